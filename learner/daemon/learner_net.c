@@ -20,8 +20,8 @@
 
 enum { TICK_MS = 5 };
 
-/* Longer between two ticks, and the loop was busy elsewhere. */
-#define LATE_TICK_NS (500 * AQ_NS_PER_MS)
+/* From one tick to the next, no more counts as a member's silence. */
+#define SILENCE_PER_TICK_NS (50 * AQ_NS_PER_MS)
 
 /* How long an ended run is served, so that members hear of the end at one of their next heartbeats,
  * also on a machine that is short of time. Who misses it waits for another learner. */
@@ -45,16 +45,21 @@ typedef struct learner {
 
 /* ---- timers and signals --------------------------------------------------------------------- */
 
-/* After a tick that came late nobody is expired: the loop was busy elsewhere, and what members sent
- * meanwhile has not been read yet. */
+/* Where the loop was kept from its work, what members sent meanwhile is not read yet, and those of
+ * the same machine may not have run either: so silence is counted by the loop's turns as well. */
+static void excuse_members(learner *self, int64_t now_ns)
+{
+    const int64_t deaf_ns = now_ns - self->ticked_ns - SILENCE_PER_TICK_NS;
+    self->ticked_ns = now_ns;
+    if (deaf_ns > 0) {
+        aq_coordinator_was_deaf(self->parts.coordinator, now_ns, deaf_ns);
+        self->farewell_ns += self->farewell_ns != 0 ? deaf_ns : 0;
+    }
+}
+
 static void expire_members(learner *self, int64_t now_ns)
 {
     aq_member_record lost;
-    const int64_t late_ns = now_ns - self->ticked_ns;
-    self->ticked_ns = now_ns;
-    if (late_ns > LATE_TICK_NS) {
-        return;
-    }
     while (aq_coordinator_expire(self->parts.coordinator, now_ns, &lost)) {
         aq_learner_service_forget(self->parts.service, &lost);
         aq_log(AQ_LOG_WARN, "member_lost", "its place is free; it may join again",
@@ -103,6 +108,7 @@ static void on_tick(uv_timer_t *timer)
         uv_stop(&self->loop);
         return;
     }
+    excuse_members(self, now_ns);
     expire_members(self, now_ns);
     if (!self->ended) {
         tick_training(self, now_ns);

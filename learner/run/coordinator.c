@@ -299,6 +299,15 @@ const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64
     return NULL;
 }
 
+void aq_coordinator_was_deaf(aq_coordinator *coordinator, int64_t now_ns, int64_t deaf_ns)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        aq_member_record *record = &coordinator->members[i];
+        record->heard_ns =
+            now_ns - record->heard_ns > deaf_ns ? record->heard_ns + deaf_ns : now_ns;
+    }
+}
+
 bool aq_coordinator_expire(aq_coordinator *coordinator, int64_t now_ns,
                            aq_member_record *ret_record)
 {

@@ -84,6 +84,9 @@ bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t
 /* Asks a member to leave; NULL when there is none of that number. */
 const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64_t member);
 
+/* Nobody could be heard for so long: it does not count as their silence. */
+void aq_coordinator_was_deaf(aq_coordinator *coordinator, int64_t now_ns, int64_t deaf_ns);
+
 /* Removes one member that was not heard for too long and copies its record out; false when there is
  * none. Call until false. */
 bool aq_coordinator_expire(aq_coordinator *coordinator, int64_t now_ns,

@@ -46,7 +46,7 @@ static const char *const quick_settings[] = {
     "evaluator.threshold=100000",
     "limits.env_steps=1000000000",
     "net.heartbeat_ms=50",
-    "net.member_timeout_ms=1500",
+    "net.member_timeout_ms=30000", /* whoever lives is heard within it on any machine */
     "net.reconnect_min_ms=20",
     "net.reconnect_max_ms=200",
 };

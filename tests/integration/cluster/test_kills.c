@@ -1,6 +1,7 @@
 /*
  * kill -9 of each role: the others go on, and whoever is started again finds its place by itself.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/net/nng_mend/nng_close.h"
@@ -140,6 +141,8 @@ static void test_a_killed_shard_in_memory_is_replaced_at_its_address(void **stat
 static void test_a_killed_actor_leaves_its_slot_to_the_next(void **state)
 {
     test_cluster *cluster = *state;
+    char loss[64];
+    cluster_set(cluster, "net.member_timeout_ms=3000");
     start_well(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait_member(cluster, SEAT_ACTOR_2);
@@ -147,10 +150,12 @@ static void test_a_killed_actor_leaves_its_slot_to_the_next(void **state)
     uint32_t slot = cluster_member(cluster, status, SEAT_ACTOR)->slot;
     uint32_t other_slot = cluster_member(cluster, status, SEAT_ACTOR_2)->slot;
     uint64_t lost = status->learner->members_lost;
+    (void)snprintf(loss, sizeof(loss), "event=member_lost member=%" PRIu64 " ",
+                   cluster_member(cluster, status, SEAT_ACTOR)->member);
     assert_int_not_equal(slot, other_slot);
     cluster_kill(cluster, SEAT_ACTOR);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
-    cluster_wait_said(cluster, SEAT_LEARNER, "event=member_lost");
+    cluster_wait_said(cluster, SEAT_LEARNER, loss);
     cluster_start(cluster, SEAT_ACTOR);
     cluster_wait_member(cluster, SEAT_ACTOR);
     status = cluster_look_surely(cluster, SEAT_LEARNER);

@@ -117,7 +117,7 @@ static void test_one_command_trains_and_tells_how_it_went(void **state)
 {
     test_cluster *cluster = *state;
     cluster->setting_count = 0; /* as users run it */
-    cluster_set(cluster, "limits.env_steps=30000");
+    cluster_set(cluster, "limits.env_steps=8000");
     start_train(cluster, "gym:CartPole-v1", "--seed=1");
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     json_t *result = result_of(cluster);

@@ -332,6 +332,21 @@ TEST_WITH(a_member_is_lost_after_the_timeout_and_not_before, setup, teardown)
     assert_null(aq_coordinator_heartbeat(*state, 12 + TIMEOUT_NS, 1, 50));
 }
 
+TEST_WITH(what_nobody_could_hear_is_no_silence, setup, teardown)
+{
+    aq_member_record lost;
+    join(*state, AQ_ROLE_ACTOR, 50);
+    join(*state, AQ_ROLE_ACTOR, 51);
+    assert_non_null(aq_coordinator_heartbeat(*state, 10, 1, 50));
+    assert_non_null(aq_coordinator_heartbeat(*state, 900, 2, 51));
+    aq_coordinator_was_deaf(*state, 1000, 500);
+    assert_int_equal(aq_coordinator_member_at(*state, 0)->heard_ns, 510);
+    assert_int_equal(aq_coordinator_member_at(*state, 1)->heard_ns, 1000);
+    assert_false(aq_coordinator_expire(*state, 510 + TIMEOUT_NS, &lost));
+    assert_true(aq_coordinator_expire(*state, 511 + TIMEOUT_NS, &lost));
+    assert_int_equal(lost.incarnation, 50);
+}
+
 TEST_WITH(all_that_fell_silent_are_lost_and_the_others_stay, setup, teardown)
 {
     aq_member_record lost;
