@@ -33,9 +33,14 @@ test_packages=(
     libcmocka-dev        'unit tests'
     qemu-user            'runs programs of other processors'
     python3-numpy        'environments in Python'
-    mandoc               'finds mistakes in the manual pages'
     python3-yaml         'reads the files for container engines'
     git                  'applies the worked examples'
+)
+# ./test style
+style_packages=(
+    clang-format-14      'checks the layout of sources'
+    groff-base           'finds mistakes in the manual pages'
+    mandoc               'finds others'
 )
 # ./test cross, on x86-64
 cross_packages=(

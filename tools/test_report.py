@@ -6,7 +6,7 @@ badly after its tests, by a leak or a crash, is one failure more.
 
     tools/test_report.py STAGE LOG.json [SUITE]  a row for the log, or for one suite in it; the exit
                                                  status says whether all passed
-    tools/test_report.py --total LOG.json...     "N passed, N failed" over all
+    tools/test_report.py --total LOG.json...     what was skipped, and "N passed, N failed" over all
 """
 
 import json
@@ -18,6 +18,8 @@ HEAD_LINES, TAIL_LINES = 60, 60  # a sanitizer says at the beginning what is wro
 CMOCKA = re.compile(r"^\[  (PASSED|FAILED|SKIPPED) +\] (\d+) test\(s\)", re.MULTILINE)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_BAD = re.compile(r"(failures|errors|skipped)=(\d+)")
+SKIPPED_TEST = re.compile(r"^\[  SKIPPED +\] (?!\d+ test)(\S+)$"
+                          r"|^(\w+) \(.*\)(?:\n.*)? \.\.\. (skipped .*)$", re.MULTILINE)
 GOOD = ("OK", "EXPECTEDFAIL")
 
 
@@ -40,6 +42,15 @@ def count(row):
     elif not counts["FAILED"]:
         counts["FAILED"] = 1
     return counts["PASSED"], counts["FAILED"], counts["SKIPPED"]
+
+
+def skips(row):
+    """What of a program was skipped, in words: the last that the program said, or its tests."""
+    program = row["name"].split(" / ")[-1]
+    text = row.get("stdout", "") + "\n" + row.get("stderr", "")
+    if row["result"] == "SKIP":
+        return [f"{program}: {(row.get('stdout', '').strip() or 'skipped').splitlines()[-1]}"]
+    return [f"{program}: " + " ".join(filter(None, found)) for found in SKIPPED_TEST.findall(text)]
 
 
 def read(path):
@@ -80,16 +91,14 @@ def main():
         rows = only(rows, sys.argv[3]) if len(sys.argv) > 3 else rows
     passed, failed, skipped = (sum(column) for column in zip(*map(count, rows)))
     if sys.argv[1] == "--total":
+        for line in sorted({line for row in rows for line in skips(row)}):
+            print("skipped      " + line)
         print(f"{passed} passed, {failed} failed")
         return 1 if failed else 0
     seconds = sum(row.get("duration", 0) for row in rows)
     extra = f", {skipped} skipped" if skipped else ""
     print(f"{sys.argv[1]:<12} {passed:5} passed, {failed} failed{extra} "
           f"({len(rows)} programs, {seconds:.1f} s of tests)")
-    for row in rows:
-        if row["result"] == "SKIP":
-            text = (row.get("stdout", "").strip() or "skipped").split("\n")[-1]
-            print(f"{'':<12} {row['name'].split(' / ')[-1]}: {text}")
     for row in rows:
         if row["result"] not in GOOD + ("SKIP",):
             show(row)

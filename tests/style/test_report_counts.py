@@ -11,11 +11,11 @@ class TestReport(PlantedTree):
     tool = "test_report.py"
 
     def report(self, *rows, stage="unit"):
-        """(exit status, first line) for a log of these programs."""
+        """(exit status, first line; of the total, all) for a log of these programs."""
         log = os.path.join(self.root, "log.json")
         self.plant("log.json", "".join(json.dumps(row) + "\n" for row in rows))
         status, output = self.run_tool(stage, log)
-        return status, output.split("\n")[0]
+        return status, output.strip() if stage == "--total" else output.split("\n")[0]
 
     def test_cmocka_tests_are_counted_one_by_one(self):
         row = {"name": "a", "result": "OK", "stderr": "[  PASSED  ] 7 test(s).\n"}
@@ -47,9 +47,24 @@ class TestReport(PlantedTree):
 
     def test_a_skipped_program_is_neither_and_says_why(self):
         row = {"name": "actorq:style / format", "result": "SKIP", "stdout": "not installed\n"}
-        self.assertEqual(self.report(row, stage="--total"), (0, "0 passed, 0 failed"))
-        _, output = self.run_tool("style", os.path.join(self.root, "log.json"))
-        self.assertIn("format: not installed", output)
+        self.assertEqual(self.report(row, stage="--total"),
+                         (0, "skipped      format: not installed\n0 passed, 0 failed"))
+
+    def test_a_skipped_test_is_named_once(self):
+        row = {"name": "actorq:unit / a", "result": "OK", "stderr":
+               "[  SKIPPED ] on_a_disk\n[  PASSED  ] 3 test(s).\n"
+               "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] on_a_disk\n"}
+        self.assertEqual(self.report(row, row, stage="--total"),
+                         (0, "skipped      a: on_a_disk\n6 passed, 0 failed"))
+
+    def test_a_skipped_test_in_python_says_why(self):
+        row = {"name": "actorq:style / manuals", "result": "OK", "stderr":
+               "test_b (__main__.Manuals.test_b) ... skipped 'no groff'\n"
+               "test_c (__main__.Manuals.test_c) ... ok\n\nRan 2 tests in 0.1s\n\n"
+               "OK (skipped=1)\n"}
+        self.assertEqual(self.report(row, stage="--total"),
+                         (0, "skipped      manuals: test_b skipped 'no groff'\n"
+                             "1 passed, 0 failed"))
 
     def test_a_missing_log_is_a_failure(self):
         status, output = self.run_tool("unit", os.path.join(self.root, "none.json"))
