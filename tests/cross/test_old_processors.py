@@ -94,7 +94,7 @@ class OldProcessors(unittest.TestCase):
 
     def test_a_cluster_trains_on_them(self):
         """actorq finds its daemons beside itself: here these are scripts that call qemu."""
-        for cpu in (CORE_2, NEHALEM, HASWELL):
+        for cpu in (CORE_2, HASWELL):  # a rung each
             place = os.path.join(self.folder, "on " + cpu)
             os.mkdir(place)
             shutil.copy(built("cli", "actorq"), place)

@@ -48,6 +48,12 @@ class Headers(PlantedTree):
         self.plant_header("odd", "static inline int aq_odd(void)\n{\n}")
         self.assertEqual(self.found(), ["cli/odd.h:1 alone"])
 
+    def test_a_header_that_a_source_begins_with_was_checked_by_its_compilation(self):
+        self.plant_header("needy", "uint32_t aq_needy(void);")
+        self.plant("cli/needy.c", '/* A file. */\n#include "cli/needy.h"\n')
+        self.compile("cli/needy.c")
+        self.assertEqual(self.found(), [])
+
     def test_a_header_is_read_with_the_flags_of_its_user(self):
         self.plant_header("flagged", "#ifndef RUNG\n#error no rung\n#endif", flags="-DRUNG=1")
         self.assertEqual(self.found(), [])
