@@ -13,7 +13,7 @@
 
 #include "tests/integration/cli/program.h"
 
-enum { ARGUMENTS_MAX = 16, SECONDS_MAX = 60 };
+enum { ARGUMENTS_MAX = 16, SECONDS_MAX = 300 };
 
 static const char *chosen;
 static program_result result;

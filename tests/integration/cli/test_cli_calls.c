@@ -230,7 +230,7 @@ TEST_WITH(an_error_is_told_by_name_and_by_exit_status, live_setup, live_teardown
 TEST_WITH(an_answer_that_does_not_come_exceeds_the_deadline, live_setup, live_teardown)
 {
     const live_fixture *live = *state;
-    program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "300", NULL);
+    program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "2000", NULL);
     program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
 }
 
