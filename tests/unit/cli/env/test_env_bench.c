@@ -15,9 +15,7 @@ static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
     aq_env_bench_report report;
     aq_error error = {0};
     aq_env *env = sum_env_open(class, "");
-    if (aq_env_bench(env, SECONDS, lanes, 1, &report, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_env_bench(env, SECONDS, lanes, 1, &report, &error), &error);
     assert_int_equal(sum_env_counts.begins, report.lanes);
     assert_int_equal(sum_env_counts.ends, report.lanes);
     aq_env_unref(env);

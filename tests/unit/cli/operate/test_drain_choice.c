@@ -35,9 +35,7 @@ static void expect(const char *name, size_t count, uint64_t first)
 {
     aq_drain_choice choice;
     aq_error error = {0};
-    if (aq_drain_choice_make(&choice, name, &run, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_drain_choice_make(&choice, name, &run, &error), &error);
     assert_int_equal(choice.count, count);
     assert_int_equal(choice.members[0].member, first);
     aq_drain_choice_fini(&choice);
@@ -56,9 +54,7 @@ static void expect_refusal(const char *name, int code, const char *word)
     aq_drain_choice choice;
     aq_error error = {0};
     assert_int_equal(aq_drain_choice_make(&choice, name, &run, &error), code);
-    if (!strstr(error.text, word)) {
-        fail_msg("'%s' does not say '%s'", error.text, word);
-    }
+    assert_says(error.text, word);
     aq_drain_choice_fini(&choice);
 }
 

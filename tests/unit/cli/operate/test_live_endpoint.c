@@ -11,9 +11,7 @@ static void assert_found(const char *text, const char *expected)
 {
     char url[AQ_URL_MAX];
     aq_error error = {0};
-    if (aq_live_endpoint_url(text, url, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_live_endpoint_url(text, url, &error), &error);
     assert_string_equal(url, expected);
 }
 
@@ -64,7 +62,7 @@ TEST_WITH(a_damaged_endpoint_file_is_named, cli_fixture_setup, cli_fixture_teard
         aq_error error = {0};
         cli_write_text(path, bad[i]);
         assert_true(aq_live_endpoint_url(*state, url, &error) < 0);
-        assert_non_null(strstr(error.text, path));
+        assert_says(error.text, path);
     }
 }
 

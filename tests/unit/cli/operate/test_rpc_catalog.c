@@ -11,9 +11,7 @@ static void assert_finds(const char *name, const char *service, const char *meth
 {
     aq_caller_method found;
     aq_error error = {0};
-    if (aq_rpc_catalog_find(name, &found, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_rpc_catalog_find(name, &found, &error), &error);
     assert_string_equal(found.service->name, service);
     assert_string_equal(aq_rpc_catalog_method(found)->name, method);
 }
@@ -84,7 +82,7 @@ TEST(a_template_names_the_fields_of_the_request)
 {
     json_t *catalog = aq_rpc_catalog_json();
     char *text = json_dumps(catalog, JSON_COMPACT);
-    assert_non_null(strstr(text, "{\"method\":\"Operations/Stop\",\"request\":{\"reason\":\"\"}"));
+    assert_says(text, "{\"method\":\"Operations/Stop\",\"request\":{\"reason\":\"\"}");
     free(text);
     json_decref(catalog);
 }

@@ -11,9 +11,7 @@ static aq_env *open_env(const char *name)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    if (aq_env_open(name, &env, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_env_open(name, &env, &error), &error);
     return env;
 }
 

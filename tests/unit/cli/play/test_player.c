@@ -14,9 +14,7 @@ static aq_env *open_env(const char *name)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    if (aq_env_open(name, &env, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_env_open(name, &env, &error), &error);
     return env;
 }
 
@@ -25,9 +23,7 @@ static aq_player *make(const char *task, aq_snapshot *policy, uint64_t seed)
     aq_env *env = open_env(task);
     aq_player *player = NULL;
     aq_error error = {0};
-    if (aq_player_create(env, policy, seed, &player, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_player_create(env, policy, seed, &player, &error), &error);
     aq_env_unref(env);
     return player;
 }

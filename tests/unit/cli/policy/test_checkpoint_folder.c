@@ -28,9 +28,7 @@ static void assert_newest(void **state, uint64_t step, size_t passed_over)
 {
     aq_checkpoint_found found;
     aq_error error = {0};
-    if (newest(*state, &found, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(newest(*state, &found, &error), &error);
     assert_int_equal(found.checkpoint.learner_step, step);
     assert_int_equal(passed_count, passed_over);
     aq_checkpoint_fini(&found.checkpoint);
@@ -54,7 +52,7 @@ TEST_WITH(a_damaged_file_is_named_and_passed_over, cli_fixture_setup, cli_fixtur
     write_steps(state);
     cli_damage(cli_path(state, "step-000000002000.aqc"), -100);
     assert_newest(state, 1000, 1);
-    assert_non_null(strstr(passed[0], "step-000000002000.aqc"));
+    assert_says(passed[0], "step-000000002000.aqc");
 }
 
 TEST_WITH(a_file_that_is_cut_off_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
@@ -84,7 +82,7 @@ TEST_WITH(a_folder_of_damaged_files_has_none, cli_fixture_setup, cli_fixture_tea
     cli_write_text(cli_path(state, "step-000000000001.aqc"), "");
     assert_int_equal(newest(*state, &found, &error), AQ_E_NOT_FOUND);
     assert_int_equal(passed_count, 2);
-    assert_non_null(strstr(error.text, *state));
+    assert_says(error.text, *state);
 }
 
 TEST_WITH(no_folder_has_none, cli_fixture_setup, cli_fixture_teardown)

@@ -27,7 +27,7 @@ TEST(a_bad_configuration_leaves_the_result_alone)
     memset(&config, 0x5a, sizeof(config));
     assert_int_equal(parse("learner:\n  discount: 5\n", &config, &error), AQ_E_INVALID);
     assert_int_equal(*(const unsigned char *)&config, 0x5a);
-    assert_non_null(strstr(error.text, "learner.discount"));
+    assert_says(error.text, "learner.discount");
 }
 
 TEST(every_setting_is_in_the_json)
@@ -82,8 +82,8 @@ TEST(people_see_what_tells_runs_apart)
     assert_non_null(out);
     aq_config_view_print(out, &config);
     assert_int_equal(fclose(out), 0);
-    assert_non_null(strstr(text, "dqn, hidden layers 16,8 (tanh)"));
-    assert_non_null(strstr(text, "discount 0.97"));
-    assert_non_null(strstr(text, "777 steps"));
+    assert_says(text, "dqn, hidden layers 16,8 (tanh)");
+    assert_says(text, "discount 0.97");
+    assert_says(text, "777 steps");
     free(text);
 }

@@ -179,9 +179,7 @@ TEST(without_memory_there_are_no_figures)
 {
     aq_layer_figures figures;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT2, 5);
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_layer_figures_of_snapshot(snapshot, 0, &figures), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_layer_figures_of_snapshot(snapshot, 0, &figures));
     aq_snapshot_unref(snapshot);
 }
 

@@ -24,9 +24,7 @@ static aq_run_record *read_run(void **state)
 {
     aq_run_record *record = NULL;
     aq_error error = {0};
-    if (aq_run_record_read(*state, &record, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_run_record_read(*state, &record, &error), &error);
     return record;
 }
 

@@ -20,9 +20,7 @@ static aq_metrics_digest digest_of(void **state, const char *text)
     aq_error error = {0};
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, text);
-    if (aq_metrics_digest_read(path, &digest, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_metrics_digest_read(path, &digest, &error), &error);
     return digest;
 }
 
@@ -136,8 +134,7 @@ TEST_WITH(a_missing_file_is_named, cli_fixture_setup, cli_fixture_teardown)
     aq_metrics_digest digest;
     aq_error error = {0};
     const char *path = cli_path(state, "none.jsonl");
-    assert_int_equal(aq_metrics_digest_read(path, &digest, &error), AQ_E_NOT_FOUND);
-    assert_non_null(strstr(error.text, path));
+    assert_refused(aq_metrics_digest_read(path, &digest, &error), AQ_E_NOT_FOUND, &error, path);
 }
 
 TEST_WITH(a_folder_is_no_file, cli_fixture_setup, cli_fixture_teardown)
@@ -151,7 +148,5 @@ TEST_WITH(without_memory_nothing_is_read, cli_fixture_setup, cli_fixture_teardow
     aq_metrics_digest digest;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, PROGRESS("1"));
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_metrics_digest_read(path, &digest, NULL), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_metrics_digest_read(path, &digest, NULL));
 }

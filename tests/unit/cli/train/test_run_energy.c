@@ -43,15 +43,15 @@ TEST_WITH(the_line_names_the_source, cli_fixture_setup, cli_fixture_teardown)
                         "actors 30 %, evaluators 0 %, replay 10 %; 0.25 gCO2");
     strcpy(energy.source, "rapl");
     energy.energy_j = 3.21e6;
-    assert_non_null(strstr(aq_run_energy_line(&energy, line), "3.21 MJ by rapl, and 12.5 J idle"));
+    assert_says(aq_run_energy_line(&energy, line), "3.21 MJ by rapl, and 12.5 J idle");
 }
 
 TEST(a_run_that_took_nothing_has_no_shares)
 {
     aq_run_energy energy = {.source = "model"};
     char line[AQ_ENERGY_LINE_MAX];
-    assert_non_null(strstr(aq_run_energy_line(&energy, line), "0 J by"));
-    assert_non_null(strstr(line, "learner -"));
+    assert_says(aq_run_energy_line(&energy, line), "0 J by");
+    assert_says(line, "learner -");
 }
 
 TEST_WITH(a_run_without_the_file_is_told_apart, cli_fixture_setup, cli_fixture_teardown)
@@ -76,8 +76,8 @@ TEST_WITH(a_file_that_is_something_else_is_refused, cli_fixture_setup, cli_fixtu
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_run_energy energy = {.cpu_s = 77};
         aq_error error = {0};
-        assert_int_equal(read_text(state, texts[i], &energy, &error), AQ_E_CORRUPT);
-        assert_non_null(strstr(error.text, "energy.json"));
+        assert_refused(read_text(state, texts[i], &energy, &error), AQ_E_CORRUPT, &error,
+                       "energy.json");
         assert_true(energy.cpu_s == 77);
     }
 }

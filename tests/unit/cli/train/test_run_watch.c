@@ -42,7 +42,7 @@ static void on_watchdog(uv_timer_t *timer)
     desk->out_of_patience = true;
 }
 
-static int setup(void **state)
+static watch_desk *open_watch_desk(void)
 {
     watch_desk *desk = aq_alloc(1, sizeof(*desk));
     assert_non_null(desk);
@@ -50,20 +50,20 @@ static int setup(void **state)
     uv_timer_init(&desk->loop, &desk->watchdog);
     desk->watchdog.data = desk;
     uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
-    *state = desk;
-    return 0;
+    return desk;
 }
 
-static int teardown(void **state)
+static void close_watch_desk(watch_desk *desk)
 {
-    watch_desk *desk = *state;
     aq_run_watch_close(desk->watch);
     uv_close((uv_handle_t *)&desk->watchdog, NULL);
     assert_int_equal(uv_run(&desk->loop, UV_RUN_DEFAULT), 0);
     assert_int_equal(uv_loop_close(&desk->loop), 0);
     aq_free(desk);
-    return 0;
 }
+
+#define TEST_OF_WATCH_DESK(name)                                                                   \
+    TEST_OF(name, watch_desk *desk, open_watch_desk(), close_watch_desk)
 
 static void watch(watch_desk *desk, const char *url)
 {
@@ -79,9 +79,8 @@ static void run_until(watch_desk *desk, unsigned changes)
     assert_true(desk->changes >= changes);
 }
 
-TEST_WITH(the_newest_answer_is_kept, setup, teardown)
+TEST_OF_WATCH_DESK(the_newest_answer_is_kept)
 {
-    watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-newest");
     watch(desk, fake_daemon_url(daemon));
     assert_null(aq_run_watch_status(desk->watch));
@@ -98,9 +97,8 @@ TEST_WITH(the_newest_answer_is_kept, setup, teardown)
     fake_daemon_stop(daemon);
 }
 
-TEST_WITH(a_learner_that_is_not_there_yet_is_waited_for, setup, teardown)
+TEST_OF_WATCH_DESK(a_learner_that_is_not_there_yet_is_waited_for)
 {
-    watch_desk *desk = *state;
     watch(desk, "inproc://run-watch-late");
     for (int i = 0; i < 5; i++) {
         uv_run(&desk->loop, UV_RUN_NOWAIT);
@@ -111,9 +109,8 @@ TEST_WITH(a_learner_that_is_not_there_yet_is_waited_for, setup, teardown)
     fake_daemon_stop(daemon);
 }
 
-TEST_WITH(the_last_answer_stays_when_the_learner_goes, setup, teardown)
+TEST_OF_WATCH_DESK(the_last_answer_stays_when_the_learner_goes)
 {
-    watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-gone");
     watch(desk, fake_daemon_url(daemon));
     run_until(desk, 1);
@@ -126,9 +123,8 @@ TEST_WITH(the_last_answer_stays_when_the_learner_goes, setup, teardown)
     assert_int_equal(aq_run_watch_status(desk->watch)->learner->env_steps, 12345);
 }
 
-TEST_WITH(a_watch_may_be_closed_while_it_waits, setup, teardown)
+TEST_OF_WATCH_DESK(a_watch_may_be_closed_while_it_waits)
 {
-    watch_desk *desk = *state;
     watch(desk, "inproc://run-watch-nobody");
     for (int i = 0; i < 5; i++) { /* its question is out */
         uv_run(&desk->loop, UV_RUN_NOWAIT);
@@ -136,9 +132,8 @@ TEST_WITH(a_watch_may_be_closed_while_it_waits, setup, teardown)
     assert_int_equal(desk->changes, 0);
 }
 
-TEST_WITH(a_watch_may_be_closed_by_what_it_tells, setup, teardown)
+TEST_OF_WATCH_DESK(a_watch_may_be_closed_by_what_it_tells)
 {
-    watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-closed");
     desk->close_at_first = true;
     watch(desk, fake_daemon_url(daemon));
@@ -150,9 +145,8 @@ TEST_WITH(a_watch_may_be_closed_by_what_it_tells, setup, teardown)
     fake_daemon_stop(daemon);
 }
 
-TEST_WITH(an_address_that_is_none_is_named, setup, teardown)
+TEST_OF_WATCH_DESK(an_address_that_is_none_is_named)
 {
-    watch_desk *desk = *state;
     int untouched = 0;
     aq_run_watch *none = (aq_run_watch *)(void *)&untouched;
     aq_error error = {0};
@@ -163,9 +157,8 @@ TEST_WITH(an_address_that_is_none_is_named, setup, teardown)
     assert_ptr_equal(none, &untouched);
 }
 
-TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
+TEST_OF_WATCH_DESK(create_survives_every_failed_allocation)
 {
-    watch_desk *desk = *state;
     int untouched = 0;
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc; nth++) {

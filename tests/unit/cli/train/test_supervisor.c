@@ -84,7 +84,7 @@ static void on_watchdog(uv_timer_t *timer)
     desk->out_of_patience = true;
 }
 
-static int setup(void **state)
+static supervisor_desk *open_supervisor_desk(void)
 {
     supervisor_desk *desk = aq_alloc(1, sizeof(*desk));
     aq_supervisor_owner owner = {
@@ -98,8 +98,7 @@ static int setup(void **state)
     uv_timer_start(&desk->tick, on_tick, 0, 2);
     uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
     assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &desk->supervisor), 0);
-    *state = desk;
-    return 0;
+    return desk;
 }
 
 static void run_until_gone(supervisor_desk *desk)
@@ -111,9 +110,8 @@ static void run_until_gone(supervisor_desk *desk)
 }
 
 /* Nothing is left behind: the loop ends and closes. */
-static int teardown(void **state)
+static void close_supervisor_desk(supervisor_desk *desk)
 {
-    supervisor_desk *desk = *state;
     aq_supervisor_stop(desk->supervisor, "", 0);
     run_until_gone(desk);
     aq_supervisor_close(desk->supervisor);
@@ -123,8 +121,10 @@ static int teardown(void **state)
     assert_int_equal(uv_loop_close(&desk->loop), 0);
     cli_fixture_teardown(&desk->folder);
     aq_free(desk);
-    return 0;
 }
+
+#define TEST_OF_SUPERVISOR_DESK(name)                                                              \
+    TEST_OF(name, supervisor_desk *desk, open_supervisor_desk(), close_supervisor_desk)
 
 static const char *log_of(supervisor_desk *desk, const char *name)
 {
@@ -152,9 +152,7 @@ static int try_start(supervisor_desk *desk, const char *name, const char *script
 static void start(supervisor_desk *desk, const char *name, const char *script)
 {
     aq_error error = {0};
-    if (try_start(desk, name, script, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(try_start(desk, name, script, &error), &error);
 }
 
 static void run_until_logged(supervisor_desk *desk, const char *name, const char *word)
@@ -175,9 +173,8 @@ static void run_for(supervisor_desk *desk, uint64_t ms)
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
-TEST_WITH(a_program_runs_with_its_arguments_and_writes_to_its_log, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_program_runs_with_its_arguments_and_writes_to_its_log)
 {
-    supervisor_desk *desk = *state;
     cli_write_text(cli_path(&desk->folder, "ant.log"), "before\n");
     aq_child_spec spec = {.name = "ant",
                           .program = "/bin/sh",
@@ -189,9 +186,8 @@ TEST_WITH(a_program_runs_with_its_arguments_and_writes_to_its_log, setup, teardo
     assert_string_equal(log_of(desk, "ant"), "before\nout a b c\nerr\n");
 }
 
-TEST_WITH(a_child_that_finishes_is_not_started_again, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_that_finishes_is_not_started_again)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "echo run; exit 0");
     run_until_gone(desk);
     run_for(desk, 150);
@@ -202,9 +198,8 @@ TEST_WITH(a_child_that_finishes_is_not_started_again, setup, teardown)
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 0);
 }
 
-TEST_WITH(a_child_has_a_process_group_of_its_own, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_has_a_process_group_of_its_own)
 {
-    supervisor_desk *desk = *state;
     int pid = 0, group = 0;
     start(desk, "ant", "set -- $(cat /proc/$$/stat); echo $1 $5");
     run_until_gone(desk);
@@ -212,9 +207,8 @@ TEST_WITH(a_child_has_a_process_group_of_its_own, setup, teardown)
     assert_int_equal(pid, group); /* a Ctrl-C at the terminal does not reach it */
 }
 
-TEST_WITH(a_program_that_is_not_there_is_named, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_program_that_is_not_there_is_named)
 {
-    supervisor_desk *desk = *state;
     aq_error error = {0};
     aq_child_spec spec = {.name = "ant",
                           .program = "/nowhere/actorq-ant",
@@ -225,9 +219,8 @@ TEST_WITH(a_program_that_is_not_there_is_named, setup, teardown)
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
 }
 
-TEST_WITH(a_log_that_can_not_be_written_is_named, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_log_that_can_not_be_written_is_named)
 {
-    supervisor_desk *desk = *state;
     aq_error error = {0};
     aq_child_spec spec = {.name = "ant",
                           .program = "/bin/sh",
@@ -240,9 +233,8 @@ TEST_WITH(a_log_that_can_not_be_written_is_named, setup, teardown)
 
 /* ---- dying --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_child_that_dies_is_started_again_with_its_further_arguments, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_that_dies_is_started_again_with_its_further_arguments)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "echo run $1; [ \"$1\" = again ] || exit 3");
     run_until_gone(desk);
     assert_string_equal(log_of(desk, "ant"), "run\nrun again\n");
@@ -254,18 +246,16 @@ TEST_WITH(a_child_that_dies_is_started_again_with_its_further_arguments, setup, 
     assert_int_equal(desk->gave_up_count, 0);
 }
 
-TEST_WITH(a_child_that_a_signal_ended_is_started_again, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_that_a_signal_ended_is_started_again)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$");
     run_until_gone(desk);
     assert_int_equal(desk->restart_count, 1);
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
 }
 
-TEST_WITH(a_child_that_keeps_dying_is_given_up_after_growing_pauses, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pauses)
 {
-    supervisor_desk *desk = *state;
     static const int delays_ms[] = {100, 200, 400, 800};
     start(desk, "ant", "echo run; exit 1");
     run_until_gone(desk);
@@ -284,9 +274,8 @@ TEST_WITH(a_child_that_keeps_dying_is_given_up_after_growing_pauses, setup, tear
     }
 }
 
-TEST_WITH(a_program_that_has_gone_is_given_up, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
 {
-    supervisor_desk *desk = *state;
     char program[512];
     snprintf(program, sizeof(program), "%s", cli_path(&desk->folder, "ant"));
     cli_write_text(program, "#!/bin/sh\nrm \"$0\"\nexit 1\n");
@@ -302,9 +291,8 @@ TEST_WITH(a_program_that_has_gone_is_given_up, setup, teardown)
 
 /* ---- stopping ------------------------------------------------------------------------------ */
 
-TEST_WITH(a_stopped_child_gets_sigterm_and_is_not_started_again, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_stopped_child_gets_sigterm_and_is_not_started_again)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done");
     run_until_logged(desk, "ant", "ready");
     aq_supervisor_stop(desk->supervisor, "", 60000);
@@ -314,9 +302,8 @@ TEST_WITH(a_stopped_child_gets_sigterm_and_is_not_started_again, setup, teardown
     assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
 }
 
-TEST_WITH(a_stubborn_child_is_killed_when_patience_ends, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_stubborn_child_is_killed_when_patience_ends)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "trap '' TERM; echo ready; exec sleep 60");
     run_until_logged(desk, "ant", "ready");
     uint64_t from_ms = uv_hrtime() / 1000000;
@@ -330,9 +317,8 @@ TEST_WITH(a_stubborn_child_is_killed_when_patience_ends, setup, teardown)
     assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
 }
 
-TEST_WITH(a_child_that_waits_to_be_started_again_is_not, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_child_that_waits_to_be_started_again_is_not)
 {
-    supervisor_desk *desk = *state;
     start(desk, "ant", "echo run; exit 1");
     while (desk->restart_count == 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
@@ -345,9 +331,8 @@ TEST_WITH(a_child_that_waits_to_be_started_again_is_not, setup, teardown)
     assert_string_equal(log_of(desk, "ant"), "run\n");
 }
 
-TEST_WITH(an_owner_may_stop_all_when_it_is_told_of_a_death, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(an_owner_may_stop_all_when_it_is_told_of_a_death)
 {
-    supervisor_desk *desk = *state;
     desk->stop_at_death = true;
     start(desk, "ant", "echo run; exit 1");
     start(desk, "bee", "exec sleep 60");
@@ -357,9 +342,8 @@ TEST_WITH(an_owner_may_stop_all_when_it_is_told_of_a_death, setup, teardown)
     assert_int_equal(desk->restart_count, 1);
 }
 
-TEST_WITH(a_prefix_chooses_who_is_stopped, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_prefix_chooses_who_is_stopped)
 {
-    supervisor_desk *desk = *state;
     static const char *const names[] = {"actor-0", "actor-1", "replay-0", "act"};
     for (size_t i = 0; i < 4; i++) {
         start(desk, names[i], "exec sleep 60");
@@ -378,9 +362,8 @@ TEST_WITH(a_prefix_chooses_who_is_stopped, setup, teardown)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-TEST_WITH(starting_survives_every_failed_allocation, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(starting_survives_every_failed_allocation)
 {
-    supervisor_desk *desk = *state;
     int rc = AQ_E_NOMEM;
     uint64_t nth = 0;
     while (rc) {
@@ -394,15 +377,12 @@ TEST_WITH(starting_survives_every_failed_allocation, setup, teardown)
     run_until_gone(desk);
 }
 
-TEST_WITH(a_supervisor_without_children_is_fine, setup, teardown)
+TEST_OF_SUPERVISOR_DESK(a_supervisor_without_children_is_fine)
 {
-    supervisor_desk *desk = *state;
     aq_supervisor_owner owner = {.user = NULL};
     int untouched = 0;
     aq_supervisor *supervisor = (aq_supervisor *)(void *)&untouched;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &supervisor), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_supervisor_create(&desk->loop, &owner, &supervisor));
     assert_ptr_equal(supervisor, &untouched);
     assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &supervisor), 0);
     assert_int_equal(aq_supervisor_alive(supervisor, ""), 0);

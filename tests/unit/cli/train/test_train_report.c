@@ -24,9 +24,7 @@ static aq_train_report report_of(void **state, const aq_run_config *config,
 {
     aq_train_report report;
     aq_error error = {0};
-    if (aq_train_report_make(config, *state, result, &report, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_train_report_make(config, *state, result, &report, &error), &error);
     return report;
 }
 

@@ -45,9 +45,7 @@ static aq_log_merge *open_all(void)
 {
     aq_log_merge *merge = NULL;
     aq_error error = {0};
-    if (aq_log_merge_open(folder, &merge, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_log_merge_open(folder, &merge, &error), &error);
     return merge;
 }
 
@@ -146,7 +144,7 @@ static void expect_refusal(const char *path, int code, const char *word)
     aq_log_merge *merge = NULL;
     aq_error error = {0};
     assert_int_equal(aq_log_merge_open(path, &merge, &error), code);
-    assert_non_null(strstr(error.text, word));
+    assert_says(error.text, word);
 }
 
 TEST_WITH(where_there_are_no_logs_it_says_where_they_are, make_folder, remove_folder)

@@ -66,10 +66,9 @@ TEST(usual_schemas_are_valid)
 static void refuse_space(const aq_space *space, const char *words)
 {
     aq_error error = {0};
-    assert_int_equal(aq_space_validate(space, "observation", &error), AQ_E_SCHEMA);
-    assert_int_equal(error.code, AQ_E_SCHEMA);
-    assert_non_null(strstr(error.text, "observation"));
-    assert_non_null(strstr(error.text, words));
+    assert_refused(aq_space_validate(space, "observation", &error), AQ_E_SCHEMA, &error,
+                   "observation");
+    assert_says(error.text, words);
 }
 
 TEST(unknown_kinds_and_dtypes_are_refused)
@@ -142,8 +141,7 @@ TEST(a_discrete_space_has_a_choice)
     aq_error error = {0};
     aq_schema schema = cartpole();
     schema.action.choice_count = 0;
-    assert_int_equal(aq_schema_validate(&schema, &error), AQ_E_SCHEMA);
-    assert_non_null(strstr(error.text, "action: 0 choices"));
+    assert_refused(aq_schema_validate(&schema, &error), AQ_E_SCHEMA, &error, "action: 0 choices");
     schema.action.choice_count = UINT32_MAX;
     assert_int_equal(aq_schema_validate(&schema, NULL), AQ_E_SCHEMA);
     schema.action.choice_count = 1;

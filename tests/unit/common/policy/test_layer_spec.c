@@ -16,18 +16,14 @@ static const aq_head_shape atoms = {.choices = 6, .atoms = 51, .low = -10.0f, .h
 static void accept(const aq_layer_spec *layer)
 {
     aq_error error = {0};
-    if (aq_layer_spec_validate(layer, 3, &error) != 0) {
-        fail_msg("refused: %s", error.text);
-    }
+    assert_succeeds(aq_layer_spec_validate(layer, 3, &error), &error);
 }
 
 static void refuse(const aq_layer_spec *layer, const char *words)
 {
     aq_error error = {0};
     assert_int_equal(aq_layer_spec_validate(layer, 3, &error), AQ_E_INVALID);
-    if (strstr(error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-    }
+    assert_says(error.text, words);
 }
 
 static void assert_matrix(const aq_layer_spec *layer, uint32_t rows, uint32_t columns)
@@ -209,8 +205,8 @@ TEST(a_full_network_takes_no_layer)
         assert_int_equal(aq_net_spec_add(&spec, &layer, &error), 0);
     }
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-    assert_int_equal(aq_net_spec_add(&spec, &layer, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "more than 16 layers"));
+    assert_refused(aq_net_spec_add(&spec, &layer, &error), AQ_E_INVALID, &error,
+                   "more than 16 layers");
     assert_int_equal(spec.layer_count, AQ_NET_LAYERS_MAX);
 }
 

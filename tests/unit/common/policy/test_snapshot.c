@@ -130,9 +130,7 @@ TEST(a_snapshot_is_one_allocation_and_may_fail)
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     uint64_t before = aq_memory_allocation_count();
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_snapshot_create(&spec, mixed, &snapshot));
     assert_null(snapshot);
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     assert_true(aq_memory_allocation_count() == before + 2);

@@ -54,7 +54,7 @@ TEST(a_slow_request_is_ended)
     net_kit_run_until(&pair.loop, has_input, &pair);
     let_time_pass(&pair);
     http_kit_wait_until_over(&pair, &peer);
-    assert_non_null(strstr(peer.answer, "HTTP/1.1 408 Request Timeout\r\n"));
+    assert_says(peer.answer, "HTTP/1.1 408 Request Timeout\r\n");
     assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
     http_peer_end(&peer);
     http_kit_close(&pair);
@@ -147,7 +147,7 @@ TEST(silent_connections_keep_nobody_out)
         assert_true(pair.server->connection_count <= AQ_HTTP_CONNECTIONS_MAX);
     }
     http_kit_ask(&pair, "GET /hello HTTP/1.0\r\n\r\n", &peers[PEERS_MAX - 1]);
-    assert_non_null(strstr(peers[PEERS_MAX - 1].answer, "hello\n"));
+    assert_says(peers[PEERS_MAX - 1].answer, "hello\n");
     assert_true(aq_http_server_counters(pair.server).refused >=
                 PEERS_MAX - 1 - AQ_HTTP_CONNECTIONS_MAX);
     http_kit_close(&pair);
@@ -180,7 +180,7 @@ TEST(whoever_finds_all_busy_is_answered_later)
     assert_false(late.over);
     http_peer_end(&busy[0]);
     http_kit_wait_until_over(&pair, &late);
-    assert_non_null(strstr(late.answer, "hello\n"));
+    assert_says(late.answer, "hello\n");
     http_kit_close(&pair);
     for (size_t i = 1; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
         http_peer_end(&busy[i]);

@@ -36,10 +36,10 @@ TEST(a_page_is_answered)
 
     http_kit_open(&pair);
     http_kit_ask(&pair, "GET /hello HTTP/1.0\r\n\r\n", &peer);
-    assert_non_null(strstr(peer.answer, "HTTP/1.1 200 OK\r\n"));
+    assert_says(peer.answer, "HTTP/1.1 200 OK\r\n");
     assert_non_null(strstr(peer.answer, "\r\nContent-Type: text/plain; charset=utf-8\r\n"));
-    assert_non_null(strstr(peer.answer, "\r\nContent-Length: 6\r\n"));
-    assert_non_null(strstr(peer.answer, "\r\nConnection: close\r\n"));
+    assert_says(peer.answer, "\r\nContent-Length: 6\r\n");
+    assert_says(peer.answer, "\r\nConnection: close\r\n");
     assert_string_equal(strstr(peer.answer, "\r\n\r\n"), "\r\n\r\nhello\n");
     assert_int_equal(aq_http_server_counters(pair.server).requests, 1);
     assert_int_equal(aq_http_server_counters(pair.server).refused, 0);
@@ -79,7 +79,7 @@ TEST(requests_sent_at_once_are_answered_in_turn)
                  &peer);
     assert_true(strstr(peer.answer, "hello\n") < strstr(peer.answer, " 503 "));
     assert_true(strstr(peer.answer, " 503 ") < strstr(peer.answer, " 404 "));
-    assert_non_null(strstr(peer.answer, " 404 "));
+    assert_says(peer.answer, " 404 ");
     http_peer_end(&peer);
     http_kit_close(&pair);
 }
@@ -99,7 +99,7 @@ TEST(a_request_may_come_byte_by_byte)
         (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
     }
     http_kit_wait_until_over(&pair, &peer);
-    assert_non_null(strstr(peer.answer, "hello\n"));
+    assert_says(peer.answer, "hello\n");
     http_peer_end(&peer);
     http_kit_close(&pair);
 }
@@ -111,8 +111,8 @@ TEST(head_is_the_same_without_the_page)
 
     http_kit_open(&pair);
     http_kit_ask(&pair, "HEAD /hello HTTP/1.0\r\n\r\n", &peer);
-    assert_non_null(strstr(peer.answer, " 200 OK\r\n"));
-    assert_non_null(strstr(peer.answer, "\r\nContent-Length: 6\r\n"));
+    assert_says(peer.answer, " 200 OK\r\n");
+    assert_says(peer.answer, "\r\nContent-Length: 6\r\n");
     assert_string_equal(strstr(peer.answer, "\r\n\r\n"), "\r\n\r\n");
     http_peer_end(&peer);
     http_kit_close(&pair);
@@ -178,7 +178,7 @@ TEST(huge_headers_are_refused)
         http_peer_tell(&peer, line);
     }
     http_kit_wait_until_over(&pair, &peer);
-    assert_non_null(strstr(peer.answer, "HTTP/1.1 431 "));
+    assert_says(peer.answer, "HTTP/1.1 431 ");
     assert_int_equal(pair.answered, 0);
     assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
     http_peer_end(&peer);
@@ -294,7 +294,7 @@ static void assert_cannot_listen(const char *listen, int code)
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(aq_http_server_create(&loop, listen, NULL, 0, &server, &error), code);
     assert_null(server);
-    assert_non_null(strstr(error.text, listen));
+    assert_says(error.text, listen);
     net_kit_finish_loop(&loop);
 }
 

@@ -46,7 +46,7 @@ static void wait_for_connections(uint64_t count)
 }
 
 /* NNG closes what earlier tests have left behind, in its own time. */
-static int setup(void **state)
+static stage *open_stage(void)
 {
     stage *s = calloc(1, sizeof(*s));
     nng_listener listener;
@@ -61,18 +61,16 @@ static int setup(void **state)
     s->port = (uint16_t)atoi(strrchr(url, ':') + 1);
     aq_tcp_door_set(&wide);
     s->before = aq_net_peer_counters();
-    *state = s;
-    return 0;
+    return s;
 }
 
-static int teardown(void **state)
+static void close_stage(stage *s)
 {
-    stage *s = *state;
-
     nng_close(s->socket);
     free(s);
-    return 0;
 }
+
+#define TEST_OF_STAGE(name) TEST_OF(name, stage *s, open_stage(), close_stage)
 
 /* ---- peers ---------------------------------------------------------------------------------- */
 
@@ -171,9 +169,8 @@ static void refuse_the_third(const stage *s)
     wait_for_connections(0);
 }
 
-TEST_WITH(a_connection_beyond_the_most_is_reset_until_another_has_left, setup, teardown)
+TEST_OF_STAGE(a_connection_beyond_the_most_is_reset_until_another_has_left)
 {
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
 
     limits.connections_max = 2;
@@ -181,20 +178,19 @@ TEST_WITH(a_connection_beyond_the_most_is_reset_until_another_has_left, setup, t
     refuse_the_third(s);
 }
 
-TEST_WITH(so_is_one_beyond_the_most_from_one_address, setup, teardown)
+TEST_OF_STAGE(so_is_one_beyond_the_most_from_one_address)
 {
     aq_tcp_limits limits = wide;
 
     limits.connections_per_address_max = 2;
     aq_tcp_door_set(&limits);
-    refuse_the_third(*state);
+    refuse_the_third(s);
 }
 
 /* NNG would wait for ever for the rest of it, in a process with certificates. */
-TEST_WITH(half_a_handshake_is_cut, setup, teardown)
+TEST_OF_STAGE(half_a_handshake_is_cut)
 {
     static const uint8_t half[] = {22, 3, 1, 0, 200};
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
     int stalls = dial(s), talks = dial(s);
 
@@ -210,9 +206,8 @@ TEST_WITH(half_a_handshake_is_cut, setup, teardown)
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
-TEST_WITH(a_message_that_stalls_is_cut_and_a_silent_peer_is_not, setup, teardown)
+TEST_OF_STAGE(a_message_that_stalls_is_cut_and_a_silent_peer_is_not)
 {
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
     int stalls = dial(s), silent = dial(s), talks = dial(s);
 
@@ -232,9 +227,8 @@ TEST_WITH(a_message_that_stalls_is_cut_and_a_silent_peer_is_not, setup, teardown
     wait_for_connections(0);
 }
 
-TEST_WITH(half_a_length_is_a_message_that_has_begun, setup, teardown)
+TEST_OF_STAGE(half_a_length_is_a_message_that_has_begun)
 {
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
     int stalls = dial(s), talks = dial(s);
 
@@ -250,9 +244,8 @@ TEST_WITH(half_a_length_is_a_message_that_has_begun, setup, teardown)
     wait_for_connections(0);
 }
 
-TEST_WITH(parts_of_messages_are_held_up_to_a_bound, setup, teardown)
+TEST_OF_STAGE(parts_of_messages_are_held_up_to_a_bound)
 {
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
     static uint8_t part[3000];
     int first = dial(s), second = dial(s);
@@ -277,9 +270,8 @@ TEST_WITH(parts_of_messages_are_held_up_to_a_bound, setup, teardown)
     wait_for_connections(0);
 }
 
-TEST_WITH(what_came_whole_is_not_held_any_more, setup, teardown)
+TEST_OF_STAGE(what_came_whole_is_not_held_any_more)
 {
-    const stage *s = *state;
     aq_tcp_limits limits = wide;
     static uint8_t part[3000];
     int peer = dial(s);
@@ -301,9 +293,8 @@ TEST_WITH(what_came_whole_is_not_held_any_more, setup, teardown)
     wait_for_connections(0);
 }
 
-TEST_WITH(a_stranger_is_left_to_nng, setup, teardown)
+TEST_OF_STAGE(a_stranger_is_left_to_nng)
 {
-    const stage *s = *state;
     int peer = dial(s);
 
     say(peer, "GET / HTTP/1.1\r\n\r\n", 18);
@@ -314,9 +305,8 @@ TEST_WITH(a_stranger_is_left_to_nng, setup, teardown)
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
-TEST_WITH(one_that_goes_without_a_word_is_a_stranger, setup, teardown)
+TEST_OF_STAGE(one_that_goes_without_a_word_is_a_stranger)
 {
-    const stage *s = *state;
     int scans = dial(s);
 
     wait_for_connections(1);

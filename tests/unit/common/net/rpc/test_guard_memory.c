@@ -25,23 +25,21 @@ static aq_token *role_token(enum aq_access_role role)
     return token;
 }
 
-static int setup(void **state)
+static fixture *open_fixture(void)
 {
     static fixture fixed;
 
     fixed = (fixture){role_token(AQ_ACCESS_LEARNER), role_token(AQ_ACCESS_OPERATOR)};
-    *state = &fixed;
-    return 0;
+    return &fixed;
 }
 
-static int teardown(void **state)
+static void close_fixture(fixture *f)
 {
-    const fixture *f = *state;
-
     aq_token_destroy(f->learner);
     aq_token_destroy(f->operator_token);
-    return 0;
 }
+
+#define TEST_OF_FIXTURE(name) TEST_OF(name, fixture *f, open_fixture(), close_fixture)
 
 typedef struct signed_request {
     Actorq__V1__RpcRequest message;
@@ -78,9 +76,8 @@ static aq_rpc_guard *meet(const fixture *f, int64_t now_ns, aq_token_peer *ret_p
     return guard;
 }
 
-TEST_WITH(a_call_is_new_once_and_for_a_minute, setup, teardown)
+TEST_OF_FIXTURE(a_call_is_new_once_and_for_a_minute)
 {
-    const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
     int64_t minute_ns = AQ_GUARD_WINDOW_MS * AQ_NS_PER_MS;
     signed_request early, late;
@@ -97,9 +94,8 @@ TEST_WITH(a_call_is_new_once_and_for_a_minute, setup, teardown)
     aq_rpc_guard_destroy(guard);
 }
 
-TEST_WITH(a_call_from_the_future_is_not_taken, setup, teardown)
+TEST_OF_FIXTURE(a_call_from_the_future_is_not_taken)
 {
-    const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
     signed_request ahead;
     aq_token_peer peer;
@@ -111,9 +107,8 @@ TEST_WITH(a_call_from_the_future_is_not_taken, setup, teardown)
     aq_rpc_guard_destroy(guard);
 }
 
-TEST_WITH(what_is_forgotten_is_too_old_to_be_taken_again, setup, teardown)
+TEST_OF_FIXTURE(what_is_forgotten_is_too_old_to_be_taken_again)
 {
-    const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
     signed_request first, other;
     aq_token_peer peer;
@@ -130,9 +125,8 @@ TEST_WITH(what_is_forgotten_is_too_old_to_be_taken_again, setup, teardown)
     aq_rpc_guard_destroy(guard);
 }
 
-TEST_WITH(a_guard_without_memory_is_not_made, setup, teardown)
+TEST_OF_FIXTURE(a_guard_without_memory_is_not_made)
 {
-    const fixture *f = *state;
     aq_rpc_guard *guard = NULL;
 
     for (uint64_t nth = 1; nth <= 2; nth++) {

@@ -19,7 +19,7 @@ typedef struct fixture {
     aq_buffer frame;
 } fixture;
 
-static int setup(void **state)
+static fixture *open_fixture(void)
 {
     static fixture fixed;
 
@@ -29,19 +29,17 @@ static int setup(void **state)
     assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, REPEATS_MAX, &fixed.dispatcher),
                      0);
     rpc_kit_add_to(&fixed.kit, fixed.dispatcher);
-    *state = &fixed;
-    return 0;
+    return &fixed;
 }
 
-static int teardown(void **state)
+static void close_fixture(fixture *f)
 {
-    fixture *f = *state;
-
     aq_rpc_dispatcher_destroy(f->dispatcher);
     rpc_box_fini(&f->box);
     aq_buffer_fini(&f->frame);
-    return 0;
 }
+
+#define TEST_OF_FIXTURE(name) TEST_OF(name, fixture *f, open_fixture(), close_fixture)
 
 /* Puts a request's frame into f->frame. */
 static void pack(fixture *f, const char *method, uint64_t id, uint32_t timeout_ms,
@@ -92,10 +90,8 @@ static aq_rpc_counters counters(const fixture *f)
     return aq_rpc_dispatcher_counters(f->dispatcher);
 }
 
-TEST_WITH(a_method_is_carried_out_and_answered, setup, teardown)
+TEST_OF_FIXTURE(a_method_is_carried_out_and_answered)
 {
-    fixture *f = *state;
-
     pack_stop(f, 42, "enough");
     dispatch(f);
     assert_int_equal(f->box.count, 1);
@@ -108,10 +104,8 @@ TEST_WITH(a_method_is_carried_out_and_answered, setup, teardown)
     assert_int_equal(counters(f).failures, 0);
 }
 
-TEST_WITH(a_failure_carries_its_code_and_words, setup, teardown)
+TEST_OF_FIXTURE(a_failure_carries_its_code_and_words)
 {
-    fixture *f = *state;
-
     f->kit.fail = true;
     pack_stop(f, 1, "godot");
     dispatch(f);
@@ -120,10 +114,8 @@ TEST_WITH(a_failure_carries_its_code_and_words, setup, teardown)
     assert_int_equal(counters(f).failures, 1);
 }
 
-TEST_WITH(an_answer_may_be_held_back, setup, teardown)
+TEST_OF_FIXTURE(an_answer_may_be_held_back)
 {
-    fixture *f = *state;
-
     f->kit.hold = true;
     pack_stop(f, 1, "later");
     dispatch(f);
@@ -133,14 +125,12 @@ TEST_WITH(an_answer_may_be_held_back, setup, teardown)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_OK);
 }
 
-TEST_WITH(an_unknown_method_is_answered_with_the_nearest, setup, teardown)
+TEST_OF_FIXTURE(an_unknown_method_is_answered_with_the_nearest)
 {
-    fixture *f = *state;
-
     pack(f, "actorq.v1.Operations/Stpo", 1, 1000, NULL);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNIMPLEMENTED);
-    assert_non_null(strstr(rpc_box_message(&f->box), "did you mean actorq.v1.Operations/Stop?"));
+    assert_says(rpc_box_message(&f->box), "did you mean actorq.v1.Operations/Stop?");
     pack(f, "Stop", 2, 1000, NULL);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNIMPLEMENTED);
@@ -151,12 +141,11 @@ TEST_WITH(an_unknown_method_is_answered_with_the_nearest, setup, teardown)
     assert_int_equal(counters(f).failures, 3);
 }
 
-TEST_WITH(a_body_that_does_not_unpack_is_an_invalid_argument, setup, teardown)
+TEST_OF_FIXTURE(a_body_that_does_not_unpack_is_an_invalid_argument)
 {
     Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
     char method[] = "actorq.v1.Operations/Stop";
     uint8_t junk[] = {0x0a, 0x7f, 0x01};
-    fixture *f = *state;
 
     envelope.method = method;
     envelope.request_id = 1;
@@ -165,14 +154,12 @@ TEST_WITH(a_body_that_does_not_unpack_is_an_invalid_argument, setup, teardown)
     assert_int_equal(aq_envelope_pack(&f->frame, AQ_FRAME_RPC_REQUEST, &envelope.base, NULL), 0);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
-    assert_non_null(strstr(rpc_box_message(&f->box), "actorq.v1.StopRequest"));
+    assert_says(rpc_box_message(&f->box), "actorq.v1.StopRequest");
     assert_int_equal(f->kit.carried_out, 0);
 }
 
-TEST_WITH(a_deadline_out_of_range_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_deadline_out_of_range_is_refused)
 {
-    fixture *f = *state;
-
     pack(f, "actorq.v1.Operations/Stop", 1, 0, NULL);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
@@ -184,25 +171,23 @@ TEST_WITH(a_deadline_out_of_range_is_refused, setup, teardown)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_OK);
 }
 
-TEST_WITH(what_is_no_request_is_refused_and_counted, setup, teardown)
+TEST_OF_FIXTURE(what_is_no_request_is_refused_and_counted)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
-    fixture *f = *state;
 
     aq_rpc_dispatch(f->dispatcher, (const uint8_t *)http, sizeof(http) - 1, "tcp://1.2.3.4:5",
                     rpc_box_reply, &f->box);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(rpc_box_request_id(&f->box), 0);
-    assert_non_null(strstr(rpc_box_message(&f->box), "looks like HTTP"));
+    assert_says(rpc_box_message(&f->box), "looks like HTTP");
     aq_rpc_dispatch(f->dispatcher, NULL, 0, "ipc", rpc_box_reply, &f->box);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(counters(f).refused_frames, 2);
     assert_int_equal(counters(f).calls, 0);
 }
 
-TEST_WITH(a_frame_of_another_kind_or_content_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_frame_of_another_kind_or_content_is_refused)
 {
-    fixture *f = *state;
     size_t start = 0;
 
     aq_buffer_clear(&f->frame);
@@ -219,9 +204,8 @@ TEST_WITH(a_frame_of_another_kind_or_content_is_refused, setup, teardown)
     assert_int_equal(counters(f).refused_frames, 2);
 }
 
-TEST_WITH(a_repeat_is_answered_again_and_not_carried_out_again, setup, teardown)
+TEST_OF_FIXTURE(a_repeat_is_answered_again_and_not_carried_out_again)
 {
-    fixture *f = *state;
     rpc_box second = {0};
 
     pack_fetch(f, 7, 100);
@@ -236,10 +220,8 @@ TEST_WITH(a_repeat_is_answered_again_and_not_carried_out_again, setup, teardown)
     rpc_box_fini(&second);
 }
 
-TEST_WITH(a_failure_is_repeated_as_well, setup, teardown)
+TEST_OF_FIXTURE(a_failure_is_repeated_as_well)
 {
-    fixture *f = *state;
-
     f->kit.fail = true;
     pack_stop(f, 7, "x");
     dispatch(f);
@@ -249,16 +231,14 @@ TEST_WITH(a_failure_is_repeated_as_well, setup, teardown)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_NOT_FOUND);
 }
 
-TEST_WITH(a_request_id_with_another_content_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_request_id_with_another_content_is_refused)
 {
-    fixture *f = *state;
-
     pack_stop(f, 7, "x");
     dispatch(f);
     pack_stop(f, 7, "y");
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
-    assert_non_null(strstr(rpc_box_message(&f->box), "request id 7"));
+    assert_says(rpc_box_message(&f->box), "request id 7");
     f->kit.hold = true;
     pack_stop(f, 8, "x");
     dispatch(f);
@@ -269,9 +249,8 @@ TEST_WITH(a_request_id_with_another_content_is_refused, setup, teardown)
     assert_int_equal(f->kit.carried_out, 2);
 }
 
-TEST_WITH(a_repeat_of_a_call_in_progress_answers_both_who_asked, setup, teardown)
+TEST_OF_FIXTURE(a_repeat_of_a_call_in_progress_answers_both_who_asked)
 {
-    fixture *f = *state;
     rpc_box second = {0};
 
     f->kit.hold = true;
@@ -287,9 +266,8 @@ TEST_WITH(a_repeat_of_a_call_in_progress_answers_both_who_asked, setup, teardown
     rpc_box_fini(&second);
 }
 
-TEST_WITH(the_oldest_of_three_who_asked_is_told_aborted, setup, teardown)
+TEST_OF_FIXTURE(the_oldest_of_three_who_asked_is_told_aborted)
 {
-    fixture *f = *state;
     rpc_box boxes[3] = {{0}};
 
     f->kit.hold = true;
@@ -310,9 +288,8 @@ TEST_WITH(the_oldest_of_three_who_asked_is_told_aborted, setup, teardown)
     }
 }
 
-TEST_WITH(calls_beyond_the_limit_are_refused_and_may_come_again, setup, teardown)
+TEST_OF_FIXTURE(calls_beyond_the_limit_are_refused_and_may_come_again)
 {
-    fixture *f = *state;
     rpc_box boxes[CALLS_MAX] = {{0}};
 
     f->kit.hold = true;
@@ -333,23 +310,20 @@ TEST_WITH(calls_beyond_the_limit_are_refused_and_may_come_again, setup, teardown
     }
 }
 
-TEST_WITH(a_reply_larger_than_the_limit_becomes_a_status, setup, teardown)
+TEST_OF_FIXTURE(a_reply_larger_than_the_limit_becomes_a_status)
 {
-    fixture *f = *state;
-
     pack_fetch(f, 1, REPLY_MAX);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_RESOURCE_EXHAUSTED);
-    assert_non_null(strstr(rpc_box_message(&f->box), "65536"));
+    assert_says(rpc_box_message(&f->box), "65536");
     pack_fetch(f, 2, REPLY_MAX - 64);
     dispatch(f);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_OK);
     assert_int_equal(aq_rpc_dispatcher_reply_bytes_max(f->dispatcher), REPLY_MAX);
 }
 
-TEST_WITH(the_longest_words_fit_a_reply, setup, teardown)
+TEST_OF_FIXTURE(the_longest_words_fit_a_reply)
 {
-    fixture *f = *state;
     char method[500];
 
     memset(method, 'm', sizeof(method) - 1);
@@ -365,10 +339,8 @@ TEST_WITH(the_longest_words_fit_a_reply, setup, teardown)
     assert_int_equal(strlen(rpc_box_message(&f->box)), AQ_RPC_MESSAGE_MAX - 1);
 }
 
-TEST_WITH(services_are_limited, setup, teardown)
+TEST_OF_FIXTURE(services_are_limited)
 {
-    fixture *f = *state;
-
     for (int i = 2; i < 16; i++) {
         assert_int_equal(aq_rpc_dispatcher_add(f->dispatcher, &f->kit.policy.base), 0);
     }
@@ -387,9 +359,8 @@ static void count_reply(void *user, const uint8_t *frame, size_t size)
     (*count)++;
 }
 
-TEST_WITH(without_memory_a_request_is_still_answered, setup, teardown)
+TEST_OF_FIXTURE(without_memory_a_request_is_still_answered)
 {
-    fixture *f = *state;
     unsigned count = 0;
 
     for (uint64_t nth = 1; nth <= 8; nth++) {
@@ -406,16 +377,8 @@ TEST_WITH(without_memory_a_request_is_still_answered, setup, teardown)
 TEST(creating_without_memory_fails_cleanly)
 {
     aq_rpc_dispatcher *dispatcher = NULL;
-    int rc = AQ_E_NOMEM;
 
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
-        aq_memory_fail_at(nth, 0);
-        rc = aq_rpc_dispatcher_create(4, 4096, 4096, &dispatcher);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || dispatcher == NULL);
-        assert_true(nth < 20);
-    }
-    assert_int_equal(rc, 0);
+    assert_made_despite_failures(dispatcher, aq_rpc_dispatcher_create(4, 4096, 4096, &dispatcher));
     aq_rpc_dispatcher_destroy(dispatcher);
     aq_rpc_dispatcher_destroy(NULL);
 }

@@ -191,7 +191,7 @@ TEST(garbage_in_a_request_is_answered_with_a_status)
     rpc_box_reply(&box, nng_msg_body(raw.reply), nng_msg_len(raw.reply));
     assert_int_equal(rpc_box_status(&box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(rpc_box_request_id(&box), 0);
-    assert_non_null(strstr(rpc_box_message(&box), "HTTP"));
+    assert_says(rpc_box_message(&box), "HTTP");
     assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).refused_frames, 1);
     nng_msg_free(raw.reply);
     rpc_box_fini(&box);

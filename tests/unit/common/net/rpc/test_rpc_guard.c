@@ -55,7 +55,7 @@ static void on_refused(void *user, const char *peer, enum aq_access_role role, c
     refusal *refused = user;
 
     assert_string_equal(peer, "tcp://10.0.0.3:41234");
-    assert_non_null(strstr(method, "actorq.v1."));
+    assert_says(method, "actorq.v1.");
     refused->count++;
     refused->role = role;
     snprintf(refused->words, sizeof(refused->words), "%s", why);
@@ -70,7 +70,7 @@ static void open_dispatcher(fixture *f)
     aq_rpc_dispatcher_on_refused(f->dispatcher, on_refused, &f->refused);
 }
 
-static int setup(void **state)
+static fixture *open_fixture(void)
 {
     static fixture fixed;
     fixture *f = &fixed;
@@ -84,22 +84,20 @@ static int setup(void **state)
     rpc_wire_init(&f->wire, 1 << 20);
     f->wire.channel.token = f->operator_token;
     aq_rpc_stub_init(&f->operations, &f->wire.channel, &actorq__v1__operations__descriptor, 5000);
-    *state = f;
-    return 0;
+    return f;
 }
 
-static int teardown(void **state)
+static void close_fixture(fixture *f)
 {
-    fixture *f = *state;
-
     aq_rpc_dispatcher_destroy(f->dispatcher);
     rpc_wire_fini(&f->wire);
     rpc_box_fini(&f->box);
     aq_token_destroy(f->learner);
     aq_token_destroy(f->operator_token);
     aq_token_destroy(f->actor);
-    return 0;
 }
+
+#define TEST_OF_FIXTURE(name) TEST_OF(name, fixture *f, open_fixture(), close_fixture)
 
 static void call_stop(fixture *f)
 {
@@ -142,10 +140,8 @@ static aq_rpc_counters counters(const fixture *f)
     return aq_rpc_dispatcher_counters(f->dispatcher);
 }
 
-TEST_WITH(a_caller_is_challenged_once_and_served, setup, teardown)
+TEST_OF_FIXTURE(a_caller_is_challenged_once_and_served)
 {
-    fixture *f = *state;
-
     call_and_carry(f);
     assert_true(f->result.ok);
     assert_int_equal(f->wire.sent, 2);
@@ -160,25 +156,21 @@ TEST_WITH(a_caller_is_challenged_once_and_served, setup, teardown)
     assert_int_equal(counters(f).turned_away, 0);
 }
 
-TEST_WITH(a_caller_without_a_token_is_told_what_to_do, setup, teardown)
+TEST_OF_FIXTURE(a_caller_without_a_token_is_told_what_to_do)
 {
-    fixture *f = *state;
-
     f->wire.channel.token = NULL;
     call_and_carry(f);
     assert_false(f->result.ok);
     assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
-    assert_non_null(strstr(f->result.message, "--token-file"));
+    assert_says(f->result.message, "--token-file");
     assert_int_equal(f->kit.carried_out, 0);
     assert_int_equal(counters(f).turned_away, 1);
     assert_int_equal(f->refused.count, 1);
     assert_int_equal(f->refused.role, AQ_ACCESS_NONE);
 }
 
-TEST_WITH(a_role_may_not_do_what_is_anothers, setup, teardown)
+TEST_OF_FIXTURE(a_role_may_not_do_what_is_anothers)
 {
-    fixture *f = *state;
-
     f->wire.channel.token = f->actor;
     call_and_carry(f);
     assert_false(f->result.ok);
@@ -189,24 +181,22 @@ TEST_WITH(a_role_may_not_do_what_is_anothers, setup, teardown)
     assert_int_equal(f->refused.role, AQ_ACCESS_ACTOR);
 }
 
-TEST_WITH(a_token_of_another_run_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_token_of_another_run_is_refused)
 {
-    fixture *f = *state;
     aq_token *foreign = NULL;
 
     assert_int_equal(aq_token_parse("correct horse battery staple", 28, &foreign, NULL), 0);
     f->wire.channel.token = foreign;
     call_and_carry(f);
     assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
-    assert_non_null(strstr(f->result.message, "not of this run"));
+    assert_says(f->result.message, "not of this run");
     assert_int_equal(f->kit.carried_out, 0);
     assert_int_equal(counters(f).turned_away, 1);
     aq_token_destroy(foreign);
 }
 
-TEST_WITH(a_recorded_call_is_answered_and_not_carried_out_again, setup, teardown)
+TEST_OF_FIXTURE(a_recorded_call_is_answered_and_not_carried_out_again)
 {
-    fixture *f = *state;
     uint8_t *recorded;
     size_t size;
 
@@ -221,9 +211,8 @@ TEST_WITH(a_recorded_call_is_answered_and_not_carried_out_again, setup, teardown
 }
 
 /* A dispatcher that keeps nothing: only the guard remembers. */
-TEST_WITH(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again, setup, teardown)
+TEST_OF_FIXTURE(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again)
 {
-    fixture *f = *state;
     uint8_t *recorded;
     size_t size;
 
@@ -243,9 +232,8 @@ TEST_WITH(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again, se
     aq_free(recorded);
 }
 
-TEST_WITH(a_call_recorded_before_a_restart_is_worth_nothing, setup, teardown)
+TEST_OF_FIXTURE(a_call_recorded_before_a_restart_is_worth_nothing)
 {
-    fixture *f = *state;
     uint8_t *recorded;
     size_t size;
 
@@ -262,10 +250,8 @@ TEST_WITH(a_call_recorded_before_a_restart_is_worth_nothing, setup, teardown)
     aq_free(recorded);
 }
 
-TEST_WITH(a_caller_does_not_notice_a_restart, setup, teardown)
+TEST_OF_FIXTURE(a_caller_does_not_notice_a_restart)
 {
-    fixture *f = *state;
-
     call_and_carry(f);
     aq_rpc_dispatcher_destroy(f->dispatcher);
     rpc_kit_init(&f->kit);
@@ -276,9 +262,8 @@ TEST_WITH(a_caller_does_not_notice_a_restart, setup, teardown)
     assert_int_equal(counters(f).turned_away, 0);
 }
 
-TEST_WITH(a_changed_call_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_changed_call_is_refused)
 {
-    fixture *f = *state;
     Actorq__V1__RpcRequest *request;
     const uint8_t *payload;
     size_t payload_size;
@@ -308,9 +293,8 @@ TEST_WITH(a_changed_call_is_refused, setup, teardown)
     assert_true(f->result.ok);
 }
 
-TEST_WITH(garbage_in_the_place_of_a_proof_is_refused, setup, teardown)
+TEST_OF_FIXTURE(garbage_in_the_place_of_a_proof_is_refused)
 {
-    fixture *f = *state;
     uint8_t garbage[AQ_GUARD_PROOF_BYTES + 1] = {AQ_ACCESS_OPERATOR};
     char method[] = "actorq.v1.Operations/Stop";
     aq_buffer frame;
@@ -333,10 +317,8 @@ TEST_WITH(garbage_in_the_place_of_a_proof_is_refused, setup, teardown)
     aq_buffer_fini(&frame);
 }
 
-TEST_WITH(a_daemon_that_challenges_for_ever_is_given_up, setup, teardown)
+TEST_OF_FIXTURE(a_daemon_that_challenges_for_ever_is_given_up)
 {
-    fixture *f = *state;
-
     call_stop(f);
     while (f->result.count == 0) {
         aq_rpc_dispatcher_destroy(f->dispatcher);
@@ -347,10 +329,8 @@ TEST_WITH(a_daemon_that_challenges_for_ever_is_given_up, setup, teardown)
     assert_int_equal(f->wire.sent, 4);
 }
 
-TEST_WITH(a_call_that_fails_while_it_is_signed_anew_ends, setup, teardown)
+TEST_OF_FIXTURE(a_call_that_fails_while_it_is_signed_anew_ends)
 {
-    fixture *f = *state;
-
     call_stop(f);
     f->wire.send_result = AQ_E_FULL;
     carry(f);
@@ -358,9 +338,8 @@ TEST_WITH(a_call_that_fails_while_it_is_signed_anew_ends, setup, teardown)
     assert_false(f->result.ok);
 }
 
-TEST_WITH(every_failing_allocation_of_a_signed_call_is_an_answer, setup, teardown)
+TEST_OF_FIXTURE(every_failing_allocation_of_a_signed_call_is_an_answer)
 {
-    fixture *f = *state;
     uint64_t allocations = aq_memory_allocation_count();
 
     call_stop(f);

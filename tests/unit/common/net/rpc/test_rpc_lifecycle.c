@@ -248,18 +248,16 @@ static void create_server_until_there_is_memory(uv_loop_t *loop, const char *url
 {
     aq_rpc_dispatcher *dispatcher = NULL;
     aq_rpc_server *server = NULL;
-    int rc = AQ_E_NOMEM;
 
     assert_int_equal(aq_rpc_dispatcher_create(4, 4096, 0, &dispatcher), 0);
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
         aq_error error = {0};
-
-        aq_memory_fail_at(nth, 0);
+        assert_null(server);
         rc = aq_rpc_server_create(loop, url, &net_kit_limits, dispatcher, 4, &server, &error);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || (server == NULL && error.code == AQ_E_NOMEM));
+        assert_int_equal(error.code, rc);
     }
-    assert_int_equal(rc, 0);
     aq_rpc_server_close(server);
     aq_rpc_dispatcher_destroy(dispatcher);
 }
@@ -267,17 +265,15 @@ static void create_server_until_there_is_memory(uv_loop_t *loop, const char *url
 static void create_client_until_there_is_memory(uv_loop_t *loop, const char *url)
 {
     aq_rpc_client *client = NULL;
-    int rc = AQ_E_NOMEM;
 
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
         aq_error error = {0};
-
-        aq_memory_fail_at(nth, 0);
+        assert_null(client);
         rc = aq_rpc_client_create(loop, url, &net_kit_limits, 4, &client, &error);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || (client == NULL && error.code == AQ_E_NOMEM));
+        assert_int_equal(error.code, rc);
     }
-    assert_int_equal(rc, 0);
     aq_rpc_client_close(client);
 }
 

@@ -20,7 +20,7 @@ typedef struct fixture {
     aq_buffer reply;
 } fixture;
 
-static int setup(void **state)
+static fixture *open_fixture(void)
 {
     static fixture fixed;
 
@@ -29,18 +29,16 @@ static int setup(void **state)
     aq_rpc_stub_init(&fixed.stub, &fixed.wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
     fixed.result.stub = &fixed.stub;
     aq_buffer_init(&fixed.reply, 1 << 20);
-    *state = &fixed;
-    return 0;
+    return &fixed;
 }
 
-static int teardown(void **state)
+static void close_fixture(fixture *f)
 {
-    fixture *f = *state;
-
     rpc_wire_fini(&f->wire);
     aq_buffer_fini(&f->reply);
-    return 0;
 }
+
+#define TEST_OF_FIXTURE(name) TEST_OF(name, fixture *f, open_fixture(), close_fixture)
 
 static void fetch(fixture *f, uint32_t bytes)
 {
@@ -95,13 +93,12 @@ static void expect_failure(const fixture *f, uint32_t code, const char *word)
     assert_int_equal(f->result.count, 1);
     assert_false(f->result.ok);
     assert_int_equal(f->result.code, code);
-    assert_non_null(strstr(f->result.message, word));
+    assert_says(f->result.message, word);
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-TEST_WITH(a_call_names_its_method_and_deadline, setup, teardown)
+TEST_OF_FIXTURE(a_call_names_its_method_and_deadline)
 {
-    fixture *f = *state;
     Actorq__V1__FetchPolicyRequest *body;
     Actorq__V1__RpcRequest *request;
 
@@ -118,9 +115,8 @@ TEST_WITH(a_call_names_its_method_and_deadline, setup, teardown)
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
 }
 
-TEST_WITH(request_ids_differ, setup, teardown)
+TEST_OF_FIXTURE(request_ids_differ)
 {
-    fixture *f = *state;
     uint64_t first, second;
 
     fetch(f, 1);
@@ -134,9 +130,8 @@ TEST_WITH(request_ids_differ, setup, teardown)
     assert_true(first != 0 && second != 0);
 }
 
-TEST_WITH(callers_with_other_seeds_have_other_ids, setup, teardown)
+TEST_OF_FIXTURE(callers_with_other_seeds_have_other_ids)
 {
-    fixture *f = *state;
     aq_rpc_channel other = {0};
 
     aq_rpc_channel_init(&other, FRAME_MAX, 2);
@@ -144,10 +139,8 @@ TEST_WITH(callers_with_other_seeds_have_other_ids, setup, teardown)
     assert_true(other.next_call != f->wire.channel.next_call);
 }
 
-TEST_WITH(the_counter_of_ids_wraps_and_leaves_out_zero, setup, teardown)
+TEST_OF_FIXTURE(the_counter_of_ids_wraps_and_leaves_out_zero)
 {
-    fixture *f = *state;
-
     f->wire.channel.caller = 0;
     f->wire.channel.next_call = UINT32_MAX;
     fetch(f, 1);
@@ -158,11 +151,10 @@ TEST_WITH(the_counter_of_ids_wraps_and_leaves_out_zero, setup, teardown)
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
 }
 
-TEST_WITH(an_answer_reaches_the_closure, setup, teardown)
+TEST_OF_FIXTURE(an_answer_reaches_the_closure)
 {
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
     uint8_t bytes[] = {0, 31, 62};
-    fixture *f = *state;
 
     reply.frame = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
     fetch(f, 3);
@@ -174,19 +166,15 @@ TEST_WITH(an_answer_reaches_the_closure, setup, teardown)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-TEST_WITH(a_status_reaches_the_closure_with_its_words, setup, teardown)
+TEST_OF_FIXTURE(a_status_reaches_the_closure_with_its_words)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, sent_id(f), AQ_RPC_FAILED_PRECONDITION, "another run", NULL);
     expect_failure(f, AQ_RPC_FAILED_PRECONDITION, "another run");
 }
 
-TEST_WITH(words_of_a_peer_cannot_drive_a_terminal, setup, teardown)
+TEST_OF_FIXTURE(words_of_a_peer_cannot_drive_a_terminal)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, sent_id(f), AQ_RPC_INTERNAL,
            "\x1b[2J\n\x7f"
@@ -195,19 +183,16 @@ TEST_WITH(words_of_a_peer_cannot_drive_a_terminal, setup, teardown)
     expect_failure(f, AQ_RPC_INTERNAL, "?[2J??end");
 }
 
-TEST_WITH(a_status_that_does_not_exist_is_unknown, setup, teardown)
+TEST_OF_FIXTURE(a_status_that_does_not_exist_is_unknown)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, sent_id(f), 17, "from the future", NULL);
     expect_failure(f, AQ_RPC_UNKNOWN, "from the future");
 }
 
-TEST_WITH(words_that_are_too_long_are_cut, setup, teardown)
+TEST_OF_FIXTURE(words_that_are_too_long_are_cut)
 {
     char words[3000];
-    fixture *f = *state;
 
     memset(words, 'w', sizeof(words) - 1);
     words[sizeof(words) - 1] = '\0';
@@ -217,47 +202,38 @@ TEST_WITH(words_that_are_too_long_are_cut, setup, teardown)
     assert_int_equal(strlen(f->result.message), AQ_RPC_MESSAGE_MAX - 1);
 }
 
-TEST_WITH(a_deadline_that_passes_is_said_in_words, setup, teardown)
+TEST_OF_FIXTURE(a_deadline_that_passes_is_said_in_words)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
     expect_failure(f, AQ_RPC_DEADLINE_EXCEEDED, "actorq.v1.Policy/Fetch: no answer within 1234 ms");
 }
 
-TEST_WITH(a_channel_that_closes_cancels, setup, teardown)
+TEST_OF_FIXTURE(a_channel_that_closes_cancels)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
     expect_failure(f, AQ_RPC_CANCELLED, "actorq.v1.Policy/Fetch");
 }
 
-TEST_WITH(a_transport_that_fails_is_unavailable, setup, teardown)
+TEST_OF_FIXTURE(a_transport_that_fails_is_unavailable)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     f->wire.answer(f->wire.user, AQ_E_IO, NULL, 0);
     expect_failure(f, AQ_RPC_UNAVAILABLE, "actorq.v1.Policy/Fetch");
 }
 
-TEST_WITH(a_send_that_is_refused_fails_at_once, setup, teardown)
+TEST_OF_FIXTURE(a_send_that_is_refused_fails_at_once)
 {
-    fixture *f = *state;
-
     f->wire.send_result = AQ_E_FULL;
     fetch(f, 3);
     expect_failure(f, AQ_RPC_RESOURCE_EXHAUSTED, "cannot be sent");
 }
 
-TEST_WITH(a_request_larger_than_the_channel_takes_fails_at_once, setup, teardown)
+TEST_OF_FIXTURE(a_request_larger_than_the_channel_takes_fails_at_once)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     static char reason[FRAME_MAX + 1];
-    fixture *f = *state;
 
     memset(reason, 'r', sizeof(reason) - 1);
     request.reason = reason;
@@ -267,47 +243,38 @@ TEST_WITH(a_request_larger_than_the_channel_takes_fails_at_once, setup, teardown
     assert_int_equal(f->wire.sent, 0);
 }
 
-TEST_WITH(a_reply_to_another_request_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_reply_to_another_request_is_refused)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, sent_id(f) + 1, AQ_RPC_OK, "", NULL);
     expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
 }
 
-TEST_WITH(a_server_that_could_not_read_the_request_is_heard, setup, teardown)
+TEST_OF_FIXTURE(a_server_that_could_not_read_the_request_is_heard)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, 0, AQ_RPC_INVALID_ARGUMENT, "the message is of protocol version 1", NULL);
     expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "protocol version 1");
 }
 
-TEST_WITH(a_success_without_a_request_id_is_refused, setup, teardown)
+TEST_OF_FIXTURE(a_success_without_a_request_id_is_refused)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, 0, AQ_RPC_OK, "", NULL);
     expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
 }
 
-TEST_WITH(a_reply_that_is_no_frame_is_said_in_words, setup, teardown)
+TEST_OF_FIXTURE(a_reply_that_is_no_frame_is_said_in_words)
 {
     static const char http[] = "HTTP/1.1 400 Bad Request";
-    fixture *f = *state;
 
     fetch(f, 3);
     f->wire.answer(f->wire.user, 0, (const uint8_t *)http, sizeof(http) - 1);
     expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like HTTP");
 }
 
-TEST_WITH(a_reply_that_was_damaged_is_data_loss, setup, teardown)
+TEST_OF_FIXTURE(a_reply_that_was_damaged_is_data_loss)
 {
-    fixture *f = *state;
-
     fetch(f, 3);
     answer(f, sent_id(f), AQ_RPC_OK, "", NULL);
     f->result.count = 0;
@@ -317,11 +284,10 @@ TEST_WITH(a_reply_that_was_damaged_is_data_loss, setup, teardown)
     expect_failure(f, AQ_RPC_DATA_LOSS, "checksum");
 }
 
-TEST_WITH(a_body_of_another_type_is_internal, setup, teardown)
+TEST_OF_FIXTURE(a_body_of_another_type_is_internal)
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     uint8_t number[] = {0x08, 0x01}; /* field 1 holds bytes in Fetch's reply */
-    fixture *f = *state;
 
     fetch(f, 3);
     envelope.request_id = sent_id(f);
@@ -344,10 +310,9 @@ static void on_fetched_call_again(const Actorq__V1__FetchPolicyReply *reply, voi
     assert_int_equal(aq_rpc_stub_status(&f->stub)->code, AQ_RPC_DEADLINE_EXCEEDED);
 }
 
-TEST_WITH(calls_within_closures_keep_their_statuses_apart, setup, teardown)
+TEST_OF_FIXTURE(calls_within_closures_keep_their_statuses_apart)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-    fixture *f = *state;
 
     actorq__v1__policy__fetch(&f->stub.base, &request, on_fetched_call_again, f);
     f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
@@ -355,10 +320,8 @@ TEST_WITH(calls_within_closures_keep_their_statuses_apart, setup, teardown)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-TEST_WITH(without_memory_the_closure_still_runs_once, setup, teardown)
+TEST_OF_FIXTURE(without_memory_the_closure_still_runs_once)
 {
-    fixture *f = *state;
-
     for (uint64_t nth = 1; nth <= 2; nth++) { /* the call, the frame */
         f->result.count = 0;
         aq_memory_fail_at(nth, 0);

@@ -95,7 +95,5 @@ TEST(running_out_of_memory_is_reported)
 
     aq_memory_fail_at(1, 0);
     assert_null(aq_base64_encode((const uint8_t *)"abc", 3));
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_base64_decode("Zm9v", 4, &bytes, &size), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_base64_decode("Zm9v", 4, &bytes, &size));
 }
