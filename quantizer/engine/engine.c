@@ -162,6 +162,20 @@ void aq_engine_destroy(aq_engine *engine)
     aq_free(engine);
 }
 
+/* What a layer takes, side by side. One value is where it is: a copy would cost as much as a small
+ * layer of one row. */
+static const aq_const_rows *taken(const aq_layer_sources *sources, const aq_const_rows *values,
+                                  aq_const_rows *several)
+{
+    if (sources->count == 1) {
+        return &values[sources->values[0]];
+    }
+    for (uint32_t k = 0; k < sources->count; k++) {
+        several[k] = values[sources->values[k]];
+    }
+    return several;
+}
+
 /* A block of rows through the first `layer_count` layers. */
 static void forward_block(const aq_engine *engine, const float *obs, size_t rows,
                           uint32_t layer_count, float *out)
@@ -176,11 +190,8 @@ static void forward_block(const aq_engine *engine, const float *obs, size_t rows
             .stride = last ? layer->spec->outputs : engine->y_stride,
             .rows = rows,
         };
-        aq_const_rows x[AQ_LAYER_SOURCES_MAX];
-        for (uint32_t k = 0; k < engine->sources[i].count; k++) {
-            x[k] = values[engine->sources[i].values[k]];
-        }
-        layer->kind->run(layer, &engine->scratch, x, &y);
+        aq_const_rows several[AQ_LAYER_SOURCES_MAX];
+        layer->kind->run(layer, &engine->scratch, taken(&engine->sources[i], values, several), &y);
         values[1 + i] = (aq_const_rows){.values = y.values, .stride = y.stride};
     }
 }
