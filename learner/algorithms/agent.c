@@ -31,7 +31,7 @@ static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec
                               aq_error *error)
 {
     const aq_schema *schema = setup->schema;
-    if (aq_algorithm_learns_from(setup->config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES) {
+    if (setup->sequence_length > 0) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs is for algorithms that learn from n-step items; "
                        "learner.normalize_obs=false works");

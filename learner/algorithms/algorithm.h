@@ -44,6 +44,7 @@ typedef struct aq_update_report {
 typedef struct aq_algorithm_setup {
     const aq_run_config *config; /* valid */
     const aq_schema *schema;     /* likewise */
+    uint32_t sequence_length;    /* of the rows that it will train on; 0: n-step items */
     uint64_t seed;
 } aq_algorithm_setup;
 

@@ -84,7 +84,11 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
         return aq_fail(error, rc, "out of memory");
     }
     const aq_algorithm_setup setup = {
-        .config = &plan->config, .schema = &plan->settings.schema, .seed = plan->config.seed};
+        .config = &plan->config,
+        .schema = &plan->settings.schema,
+        .sequence_length = plan->table.sequence_length,
+        .seed = plan->config.seed,
+    };
     return aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
 }
 

@@ -176,7 +176,11 @@ static void create_cores(sim_learner *learner)
                                &learner->coordinator));
     must(aq_policy_shelf_create(&learner->shelf));
     const aq_algorithm_setup setup = {
-        .config = config, .schema = &plan->settings.schema, .seed = config->seed};
+        .config = config,
+        .schema = &plan->settings.schema,
+        .sequence_length = plan->table.sequence_length,
+        .seed = config->seed,
+    };
     must(aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error));
 }
 

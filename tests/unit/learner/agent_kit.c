@@ -14,7 +14,12 @@ int agent_try(const aq_algorithm_class *class, const aq_run_config *config, cons
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         own.learner.algorithm = aq_algorithm_at(i) == class ? (uint32_t)i : own.learner.algorithm;
     }
-    const aq_algorithm_setup setup = {.config = &own, .schema = schema, .seed = seed};
+    const aq_algorithm_setup setup = {
+        .config = &own,
+        .schema = schema,
+        .sequence_length = (uint32_t)config->replay.sequence_length,
+        .seed = seed,
+    };
     return aq_agent_create(class, &setup, ret_agent, error);
 }
 

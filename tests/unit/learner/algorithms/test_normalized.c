@@ -179,6 +179,17 @@ TEST_WITH(observations_in_bytes_are_refused, set_up, tear_down)
     assert_null(none);
 }
 
+TEST_WITH(sequences_are_refused, set_up, tear_down)
+{
+    stand *all = *state;
+    aq_error error = {0};
+    aq_agent *none = NULL;
+    all->config.replay.sequence_length = 8;
+    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &error),
+                   AQ_E_UNSUPPORTED, &error,
+                   "learner.normalize_obs is for algorithms that learn from n-step items");
+}
+
 TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     stand *all = *state;
