@@ -87,10 +87,21 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
         config_json(checkpoint), "file_bytes", aq_json_count(file_bytes));
 }
 
+/* "parameters, target, adam_m, adam_v, adam_step" */
+static const char *names_of(const aq_named_arrays *arrays, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < arrays->count && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 arrays->arrays[i].name);
+    }
+    return text;
+}
+
 static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_bytes)
 {
     aq_figure a, b, c;
-    char schema[TEXT_BYTES], network[TEXT_BYTES];
+    char schema[TEXT_BYTES], network[TEXT_BYTES], names[TEXT_BYTES];
     aq_print_fact(out, "task", "%s (%s)", checkpoint->task,
                   aq_schema_text(&checkpoint->schema, schema, sizeof(schema)));
     aq_print_fact(out, "run", "%016" PRIx64 ", %s so far", checkpoint->run_id,
@@ -107,8 +118,8 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
                   checkpoint->policy_version, checkpoint->policy_versions,
                   aq_figure_bytes(&b, (double)checkpoint->broadcast_bytes),
                   aq_figure_bytes(&c, (double)checkpoint->broadcast_bytes_fp32));
-    aq_print_fact(out, "size", "%s; parameters, target network and Adam's two moments",
-                  aq_figure_bytes(&a, (double)file_bytes));
+    aq_print_fact(out, "size", "%s; %s", aq_figure_bytes(&a, (double)file_bytes),
+                  names_of(&checkpoint->arrays, names, sizeof(names)));
 }
 
 static void print_best(FILE *out, const aq_checkpoint *checkpoint)

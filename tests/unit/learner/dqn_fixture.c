@@ -49,6 +49,20 @@ aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)
     return batch;
 }
 
+aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
+{
+    aq_chunk_layout layout;
+    aq_batch *batch = NULL;
+
+    assert_int_equal(aq_chunk_layout_init(schema, 1, steps, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create_sequences(&layout, steps, rows, &batch), 0);
+    batch->rows = rows;
+    for (uint32_t row = 0; row < rows; row++) {
+        batch->length[row] = steps;
+    }
+    return batch;
+}
+
 float *fixture_obs(aq_batch *batch)
 {
     return (float *)(void *)batch->obs;
@@ -66,17 +80,20 @@ void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action)
 
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng)
 {
-    size_t obs_count = (size_t)batch->rows * batch->obs_bytes / sizeof(float);
+    const uint32_t boundaries = batch->steps + aq_batch_has_sequences(batch);
+    const size_t width = batch->obs_bytes / sizeof(float);
 
-    for (size_t i = 0; i < obs_count; i++) {
+    for (size_t i = 0; i < batch->rows * boundaries * width; i++) {
         fixture_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
-        fixture_next_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
+        if (batch->next_obs != NULL) {
+            fixture_next_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
+        }
     }
-    for (uint32_t i = 0; i < batch->rows; i++) {
+    for (uint32_t i = 0; i < batch->rows * batch->steps; i++) {
         fixture_set_action(batch, i, (int32_t)aq_rng_below(rng, actions));
         batch->reward[i] = (float)aq_rng_range(rng, -1, 1);
         batch->bootstrap[i] = i % 3 == 0 ? 0.0f : 0.97f;
-        batch->weight[i] = (float)aq_rng_range(rng, 0.2, 1);
+        batch->weight[i / batch->steps] = (float)aq_rng_range(rng, 0.2, 1);
     }
 }
 

@@ -23,7 +23,10 @@ aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema
 /* A batch with all of its rows in use, zeroed. */
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows);
 
-/* Numbers within +-1, any action, weights in [0.2, 1], every third row terminal. */
+/* The same of sequences, each of its whole length. */
+aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows);
+
+/* Numbers within +-1, any action, weights in [0.2, 1], every third step terminal. */
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
 
 void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action);

@@ -8,7 +8,7 @@
 #include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-enum { ACTION_ELEMENTS = 2, PARAMETERS_MAX = 16384, STEPS = 3 };
+enum { ACTION_ELEMENTS = 2, PARAMETERS_MAX = 16384, STEPS = 3, LENGTH = 4 };
 
 typedef struct fixture {
     aq_run_config config;
@@ -29,6 +29,9 @@ static void init(fixture *f, size_t index)
     f->config.learner.algorithm = (uint32_t)index;
     f->config.learner.batch_size = FIXTURE_ROWS;
     f->config.learner.policy_delay = 1;
+    const bool has_sequences =
+        aq_algorithm_learns_from((enum aq_algorithm)index) == AQ_LEARNS_FROM_SEQUENCES;
+    f->config.replay.sequence_length = has_sequences ? LENGTH : 0;
     assert_int_equal(aq_text_set(f->config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
     fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &f->schema);
     f->class = aq_algorithm_at(index);
@@ -36,7 +39,8 @@ static void init(fixture *f, size_t index)
         aq_space_init_box(&f->schema.action, ACTION_ELEMENTS, low, high);
     }
     assert_int_equal(agent_try(f->class, &f->config, &f->schema, 1, &f->algorithm, NULL), 0);
-    f->batch = fixture_batch(&f->schema, FIXTURE_ROWS);
+    f->batch = has_sequences ? fixture_sequences(&f->schema, LENGTH, FIXTURE_ROWS)
+                             : fixture_batch(&f->schema, FIXTURE_ROWS);
     aq_rng_init(&rng, 2, 0);
     fixture_randomize(f->batch, 1, &rng);
 }
