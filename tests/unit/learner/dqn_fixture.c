@@ -38,29 +38,23 @@ aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema
     return agent_of(&aq_dqn_class, config, schema, seed);
 }
 
-aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)
+aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
 {
     aq_layout layout;
     aq_batch *batch = NULL;
 
-    assert_int_equal(aq_layout_init(schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, 0, rows, &batch), 0);
+    assert_int_equal(aq_layout_init(schema, 1, steps + 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, steps, rows, &batch), 0);
     batch->rows = rows;
-    return batch;
-}
-
-aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
-{
-    aq_chunk_layout layout;
-    aq_batch *batch = NULL;
-
-    assert_int_equal(aq_chunk_layout_init(schema, 1, steps, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create_sequences(&layout, steps, rows, &batch), 0);
-    batch->rows = rows;
-    for (uint32_t row = 0; row < rows; row++) {
+    for (uint32_t row = 0; steps > 0 && row < rows; row++) {
         batch->length[row] = steps;
     }
     return batch;
+}
+
+aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)
+{
+    return fixture_sequences(schema, 0, rows);
 }
 
 float *fixture_obs(aq_batch *batch)
