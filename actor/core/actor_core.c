@@ -8,6 +8,7 @@
 
 #include "actor/core/chunker.h"
 #include "actor/core/explore.h"
+#include "actor/core/record.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -31,7 +32,8 @@ struct aq_actor_core {
     aq_rng *rngs;    /* (lanes): exploration; environments have their own */
     double *noise;   /* (lanes): of continuous actions, a share of half their range */
     aq_act *act;
-    uint8_t *actions;          /* (lanes) rows */
+    uint8_t *actions; /* (lanes) rows */
+    aq_record record;
     int64_t (*clock_ns)(void); /* NULL: times are not counted */
     int64_t inference_ns, environment_ns;
 
@@ -78,9 +80,10 @@ static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uin
 
 static void begin_episode(aq_actor_core *core, uint32_t lane)
 {
-    const aq_step_values values = {
+    aq_step_values values = {
         .of = {[AQ_COLUMN_OBS] = core->vec->obs + lane * core->task.obs_bytes},
     };
+    aq_record_put(&core->record, lane, &values);
     aq_chunker_begin(core->chunker, lane, &values);
 }
 
@@ -95,10 +98,15 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     core->actions = aq_alloc(core->lanes, core->task.action_bytes);
     if (core->epsilon == NULL || core->noise == NULL || core->rngs == NULL ||
         core->actions == NULL || aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
+        aq_record_init(&core->record, settings, core->lanes) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
     }
-    int rc = aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec, error);
+    int rc = aq_record_check(&core->record, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec, error);
     if (rc != 0) {
         return rc;
     }
@@ -118,8 +126,7 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
 {
     aq_layout layout;
     AQ_ASSERT(settings->config.actor.envs <= AQ_VEC_ENV_LANES_MAX);
-    int rc = aq_layout_init(&settings->schema, settings->n_step,
-                            (uint32_t)settings->config.replay.chunk_length, &layout, error);
+    int rc = aq_run_settings_layout(settings, &layout, error);
     if (rc != 0) {
         return rc;
     }
@@ -167,6 +174,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_chunker_destroy(core->chunker);
     aq_vec_env_destroy(core->vec);
     aq_act_destroy(core->act);
+    aq_record_fini(&core->record);
     aq_free(core->actions);
     aq_free(core->rngs);
     aq_free(core->noise);
@@ -233,7 +241,7 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
 {
     const aq_vec_env *vec = core->vec;
     const uint8_t events = vec->events[lane];
-    const aq_step_values values = {
+    aq_step_values values = {
         .of =
             {
                 [AQ_COLUMN_OBS] = vec->next_obs + lane * core->task.obs_bytes,
@@ -245,6 +253,7 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
         .truncated = (events & AQ_LANE_TRUNCATED) != 0,
     };
     aq_closed_chunk closed;
+    aq_record_put(&core->record, lane, &values);
     if (aq_chunker_append(core->chunker, lane, now_ns, &values, &closed)) {
         put_closed(core, &closed);
     }

@@ -45,6 +45,20 @@ static int check_tables(const aq_run_settings *settings, aq_error *error)
     return 0;
 }
 
+int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layout, aq_error *error)
+{
+    aq_layout layout = {.hash = 0};
+    int rc = aq_layout_init(&settings->schema, settings->n_step,
+                            (uint32_t)settings->config.replay.chunk_length, &layout, error);
+    if (rc == 0) {
+        rc = aq_layout_record(&layout, settings->recorded, settings->recorded_count, error);
+    }
+    if (rc == 0) {
+        *ret_layout = layout;
+    }
+    return rc;
+}
+
 static int check_relations(const aq_run_settings *settings, aq_error *error)
 {
     const uint64_t chunk_length = settings->config.replay.chunk_length;
@@ -92,6 +106,10 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
     if (rc == 0) {
         rc = check_relations(settings, error);
     }
+    if (rc == 0) {
+        aq_layout layout;
+        rc = aq_run_settings_layout(settings, &layout, error);
+    }
     return rc;
 }
 
@@ -120,8 +138,9 @@ void aq_run_settings_take_live(aq_run_settings *settings, const aq_run_settings 
 bool aq_run_settings_agree(const aq_run_settings *a, const aq_run_settings *b, uint32_t who)
 {
     const aq_settings_table *table = aq_run_config_table();
-    bool agree =
-        strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash && a->n_step == b->n_step;
+    bool agree = strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
+                 a->n_step == b->n_step && a->recorded_count == b->recorded_count &&
+                 memcmp(a->recorded, b->recorded, a->recorded_count * sizeof(a->recorded[0])) == 0;
     for (size_t i = 0; agree && i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
         agree = (row->seen_by & who) == 0 || row->is_live ||

@@ -13,6 +13,7 @@
 #include "common/config/run_config.h"
 #include "common/config/run_names.h"
 #include "common/config/table_spec.h"
+#include "common/experience/layout.h"
 #include "common/experience/schema.h"
 #include "common/policy/snapshot.h"
 
@@ -26,8 +27,14 @@ typedef struct aq_run_settings {
     double evaluation_threshold;         /* NaN: none */
     aq_table_spec tables[AQ_TABLES_MAX]; /* the first is the main one */
     uint32_t table_count;
+    aq_column recorded[AQ_COLUMNS_RECORDED_MAX]; /* what actors record besides */
+    uint32_t recorded_count;
     aq_run_config config; /* the settings whose rows say who sees them; all others are 0 */
 } aq_run_settings;
+
+/* Of the run's chunks. AQ_E_INVALID, AQ_E_SCHEMA or AQ_E_TOO_BIG, in words. */
+int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layout,
+                           aq_error *error) AQ_MUST_USE;
 
 /* Takes the settings that members see from `config`. */
 void aq_run_settings_take(aq_run_settings *settings, const aq_run_config *config);

@@ -39,8 +39,9 @@ static aq_batch_column own(aq_column is, uint32_t values)
     return (aq_batch_column){.is = is, .gather = AQ_GATHER_NONE, .values = values};
 }
 
-static void list_columns(const aq_layout *layout, uint32_t sequence_length,
-                         aq_batch_column *columns)
+/* How many there are. */
+static uint32_t list_columns(const aq_layout *layout, uint32_t sequence_length,
+                             aq_batch_column *columns)
 {
     const uint32_t steps = sequence_length > 0 ? sequence_length : 1;
     columns[AQ_BATCH_OBS] = copied(layout, AQ_COLUMN_OBS, sequence_length);
@@ -58,6 +59,12 @@ static void list_columns(const aq_layout *layout, uint32_t sequence_length,
         own((aq_column){.name = "length", .bytes = sizeof(uint32_t)}, sequence_length > 0);
     columns[AQ_BATCH_ITEM] = own((aq_column){.name = "item", .bytes = sizeof(uint64_t)}, 1);
     columns[AQ_BATCH_PRIORITY] = own((aq_column){.name = "priority", .bytes = sizeof(float)}, 1);
+    uint32_t count = AQ_BATCH_RECORDED;
+    for (uint32_t source = AQ_COLUMNS_STANDARD; source < layout->column_count; source++) {
+        columns[count++] = copied(layout, source, sequence_length);
+        columns[count++] = next_of(layout, source, sequence_length);
+    }
+    return count;
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
@@ -90,17 +97,17 @@ int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t 
         .action_bytes = layout->columns[AQ_COLUMN_ACTION].bytes,
         .steps = sequence_length > 0 ? sequence_length : 1,
     };
-    size_t at[AQ_BATCH_COLUMNS];
+    size_t at[AQ_BATCH_COLUMNS_MAX];
     size_t bytes = sizeof(aq_batch);
-    list_columns(layout, sequence_length, made.columns);
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    made.column_count = list_columns(layout, sequence_length, made.columns);
+    for (uint32_t i = 0; i < made.column_count; i++) {
         at[i] = aq_arrays_add(&bytes, rows_max, aq_batch_column_bytes(&made.columns[i]));
     }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; i < made.column_count; i++) {
         made.columns[i].bytes = made.columns[i].values > 0 ? block + at[i] : NULL;
     }
     point_at_columns(&made);
@@ -121,7 +128,7 @@ aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count)
     AQ_ASSERT(first <= batch->rows && count <= batch->rows - first);
     slice.rows = count;
     slice.rows_max = count;
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; i < batch->column_count; i++) {
         if (slice.columns[i].values > 0) {
             slice.columns[i].bytes += first * aq_batch_column_bytes(&slice.columns[i]);
         }
@@ -132,10 +139,10 @@ aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count)
 
 size_t aq_batch_row_bytes(const aq_layout *layout, uint32_t sequence_length)
 {
-    aq_batch_column columns[AQ_BATCH_COLUMNS];
+    aq_batch_column columns[AQ_BATCH_COLUMNS_MAX];
     size_t bytes = 0;
-    list_columns(layout, sequence_length, columns);
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    const uint32_t count = list_columns(layout, sequence_length, columns);
+    for (uint32_t i = 0; i < count; i++) {
         bytes += i != AQ_BATCH_PRIORITY ? aq_batch_column_bytes(&columns[i]) : 0;
     }
     return bytes;

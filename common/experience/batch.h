@@ -33,7 +33,12 @@ enum {
     AQ_BATCH_ITEM,
     AQ_BATCH_VERSION,
     AQ_BATCH_PRIORITY,
-    AQ_BATCH_COLUMNS
+    AQ_BATCH_COLUMNS_STANDARD,
+    /* Of each column that the run records, in the layout's order, its values, then what an n-step
+     * item leads to. */
+    AQ_BATCH_RECORDED = AQ_BATCH_COLUMNS_STANDARD,
+    AQ_BATCH_RECORDED_MAX = 2 * AQ_COLUMNS_RECORDED_MAX,
+    AQ_BATCH_COLUMNS_MAX = AQ_BATCH_COLUMNS_STANDARD + AQ_BATCH_RECORDED_MAX
 };
 
 /* Where a column's values come from. */
@@ -70,7 +75,8 @@ typedef struct aq_batch {
     uint64_t *item;    /* the item's number, for priorities */
     uint32_t *version; /* the policy that chose the action */
     float *priority;   /* by training: how wrong it was, >= 0; not on the wire */
-    aq_batch_column columns[AQ_BATCH_COLUMNS];
+    uint32_t column_count;
+    aq_batch_column columns[AQ_BATCH_COLUMNS_MAX];
 } aq_batch;
 
 /* Empty, columns zeroed. Of sequences of `sequence_length` transitions; 0: of n-step items.

@@ -14,7 +14,8 @@
 
 #include "common/experience/schema.h"
 
-enum { AQ_COLUMN_NAME_MAX = 24 };
+/* A recorded column's name leaves room for the "next_" of a batch's. */
+enum { AQ_COLUMN_NAME_MAX = 24, AQ_COLUMN_RECORDED_NAME_MAX = 18 };
 
 enum aq_column_per {
     AQ_PER_STEP,     /* `length` values in a chunk */

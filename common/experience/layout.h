@@ -1,7 +1,7 @@
 /*
  * Layout: the columns that every chunk of a run carries, in their order, and how long chunks are.
  * Obs, action, reward and version come first and are always there, so that who needs one of them
- * takes it by its index.
+ * takes it by its index. What the run's algorithm wants recorded besides follows.
  *
  * Plain data. Any thread.
  */
@@ -27,11 +27,14 @@ enum {
     AQ_COLUMN_REWARD,  /* float */
     AQ_COLUMN_VERSION, /* uint32: of the policy that chose the action; 0: at random */
     AQ_COLUMNS_STANDARD,
-    AQ_COLUMNS_MAX = 8,
+    AQ_COLUMNS_RECORDED_MAX = 4,
+    AQ_COLUMNS_MAX = AQ_COLUMNS_STANDARD + AQ_COLUMNS_RECORDED_MAX,
 };
 
+#define AQ_COLUMN_BYTES_MAX (UINT32_C(1) << 20) /* of one recorded value */
+
 typedef struct aq_layout {
-    uint64_t hash;       /* of the columns: who compares it need not compare them */
+    uint64_t hash;       /* of the columns; the schema's where none are recorded */
     uint32_t n_step;     /* >= 1; or AQ_CHUNK_SPAN_ANY, to validate only */
     uint32_t length_max; /* transitions a chunk, > n_step - 1 */
     size_t step_bytes;   /* of all columns, for one more step ... */
@@ -44,6 +47,11 @@ typedef struct aq_layout {
  * AQ_CHUNK_BYTES_MAX, AQ_E_SCHEMA for a schema that cannot be. */
 int aq_layout_init(const aq_schema *schema, uint32_t n_step, uint32_t length_max,
                    aq_layout *ret_layout, aq_error *error) AQ_MUST_USE;
+
+/* Adds columns that are recorded besides. AQ_E_INVALID for one that cannot be, or a name that is
+ * there already; AQ_E_TOO_BIG as above. The layout is unchanged then. */
+int aq_layout_record(aq_layout *layout, const aq_column *columns, uint32_t count,
+                     aq_error *error) AQ_MUST_USE;
 
 /* Of all columns of a chunk of `length` transitions, end to end. */
 static inline size_t aq_layout_bytes(const aq_layout *layout, uint32_t length)

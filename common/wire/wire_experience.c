@@ -11,6 +11,7 @@
 #include "common/wire/wire_experience.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -38,8 +39,9 @@ static ProtobufCBinaryData column_bytes(const aq_chunk_view *view, const aq_layo
                          aq_column_bytes(&layout->columns[index], view->length));
 }
 
+/* `recorded` is room that the message keeps. */
 static void chunk_message(const aq_chunk_view *view, const aq_layout *layout,
-                          Actorq__V1__Chunk *ret_message)
+                          ProtobufCBinaryData *recorded, Actorq__V1__Chunk *ret_message)
 {
     actorq__v1__chunk__init(ret_message);
     ret_message->episode = view->episode;
@@ -53,15 +55,20 @@ static void chunk_message(const aq_chunk_view *view, const aq_layout *layout,
     ret_message->action = column_bytes(view, layout, AQ_COLUMN_ACTION);
     ret_message->reward = column_bytes(view, layout, AQ_COLUMN_REWARD);
     ret_message->version = column_bytes(view, layout, AQ_COLUMN_VERSION);
+    ret_message->recorded = recorded;
+    for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout->column_count; i++) {
+        recorded[ret_message->n_recorded++] = column_bytes(view, layout, i);
+    }
 }
 
 static int append_chunk(const aq_chunk *chunk, const aq_layout *layout, aq_buffer *out)
 {
+    ProtobufCBinaryData recorded[AQ_COLUMNS_RECORDED_MAX];
     Actorq__V1__Chunk message;
     Actorq__V1__Chunk *pointer = &message;
     Actorq__V1__Experience part;
     actorq__v1__experience__init(&part);
-    chunk_message(&chunk->view, layout, &message);
+    chunk_message(&chunk->view, layout, recorded, &message);
     part.n_chunks = 1;
     part.chunks = &pointer;
     return aq_wire_append(&part.base, out);
@@ -129,8 +136,13 @@ enum {
     ACTION = 9,
     REWARD = 10,
     VERSION = 11,
-    CHUNK_FIELDS = 12,
+    RECORDED = 12,
+    CHUNK_FIELDS = 13,
 };
+
+_Static_assert(ACTION - OBS == (int)AQ_COLUMN_ACTION && REWARD - OBS == (int)AQ_COLUMN_REWARD &&
+                   VERSION - OBS == (int)AQ_COLUMN_VERSION,
+               "the first columns are fields in their order");
 
 static const uint8_t experience_types[EXPERIENCE_FIELDS] = {
     [RUN_ID] = AQ_WIRE_FIXED64, [ACTOR] = AQ_WIRE_VARINT,        [INCARNATION] = AQ_WIRE_FIXED64,
@@ -142,7 +154,7 @@ static const uint8_t chunk_types[CHUNK_FIELDS] = {
     [EPISODE] = AQ_WIRE_VARINT,   [FIRST] = AQ_WIRE_VARINT,   [LANE] = AQ_WIRE_VARINT,
     [LENGTH] = AQ_WIRE_VARINT,    [OVERLAP] = AQ_WIRE_VARINT, [TERMINATED] = AQ_WIRE_VARINT,
     [TRUNCATED] = AQ_WIRE_VARINT, [OBS] = AQ_WIRE_BYTES,      [ACTION] = AQ_WIRE_BYTES,
-    [REWARD] = AQ_WIRE_BYTES,     [VERSION] = AQ_WIRE_BYTES,
+    [REWARD] = AQ_WIRE_BYTES,     [VERSION] = AQ_WIRE_BYTES,  [RECORDED] = AQ_WIRE_BYTES,
 };
 
 /* The next field that this program knows; otherwise as aq_wire_scan_next. One that is written in
@@ -209,7 +221,7 @@ static int check_head(const experience_head *head, uint64_t run_id, const aq_lay
 }
 
 /* Before anything else looks at the rows: the chunk is as long as its columns are. */
-static int check_sizes(const aq_wire_field *fields, const aq_wire_field *const *columns,
+static int check_sizes(const aq_wire_field *fields, const aq_wire_field *columns,
                        const aq_layout *layout, aq_error *error)
 {
     const uint32_t length = (uint32_t)fields[LENGTH].value;
@@ -223,31 +235,48 @@ static int check_sizes(const aq_wire_field *fields, const aq_wire_field *const *
     }
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        if (columns[i]->size != aq_column_bytes(column, length)) {
+        if (columns[i].size != aq_column_bytes(column, length)) {
             return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, not %zu times %u",
-                           column->name, columns[i]->size, aq_column_values(column, length),
+                           column->name, columns[i].size, aq_column_values(column, length),
                            column->bytes);
         }
     }
     return 0;
 }
 
-static int view_chunk(const aq_wire_field *message, const uint8_t *base, const aq_layout *layout,
-                      aq_chunk_view *ret_view, aq_error *error)
+/* Every field once, of those that repeat the last; and the columns, in the layout's order. */
+static int read_chunk(const aq_wire_field *message, const aq_layout *layout, aq_wire_field *fields,
+                      aq_wire_field *columns, aq_error *error)
 {
     aq_wire_scan scan = aq_wire_scan_of(message->bytes, message->size);
-    aq_wire_field fields[CHUNK_FIELDS] = {{.number = 0}};
-    const aq_wire_field *const columns[] = {&fields[OBS], &fields[ACTION], &fields[REWARD],
-                                            &fields[VERSION]};
+    uint32_t count = AQ_COLUMNS_STANDARD;
     aq_wire_field field;
     int rc;
     while ((rc = next_known(&scan, chunk_types, CHUNK_FIELDS, &field)) > 0) {
         fields[field.number] = field;
+        if (field.number == RECORDED && count++ < layout->column_count) {
+            columns[count - 1] = field;
+        }
     }
     if (rc != 0) {
         return aq_fail(error, rc, "these %zu bytes are no Chunk", message->size);
     }
-    rc = check_sizes(fields, columns, layout, error);
+    if (count != layout->column_count) {
+        return aq_fail(error, AQ_E_CORRUPT, "%u columns, not %u", count, layout->column_count);
+    }
+    memcpy(columns, &fields[OBS], AQ_COLUMNS_STANDARD * sizeof(*columns));
+    return 0;
+}
+
+static int view_chunk(const aq_wire_field *message, const uint8_t *base, const aq_layout *layout,
+                      aq_chunk_view *ret_view, aq_error *error)
+{
+    aq_wire_field fields[CHUNK_FIELDS] = {{.number = 0}};
+    aq_wire_field columns[AQ_COLUMNS_MAX] = {{.number = 0}};
+    int rc = read_chunk(message, layout, fields, columns, error);
+    if (rc == 0) {
+        rc = check_sizes(fields, columns, layout, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -262,7 +291,7 @@ static int view_chunk(const aq_wire_field *message, const uint8_t *base, const a
         .truncated = fields[TRUNCATED].value != 0,
     };
     for (uint32_t i = 0; i < layout->column_count; i++) {
-        view.at[i] = (uint32_t)(columns[i]->bytes - base);
+        view.at[i] = (uint32_t)(columns[i].bytes - base);
     }
     rc = aq_chunk_view_validate(&view, layout, error);
     if (rc != 0) {

@@ -171,6 +171,43 @@ static int tables_from(const Actorq__V1__RunSettings *message, aq_run_settings *
     return rc;
 }
 
+static void recorded_to(const aq_run_settings *settings, aq_wire_settings_view *view)
+{
+    AQ_ASSERT(settings->recorded_count <= AQ_COLUMNS_RECORDED_MAX);
+    for (uint32_t i = 0; i < settings->recorded_count; i++) {
+        const aq_column *column = &settings->recorded[i];
+        actorq__v1__column__init(&view->recorded[i]);
+        view->recorded[i].name = aq_wire_text(column->name);
+        view->recorded[i].dtype = column->dtype;
+        view->recorded[i].per = column->per;
+        view->recorded[i].bytes = column->bytes;
+        view->recorded_pointers[i] = &view->recorded[i];
+    }
+    view->message.n_recorded = settings->recorded_count;
+    view->message.recorded = view->recorded_pointers;
+}
+
+static int recorded_from(const Actorq__V1__RunSettings *message, aq_run_settings *settings,
+                         aq_error *error)
+{
+    int rc = 0;
+    if (message->n_recorded > AQ_COLUMNS_RECORDED_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%zu recorded columns; up to %d are possible",
+                       message->n_recorded, AQ_COLUMNS_RECORDED_MAX);
+    }
+    settings->recorded_count = (uint32_t)message->n_recorded;
+    for (uint32_t i = 0; rc == 0 && i < settings->recorded_count; i++) {
+        const Actorq__V1__Column *from = message->recorded[i];
+        aq_column *column = &settings->recorded[i];
+        column->dtype = from->dtype;
+        column->per = from->per;
+        column->bytes = from->bytes;
+        rc = aq_wire_text_copy(column->name, sizeof(column->name), from->name,
+                               "the name of a column", error);
+    }
+    return rc;
+}
+
 /* What has a row in the configuration, as texts. */
 static void values_to(const aq_run_config *config, aq_wire_settings_view *view)
 {
@@ -238,6 +275,7 @@ void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view 
     }
     ret_view->message.n_tables = settings->table_count;
     ret_view->message.tables = ret_view->table_pointers;
+    recorded_to(settings, ret_view);
     values_to(&settings->config, ret_view);
 }
 
@@ -255,6 +293,9 @@ int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_setting
     }
     if (rc == 0) {
         rc = tables_from(message, &settings, error);
+    }
+    if (rc == 0) {
+        rc = recorded_from(message, &settings, error);
     }
     if (rc == 0) {
         rc = values_from(message, &settings.config, error);

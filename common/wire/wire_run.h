@@ -30,6 +30,8 @@ typedef struct aq_wire_settings_view {
     aq_wire_schema_view schema;
     Actorq__V1__TableSettings tables[AQ_TABLES_MAX];
     Actorq__V1__TableSettings *table_pointers[AQ_TABLES_MAX];
+    Actorq__V1__Column recorded[AQ_COLUMNS_RECORDED_MAX];
+    Actorq__V1__Column *recorded_pointers[AQ_COLUMNS_RECORDED_MAX];
     Actorq__V1__SettingValue values[AQ_WIRE_VALUES_MAX];
     Actorq__V1__SettingValue *value_pointers[AQ_WIRE_VALUES_MAX];
     char numbers[AQ_WIRE_VALUES_MAX][AQ_SETTING_NUMBER_SIZE];

@@ -12,7 +12,7 @@
 #include "common/wire/wire_frame.h"
 
 /* Where each of a batch's columns stands in the message; a priority does not. */
-static const size_t fields[AQ_BATCH_COLUMNS] = {
+static const size_t fields[AQ_BATCH_COLUMNS_STANDARD] = {
     [AQ_BATCH_OBS] = offsetof(Actorq__V1__SampleReply, obs),
     [AQ_BATCH_NEXT_OBS] = offsetof(Actorq__V1__SampleReply, next_obs),
     [AQ_BATCH_ACTION] = offsetof(Actorq__V1__SampleReply, action),
@@ -24,18 +24,32 @@ static const size_t fields[AQ_BATCH_COLUMNS] = {
     [AQ_BATCH_VERSION] = offsetof(Actorq__V1__SampleReply, version),
 };
 
+/* False for what does not travel. */
+static bool place_of(const Actorq__V1__SampleReply *reply, uint32_t column,
+                     ProtobufCBinaryData **ret_place)
+{
+    if (column >= AQ_BATCH_RECORDED) {
+        *ret_place = &reply->recorded[column - AQ_BATCH_RECORDED];
+        return true;
+    }
+    *ret_place = (ProtobufCBinaryData *)(void *)((uint8_t *)(uintptr_t)reply + fields[column]);
+    return fields[column] != 0;
+}
+
 void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
+                         ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX],
                          Actorq__V1__SampleReply *ret_reply)
 {
     actorq__v1__sample_reply__init(ret_reply);
     ret_reply->rows = batch->rows;
     ret_reply->inserted = inserted;
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    ret_reply->n_recorded = batch->column_count - AQ_BATCH_RECORDED;
+    ret_reply->recorded = recorded;
+    for (uint32_t i = 0; i < batch->column_count; i++) {
         const aq_batch_column *column = &batch->columns[i];
-        if (fields[i] != 0) {
-            const ProtobufCBinaryData bytes =
-                aq_wire_bytes(column->bytes, batch->rows * aq_batch_column_bytes(column));
-            memcpy((uint8_t *)ret_reply + fields[i], &bytes, sizeof(bytes));
+        ProtobufCBinaryData *place;
+        if (place_of(ret_reply, i, &place)) {
+            *place = aq_wire_bytes(column->bytes, batch->rows * aq_batch_column_bytes(column));
         }
     }
 }
@@ -44,17 +58,20 @@ void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
 static int read_columns(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
 {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < AQ_BATCH_COLUMNS; i++) {
+    if (reply->n_recorded != batch->column_count - AQ_BATCH_RECORDED) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu recorded columns, not %u", reply->n_recorded,
+                       batch->column_count - AQ_BATCH_RECORDED);
+    }
+    for (uint32_t i = 0; rc == 0 && i < batch->column_count; i++) {
         const aq_batch_column *column = &batch->columns[i];
-        ProtobufCBinaryData from;
-        if (fields[i] == 0) {
+        ProtobufCBinaryData *from;
+        if (!place_of(reply, i, &from)) {
             continue;
         }
-        memcpy(&from, (const uint8_t *)reply + fields[i], sizeof(from));
-        rc = aq_wire_column_check(&from, column->is.name, reply->rows,
-                                  aq_batch_column_bytes(column), error);
+        rc = aq_wire_column_check(from, column->is.name, reply->rows, aq_batch_column_bytes(column),
+                                  error);
         if (rc == 0) {
-            aq_wire_column_copy(column->bytes, &from);
+            aq_wire_column_copy(column->bytes, from);
         }
     }
     return rc;
@@ -64,7 +81,7 @@ static int read_columns(const Actorq__V1__SampleReply *reply, aq_batch *batch, a
 static int check_values(const aq_batch *batch, uint32_t rows, aq_error *error)
 {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; rc == 0 && i < batch->column_count; i++) {
         const aq_batch_column *column = &batch->columns[i];
         if (column->gather != AQ_GATHER_NONE) {
             rc = aq_column_check(&column->is, column->bytes, (size_t)rows * column->values, error);
@@ -102,7 +119,7 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 static int check_beyond(const aq_batch *batch, uint32_t row, aq_error *error)
 {
     const uint32_t length = batch->length[row];
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; i < batch->column_count; i++) {
         const aq_batch_column *column = &batch->columns[i];
         const size_t used = aq_column_values(&column->is, length);
         const size_t values = column->values;

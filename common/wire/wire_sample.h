@@ -10,6 +10,7 @@
 /* Points the reply's columns into the batch (nothing is copied); valid while the batch is. What the
  * batch doesn't know is for the caller to set: items, mass, shard_incarnation. */
 void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
+                         ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX],
                          Actorq__V1__SampleReply *ret_reply);
 
 /* Copies the reply's columns into `batch` (which has room for rows_max), of items or of sequences

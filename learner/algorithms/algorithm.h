@@ -32,6 +32,9 @@ typedef struct aq_algorithm_needs {
     /* When a version of the policy is due: every quantizer.publish_period gradient steps, or with
      * each update. */
     enum { AQ_VERSIONS_BY_PERIOD, AQ_VERSIONS_BY_UPDATE } versions;
+    /* Names of what actors record besides, of the catalog, ended by NULL; NULL: nothing. Of the
+     * first, rows have batch->columns[AQ_BATCH_RECORDED], and so on. */
+    const char *const *columns;
 } aq_algorithm_needs;
 
 /* What came of an update, zeroed by whoever asks for it. */

@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/experience/column_catalog.h"
 #include "envs/env_open.h"
 
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
@@ -70,6 +71,19 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
     return 0;
 }
 
+/* What the algorithm wants of its actors. */
+static void fill_recorded(aq_run_plan *plan)
+{
+    const char *const *names = plan->algorithm_class->needs.columns;
+    aq_run_settings *settings = &plan->settings;
+    for (; names != NULL && *names != NULL; names++) {
+        AQ_ASSERT(settings->recorded_count < AQ_COLUMNS_RECORDED_MAX);
+        int rc = aq_column_find(*names, &settings->schema,
+                                &settings->recorded[settings->recorded_count++]);
+        AQ_ASSERT(rc == 0);
+    }
+}
+
 /* Bytes are compared once it is known how large a step is. */
 static int check_bytes(const aq_run_plan *plan, aq_error *error)
 {
@@ -118,10 +132,13 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc) {
         return rc;
     }
+    AQ_ASSERT(config->learner.algorithm < aq_algorithm_count());
+    plan.algorithm_class = aq_algorithm_at(config->learner.algorithm);
+    fill_settings(&plan.config, &plan);
+    fill_recorded(&plan);
     rc = fill_tables(config, &plan, error);
     if (!rc) {
-        rc = aq_layout_init(&plan.settings.schema, plan.settings.n_step,
-                            (uint32_t)config->replay.chunk_length, &plan.layout, error);
+        rc = aq_run_settings_layout(&plan.settings, &plan.layout, error);
     }
     if (!rc) {
         rc = check_bytes(&plan, error);
@@ -129,9 +146,6 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc) {
         return rc;
     }
-    AQ_ASSERT(config->learner.algorithm < aq_algorithm_count());
-    plan.algorithm_class = aq_algorithm_at(config->learner.algorithm);
-    fill_settings(&plan.config, &plan);
     rc = aq_run_settings_validate(&plan.settings, error);
     if (rc) {
         return rc;

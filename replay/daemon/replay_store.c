@@ -154,10 +154,15 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
     if (backlog_bytes < BACKLOG_BYTES_MIN) {
         backlog_bytes = BACKLOG_BYTES_MIN;
     }
+    aq_layout layout = {.hash = 0};
+    int rc = aq_run_settings_layout(settings, &layout, error);
+    if (rc != 0) {
+        return rc;
+    }
     const aq_segment_log_config config = {
         .folder = store->folder,
         .run_id = view->run_id,
-        .schema_hash = settings->schema_hash,
+        .schema_hash = layout.hash,
         .task = settings->task,
         .store = store->identity,
         .segment_bytes = settings->config.replay.segment_bytes,
@@ -170,7 +175,7 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
     aq_replay_log_recovery recovery = aq_replay_service_recovery(store->service, began_ns);
     aq_segment_log_found found;
     aq_replay_log *log;
-    int rc = aq_segment_log_open(&config, &recovery, &found, &log, error);
+    rc = aq_segment_log_open(&config, &recovery, &found, &log, error);
     if (rc != 0) {
         return rc;
     }

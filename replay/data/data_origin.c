@@ -34,10 +34,11 @@ static int schema_of(const char *task, uint64_t schema_hash, aq_schema *ret_sche
     if (hash == schema_hash) {
         *ret_schema = env->schema;
     } else {
-        rc = aq_fail(error, AQ_E_SCHEMA,
-                     "the steps are of another %s: their schema is %016" PRIx64
-                     ", that of the task here is %016" PRIx64,
-                     task, schema_hash, hash);
+        rc = aq_fail(
+            error, AQ_E_SCHEMA,
+            "the steps are of another %s, or have columns that data sets don't: their layout "
+            "is %016" PRIx64 ", that of the task here is %016" PRIx64,
+            task, schema_hash, hash);
     }
     aq_env_unref(env);
     return rc;

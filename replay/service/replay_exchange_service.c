@@ -56,7 +56,7 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     reply.more = aq_replay_core_message_after(core, reply.last) != NULL;
     reply.run_id = aq_replay_core_run_id(core);
     reply.task = (char *)(uintptr_t)settings->task;
-    reply.schema_hash = settings->schema_hash;
+    reply.schema_hash = aq_replay_core_layout(core)->hash;
     reply.store = aq_replay_core_store(core);
     reply.shard_incarnation = aq_replay_core_incarnation(core);
     reply.messages = aq_replay_core_stored(core).messages;

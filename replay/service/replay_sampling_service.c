@@ -28,7 +28,8 @@ static bool answer(aq_sampling_service *sampling, const aq_held_sample *asked)
         return false;
     }
     Actorq__V1__SampleReply reply;
-    aq_wire_sample_view(batch, aq_replay_core_counters(core).inserted, &reply);
+    ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
+    aq_wire_sample_view(batch, aq_replay_core_counters(core).inserted, recorded, &reply);
     reply.shard_incarnation = aq_replay_core_incarnation(core);
     reply.items = holdings.items;
     reply.mass = holdings.mass;
@@ -69,10 +70,11 @@ static bool is_possible(const aq_sampling_service *sampling, const Actorq__V1__S
                         void *closure_data)
 {
     const aq_run_settings *settings = aq_replay_core_settings(sampling->host->core);
-    if (input->schema_hash != settings->schema_hash) {
+    const aq_layout *layout = aq_replay_core_layout(sampling->host->core);
+    if (input->schema_hash != layout->hash) {
         aq_rpc_fail(closure_data, AQ_RPC_FAILED_PRECONDITION,
-                    "the schema of this run is %016" PRIx64 ", not %016" PRIx64,
-                    settings->schema_hash, input->schema_hash);
+                    "the layout of this run is %016" PRIx64 ", not %016" PRIx64, layout->hash,
+                    input->schema_hash);
         return false;
     }
     if (input->batch_rows < 1 || input->batch_count < 1 ||

@@ -17,8 +17,7 @@ static int create_parts(aq_replay_core *core, int64_t now_ns, aq_error *error)
 {
     const aq_run_settings *settings = &core->settings;
     const aq_run_config *config = &settings->config;
-    int rc = aq_layout_init(&settings->schema, settings->n_step,
-                            (uint32_t)config->replay.chunk_length, &core->layout, error);
+    int rc = aq_run_settings_layout(settings, &core->layout, error);
     if (rc != 0) {
         return rc;
     }

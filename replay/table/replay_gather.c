@@ -31,7 +31,7 @@ typedef struct found_item {
 
 typedef struct found_block {
     found_item items[BLOCK_ROWS];
-    const uint8_t *from[AQ_BATCH_COLUMNS][BLOCK_ROWS]; /* of each of the plan's copies */
+    const uint8_t *from[AQ_BATCH_COLUMNS_MAX][BLOCK_ROWS]; /* of each of the plan's copies */
 } found_block;
 
 /* A column that is gathered without arithmetic. */
@@ -51,7 +51,7 @@ typedef struct gather_plan {
     float discount;
     uint32_t n_step;
     uint32_t copy_count;
-    gather_copy copies[AQ_BATCH_COLUMNS];
+    gather_copy copies[AQ_BATCH_COLUMNS_MAX];
     double power[FOLD_STEPS_MAX + 1]; /* discount^i */
 } gather_plan;
 
@@ -248,7 +248,7 @@ static void do_stage(const gather_plan *plan, uint32_t stage, uint32_t start, fo
 
 static void list_copies(gather_plan *plan)
 {
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; i < plan->batch->column_count; i++) {
         const aq_batch_column *column = &plan->batch->columns[i];
         if (column->values > 0 &&
             (column->gather == AQ_GATHER_COPY || column->gather == AQ_GATHER_NEXT)) {

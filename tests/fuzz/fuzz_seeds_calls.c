@@ -269,6 +269,7 @@ static void make_sample_reply(void)
 {
     static const float low[2] = {-1, -1}, high[2] = {1, 1};
     Actorq__V1__SampleReply reply = ACTORQ__V1__SAMPLE_REPLY__INIT;
+    ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
     aq_schema schema;
     aq_layout layout;
     aq_batch *batch;
@@ -281,7 +282,7 @@ static void make_sample_reply(void)
         batch->bootstrap[i] = 0.5f;
         batch->weight[i] = 0.25f;
     }
-    aq_wire_sample_view(batch, 100, &reply);
+    aq_wire_sample_view(batch, 100, recorded, &reply);
     reply.items = ROWS;
     reply.mass = ROWS;
     write_reply("sample", '0', &reply.base);

@@ -130,7 +130,8 @@ void sample_shard_answer(sample_shard *shard, size_t index, const aq_batch *batc
                          uint64_t inserted)
 {
     Actorq__V1__SampleReply reply;
-    aq_wire_sample_view(batch, inserted, &reply);
+    ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
+    aq_wire_sample_view(batch, inserted, recorded, &reply);
     reply.shard_incarnation = shard->incarnation;
     reply.items = 1000;
     reply.mass = shard->mass;

@@ -53,6 +53,11 @@ static aq_chunk_view fill_piece(const aq_layout *layout, const table_kit_piece *
         put_f32(at + view.at[AQ_COLUMN_REWARD] + row * sizeof(float), (float)step);
         put_u32(at + view.at[AQ_COLUMN_VERSION] + row * sizeof(uint32_t), step);
     }
+    for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout->column_count; i++) {
+        for (uint32_t row = 0; row < aq_column_values(&layout->columns[i], piece->length); row++) {
+            put_f32(at + view.at[i] + row * sizeof(float), (float)(piece->step + row) + 0.5f);
+        }
+    }
     return view;
 }
 

@@ -1,7 +1,8 @@
 /*
  * What the tests of tables share: arrivals whose numbers say which step they are, at odd addresses.
  *
- * Step k has observation {k, k + 0.25, ...}, action {k, ...} (as int32), reward k and version k.
+ * Step k has observation {k, k + 0.25, ...}, action {k, ...} (as int32), reward k, version k, and
+ * k + 0.5 in each recorded column, which is of one float.
  */
 #ifndef AQ_TESTS_UNIT_REPLAY_TABLE_KIT_H
 #define AQ_TESTS_UNIT_REPLAY_TABLE_KIT_H

@@ -28,6 +28,18 @@ TEST(what_cannot_be_run_is_refused_in_words)
     assert_null(core);
 }
 
+TEST(an_actor_that_cannot_record_a_column_says_which)
+{
+    aq_actor_core *core = NULL;
+    aq_error error = {0};
+    aq_run_settings settings = kit_settings();
+    settings.recorded[0] = (aq_column){"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 64, 0};
+    settings.recorded_count = 1;
+    assert_refused(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
+                   AQ_E_UNSUPPORTED, &error, "cannot record 'hidden'");
+    assert_null(core);
+}
+
 TEST(create_survives_every_failed_allocation)
 {
     aq_run_settings settings = kit_settings();

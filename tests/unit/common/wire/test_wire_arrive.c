@@ -20,7 +20,8 @@ static const ProtobufCBinaryData *column_of(const Actorq__V1__Chunk *chunk, uint
 {
     const ProtobufCBinaryData *const columns[] = {&chunk->obs, &chunk->action, &chunk->reward,
                                                   &chunk->version};
-    return columns[column];
+    return column < AQ_COLUMNS_STANDARD ? columns[column]
+                                        : &chunk->recorded[column - AQ_COLUMNS_STANDARD];
 }
 
 static int judge_chunk(const Actorq__V1__Chunk *chunk, const aq_layout *layout)
@@ -35,7 +36,8 @@ static int judge_chunk(const Actorq__V1__Chunk *chunk, const aq_layout *layout)
         .truncated = chunk->truncated != 0,
     };
     if (chunk->length < 1 || chunk->length > layout->length_max ||
-        chunk->overlap >= chunk->length) {
+        chunk->overlap >= chunk->length ||
+        chunk->n_recorded != layout->column_count - AQ_COLUMNS_STANDARD) {
         return AQ_E_CORRUPT;
     }
     uint8_t *block = aq_alloc(aq_layout_bytes(layout, chunk->length), 1);
@@ -85,7 +87,7 @@ static void assert_same_chunk(const aq_chunk_view *view, const Actorq__V1__Chunk
     assert_int_equal(view->overlap, chunk->overlap);
     assert_int_equal(view->terminated, chunk->terminated != 0);
     assert_int_equal(view->truncated, chunk->truncated != 0);
-    for (uint32_t i = 0; i < AQ_COLUMNS_STANDARD; i++) {
+    for (uint32_t i = 0; i < AQ_COLUMNS_STANDARD + chunk->n_recorded; i++) {
         const ProtobufCBinaryData *column = column_of(chunk, i);
         assert_memory_equal(aq_chunk_view_column(view, i), column->data, column->len);
     }
@@ -273,6 +275,11 @@ static void put_chunk(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk, const 
     shuffle(rng, numbers, 11);
     for (uint32_t i = 0; i < 11; i++) {
         put_chunk_field(rng, &bytes, chunk, layout, numbers[i]);
+    }
+    for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout->column_count; i++) {
+        put_bytes(rng, &bytes, 12, aq_chunk_view_column(&chunk->view, i),
+                  aq_column_bytes(&layout->columns[i], chunk->view.length));
+        put_unknown(rng, &bytes);
     }
     put_bytes(rng, out, 7, bytes.data, bytes.size);
     aq_buffer_fini(&bytes);

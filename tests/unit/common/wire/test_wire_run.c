@@ -96,6 +96,9 @@ TEST(settings_survive_packing)
     uint8_t bytes[2048];
     settings = run_settings_kit();
     settings.evaluation_threshold = NAN;
+    settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
+    settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0};
+    settings.recorded_count = 2;
     aq_wire_settings_to(&settings, &view);
     size_t size = protobuf_c_message_pack(&view.message.base, bytes);
     Actorq__V1__RunSettings *message = actorq__v1__run_settings__unpack(NULL, size, bytes);
@@ -264,6 +267,24 @@ TEST(settings_with_another_hash_are_refused)
     view.message.schema_hash ^= 1;
     assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), AQ_E_SCHEMA);
     assert_int_equal(aq_wire_settings_from(NULL, &back, NULL), AQ_E_INVALID);
+}
+
+TEST(columns_that_cannot_be_recorded_are_refused_in_words)
+{
+    aq_run_settings settings = run_settings_kit(), back;
+    aq_wire_settings_view view;
+    aq_error error = {0};
+    settings.recorded[0] = (aq_column){"obs", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
+    settings.recorded_count = 1;
+    aq_wire_settings_to(&settings, &view);
+    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
+                   "two columns of the name obs");
+    view.recorded[0].name = (char *)(uintptr_t) "a_name_of_more_than_a_few_letters";
+    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
+                   "the name of a column");
+    view.message.n_recorded = AQ_COLUMNS_RECORDED_MAX + 1;
+    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
+                   "5 recorded columns; up to 4");
 }
 
 TEST(a_task_whose_name_is_too_long_is_refused)

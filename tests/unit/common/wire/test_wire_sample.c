@@ -21,12 +21,20 @@ static void assert_same(const aq_batch *a, const aq_batch *b)
     assert_memory_equal(a->weight, b->weight, rows * sizeof(float));
     assert_memory_equal(a->item, b->item, rows * sizeof(uint64_t));
     assert_memory_equal(a->version, b->version, rows * sizeof(uint32_t));
+    assert_int_equal(a->column_count, b->column_count);
+    for (uint32_t i = AQ_BATCH_RECORDED; i < a->column_count; i++) {
+        if (a->columns[i].values > 0) {
+            assert_memory_equal(a->columns[i].bytes, b->columns[i].bytes,
+                                rows * aq_batch_column_bytes(&a->columns[i]));
+        }
+    }
 }
 
 /* As a shard sends it. */
 static void view(const aq_batch *batch, uint64_t inserted, Actorq__V1__SampleReply *ret_reply)
 {
-    aq_wire_sample_view(batch, inserted, ret_reply);
+    static ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
+    aq_wire_sample_view(batch, inserted, recorded, ret_reply);
     ret_reply->items = 1000;
     ret_reply->mass = 250.0;
 }

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +56,15 @@ void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_layout *ret_
     uint32_t n_step = between(rng, 1, 5);
     uint32_t length_max = between(rng, n_step, 40);
     assert_int_equal(aq_layout_init(schema, n_step, length_max, ret_layout, NULL), 0);
+    for (uint32_t count = between(rng, 0, AQ_COLUMNS_RECORDED_MAX); count > 0; count--) {
+        aq_column column = {
+            .dtype = between(rng, AQ_DTYPE_F32, AQ_DTYPE_U32),
+            .per = between(rng, AQ_PER_STEP, AQ_PER_BOUNDARY),
+            .bytes = 4 * between(rng, 1, 3),
+        };
+        (void)snprintf(column.name, sizeof(column.name), "column_%" PRIu32, count);
+        assert_int_equal(aq_layout_record(ret_layout, &column, 1, NULL), 0);
+    }
 }
 
 static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values, size_t count)
@@ -118,7 +127,7 @@ aq_batch *fixture_random_batch(aq_rng *rng, const aq_layout *layout, uint32_t ro
     aq_batch *batch;
     assert_int_equal(aq_batch_create(layout, 0, rows, &batch), 0);
     batch->rows = rows;
-    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+    for (uint32_t i = 0; i < batch->column_count; i++) {
         const aq_batch_column *column = &batch->columns[i];
         if (i != AQ_BATCH_PRIORITY) {
             random_values(rng, &column->is, column->bytes, rows * column->values);

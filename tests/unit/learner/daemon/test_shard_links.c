@@ -49,6 +49,7 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
 {
     link_shard *shard = (link_shard *)(void *)service;
     Actorq__V1__SampleReply reply;
+    ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
     (void)request;
     shard->asked++;
     if (shard->hold) {
@@ -56,7 +57,7 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
         shard->held[shard->held_count++] = call;
         return;
     }
-    aq_wire_sample_view(shard->batch, 1, &reply);
+    aq_wire_sample_view(shard->batch, 1, recorded, &reply);
     reply.items = 100;
     reply.mass = 100;
     closure(&reply, call);

@@ -376,6 +376,7 @@ TEST_WITH(corrupt_answers_are_refused, setup, teardown)
     for (int fault = 0; fault < BAD_COUNT; fault++) {
         aq_batch *bad = learner_kit_group(&desk->kit, 2 * BATCH_ROWS * BATCHES);
         Actorq__V1__SampleReply reply;
+        ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
         int32_t far = KIT_ACTIONS;
         bad->rows = BATCH_ROWS * BATCHES;
         if (fault == NAN_REWARD) {
@@ -389,7 +390,7 @@ TEST_WITH(corrupt_answers_are_refused, setup, teardown)
         } else if (fault == NO_ROWS) {
             bad->rows = 0;
         }
-        aq_wire_sample_view(bad, 1000, &reply);
+        aq_wire_sample_view(bad, 1000, recorded, &reply);
         reply.obs.len -= fault == SHORT_OBS ? 1 : 0;
         reply.items = 1000;
         reply.mass = fault == NO_MASS ? 0 : 100;

@@ -116,6 +116,7 @@ static void add_shard(orders_desk *desk, int index)
 static void end_call(orders_desk *desk, int index, size_t call, enum ending ending)
 {
     Actorq__V1__SampleReply reply;
+    ProtobufCBinaryData recorded[AQ_BATCH_RECORDED_MAX];
     switch (ending) {
     case ENDING_FULL:
         sample_shard_answer(&desk->shards[index], call, desk->good, 1);
@@ -130,7 +131,7 @@ static void end_call(orders_desk *desk, int index, size_t call, enum ending endi
         sample_shard_break(&desk->shards[index], call, AQ_E_TIMEOUT);
         break;
     case ENDING_CORRUPT:
-        aq_wire_sample_view(desk->good, 1, &reply);
+        aq_wire_sample_view(desk->good, 1, recorded, &reply);
         reply.reward.len--;
         reply.items = 1;
         reply.mass = 1;

@@ -189,7 +189,7 @@ TEST_WITH(a_foreign_run_or_schema_is_refused, service_kit_setup, service_kit_tea
     request.schema_hash++;
     kit_sample(kit, &request, &answer);
     assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
-    assert_non_null(strstr(answer.status.message, "schema"));
+    assert_non_null(strstr(answer.status.message, "layout"));
 }
 
 TEST_WITH(too_long_a_wait_is_refused, service_kit_setup, service_kit_teardown)

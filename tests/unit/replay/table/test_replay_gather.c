@@ -214,6 +214,40 @@ TEST(rows_of_all_sizes_agree_with_a_plain_fold)
     }
 }
 
+/* ---- recorded columns ---------------------------------------------------------------------- */
+
+static void record_two(aq_layout *layout)
+{
+    const aq_column columns[] = {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, sizeof(float), 0},
+                                 {"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, sizeof(float), 0}};
+    assert_int_equal(aq_layout_record(layout, columns, 2, NULL), 0);
+}
+
+static float recorded_at(const aq_batch *batch, uint32_t column, uint32_t index)
+{
+    float value;
+    memcpy(&value, batch->columns[AQ_BATCH_RECORDED + column].bytes + index * sizeof(value),
+           sizeof(value));
+    return value;
+}
+
+TEST(an_item_has_what_was_recorded_and_of_boundaries_what_it_leads_to)
+{
+    aq_layout layout = table_kit_layout();
+    const aq_table_spec spec = table_kit_spec();
+    gathering it;
+    record_two(&layout);
+    open_with(&it, &spec, &layout, &terminated, 1, 1);
+    gather(&it, (const uint64_t[]){6}, 1, 0.5f);
+    assert_int_equal(it.batch->column_count, AQ_BATCH_RECORDED + 4);
+    assert_true(recorded_at(it.batch, 0, 0) == 106.5f);
+    assert_int_equal(it.batch->columns[AQ_BATCH_RECORDED + 1].values, 0); /* no next noise */
+    assert_true(recorded_at(it.batch, 2, 0) == 106.5f);
+    assert_string_equal(it.batch->columns[AQ_BATCH_RECORDED + 3].is.name, "next_hidden");
+    assert_true(recorded_at(it.batch, 3, 0) == 108.5f);
+    close_it(&it);
+}
+
 /* ---- sequences ----------------------------------------------------------------------------- */
 
 enum { STEPS = 4, PERIOD = 3 };
@@ -323,6 +357,21 @@ TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
         assert_int_equal(it.batch->version[i * STEPS], 3 * i);
         assert_int_equal(it.batch->length[i], i < 9 ? 4 : 3);
     }
+    close_it(&it);
+}
+
+TEST(a_sequence_has_what_was_recorded_and_zeros_beyond_its_end)
+{
+    const aq_table_spec spec = sequence_spec();
+    const table_kit_piece piece = {.step = 100, .length = 11, .terminated = true};
+    aq_layout layout = sequence_layout();
+    gathering it;
+    record_two(&layout);
+    open_with(&it, &spec, &layout, &piece, 1, 1);
+    gather(&it, (const uint64_t[]){3}, 1, 0.5f);
+    assert_int_equal(it.batch->length[0], 2);
+    assert_true(recorded_at(it.batch, 0, 1) == 110.5f && recorded_at(it.batch, 0, 2) == 0.0f);
+    assert_true(recorded_at(it.batch, 2, 2) == 111.5f && recorded_at(it.batch, 2, 3) == 0.0f);
     close_it(&it);
 }
 

@@ -1,0 +1,17 @@
+/*
+ * Column catalog: what actors can record of each step besides what every run has. A row for each
+ * (docs/adding-a-column.md): the algorithm's class names it, the learner and its actors make the
+ * same column of it.
+ *
+ * Plain data. Any thread.
+ */
+#ifndef AQ_COMMON_EXPERIENCE_COLUMN_CATALOG_H
+#define AQ_COMMON_EXPERIENCE_COLUMN_CATALOG_H
+
+#include "common/experience/column.h"
+#include "common/experience/schema.h"
+
+/* The column of that name under a schema. AQ_E_NOT_FOUND when no row has it. */
+int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_column) AQ_MUST_USE;
+
+#endif
