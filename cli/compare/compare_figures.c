@@ -14,9 +14,7 @@ enum { BAND_POINTS = 240 };
 
 const char *aq_compare_figure_name(enum aq_compare_figure figure)
 {
-    static const char *const names[AQ_FIGURE_COUNT] = {
-        "return-time", "return-steps", "energy", "actor-time", "learner-time", "replay-time",
-    };
+    static const char *const names[AQ_FIGURE_COUNT] = {AQ_FIGURES(AQ_CHOICE_WORD)};
     return names[figure];
 }
 

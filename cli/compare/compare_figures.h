@@ -9,17 +9,17 @@
 #include "cli/compare/compare_summary.h"
 #include "cli/plot/plot_chart.h"
 #include "common/base/buffer.h"
+#include "common/base/choice.h"
 #include "common/base/error.h"
 
-enum aq_compare_figure {
-    AQ_FIGURE_RETURN_TIME,
-    AQ_FIGURE_RETURN_STEPS,
-    AQ_FIGURE_ENERGY,
-    AQ_FIGURE_ACTOR_TIME,
-    AQ_FIGURE_LEARNER_TIME,
-    AQ_FIGURE_REPLAY_TIME,
-    AQ_FIGURE_COUNT
-};
+#define AQ_FIGURES(X)                                                                              \
+    X(AQ_FIGURE_RETURN_TIME, "return-time")                                                        \
+    X(AQ_FIGURE_RETURN_STEPS, "return-steps")                                                      \
+    X(AQ_FIGURE_ENERGY, "energy")                                                                  \
+    X(AQ_FIGURE_ACTOR_TIME, "actor-time")                                                          \
+    X(AQ_FIGURE_LEARNER_TIME, "learner-time")                                                      \
+    X(AQ_FIGURE_REPLAY_TIME, "replay-time")
+enum aq_compare_figure { AQ_FIGURES(AQ_CHOICE_CONSTANT) AQ_FIGURE_COUNT };
 
 /* Of its file: "return-time"; static storage. */
 const char *aq_compare_figure_name(enum aq_compare_figure figure);

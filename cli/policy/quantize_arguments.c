@@ -98,11 +98,14 @@ static int take_density(const char *value, aq_quantize_plan *plan, aq_error *err
 
 static int take_ranges(const char *value, aq_quantize_arguments *arguments, aq_error *error)
 {
-    arguments->has_ranges = true;
-    if (aq_range_method_from_text(value, &arguments->plan.range_method)) {
+    static const char *const methods[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
+    int method = aq_choice_find(methods, value);
+    if (method < 0) {
         return aq_fail(error, AQ_E_INVALID,
                        "'%s' is none of min-max, moving-average and percentile", value);
     }
+    arguments->has_ranges = true;
+    arguments->plan.range_method = (enum aq_range_method)(AQ_RANGE_NONE + 1 + method);
     return 0;
 }
 

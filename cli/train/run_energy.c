@@ -16,10 +16,6 @@
 
 enum { FILE_BYTES_MAX = 32 << 20 };
 
-/* In the order of the arrays of aq_run_energy. */
-static const char *const role_names[AQ_RUN_ENERGY_ROLES] = {"learner", "actor", "evaluator",
-                                                            "replay"};
-
 static bool is_amount(double value)
 {
     return isfinite(value) && value >= 0;
@@ -38,9 +34,9 @@ static int parse(json_t *file, aq_run_energy *energy)
         !is_amount(energy->carbon_g)) {
         return AQ_E_CORRUPT;
     }
-    for (size_t i = 0; i < AQ_RUN_ENERGY_ROLES; i++) {
-        if (json_unpack(roles, "{s:{s:F, s:F}}", role_names[i], "cpu_s", &energy->role_cpu_s[i],
-                        "energy_j", &energy->role_j[i]) ||
+    for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
+        if (json_unpack(roles, "{s:{s:F, s:F}}", aq_energy_role_name((uint32_t)i), "cpu_s",
+                        &energy->role_cpu_s[i], "energy_j", &energy->role_j[i]) ||
             !is_amount(energy->role_cpu_s[i]) || !is_amount(energy->role_j[i])) {
             return AQ_E_CORRUPT;
         }
@@ -88,8 +84,8 @@ static const char *joules_text(aq_figure *room, double joules)
 
 const char *aq_run_energy_line(const aq_run_energy *energy, char out[AQ_ENERGY_LINE_MAX])
 {
-    aq_figure taken, idle, shares[AQ_RUN_ENERGY_ROLES];
-    for (size_t i = 0; i < AQ_RUN_ENERGY_ROLES; i++) {
+    aq_figure taken, idle, shares[AQ_ENERGY_ROLES];
+    for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
         double share = energy->energy_j > 0 ? energy->role_j[i] / energy->energy_j : (double)NAN;
         (void)aq_figure_share(&shares[i], share);
     }

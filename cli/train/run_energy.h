@@ -8,18 +8,19 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
+#include "common/config/run_names.h"
 
-enum { AQ_RUN_ENERGY_ROLES = 4, AQ_ENERGY_LINE_MAX = 512 };
+enum { AQ_ENERGY_LINE_MAX = 512 };
 
 typedef struct aq_run_energy {
     char source[8]; /* "rapl", "perf" or "model", of all joules; "": nothing is known */
     double wall_s;
     double cpu_s;
-    double energy_j;                        /* of all roles */
-    double idle_j;                          /* of the machines, beside it */
-    double carbon_g;                        /* CO2 equivalent of energy_j */
-    double role_cpu_s[AQ_RUN_ENERGY_ROLES]; /* learner, actor, evaluator, replay */
-    double role_j[AQ_RUN_ENERGY_ROLES];
+    double energy_j;                    /* of all roles */
+    double idle_j;                      /* of the machines, beside it */
+    double carbon_g;                    /* CO2 equivalent of energy_j */
+    double role_cpu_s[AQ_ENERGY_ROLES]; /* by aq_energy_role_name */
+    double role_j[AQ_ENERGY_ROLES];
 } aq_run_energy;
 
 /* AQ_E_NOT_FOUND for a run from before there was one, AQ_E_CORRUPT. */

@@ -152,7 +152,7 @@ static void print_energy(FILE *out, const Actorq__V1__EnergyStatus *status)
         .carbon_g = status->carbon_g,
     };
     (void)aq_plain_text(energy.source, sizeof(energy.source), status->source);
-    for (size_t i = 0; i < status->n_roles && i < AQ_RUN_ENERGY_ROLES; i++) {
+    for (size_t i = 0; i < status->n_roles && i < AQ_ENERGY_ROLES; i++) {
         energy.role_j[i] = status->roles[i]->energy_j;
     }
     aq_print_fact(out, "energy", "%s; %s of processor time", aq_run_energy_line(&energy, line),

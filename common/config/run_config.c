@@ -77,9 +77,8 @@ int aq_run_config_threshold(const aq_run_config *config, double reward_threshold
     return aq_parse_f64(config->evaluator.threshold, ret_threshold);
 }
 
-/* In the order of the table's choices. */
-static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
-                                                 AQ_ACTIVATION_ELU};
+#define ACTIVATION_OF(constant, number, word, suffix) constant,
+static const enum aq_activation activations[] = {AQ_HIDDEN_ACTIVATIONS(ACTIVATION_OF)};
 
 enum aq_activation aq_run_config_activation(const aq_run_config *config)
 {
@@ -93,10 +92,16 @@ enum aq_activation aq_run_config_critic_activation(const aq_run_config *config)
 
 enum aq_format aq_run_config_format(const aq_run_config *config)
 {
-    static const enum aq_format choices[] = {
-        AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32,  AQ_FORMAT_F16,  AQ_FORMAT_BF16,
-        AQ_FORMAT_INT8_TENSOR,  AQ_FORMAT_INT4, AQ_FORMAT_INT2, AQ_FORMAT_INT8_SPARSE};
-    return choices[config->quantizer.format];
+#define FORMAT_OF(constant, number, word) constant,
+    static const enum aq_format formats[] = {AQ_FORMATS(FORMAT_OF)};
+    return formats[config->quantizer.format];
+}
+
+enum aq_range_method aq_run_config_range_method(const aq_run_config *config)
+{
+    return config->quantizer.activations == AQ_ACTIVATIONS_STATIC
+               ? (enum aq_range_method)(AQ_RANGE_NONE + 1 + config->quantizer.ranges)
+               : AQ_RANGE_NONE;
 }
 
 /* "-1:bf16", of `length` characters. */

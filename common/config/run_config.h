@@ -11,19 +11,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/base/choice.h"
 #include "common/base/error.h"
 #include "common/config/algorithm_rows.h"
 #include "common/config/table_spec.h"
 #include "common/policy/netspec.h"
+#include "common/policy/range_method.h"
 #include "common/policy/snapshot.h"
 #include "common/settings/settings.h"
 
-/* In the order of the table's choices. */
-enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
-enum aq_quantizer_activations { AQ_ACTIVATIONS_DYNAMIC = 0, AQ_ACTIVATIONS_STATIC = 1 };
-enum aq_replay_storage { AQ_STORAGE_SEGMENTS = 0, AQ_STORAGE_MEMORY = 1 };
-enum aq_quantizer_ranges { AQ_RANGES_AVERAGE = 0, AQ_RANGES_MIN_MAX = 1, AQ_RANGES_PERCENTILE = 2 };
-enum aq_noise_ladder { AQ_NOISE_CONSTANT = 0, AQ_NOISE_UNIFORM = 1 };
+#define AQ_REPLAY_STORAGES(X) X(AQ_STORAGE_SEGMENTS, "segments") X(AQ_STORAGE_MEMORY, "memory")
+enum aq_replay_storage { AQ_REPLAY_STORAGES(AQ_CHOICE_CONSTANT) };
+
+#define AQ_NOISE_LADDERS(X) X(AQ_NOISE_CONSTANT, "constant") X(AQ_NOISE_UNIFORM, "uniform")
+enum aq_noise_ladder { AQ_NOISE_LADDERS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_QUANTIZER_FORMULAS(X) X(AQ_FORMULA_SYMMETRIC, "symmetric") X(AQ_FORMULA_PAPER, "paper")
+enum aq_quantizer_formula { AQ_QUANTIZER_FORMULAS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_QUANTIZER_ACTIVATIONS(X)                                                                \
+    X(AQ_ACTIVATIONS_DYNAMIC, "dynamic")                                                           \
+    X(AQ_ACTIVATIONS_STATIC, "static")
+enum aq_quantizer_activations { AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_LOG_STEPS(X) X(AQ_LOG_STEP_ENV, "env_steps") X(AQ_LOG_STEP_LEARNER, "learner_steps")
+enum aq_log_step { AQ_LOG_STEPS(AQ_CHOICE_CONSTANT) };
 
 /* aq_setting.seen_by: which members of the run work under a setting. */
 enum aq_seen_by {
@@ -132,7 +144,7 @@ typedef struct aq_run_config {
         uint32_t formula; /* enum aq_quantizer_formula */
         double density;
         uint32_t activations;    /* enum aq_quantizer_activations */
-        uint32_t ranges;         /* enum aq_quantizer_ranges */
+        uint32_t ranges;         /* a choice; see aq_run_config_range_method */
         uint64_t publish_period; /* learner steps */
         uint64_t full_period;    /* versions */
         double error_budget;     /* share of what the policy does, 0 to 1 */
@@ -157,7 +169,7 @@ typedef struct aq_run_config {
     struct {
         bool tensorboard;
         bool csv;
-        uint32_t step;  /* a choice: 0 environment steps, 1 learner steps */
+        uint32_t step;  /* enum aq_log_step */
         uint32_t level; /* one more than enum aq_log_level; 0: as each was started */
     } log;
 
@@ -213,6 +225,7 @@ int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
+enum aq_range_method aq_run_config_range_method(const aq_run_config *config);
 
 /* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice
  * (aq_layer_is_quantizable), from the first, 0, or, below zero, from the last, -1. */

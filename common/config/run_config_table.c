@@ -7,6 +7,7 @@
 #include "common/config/run_config.h"
 
 #include "common/base/assert.h"
+#include "common/sys/log.h"
 
 /* The key of a row is the path of its member. A live one may change in a running system; what does
  * it is learner/daemon/configure_call.c. One that others see, `who`, travels with the run's
@@ -26,25 +27,21 @@ enum {
     MEMBERS = AQ_SEEN_BY_MEMBERS,
 };
 
-/* In the order of enum aq_selector and enum aq_remover. */
-static const char *const selector_choices[] = {"uniform", "prioritized", "fifo",
-                                               "lifo",    "queue",       NULL};
-static const char *const remover_choices[] = {"fifo", "lowest-priority", NULL};
-static const char *const storage_choices[] = {"segments", "memory", NULL};
-static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
-static const char *const format_choices[] = {"int8", "fp32", "fp16",        "bf16", "int8-tensor",
-                                             "int4", "int2", "int8-sparse", NULL};
-static const char *const formula_choices[] = {"symmetric", "paper", NULL};
-static const char *const activations_choices[] = {"dynamic", "static", NULL};
-static const char *const ranges_choices[] = {"moving-average", "min-max", "percentile", NULL};
+/* What a setting is chosen from, by the lists that make the enums. */
+#define WORD_OF_FORMAT(constant, number, word)             word,
+#define WORD_OF_ACTIVATION(constant, number, word, suffix) word,
 
-/* In the order of enum aq_noise_ladder. */
-static const char *const ladder_choices[] = {"constant", "uniform", NULL};
-
-/* One more than enum aq_log_level. */
-static const char *const log_level_choices[] = {"as-started", "debug", "info", "warn",
-                                                "error",      "off",   NULL};
-static const char *const log_step_choices[] = {"env_steps", "learner_steps", NULL};
+static const char *const selector_choices[] = {AQ_SELECTORS(AQ_CHOICE_WORD) NULL};
+static const char *const remover_choices[] = {AQ_REMOVERS(AQ_CHOICE_WORD) NULL};
+static const char *const storage_choices[] = {AQ_REPLAY_STORAGES(AQ_CHOICE_WORD) NULL};
+static const char *const activation_choices[] = {AQ_HIDDEN_ACTIVATIONS(WORD_OF_ACTIVATION) NULL};
+static const char *const format_choices[] = {AQ_FORMATS(WORD_OF_FORMAT) NULL};
+static const char *const formula_choices[] = {AQ_QUANTIZER_FORMULAS(AQ_CHOICE_WORD) NULL};
+static const char *const activations_choices[] = {AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_WORD) NULL};
+static const char *const ranges_choices[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
+static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NULL};
+static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
+static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL};
 
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",

@@ -22,3 +22,8 @@ const char *aq_run_state_name(enum aq_run_state state)
     }
     return "unknown";
 }
+
+const char *aq_energy_role_name(uint32_t role)
+{
+    return role == AQ_ENERGY_LEARNER ? "learner" : aq_role_name((enum aq_role)role);
+}

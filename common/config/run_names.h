@@ -4,6 +4,8 @@
 #ifndef AQ_COMMON_CONFIG_RUN_NAMES_H
 #define AQ_COMMON_CONFIG_RUN_NAMES_H
 
+#include <stdint.h>
+
 /* X(constant, number, word) */
 #define AQ_ROLES(X)                                                                                \
     X(AQ_ROLE_ACTOR, 1, "actor")                                                                   \
@@ -27,5 +29,11 @@ enum aq_run_state { AQ_RUN_STATES(AQ_NUMBER) };
 /* "unknown" for a number that is none of them. */
 const char *aq_role_name(enum aq_role role);
 const char *aq_run_state_name(enum aq_run_state state);
+
+/* Who takes energy: the learner, and members by the numbers of their roles. */
+#define AQ_ROLE_COUNTED(constant, number, word) +1
+enum { AQ_ENERGY_LEARNER = 0, AQ_ENERGY_ROLES = 1 AQ_ROLES(AQ_ROLE_COUNTED) };
+#undef AQ_ROLE_COUNTED
+const char *aq_energy_role_name(uint32_t role);
 
 #endif

@@ -71,25 +71,16 @@ static const char *short_key(const bounded_number *field)
     return strchr(field->key, '.') + 1;
 }
 
-static const char *choice_name(const char *key, uint32_t choice)
-{
-    const aq_setting *row = aq_run_config_row(key);
-    for (uint32_t i = 0; row->choices[i] != NULL; i++) {
-        if (i == choice) {
-            return row->choices[i];
-        }
-    }
-    return "unknown";
-}
-
 const char *aq_selector_name(uint32_t selector)
 {
-    return choice_name("replay.selector", selector);
+    static const char *const names[] = {AQ_SELECTORS(AQ_CHOICE_WORD)};
+    return selector < sizeof(names) / sizeof(names[0]) ? names[selector] : "unknown";
 }
 
 const char *aq_remover_name(uint32_t remover)
 {
-    return choice_name("replay.remover", remover);
+    static const char *const names[] = {AQ_REMOVERS(AQ_CHOICE_WORD)};
+    return remover < sizeof(names) / sizeof(names[0]) ? names[remover] : "unknown";
 }
 
 uint32_t aq_table_spec_span(const aq_table_spec *spec)
@@ -178,7 +169,7 @@ static int check_fields(const aq_table_spec *spec, aq_error *error)
         const aq_setting *row = aq_run_config_row(fields[i].key);
         if (row->type == AQ_SETTING_CHOICE) {
             const double choice = number_of(&fields[i], spec);
-            if (strcmp(choice_name(fields[i].key, (uint32_t)choice), "unknown") == 0) {
+            if (choice >= aq_choice_count(row->choices)) {
                 rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known", short_key(&fields[i]),
                              choice);
             }

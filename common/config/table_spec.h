@@ -15,22 +15,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/base/choice.h"
 #include "common/base/error.h"
 
 enum { AQ_TABLE_NAME_MAX = 32, AQ_TABLES_MAX = 8, AQ_SEQUENCE_LENGTH_MAX = 1024 };
 
-enum aq_selector {
-    AQ_SELECTOR_UNIFORM,     /* each live item as likely as any other */
-    AQ_SELECTOR_PRIORITIZED, /* in proportion to priority^exponent */
-    AQ_SELECTOR_FIFO,        /* the oldest items, one after the other */
-    AQ_SELECTOR_LIFO,        /* the newest items, one after the other */
-    AQ_SELECTOR_QUEUE,       /* the oldest, each once; a full table makes actors wait */
-};
+#define AQ_SELECTORS(X)                                                                            \
+    X(AQ_SELECTOR_UNIFORM, "uniform")         /* each live item as likely as any other */          \
+    X(AQ_SELECTOR_PRIORITIZED, "prioritized") /* in proportion to priority^exponent */             \
+    X(AQ_SELECTOR_FIFO, "fifo")               /* the oldest items, one after the other */          \
+    X(AQ_SELECTOR_LIFO, "lifo")               /* the newest items, one after the other */          \
+    X(AQ_SELECTOR_QUEUE, "queue") /* the oldest, each once; a full table makes actors wait */
+enum aq_selector { AQ_SELECTORS(AQ_CHOICE_CONSTANT) };
 
-enum aq_remover {
-    AQ_REMOVER_FIFO,            /* the oldest chunk leaves first */
-    AQ_REMOVER_LOWEST_PRIORITY, /* the chunk whose items' mean priority is least */
-};
+#define AQ_REMOVERS(X)                                                                             \
+    X(AQ_REMOVER_FIFO, "fifo")                       /* the oldest chunk leaves first */           \
+    X(AQ_REMOVER_LOWEST_PRIORITY, "lowest-priority") /* the one of the least mean priority */
+enum aq_remover { AQ_REMOVERS(AQ_CHOICE_CONSTANT) };
 
 typedef struct aq_table_spec {
     char name[AQ_TABLE_NAME_MAX];

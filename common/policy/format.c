@@ -9,20 +9,22 @@
 
 enum scaling { SCALE_NONE, SCALE_TENSOR, SCALE_ROW, SCALE_GROUP };
 
+#define NAME_OF(constant, number, name) [constant] = (name),
+static const char *const names[AQ_FORMAT_COUNT + 1] = {AQ_FORMATS(NAME_OF)};
+
 static const struct format_row {
-    const char *name;
     uint32_t weight_bits;
     enum scaling scaling;
     bool has_sums;
 } formats[AQ_FORMAT_COUNT + 1] = {
-    [AQ_FORMAT_F32] = {"fp32", 32, SCALE_NONE, false},
-    [AQ_FORMAT_INT8_CHANNEL] = {"int8", 8, SCALE_ROW, true},
-    [AQ_FORMAT_F16] = {"fp16", 16, SCALE_NONE, false},
-    [AQ_FORMAT_BF16] = {"bf16", 16, SCALE_NONE, false},
-    [AQ_FORMAT_INT8_TENSOR] = {"int8-tensor", 8, SCALE_TENSOR, true},
-    [AQ_FORMAT_INT4] = {"int4", 4, SCALE_GROUP, false},
-    [AQ_FORMAT_INT2] = {"int2", 2, SCALE_GROUP, false},
-    [AQ_FORMAT_INT8_SPARSE] = {"int8-sparse", 8, SCALE_ROW, true},
+    [AQ_FORMAT_F32] = {32, SCALE_NONE, false},
+    [AQ_FORMAT_INT8_CHANNEL] = {8, SCALE_ROW, true},
+    [AQ_FORMAT_F16] = {16, SCALE_NONE, false},
+    [AQ_FORMAT_BF16] = {16, SCALE_NONE, false},
+    [AQ_FORMAT_INT8_TENSOR] = {8, SCALE_TENSOR, true},
+    [AQ_FORMAT_INT4] = {4, SCALE_GROUP, false},
+    [AQ_FORMAT_INT2] = {2, SCALE_GROUP, false},
+    [AQ_FORMAT_INT8_SPARSE] = {8, SCALE_ROW, true},
 };
 
 bool aq_format_known(uint32_t format)
@@ -101,13 +103,13 @@ aq_tensor_sizes aq_format_sizes(uint32_t format, uint32_t rows, uint32_t columns
 
 const char *aq_format_name(uint32_t format)
 {
-    return aq_format_known(format) ? formats[format].name : "unknown";
+    return aq_format_known(format) ? names[format] : "unknown";
 }
 
 int aq_format_from_text(const char *text, uint32_t *ret_format)
 {
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-        if (strcmp(text, formats[format].name) == 0) {
+        if (strcmp(text, names[format]) == 0) {
             *ret_format = format;
             return 0;
         }

@@ -1,6 +1,7 @@
 /*
- * Weight formats: how a layer's weights are stored in a snapshot. A format is one row of the table
- * in format.c and one row each in the quantizer's and the kernels' tables; nothing else lists them.
+ * Weight formats: how a layer's weights are stored in a snapshot. A format is one row of
+ * AQ_FORMATS, and what format.c, the quantizer and the kernels have to say of it; nothing else lists
+ * them.
  *
  * A layer's weights are a matrix of `rows` outputs and `columns` inputs (aq_layer_matrix):
  *
@@ -26,17 +27,19 @@
 #include "common/base/error.h"
 
 /* The numbers are those of the wire. */
-enum aq_format {
-    AQ_FORMAT_F32 = 1,
-    AQ_FORMAT_INT8_CHANNEL = 2,
-    AQ_FORMAT_F16 = 3,
-    AQ_FORMAT_BF16 = 4,
-    AQ_FORMAT_INT8_TENSOR = 5,
-    AQ_FORMAT_INT4 = 6,
-    AQ_FORMAT_INT2 = 7,
-    AQ_FORMAT_INT8_SPARSE = 8,
-    AQ_FORMAT_COUNT = 8,
-};
+#define AQ_FORMATS(X)                                                                              \
+    X(AQ_FORMAT_INT8_CHANNEL, 2, "int8")                                                           \
+    X(AQ_FORMAT_F32, 1, "fp32")                                                                    \
+    X(AQ_FORMAT_F16, 3, "fp16")                                                                    \
+    X(AQ_FORMAT_BF16, 4, "bf16")                                                                   \
+    X(AQ_FORMAT_INT8_TENSOR, 5, "int8-tensor")                                                     \
+    X(AQ_FORMAT_INT4, 6, "int4")                                                                   \
+    X(AQ_FORMAT_INT2, 7, "int2")                                                                   \
+    X(AQ_FORMAT_INT8_SPARSE, 8, "int8-sparse")
+
+#define AQ_FORMAT_CONSTANT(constant, number, name) constant = (number),
+enum aq_format { AQ_FORMATS(AQ_FORMAT_CONSTANT) AQ_FORMAT_COUNT = 8 };
+#undef AQ_FORMAT_CONSTANT
 
 enum { AQ_FORMAT_GROUP = 64, AQ_BLOCK_ROWS = 16, AQ_BLOCK_COLUMNS = 4 };
 enum { AQ_BLOCK_BYTES = AQ_BLOCK_ROWS * AQ_BLOCK_COLUMNS };

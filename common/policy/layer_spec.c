@@ -8,32 +8,24 @@
 #include "common/base/assert.h"
 #include "common/policy/layer_kind.h"
 
-static const char *const activation_names[] = {
-    [AQ_ACTIVATION_NONE] = "none",
-    [AQ_ACTIVATION_RELU] = "relu",
-    [AQ_ACTIVATION_TANH] = "tanh",
-    [AQ_ACTIVATION_ELU] = "elu",
-};
+#define ROW_OF(constant, number, word, suffix) [constant] = {word, suffix},
+static const struct activation_row {
+    const char *name, *suffix;
+} activations[] = {AQ_ACTIVATIONS(ROW_OF)};
 
 static bool is_activation(uint32_t value)
 {
-    return value >= AQ_ACTIVATION_NONE && value <= AQ_ACTIVATION_ELU;
-}
-
-int aq_activation_from_text(const char *text, enum aq_activation *ret_activation)
-{
-    for (uint32_t i = AQ_ACTIVATION_NONE; i <= AQ_ACTIVATION_ELU; i++) {
-        if (strcmp(text, activation_names[i]) == 0) {
-            *ret_activation = (enum aq_activation)i;
-            return 0;
-        }
-    }
-    return AQ_E_INVALID;
+    return value < sizeof(activations) / sizeof(activations[0]) && activations[value].name != NULL;
 }
 
 const char *aq_activation_name(uint32_t activation)
 {
-    return is_activation(activation) ? activation_names[activation] : "unknown";
+    return is_activation(activation) ? activations[activation].name : "unknown";
+}
+
+const char *aq_activation_suffix(uint32_t activation)
+{
+    return is_activation(activation) ? activations[activation].suffix : "?";
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */

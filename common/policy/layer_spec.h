@@ -41,12 +41,17 @@
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
 #undef AQ_LAYER_NUMBER
 
-enum aq_activation {
-    AQ_ACTIVATION_NONE = 1,
-    AQ_ACTIVATION_RELU = 2,
-    AQ_ACTIVATION_TANH = 3,
-    AQ_ACTIVATION_ELU = 4,
-};
+/* X(constant, number on the wire, word, what stands behind a layer in a network's text). A
+ * configuration chooses among the hidden ones. */
+#define AQ_HIDDEN_ACTIVATIONS(X)                                                                   \
+    X(AQ_ACTIVATION_RELU, 2, "relu", "r")                                                          \
+    X(AQ_ACTIVATION_TANH, 3, "tanh", "t")                                                          \
+    X(AQ_ACTIVATION_ELU, 4, "elu", "e")
+#define AQ_ACTIVATIONS(X) X(AQ_ACTIVATION_NONE, 1, "none", "") AQ_HIDDEN_ACTIVATIONS(X)
+
+#define AQ_ACTIVATION_CONSTANT(constant, number, word, suffix) constant = (number),
+enum aq_activation { AQ_ACTIVATIONS(AQ_ACTIVATION_CONSTANT) };
+#undef AQ_ACTIVATION_CONSTANT
 
 typedef struct aq_conv_shape {
     uint32_t height, width, channels; /* of the image */
@@ -125,8 +130,8 @@ float aq_head_atom(const aq_head_shape *head, uint32_t k);
 
 const char *aq_layer_kind_name(uint32_t kind); /* "linear", ...; "unknown" */
 
-/* "none", "relu", "tanh", "elu"; AQ_E_INVALID for another text, "unknown" for another number. */
-int aq_activation_from_text(const char *text, enum aq_activation *ret_activation) AQ_MUST_USE;
+/* "relu" and "r"; "unknown" and "?" for another number. */
 const char *aq_activation_name(uint32_t activation);
+const char *aq_activation_suffix(uint32_t activation);
 
 #endif

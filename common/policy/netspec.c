@@ -268,18 +268,6 @@ uint32_t aq_net_spec_width_max(const aq_net_spec *spec)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static const char *activation_suffix(uint32_t activation)
-{
-    static const char *const suffixes[] = {
-        [AQ_ACTIVATION_NONE] = "",
-        [AQ_ACTIVATION_RELU] = "r",
-        [AQ_ACTIVATION_TANH] = "t",
-        [AQ_ACTIVATION_ELU] = "e",
-    };
-    const bool known = activation >= AQ_ACTIVATION_NONE && activation <= AQ_ACTIVATION_ELU;
-    return known ? suffixes[activation] : "?";
-}
-
 /* A text that is cut off where its room ends. */
 typedef struct line {
     char *out;
@@ -306,7 +294,7 @@ static void put_layer(line *to, const aq_net_spec *spec, uint32_t index)
     if (kind != NULL) {
         kind->text(layer, text, sizeof(text));
     }
-    put(to, "-%s%s", text, activation_suffix(layer->activation));
+    put(to, "-%s%s", text, aq_activation_suffix(layer->activation));
     for (uint32_t k = 0; !aq_net_is_chained(spec, index) && k < sources.count; k++) {
         put(to, "%s%" PRIu32 "%s", k == 0 ? "(" : ",", sources.values[k],
             k + 1 == sources.count ? ")" : "");

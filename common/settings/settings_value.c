@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/choice.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/base/utf8.h"
@@ -138,15 +139,15 @@ static int set_text(const aq_setting *row, const char *text, char *member, aq_er
 
 static int set_choice(const aq_setting *row, const char *text, uint32_t *member, aq_error *error)
 {
-    for (uint32_t i = 0; row->choices[i] != NULL; i++) {
-        if (strcmp(row->choices[i], text) == 0) {
-            if (member != NULL) {
-                *member = i;
-            }
-            return 0;
-        }
+    int choice = aq_choice_find(row->choices, text);
+
+    if (choice < 0) {
+        return fail_value(row, text, "is none of the choices", error);
     }
-    return fail_value(row, text, "is none of the choices", error);
+    if (member != NULL) {
+        *member = (uint32_t)choice;
+    }
+    return 0;
 }
 
 int aq_setting_set(const aq_setting *row, const char *text, void *settings, aq_error *error)

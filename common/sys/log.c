@@ -43,8 +43,8 @@ static const char cut_mark[] = " cut=true";
 _Static_assert(HEAD_SIZE + FIELDS_SIZE + sizeof(cut_mark) + MESSAGE_SIZE + 16 <= LINE_SIZE,
                "the parts of a line fit in a line");
 
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
-static const char *const format_names[] = {"logfmt", "json"};
+static const char *const level_names[] = {AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
+static const char *const format_names[] = {AQ_LOG_FORMATS(AQ_CHOICE_WORD) NULL};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_int level_started = AQ_LOG_INFO;
@@ -98,19 +98,9 @@ const char *aq_log_format_problem(void)
     return ignored_format;
 }
 
-static int find_name(const char *const *names, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            return (int)i;
-        }
-    }
-    return AQ_E_INVALID;
-}
-
 int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level)
 {
-    int found = find_name(level_names, sizeof(level_names) / sizeof(level_names[0]), text);
+    int found = aq_choice_find(level_names, text);
 
     if (found < 0) {
         return found;
@@ -121,7 +111,7 @@ int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level)
 
 int aq_log_format_from_text(const char *text, enum aq_log_format *ret_format)
 {
-    int found = find_name(format_names, sizeof(format_names) / sizeof(format_names[0]), text);
+    int found = aq_choice_find(format_names, text);
 
     if (found < 0) {
         return found;

@@ -14,13 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/choice.h"
 #include "common/base/error.h"
 
 /* A line without fields has the empty format "", which is meant. */
 #pragma GCC diagnostic ignored "-Wformat-zero-length"
 
-enum aq_log_level { AQ_LOG_DEBUG, AQ_LOG_INFO, AQ_LOG_WARN, AQ_LOG_ERROR, AQ_LOG_OFF };
-enum aq_log_format { AQ_LOG_LOGFMT, AQ_LOG_JSON };
+#define AQ_LOG_LEVELS(X)                                                                           \
+    X(AQ_LOG_DEBUG, "debug")                                                                       \
+    X(AQ_LOG_INFO, "info")                                                                         \
+    X(AQ_LOG_WARN, "warn")                                                                         \
+    X(AQ_LOG_ERROR, "error")                                                                       \
+    X(AQ_LOG_OFF, "off")
+enum aq_log_level { AQ_LOG_LEVELS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_LOG_FORMATS(X) X(AQ_LOG_LOGFMT, "logfmt") X(AQ_LOG_JSON, "json")
+enum aq_log_format { AQ_LOG_FORMATS(AQ_CHOICE_CONSTANT) };
 
 /* Names this process in every later line: "actor", 3. An id below 0 is left out. The role is a word
  * of at most 24 letters. */

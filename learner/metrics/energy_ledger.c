@@ -23,13 +23,6 @@ void aq_energy_ledger_fini(aq_energy_ledger *ledger)
     *ledger = (aq_energy_ledger){0};
 }
 
-const char *aq_energy_role_name(uint32_t role)
-{
-    static const char *const names[AQ_ENERGY_ROLES] = {"learner", "actor", "evaluator", "replay"};
-    AQ_ASSERT(role < AQ_ENERGY_ROLES);
-    return names[role];
-}
-
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Room for one more of `size` bytes. */

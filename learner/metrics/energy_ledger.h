@@ -20,11 +20,9 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/run_names.h"
 #include "common/energy/energy_meter.h"
 #include "common/energy/power_model.h"
-
-/* The learner, or the number of a member's role. */
-enum { AQ_ENERGY_LEARNER = 0, AQ_ENERGY_ROLES = 4 };
 
 enum { AQ_ENERGY_PROCESSES_MAX = 16384, AQ_ENERGY_MACHINES_MAX = 4096 };
 
@@ -84,8 +82,6 @@ void aq_energy_ledger_told(aq_energy_ledger *ledger, int64_t now_ns, uint64_t in
                            uint32_t role, const aq_energy_reading *reading);
 
 aq_energy_totals aq_energy_ledger_totals(const aq_energy_ledger *ledger);
-
-const char *aq_energy_role_name(uint32_t role);
 
 /* For taking up a run: adds a row as it was. AQ_E_NOMEM, AQ_E_FULL. */
 int aq_energy_ledger_add_machine(aq_energy_ledger *ledger,

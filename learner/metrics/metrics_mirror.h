@@ -10,13 +10,11 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/run_config.h"
 #include "learner/metrics/run_history.h"
 
 typedef struct aq_metrics_mirror aq_metrics_mirror;
 struct json_t; /* jansson's */
-
-/* In the order of the choices of log.step. */
-enum aq_log_step { AQ_LOG_STEP_ENV = 0, AQ_LOG_STEP_LEARNER = 1 };
 
 typedef struct aq_mirror_config {
     const char *run_dir;

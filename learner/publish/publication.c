@@ -17,7 +17,7 @@ void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config)
 {
     *history = (aq_publication_history){0};
-    if (config->range_method != 0) {
+    if (config->range_method != AQ_RANGE_NONE) {
         aq_range_observer_init(&history->ranges, (enum aq_range_method)config->range_method);
     }
 }
@@ -34,7 +34,7 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
                           const aq_net_spec *spec, const aq_params *params, const float *obs,
                           size_t rows, aq_error *error)
 {
-    if (config->range_method == 0 || rows == 0) {
+    if (config->range_method == AQ_RANGE_NONE || rows == 0) {
         return 0;
     }
     int rc = aq_range_observe(&history->ranges, spec, params, obs, rows);

@@ -44,16 +44,6 @@ static int plan_layers(const aq_run_config *config, const aq_net_spec *spec, uin
     return 0;
 }
 
-static enum aq_range_method range_method(const aq_run_config *config)
-{
-    static const enum aq_range_method methods[] = {
-        [AQ_RANGES_AVERAGE] = AQ_RANGE_MOVING_AVERAGE,
-        [AQ_RANGES_MIN_MAX] = AQ_RANGE_MIN_MAX,
-        [AQ_RANGES_PERCENTILE] = AQ_RANGE_PERCENTILE,
-    };
-    return methods[config->quantizer.ranges];
-}
-
 int aq_publication_plan(const aq_run_config *config, const aq_net_spec *spec, uint32_t cpu_flags,
                         aq_publication_config *ret_plan, aq_error *error)
 {
@@ -69,11 +59,9 @@ int aq_publication_plan(const aq_run_config *config, const aq_net_spec *spec, ui
         .full_period = (uint32_t)config->quantizer.full_period,
         .error_budget = config->quantizer.error_budget,
         .error_rows = (uint32_t)config->quantizer.error_rows,
+        .range_method = aq_run_config_range_method(config),
         .cpu_flags = cpu_flags,
     };
-    if (config->quantizer.activations == AQ_ACTIVATIONS_STATIC) {
-        made.range_method = range_method(config);
-    }
     int rc = plan_layers(config, spec, made.plan.layer_formats, error);
     if (rc == 0) {
         *ret_plan = made;

@@ -19,37 +19,23 @@
 #define INPUT_SCALE_MAX (FLT_MAX / 256.0f)
 
 static const struct method_row {
-    const char *name;
     double cut; /* share of a batch's values beyond each end */
     bool averages;
-} methods[] = {
-    [AQ_RANGE_MIN_MAX] = {"min-max", 0.0, false},
-    [AQ_RANGE_MOVING_AVERAGE] = {"moving-average", 0.0, true},
-    [AQ_RANGE_PERCENTILE] = {"percentile", AQ_RANGE_PERCENTILE_CUT, true},
+} methods[AQ_RANGE_METHOD_END] = {
+    [AQ_RANGE_MIN_MAX] = {0.0, false},
+    [AQ_RANGE_MOVING_AVERAGE] = {0.0, true},
+    [AQ_RANGE_PERCENTILE] = {AQ_RANGE_PERCENTILE_CUT, true},
 };
-
-enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 static bool is_method(uint32_t method)
 {
-    return method > 0 && method < METHODS;
+    return method > AQ_RANGE_NONE && method < AQ_RANGE_METHOD_END;
 }
 
 void aq_range_observer_init(aq_range_observer *observer, enum aq_range_method method)
 {
     AQ_ASSERT(is_method(method));
     *observer = (aq_range_observer){.method = method};
-}
-
-int aq_range_method_from_text(const char *text, enum aq_range_method *ret_method)
-{
-    for (uint32_t i = 1; i < METHODS; i++) {
-        if (strcmp(text, methods[i].name) == 0) {
-            *ret_method = (enum aq_range_method)i;
-            return 0;
-        }
-    }
-    return AQ_E_INVALID;
 }
 
 /* ---- one batch ------------------------------------------------------------------------------ */

@@ -13,18 +13,13 @@
 #include "common/base/error.h"
 #include "common/nn/params.h"
 #include "common/policy/netspec.h"
+#include "common/policy/range_method.h"
 
 /* low <= 0 <= high for each layer's input; both 0 where nothing was seen: dynamic. */
 typedef struct aq_input_ranges {
     float low[AQ_NET_LAYERS_MAX];
     float high[AQ_NET_LAYERS_MAX];
 } aq_input_ranges;
-
-enum aq_range_method {
-    AQ_RANGE_MIN_MAX = 1,        /* the least and the greatest ever seen */
-    AQ_RANGE_MOVING_AVERAGE = 2, /* of each batch's least and greatest */
-    AQ_RANGE_PERCENTILE = 3,     /* of each batch, cut at both ends; then as the moving average */
-};
 
 #define AQ_RANGE_AVERAGE_SHARE  0.1   /* of the newest batch */
 #define AQ_RANGE_PERCENTILE_CUT 0.001 /* share of values beyond each end */
@@ -46,8 +41,5 @@ int aq_range_observe(aq_range_observer *observer, const aq_net_spec *spec, const
 /* The scale and zero point of one range, as the kernels' rows have them (qkernels.h); `ret_scale`
  * is 0 for a range that is empty, or too small or too large for one. low <= 0 <= high. */
 void aq_input_range_quant(float low, float high, float *ret_scale, int32_t *ret_zero_point);
-
-/* "min-max", "moving-average", "percentile"; AQ_E_INVALID. */
-int aq_range_method_from_text(const char *text, enum aq_range_method *ret_method) AQ_MUST_USE;
 
 #endif

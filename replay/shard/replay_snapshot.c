@@ -24,31 +24,30 @@ enum {
 
 static const char magic[4] = {'A', 'Q', 'S', 'N'};
 
-/* In the order of the file. */
+/* Members of aq_table_spec, in the order of the file. */
+#define SETTINGS(X)                                                                                \
+    X(selector)                                                                                    \
+    X(remover)                                                                                     \
+    X(priority_exponent)                                                                           \
+    X(capacity)                                                                                    \
+    X(capacity_bytes)                                                                              \
+    X(times_sampled_max)                                                                           \
+    X(n_step)                                                                                      \
+    X(sequence_length)                                                                             \
+    X(sequence_period)                                                                             \
+    X(min_size)                                                                                    \
+    X(samples_per_insert)                                                                          \
+    X(tolerance)
+
+#define NAME_OF(member) #member,
+static const char *const setting_names[AQ_SAVED_SETTINGS] = {SETTINGS(NAME_OF)};
+
 static void settings_of(const aq_table_spec *spec, double settings[AQ_SAVED_SETTINGS])
 {
-    const double values[AQ_SAVED_SETTINGS] = {
-        spec->selector,
-        spec->remover,
-        spec->priority_exponent,
-        (double)spec->capacity,
-        (double)spec->capacity_bytes,
-        spec->times_sampled_max,
-        spec->n_step,
-        spec->sequence_length,
-        spec->sequence_period,
-        (double)spec->min_size,
-        spec->samples_per_insert,
-        spec->tolerance,
-    };
+#define VALUE_OF(member) (double)spec->member,
+    const double values[AQ_SAVED_SETTINGS] = {SETTINGS(VALUE_OF)};
     memcpy(settings, values, sizeof(values));
 }
-
-static const char *const setting_names[AQ_SAVED_SETTINGS] = {
-    "selector",           "remover",   "priority_exponent", "capacity",        "capacity_bytes",
-    "times_sampled_max",  "n_step",    "sequence_length",   "sequence_period", "min_size",
-    "samples_per_insert", "tolerance",
-};
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

@@ -65,7 +65,7 @@ TEST(fewer_bits_cost_more)
 
 TEST(static_activations_have_scales)
 {
-    for (int method = AQ_RANGE_MIN_MAX; method <= AQ_RANGE_PERCENTILE; method++) {
+    for (int method = AQ_RANGE_NONE + 1; method < AQ_RANGE_METHOD_END; method++) {
         const aq_post_quantize_plan plan = {
             .quantize = {.format = AQ_FORMAT_INT8_CHANNEL},
             .static_activations = true,

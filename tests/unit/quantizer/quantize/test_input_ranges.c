@@ -129,7 +129,7 @@ TEST_WITH(a_batch_that_breaks_is_not_taken_in, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const float obs[3][2] = {{1.0f, NAN}, {2e38f, 1.0f}, {1e38f, 1.0f}};
-    for (uint32_t method = AQ_RANGE_MIN_MAX; method <= AQ_RANGE_PERCENTILE; method++) {
+    for (uint32_t method = AQ_RANGE_NONE + 1; method < AQ_RANGE_METHOD_END; method++) {
         for (int i = 0; i < 3; i++) {
             aq_range_observer observer, before;
             fixture->params.weight[1][0] = 10.0f;
@@ -204,17 +204,4 @@ TEST(zero_points_reach_from_0_to_255)
     assert_int_equal(zero, 0);
     aq_input_range_quant(-3.7f, 0.0f, &scale, &zero);
     assert_int_equal(zero, 255);
-}
-
-TEST(methods_have_names)
-{
-    enum aq_range_method method = AQ_RANGE_PERCENTILE;
-    assert_int_equal(aq_range_method_from_text("min-max", &method), 0);
-    assert_int_equal(method, AQ_RANGE_MIN_MAX);
-    assert_int_equal(aq_range_method_from_text("moving-average", &method), 0);
-    assert_int_equal(method, AQ_RANGE_MOVING_AVERAGE);
-    assert_int_equal(aq_range_method_from_text("percentile", &method), 0);
-    assert_int_equal(method, AQ_RANGE_PERCENTILE);
-    assert_int_equal(aq_range_method_from_text("", &method), AQ_E_INVALID);
-    assert_int_equal(method, AQ_RANGE_PERCENTILE);
 }
