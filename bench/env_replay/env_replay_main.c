@@ -21,9 +21,12 @@ typedef struct playback_arguments {
 static const aq_option option_rows[] = {
     {"per-step", 0, NULL,
      "begin each step in the recorded state, instead of where the one before it ended: in contact, "
-     "rounding grows from step to step"},
-    {"task", 0, "TASK", "the environment to compare (default: the one that the file names)"},
-    {"json", 0, NULL, "print one JSON object on standard output"},
+     "rounding grows from step to step",
+     AQ_TO_FLAG(playback_arguments, per_step)},
+    {"task", 0, "TASK", "the environment to compare (default: the one that the file names)",
+     AQ_TO_TEXT(playback_arguments, task)},
+    {"json", 0, NULL, "print one JSON object on standard output",
+     AQ_TO_FLAG(playback_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -42,26 +45,8 @@ static const aq_options options_page = {
         "  env_replay walker_walk_3.json --per-step --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("FILE.json", playback_arguments, path)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    playback_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->path, value, error);
-    }
-    switch (option - option_rows) {
-    case 0:
-        arguments->per_step = true;
-        return 0;
-    case 1:
-        arguments->task = value;
-        return 0;
-    default:
-        arguments->json = true;
-        return 0;
-    }
-}
 
 /* ---- results -------------------------------------------------------------------------------- */
 
@@ -167,11 +152,10 @@ int main(int argc, char **argv)
     aq_recording *recording = NULL;
     aq_env *env = NULL;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
-    int rc = arguments.path ? play(&arguments, &result, &recording, &env, &error)
-                            : aq_fail(&error, AQ_E_INVALID, "FILE.json is missing; see --help");
+    int rc = play(&arguments, &result, &recording, &env, &error);
     if (rc) {
         (void)fprintf(stderr, "env_replay: %s\n", error.text);
         status = EXIT_FAILURE;

@@ -97,7 +97,7 @@ int aq_replay_bench_apply(void *user, const aq_option *option, const char *value
         plan->folder = value;
     } else if (strcmp(option->name, "soak") == 0) {
         uint64_t seconds;
-        int rc = aq_command_number(value, 1, SOAK_S_MAX, &seconds, error);
+        int rc = aq_option_number(value, 1, SOAK_S_MAX, &seconds, error);
         plan->soak_s = rc == 0 ? (int64_t)seconds : 0;
         return rc;
     } else if (strcmp(value, "tcp") == 0 || strcmp(value, "ipc") == 0) {

@@ -21,36 +21,43 @@
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 
-enum { SEED_FIRST_MAX = 1000000000 };
+enum { SEEDS_DEFAULT = 3, SEED_FIRST_MAX = 1000000000 };
 
 typedef struct compare_arguments {
     const char *task;
-    const char *precisions;
+    const char *precisions; /* NULL: the default, as the next */
     const char *preset;
     const char *config_path;
     const char *out;
     aq_settings_assignments overrides;
-    uint64_t seeds, seed_first;
-    double threshold; /* NaN: not given */
-    bool shapes_runs; /* something was given that only a new comparison can take */
+    uint64_t seeds, seed_first; /* 0: the default */
+    double threshold;           /* NaN: not given */
     bool resume, json, quiet;
 } compare_arguments;
 
 static const aq_option option_rows[] = {
     {"precisions", 'p', "LIST",
-     "formats of the broadcast policy, such as fp32,fp16,int8 (default: fp32,int8)"},
-    {"seeds", 0, "N", "how many runs of each precision (default: 3)"},
-    {"seed", 0, "S", "the first seed; the others follow (default: 1)"},
+     "formats of the broadcast policy, such as fp32,fp16,int8 (default: fp32,int8)",
+     AQ_TO_TEXT(compare_arguments, precisions)},
+    {"seeds", 0, "N", "how many runs of each precision (default: 3)",
+     AQ_TO_NUMBER(compare_arguments, seeds, 1, AQ_COMPARE_SEEDS_MAX)},
+    {"seed", 0, "S", "the first seed; the others follow (default: 1)",
+     AQ_TO_NUMBER(compare_arguments, seed_first, 1, SEED_FIRST_MAX)},
     {"preset", 0, "NAME",
-     "default (256x3), paper (2048x3 tanh, 4 actors, a policy every 30 steps), paper-300 or none"},
-    {"config", 'c', "FILE", "read settings from this YAML file, over the preset"},
-    {"set", 0, "KEY=VALUE", "change one setting of all runs; may be given often"},
-    {"threshold", 0, "X",
-     "the return to be reached (default: the task's own, or what was reached)"},
-    {"out", 'o', "DIR", "the report's folder (default: a new one below ./compares)"},
-    {"resume", 0, NULL, "go on with the comparison that --out holds"},
-    {"json", 0, NULL, "print compare.json on standard output"},
-    {"quiet", 'q', NULL, "show no progress"},
+     "default (256x3), paper (2048x3 tanh, 4 actors, a policy every 30 steps), paper-300 or none",
+     AQ_TO_TEXT(compare_arguments, preset)},
+    {"config", 'c', "FILE", "read settings from this YAML file, over the preset",
+     AQ_TO_TEXT(compare_arguments, config_path)},
+    {"set", 0, "KEY=VALUE", "change one setting of all runs; may be given often",
+     AQ_TO(aq_command_take_assignment, compare_arguments, overrides)},
+    {"threshold", 0, "X", "the return to be reached (default: the task's own, or what was reached)",
+     AQ_TO_REAL(compare_arguments, threshold)},
+    {"out", 'o', "DIR", "the report's folder (default: a new one below ./compares)",
+     AQ_TO_TEXT(compare_arguments, out)},
+    {"resume", 0, NULL, "go on with the comparison that --out holds",
+     AQ_TO_FLAG(compare_arguments, resume)},
+    {"json", 0, NULL, "print compare.json on standard output", AQ_TO_FLAG(compare_arguments, json)},
+    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(compare_arguments, quiet)},
 };
 
 static const aq_options options_page = {
@@ -67,54 +74,8 @@ static const aq_options options_page = {
                "figures.\nA run that comes to nothing is reported as such, and the rest goes on.\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPTIONAL_OPERAND("TASK", compare_arguments, task)},
 };
-
-/* ---- arguments ------------------------------------------------------------------------------ */
-
-static int apply_text(compare_arguments *arguments, const char *name, const char *value,
-                      aq_error *error)
-{
-    if (strcmp(name, "out") == 0) {
-        arguments->out = value;
-        return 0;
-    }
-    if (strcmp(name, "threshold") == 0) {
-        return aq_parse_f64(value, &arguments->threshold)
-                   ? aq_fail(error, AQ_E_INVALID, "'%s' is no number", value)
-                   : 0;
-    }
-    arguments->shapes_runs = true;
-    if (strcmp(name, "precisions") == 0) {
-        arguments->precisions = value;
-    } else if (strcmp(name, "preset") == 0) {
-        arguments->preset = value;
-    } else if (strcmp(name, "config") == 0) {
-        arguments->config_path = value;
-    } else if (strcmp(name, "seeds") == 0) {
-        return aq_command_number(value, 1, AQ_COMPARE_SEEDS_MAX, &arguments->seeds, error);
-    } else if (strcmp(name, "seed") == 0) {
-        return aq_command_number(value, 1, SEED_FIRST_MAX, &arguments->seed_first, error);
-    } else {
-        return aq_settings_assignments_add(&arguments->overrides, value, error);
-    }
-    return 0;
-}
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    compare_arguments *arguments = user;
-    if (!option) {
-        arguments->shapes_runs = true;
-        return aq_command_take(&arguments->task, value, error);
-    }
-    if (option->value) {
-        return apply_text(arguments, option->name, value, error);
-    }
-    arguments->resume |= strcmp(option->name, "resume") == 0;
-    arguments->json |= strcmp(option->name, "json") == 0;
-    arguments->quiet |= strcmp(option->name, "quiet") == 0;
-    return 0;
-}
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
@@ -177,13 +138,15 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
 static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_compare_plan *plan,
                      aq_error *error)
 {
-    plan->seeds = arguments->seeds;
-    plan->seed_first = arguments->seed_first;
+    const char *preset = arguments->preset ? arguments->preset : "default";
+    const char *precisions = arguments->precisions ? arguments->precisions : "fp32,int8";
+    plan->seeds = arguments->seeds ? arguments->seeds : SEEDS_DEFAULT;
+    plan->seed_first = arguments->seed_first ? arguments->seed_first : 1;
     plan->threshold = arguments->threshold;
-    if (aq_text_set(plan->preset, sizeof(plan->preset), arguments->preset)) {
+    if (aq_text_set(plan->preset, sizeof(plan->preset), preset) != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "there is no such preset");
     }
-    int rc = aq_compare_plan_precisions(plan, arguments->precisions, error);
+    int rc = aq_compare_plan_precisions(plan, precisions, error);
     if (!rc) {
         rc = read_settings(arguments, env, plan, error);
     }
@@ -203,13 +166,21 @@ static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan
     return rc ? rc : make_plan(arguments, *ret_env, plan, error);
 }
 
+/* Something was given that only a new comparison can take. */
+static bool shapes_runs(const compare_arguments *arguments)
+{
+    return arguments->task || arguments->precisions || arguments->preset ||
+           arguments->config_path || arguments->overrides.count > 0 || arguments->seeds > 0 ||
+           arguments->seed_first > 0;
+}
+
 static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *plan,
                            aq_env **ret_env, aq_error *error)
 {
     if (!arguments->out) {
         return aq_fail(error, AQ_E_INVALID, "--resume needs --out DIR");
     }
-    if (arguments->shapes_runs) {
+    if (shapes_runs(arguments)) {
         return aq_fail(error, AQ_E_INVALID,
                        "a comparison goes on as it was begun: beside --out and --resume only "
                        "--threshold, --json and --quiet can be given");
@@ -361,14 +332,8 @@ static int run(int argc, char **argv)
     int status;
     aq_error error = {0};
     aq_compare_plan plan = {.threshold = NAN};
-    compare_arguments arguments = {
-        .precisions = "fp32,int8",
-        .preset = "default",
-        .seeds = 3,
-        .seed_first = 1,
-        .threshold = NAN,
-    };
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    compare_arguments arguments = {.threshold = NAN};
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     keep_command(argc, argv, &plan);

@@ -22,12 +22,16 @@ typedef struct bench_arguments {
 } bench_arguments;
 
 static const aq_option option_rows[] = {
-    {"seconds", 's', "S", "how long to measure, 1 to 600 (default 3)"},
+    {"seconds", 's', "S", "how long to measure, 1 to 600 (default 3)",
+     AQ_TO_NUMBER(bench_arguments, seconds, 1, AQ_ENV_BENCH_SECONDS_MAX)},
     {"envs", 'k', "K",
      "how many environments are stepped in turn, 1 to 4096 (default 64, or 1 where the physics is "
-     "measured beside it)"},
-    {"seed", 0, "N", "which actions and starts (default 1)"},
-    {"json", 0, NULL, "print one JSON object on standard output"},
+     "measured beside it)",
+     AQ_TO_NUMBER(bench_arguments, lanes, 1, AQ_ENV_BENCH_LANES_MAX)},
+    {"seed", 0, "N", "which actions and starts (default 1)",
+     AQ_TO_NUMBER(bench_arguments, seed, 0, INT64_MAX)},
+    {"json", 0, NULL, "print one JSON object on standard output",
+     AQ_TO_FLAG(bench_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -43,26 +47,8 @@ static const aq_options options_page = {
                "  actorq env bench dmc:walker_walk --seconds 10 --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("TASK", bench_arguments, task)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    bench_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->task, value, error);
-    }
-    switch (option - option_rows) {
-    case 0:
-        return aq_command_number(value, 1, AQ_ENV_BENCH_SECONDS_MAX, &arguments->seconds, error);
-    case 1:
-        return aq_command_number(value, 1, AQ_ENV_BENCH_LANES_MAX, &arguments->lanes, error);
-    case 2:
-        return aq_command_number(value, 0, INT64_MAX, &arguments->seed, error);
-    default:
-        arguments->json = true;
-        return 0;
-    }
-}
 
 static json_t *make_json(const aq_env *env, const bench_arguments *arguments,
                          const aq_env_bench_report *report)
@@ -110,11 +96,10 @@ static int run_bench(int argc, char **argv)
     aq_env_bench_report report;
     aq_env *env = NULL;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
-    int rc = arguments.task ? aq_env_open(arguments.task, &env, &error)
-                            : aq_fail(&error, AQ_E_INVALID, "TASK is missing; see --help");
+    int rc = aq_env_open(arguments.task, &env, &error);
     if (rc == 0) {
         rc = aq_env_bench(env, (double)arguments.seconds, (uint32_t)arguments.lanes, arguments.seed,
                           &report, &error);

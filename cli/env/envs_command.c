@@ -12,7 +12,7 @@ typedef struct envs_arguments {
 } envs_arguments;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    {"json", 0, NULL, "print one JSON object on standard output", AQ_TO_FLAG(envs_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -28,17 +28,8 @@ static const aq_options options_page = {
                "  actorq envs --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPTIONAL_OPERAND("TASK", envs_arguments, task)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    envs_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->task, value, error);
-    }
-    arguments->json = true;
-    return 0;
-}
 
 static int show_list(const char *command, bool json)
 {
@@ -73,7 +64,7 @@ static int run(int argc, char **argv)
 {
     envs_arguments arguments = {0};
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     return arguments.task ? show_task(argv[0], arguments.task, arguments.json)

@@ -24,10 +24,13 @@ typedef struct call_arguments {
 } call_arguments;
 
 static const aq_option option_rows[] = {
-    {"list", 'l', NULL, "list all methods, each with a template of its request"},
+    {"list", 'l', NULL, "list all methods, each with a template of its request",
+     AQ_TO_FLAG(call_arguments, list)},
     {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
-    {"json", 0, NULL, "with --list: print one JSON object (an answer always is one)"},
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
+     AQ_TO_NUMBER(call_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    {"json", 0, NULL, "with --list: print one JSON object (an answer always is one)",
+     AQ_TO_FLAG(call_arguments, json)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -49,25 +52,10 @@ static const aq_options options_page = {
         "NOT_FOUND, 76 UNIMPLEMENTED, 78 UNAVAILABLE.\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPTIONAL_OPERAND("ENDPOINT", call_arguments, endpoint),
+                 AQ_OPTIONAL_OPERAND("METHOD", call_arguments, method),
+                 AQ_OPTIONAL_OPERAND("REQUEST", call_arguments, request)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    call_arguments *arguments = user;
-    if (option && strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    if (option) {
-        arguments->list |= strcmp(option->name, "list") == 0;
-        arguments->json |= strcmp(option->name, "json") == 0;
-        return 0;
-    }
-    if (!arguments->endpoint) {
-        return aq_command_take(&arguments->endpoint, value, error);
-    }
-    return aq_command_take(arguments->method ? &arguments->request : &arguments->method, value,
-                           error);
-}
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
@@ -151,7 +139,7 @@ static int run(int argc, char **argv)
     json_t *reply = NULL;
     int status;
     call_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     if (arguments.list || (arguments.endpoint && !arguments.method)) {

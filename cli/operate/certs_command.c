@@ -18,8 +18,10 @@ typedef struct certs_arguments {
 } certs_arguments;
 
 static const aq_option option_rows[] = {
-    {"days", 0, "N", "how long the roles' certificates are valid (default 365)"},
-    {"renew", 0, NULL, "new keys and certificates of the authority that is there; tokens stay"},
+    {"days", 0, "N", "how long the roles' certificates are valid (default 365)",
+     AQ_TO_NUMBER(certs_arguments, days, 1, DAYS_MAX)},
+    {"renew", 0, NULL, "new keys and certificates of the authority that is there; tokens stay",
+     AQ_TO_FLAG(certs_arguments, renew)},
 };
 
 static const aq_options options_page = {
@@ -34,20 +36,8 @@ static const aq_options options_page = {
                "  actorq status tcp://learner:5550 --certs ~/run-certs/operator\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("DIR", certs_arguments, folder)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    certs_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->folder, value, error);
-    }
-    if (strcmp(option->name, "days") == 0) {
-        return aq_command_number(value, 1, DAYS_MAX, &arguments->days, error);
-    }
-    arguments->renew = true;
-    return 0;
-}
 
 static void print_what_to_do(const certs_arguments *arguments)
 {
@@ -79,19 +69,14 @@ static int run(int argc, char **argv)
     certs_arguments arguments = {.days = DAYS_DEFAULT};
     aq_error error = {0};
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     int64_t now_s = aq_clock_wall_ns() / AQ_NS_PER_S;
-    int rc;
-    if (!arguments.folder) {
-        rc = aq_fail(&error, AQ_E_INVALID, "no folder is named; see --help");
-    } else if (arguments.renew) {
-        rc = aq_certs_folder_renew(arguments.folder, now_s, (unsigned)arguments.days, &error);
-    } else {
-        rc = aq_certs_folder_make(arguments.folder, now_s, (unsigned)arguments.days, &error);
-    }
-    if (rc) {
+    int rc = arguments.renew
+                 ? aq_certs_folder_renew(arguments.folder, now_s, (unsigned)arguments.days, &error)
+                 : aq_certs_folder_make(arguments.folder, now_s, (unsigned)arguments.days, &error);
+    if (rc != 0) {
         return aq_command_failed(argv[0], &error);
     }
     print_what_to_do(&arguments);

@@ -23,9 +23,10 @@ typedef struct checkpoint_arguments {
 } checkpoint_arguments;
 
 static const aq_option option_rows[] = {
-    {"timeout-ms", 0, "MS",
-     "how long to wait until it is on the disk, 1 to 600000 (default 60000)"},
-    {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+    {"timeout-ms", 0, "MS", "how long to wait until it is on the disk, 1 to 600000 (default 60000)",
+     AQ_TO_NUMBER(checkpoint_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    {"json", 0, NULL, "print the answer as one JSON object on standard output",
+     AQ_TO_FLAG(checkpoint_arguments, json)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -40,20 +41,8 @@ static const aq_options options_page = {
                "  actorq checkpoint tcp://learner:5550 --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN", checkpoint_arguments, endpoint)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    checkpoint_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->endpoint, value, error);
-    }
-    if (strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    arguments->json = true;
-    return 0;
-}
 
 static int ask(const char *command, const checkpoint_arguments *arguments, aq_error *error)
 {
@@ -86,12 +75,8 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     int status;
     checkpoint_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
-        return aq_command_failed(argv[0], &error);
     }
     return ask(argv[0], &arguments, &error);
 }

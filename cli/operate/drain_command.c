@@ -23,9 +23,10 @@ typedef struct drain_arguments {
 } drain_arguments;
 
 static const aq_option option_rows[] = {
-    {"reason", 0, "TEXT", "why, for the log"},
+    {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(drain_arguments, reason)},
     {"timeout-ms", 0, "MS",
-     "how long to wait until they have left, 1 to 600000 (default 30000); they leave in any case"},
+     "how long to wait until they have left, 1 to 600000 (default 30000); they leave in any case",
+     AQ_TO_NUMBER(drain_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -45,21 +46,9 @@ static const aq_options options_page = {
                "  actorq drain tcp://learner:5550 actor --reason \"moving the machine\"\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN", drain_arguments, endpoint),
+                 AQ_OPERAND("MEMBER", drain_arguments, member)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    drain_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(arguments->endpoint ? &arguments->member : &arguments->endpoint,
-                               value, error);
-    }
-    if (strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    arguments->reason = value;
-    return 0;
-}
 
 static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_status,
                 aq_error *error)
@@ -152,12 +141,8 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     int status;
     drain_arguments arguments = {.reason = "actorq drain", .timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, AQ_E_INVALID, "RUN and MEMBER are missing; see --help");
-        return aq_command_failed(argv[0], &error);
     }
     return drain(&arguments, &error) ? aq_command_failed(argv[0], &error)
                                      : aq_command_printed(argv[0]);

@@ -18,8 +18,10 @@ typedef struct health_arguments {
 } health_arguments;
 
 static const aq_option option_rows[] = {
-    {"ready", 0, NULL, "ask whether it takes part in its run (/readyz), not only whether it lives"},
-    {"timeout-ms", 0, "MS", "how long to wait for the answer, 1 to 600000 (default 3000)"},
+    {"ready", 0, NULL, "ask whether it takes part in its run (/readyz), not only whether it lives",
+     AQ_TO_FLAG(health_arguments, ready)},
+    {"timeout-ms", 0, "MS", "how long to wait for the answer, 1 to 600000 (default 3000)",
+     AQ_TO_NUMBER(health_arguments, timeout_ms, 1, TIMEOUT_MS_MAX)},
 };
 
 static const aq_options options_page = {
@@ -35,20 +37,8 @@ static const aq_options options_page = {
                "Exit status: 0 when it is well, else 1.\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPTIONAL_OPERAND("HOST:PORT", health_arguments, listen)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    health_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->listen, value, error);
-    }
-    if (strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    arguments->ready = true;
-    return 0;
-}
 
 static int run(int argc, char **argv)
 {
@@ -58,7 +48,7 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     const char *known = getenv("ACTORQ_HTTP");
     health_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &exit_status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &exit_status)) {
         return exit_status;
     }
     const char *listen = arguments.listen ? arguments.listen : known;

@@ -23,10 +23,17 @@ typedef struct set_arguments {
     bool json;
 } set_arguments;
 
+static int add_assignment(void *arguments, const char *value, aq_error *error)
+{
+    return aq_settings_assignments_add(&((set_arguments *)arguments)->assignments, value, error);
+}
+
 static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
-    {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
+     AQ_TO_NUMBER(set_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    {"json", 0, NULL, "print the answer as one JSON object on standard output",
+     AQ_TO_FLAG(set_arguments, json)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -47,21 +54,9 @@ static const aq_options options_page = {
                "  actorq set tcp://learner:5550 limits.env_steps=2000000 log.level=debug\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN", set_arguments, endpoint)},
+    .more = add_assignment,
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    set_arguments *arguments = user;
-    if (option && strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    if (option) {
-        arguments->json = true;
-        return 0;
-    }
-    return arguments->endpoint ? aq_settings_assignments_add(&arguments->assignments, value, error)
-                               : aq_command_take(&arguments->endpoint, value, error);
-}
 
 static void print_changes(const Actorq__V1__ConfigureReply *reply)
 {
@@ -121,12 +116,8 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     int status;
     set_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
-        return aq_command_failed(argv[0], &error);
     }
     return change(argv[0], &arguments, &error);
 }

@@ -20,9 +20,10 @@ typedef struct stop_arguments {
 } stop_arguments;
 
 static const aq_option option_rows[] = {
-    {"reason", 0, "TEXT", "why, for the log"},
+    {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(stop_arguments, reason)},
     {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
+     AQ_TO_NUMBER(stop_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -40,20 +41,8 @@ static const aq_options options_page = {
                "  actorq stop tcp://learner:5550\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN", stop_arguments, endpoint)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    stop_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->endpoint, value, error);
-    }
-    if (strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    arguments->reason = value;
-    return 0;
-}
 
 static int run(int argc, char **argv)
 {
@@ -62,12 +51,8 @@ static int run(int argc, char **argv)
     stop_arguments arguments = {.reason = "actorq stop", .timeout_ms = TIMEOUT_MS_DEFAULT};
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
-        return aq_command_failed(argv[0], &error);
     }
     request.reason = (char *)(uintptr_t)arguments.reason; /* packing only reads it */
     if (aq_operation_call(arguments.endpoint, "Operations/Stop", &request.base,

@@ -22,9 +22,7 @@ enum {
     RATE_DEFAULT = 30,
     SIDE_DEFAULT = 256,
     CAPTION_BYTES = 96,
-    SIZE_TEXT_BYTES = 32,
 };
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
 
 /* In the place of a run or a policy. */
 static const char random_play[] = "random";
@@ -35,8 +33,8 @@ typedef struct play_arguments {
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t episodes;
     uint64_t seed;
-    bool has_seed;
-    bool has_size;
+    uint64_t rate; /* steps a second */
+    aq_command_size size;
     bool json;
     aq_film_options film;
 } play_arguments;
@@ -53,20 +51,35 @@ typedef struct play {
     aq_player_episode *episodes;
 } play;
 
+static int take_path(void *path, const char *value, aq_error *error)
+{
+    *(const char **)path = value;
+    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the name of the file is empty");
+}
+
 static const aq_option option_rows[] = {
-    {"env", 0, "TASK", "the task; needed for random, else the one that the policy is for"},
-    {"episodes", 'n', "N", "how many episodes, 1 to 1000 (default 1)"},
+    {"env", 0, "TASK", "the task; needed for random, else the one that the policy is for",
+     AQ_TO_TEXT(play_arguments, env)},
+    {"episodes", 'n', "N", "how many episodes, 1 to 1000 (default 1)",
+     AQ_TO_NUMBER(play_arguments, episodes, 1, EPISODES_MAX)},
     {"seed", 0, "S",
      "which episodes; the same seed plays the same (default: one from the system, which is "
-     "printed)"},
+     "printed)",
+     AQ_TO_NUMBER(play_arguments, seed, 0, AQ_JSON_SEED_MAX)},
     {"precision", 0, "FORMAT",
      "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
-     "has it)"},
-    {"gif", 0, "FILE", "write an animation instead of showing it here"},
-    {"png", 0, "FILE", "write a sheet of up to 24 pictures instead, evenly spaced over the run"},
-    {"fps", 0, "N", "steps a second, 1 to 50 (default 30)"},
-    {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)"},
-    {"json", 0, NULL, "show nothing here; print the result as one JSON object"},
+     "has it)",
+     AQ_TO(aq_precision_take, play_arguments, precision)},
+    {"gif", 0, "FILE", "write an animation instead of showing it here",
+     AQ_TO(take_path, play_arguments, film.gif_path)},
+    {"png", 0, "FILE", "write a sheet of up to 24 pictures instead, evenly spaced over the run",
+     AQ_TO(take_path, play_arguments, film.png_path)},
+    {"fps", 0, "N", "steps a second, 1 to 50 (default 30)",
+     AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
+    {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",
+     AQ_TO(aq_command_take_size, play_arguments, size)},
+    {"json", 0, NULL, "show nothing here; print the result as one JSON object",
+     AQ_TO_FLAG(play_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -82,82 +95,8 @@ static const aq_options options_page = {
                "On a terminal, NO_COLOR=1 in the environment gives plain characters.\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN, POLICY or random", play_arguments, source)},
 };
-
-/* ---- arguments ------------------------------------------------------------------------------ */
-
-static int read_side(const char *text, uint32_t *ret_side)
-{
-    uint64_t side;
-    if (aq_parse_u64(text, &side) || side < AQ_FILM_SIDE_MIN || side > AQ_FILM_SIDE_MAX) {
-        return AQ_E_INVALID;
-    }
-    *ret_side = (uint32_t)side;
-    return 0;
-}
-
-/* "320x240" */
-static int read_size(play_arguments *arguments, const char *value, aq_error *error)
-{
-    char text[SIZE_TEXT_BYTES];
-    int rc = aq_text_set(text, sizeof(text), value);
-    char *cross = rc == 0 ? strchr(text, 'x') : NULL;
-    if (cross) {
-        *cross = '\0';
-    }
-    if (!cross || read_side(text, &arguments->film.width) ||
-        read_side(cross + 1, &arguments->film.height)) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is no size such as 320x240, of %d to %d pixels",
-                       value, AQ_FILM_SIDE_MIN, AQ_FILM_SIDE_MAX);
-    }
-    arguments->has_size = true;
-    return 0;
-}
-
-static int take_path(const char **place, const char *value, aq_error *error)
-{
-    *place = value;
-    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the name of the file is empty");
-}
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    play_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->source, value, error);
-    }
-    if (strcmp(option->name, "env") == 0) {
-        arguments->env = value;
-        return 0;
-    }
-    if (strcmp(option->name, "episodes") == 0) {
-        return aq_command_number(value, 1, EPISODES_MAX, &arguments->episodes, error);
-    }
-    if (strcmp(option->name, "seed") == 0) {
-        arguments->has_seed = true;
-        return aq_command_number(value, 0, SEED_MAX, &arguments->seed, error);
-    }
-    if (strcmp(option->name, "precision") == 0) {
-        return aq_precision_from_text(value, &arguments->precision, error);
-    }
-    if (strcmp(option->name, "gif") == 0) {
-        return take_path(&arguments->film.gif_path, value, error);
-    }
-    if (strcmp(option->name, "png") == 0) {
-        return take_path(&arguments->film.png_path, value, error);
-    }
-    if (strcmp(option->name, "fps") == 0) {
-        uint64_t rate;
-        int rc = aq_command_number(value, 1, AQ_FILM_RATE_MAX, &rate, error);
-        arguments->film.pictures_per_second = rc == 0 ? (uint32_t)rate : RATE_DEFAULT;
-        return rc;
-    }
-    if (strcmp(option->name, "size") == 0) {
-        return read_size(arguments, value, error);
-    }
-    arguments->json = true;
-    return 0;
-}
 
 /* ---- what is played ------------------------------------------------------------------------- */
 
@@ -165,9 +104,6 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
 {
     const char *task = arguments->env;
     int rc = 0;
-    if (!arguments->source) {
-        return aq_fail(error, AQ_E_INVALID, "RUN, POLICY or random is missing; see --help");
-    }
     if (strcmp(arguments->source, random_play) == 0) {
         memcpy(p->path, random_play, sizeof(random_play));
         if (!task) {
@@ -191,7 +127,7 @@ static int open_screen(const play_arguments *arguments, play *p, aq_error *error
     aq_play_screen_init(&p->screen, arguments->film.pictures_per_second);
     p->canvas.width = arguments->film.width;
     p->canvas.height = arguments->film.height;
-    if (!arguments->has_size) {
+    if (!arguments->size.is_given) {
         aq_env_picture_cells(p->env, &rows, &columns);
         aq_play_screen_size(rows, columns, &p->canvas.width, &p->canvas.height);
     }
@@ -323,17 +259,17 @@ static int run(int argc, char **argv)
     play_arguments arguments = {
         .episodes = 1,
         .precision = AQ_PRECISION_AS_STORED,
-        .film = {.width = SIDE_DEFAULT,
-                 .height = SIDE_DEFAULT,
-                 .pictures_per_second = RATE_DEFAULT},
+        .seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX,
+        .rate = RATE_DEFAULT,
+        .size = {SIDE_DEFAULT, SIDE_DEFAULT, AQ_FILM_SIDE_MIN, AQ_FILM_SIDE_MAX, false},
     };
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
-    if (!arguments.has_seed) {
-        arguments.seed = aq_rng_system_seed() & SEED_MAX;
-    }
+    arguments.film.width = arguments.size.width;
+    arguments.film.height = arguments.size.height;
+    arguments.film.pictures_per_second = (uint32_t)arguments.rate;
     int rc = prepare(&arguments, &p, &error);
     rc = rc ? rc : play_all(&arguments, &p, &error);
     if (rc) {

@@ -14,26 +14,57 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { SIDE_TEXT_BYTES = 8 };
-
 typedef struct plot_arguments {
     const char *runs[AQ_PLOT_RUNS_MAX];
     size_t run_count;
     const char *output;
     aq_run_plot_options options;
+    aq_command_size size;
     bool json;
 } plot_arguments;
 
+static int take_run(void *user, const char *value, aq_error *error)
+{
+    plot_arguments *arguments = user;
+    if (value[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "the name of a run is empty");
+    }
+    if (arguments->run_count == AQ_PLOT_RUNS_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be drawn", AQ_PLOT_RUNS_MAX);
+    }
+    arguments->runs[arguments->run_count++] = value;
+    return 0;
+}
+
+static int take_x(void *x, const char *value, aq_error *error)
+{
+    static const char *const names[] = {AQ_PLOT_XS(AQ_CHOICE_WORD) NULL};
+    const int found = aq_choice_find(names, value);
+    if (found < 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' can't be along the x axis; env_steps, learner_steps and time can",
+                       value);
+    }
+    *(enum aq_plot_x *)x = (enum aq_plot_x)found;
+    return 0;
+}
+
 static const aq_option option_rows[] = {
-    {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time"},
-    {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss"},
-    {"by", 0, "SETTING",
-     "what tells curves apart, or run for a curve each (default: what differs)"},
-    {"out", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)"},
-    {"title", 0, "TEXT", "above the picture (default: the task)"},
-    {"level", 0, "NUMBER", "a dotted line across, such as the return that solves the task"},
-    {"size", 0, "WxH", "of the picture in px (default: 760x440)"},
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time",
+     AQ_TO(take_x, plot_arguments, options.x)},
+    {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss",
+     AQ_TO_TEXT(plot_arguments, options.y)},
+    {"by", 0, "SETTING", "what tells curves apart, or run for a curve each (default: what differs)",
+     AQ_TO_TEXT(plot_arguments, options.by)},
+    {"out", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)",
+     AQ_TO_TEXT(plot_arguments, output)},
+    {"title", 0, "TEXT", "above the picture (default: the task)",
+     AQ_TO_TEXT(plot_arguments, options.title)},
+    {"level", 0, "NUMBER", "a dotted line across, such as the return that solves the task",
+     AQ_TO_REAL(plot_arguments, options.level)},
+    {"size", 0, "WxH", "of the picture in px (default: 760x440)",
+     AQ_TO(aq_command_take_size, plot_arguments, size)},
+    {"json", 0, NULL, "print one JSON object on standard output", AQ_TO_FLAG(plot_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -49,103 +80,8 @@ static const aq_options options_page = {
                "  actorq plot runs/* -y env_steps_per_s --by quantizer.format\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .more = take_run,
 };
-
-/* ---- arguments ------------------------------------------------------------------------------ */
-
-static int take_run(plot_arguments *arguments, const char *value, aq_error *error)
-{
-    if (value[0] == '\0') {
-        return aq_fail(error, AQ_E_INVALID, "the name of a run is empty");
-    }
-    if (arguments->run_count == AQ_PLOT_RUNS_MAX) {
-        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be drawn", AQ_PLOT_RUNS_MAX);
-    }
-    arguments->runs[arguments->run_count++] = value;
-    return 0;
-}
-
-static int take_x(plot_arguments *arguments, const char *value, aq_error *error)
-{
-    static const char *const names[] = {
-        [AQ_PLOT_X_ENV_STEPS] = "env_steps",
-        [AQ_PLOT_X_LEARNER_STEPS] = "learner_steps",
-        [AQ_PLOT_X_TIME] = "time",
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], value) == 0) {
-            arguments->options.x = (enum aq_plot_x)i;
-            return 0;
-        }
-    }
-    return aq_fail(error, AQ_E_INVALID,
-                   "'%s' can't be along the x axis; env_steps, learner_steps and time can", value);
-}
-
-static int take_side(const char *text, uint32_t *ret_side)
-{
-    uint64_t side;
-    if (aq_parse_u64(text, &side) || side < AQ_PLOT_SIDE_MIN || side > AQ_PLOT_SIDE_MAX) {
-        return AQ_E_INVALID;
-    }
-    *ret_side = (uint32_t)side;
-    return 0;
-}
-
-static int take_size(plot_arguments *arguments, const char *value, aq_error *error)
-{
-    char width[SIDE_TEXT_BYTES];
-    const char *cross = strchr(value, 'x');
-    const size_t length = cross ? (size_t)(cross - value) : 0;
-    if (length > 0 && length < sizeof(width)) {
-        memcpy(width, value, length);
-        width[length] = '\0';
-        if (take_side(width, &arguments->options.width) == 0 &&
-            take_side(cross + 1, &arguments->options.height) == 0) {
-            return 0;
-        }
-    }
-    return aq_fail(error, AQ_E_INVALID, "'%s' is no size such as 760x440, with sides of %d to %d",
-                   value, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX);
-}
-
-static int take_level(plot_arguments *arguments, const char *value, aq_error *error)
-{
-    if (aq_parse_f64(value, &arguments->options.level)) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is no number", value);
-    }
-    arguments->options.has_level = true;
-    return 0;
-}
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    plot_arguments *arguments = user;
-    if (!option) {
-        return take_run(arguments, value, error);
-    }
-    if (strcmp(option->name, "x") == 0) {
-        return take_x(arguments, value, error);
-    }
-    if (strcmp(option->name, "size") == 0) {
-        return take_size(arguments, value, error);
-    }
-    if (strcmp(option->name, "level") == 0) {
-        return take_level(arguments, value, error);
-    }
-    if (strcmp(option->name, "y") == 0) {
-        arguments->options.y = value;
-    } else if (strcmp(option->name, "by") == 0) {
-        arguments->options.by = value;
-    } else if (strcmp(option->name, "out") == 0) {
-        arguments->output = value;
-    } else if (strcmp(option->name, "title") == 0) {
-        arguments->options.title = value;
-    } else {
-        arguments->json = true;
-    }
-    return 0;
-}
 
 /* ---- the picture ---------------------------------------------------------------------------- */
 
@@ -289,10 +225,17 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     int status;
     aq_run_plot *plot = NULL;
-    plot_arguments arguments = {.output = "plot.svg", .options = {.y = "return"}};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    plot_arguments arguments = {
+        .output = "plot.svg",
+        .options = {.y = "return", .level = NAN},
+        .size = {0, 0, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX, false},
+    };
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
+    arguments.options.has_level = !isnan(arguments.options.level);
+    arguments.options.width = arguments.size.width;
+    arguments.options.height = arguments.size.height;
     int rc = draw(&arguments, &plot, &error);
     status = rc ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, plot);
     aq_run_plot_destroy(plot);

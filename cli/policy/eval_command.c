@@ -18,14 +18,12 @@
 #include "rollout/evaluation.h"
 
 enum { EPISODES_DEFAULT = 100 };
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
 
 typedef struct eval_arguments {
     const char *source;
     uint64_t episodes;
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
-    bool has_seed;
     bool json;
 } eval_arguments;
 
@@ -40,15 +38,19 @@ typedef struct eval_report {
 } eval_report;
 
 static const aq_option option_rows[] = {
-    {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)"},
+    {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)",
+     AQ_TO_NUMBER(eval_arguments, episodes, 1, AQ_EVALUATION_EPISODES_MAX)},
     {"precision", 0, "FORMAT",
      "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
      "has "
-     "it)"},
+     "it)",
+     AQ_TO(aq_precision_take, eval_arguments, precision)},
     {"seed", 0, "S",
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
-     "which is printed)"},
-    {"json", 0, NULL, "print the result as one JSON object on standard output"},
+     "which is printed)",
+     AQ_TO_NUMBER(eval_arguments, seed, 0, AQ_JSON_SEED_MAX)},
+    {"json", 0, NULL, "print the result as one JSON object on standard output",
+     AQ_TO_FLAG(eval_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -63,27 +65,8 @@ static const aq_options options_page = {
                "  actorq eval policy.aq --episodes 1000\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN_OR_POLICY", eval_arguments, source)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    eval_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->source, value, error);
-    }
-    if (strcmp(option->name, "episodes") == 0) {
-        return aq_command_number(value, 1, AQ_EVALUATION_EPISODES_MAX, &arguments->episodes, error);
-    }
-    if (strcmp(option->name, "precision") == 0) {
-        return aq_precision_from_text(value, &arguments->precision, error);
-    }
-    if (strcmp(option->name, "seed") == 0) {
-        arguments->has_seed = true;
-        return aq_command_number(value, 0, SEED_MAX, &arguments->seed, error);
-    }
-    arguments->json = true;
-    return 0;
-}
 
 /* ---- playing -------------------------------------------------------------------------------- */
 
@@ -158,15 +141,16 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     int status;
     eval_report report = {0};
-    eval_arguments arguments = {.episodes = EPISODES_DEFAULT, .precision = AQ_PRECISION_AS_STORED};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    eval_arguments arguments = {
+        .episodes = EPISODES_DEFAULT,
+        .precision = AQ_PRECISION_AS_STORED,
+        .seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX,
+    };
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
-    report.seed = arguments.has_seed ? arguments.seed : aq_rng_system_seed() & SEED_MAX;
-    int rc = arguments.source
-                 ? evaluate(&arguments, &report, &error)
-                 : aq_fail(&error, AQ_E_INVALID, "RUN_OR_POLICY is missing; see --help");
-    if (rc) {
+    report.seed = arguments.seed;
+    if (evaluate(&arguments, &report, &error) != 0) {
         status = aq_command_failed(argv[0], &error);
     } else if (arguments.json) {
         status = aq_command_print_json(argv[0], make_json(&report));

@@ -28,11 +28,24 @@ typedef struct export_report {
     aq_snapshot *snapshot;
 } export_report;
 
+/* There is one yet, so nothing is kept. */
+static int check_format(void *member, const char *value, aq_error *error)
+{
+    (void)member;
+    return strcmp(value, "c") == 0
+               ? 0
+               : aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c is", value);
+}
+
 static const aq_option option_rows[] = {
-    {"format", 0, "FORMAT", "what to write: c, the default"},
-    {"output", 'o', "FILE", "the file to write (default: NAME.c)"},
-    {"name", 0, "NAME", "what the names of its functions begin with (default: policy)"},
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    {"format", 0, "FORMAT", "what to write: c, the default",
+     AQ_TO(check_format, export_arguments, name)},
+    {"output", 'o', "FILE", "the file to write (default: NAME.c)",
+     AQ_TO_TEXT(export_arguments, output)},
+    {"name", 0, "NAME", "what the names of its functions begin with (default: policy)",
+     AQ_TO_TEXT(export_arguments, name)},
+    {"json", 0, NULL, "print one JSON object on standard output",
+     AQ_TO_FLAG(export_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -48,28 +61,8 @@ static const aq_options options_page = {
                "  actorq export policy.aq --format c --output src/balance.c --name balance\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("RUN_OR_POLICY", export_arguments, source)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    export_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->source, value, error);
-    }
-    if (strcmp(option->name, "format") == 0) {
-        return strcmp(value, "c") == 0
-                   ? 0
-                   : aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c is", value);
-    }
-    if (strcmp(option->name, "output") == 0) {
-        arguments->output = value;
-    } else if (strcmp(option->name, "name") == 0) {
-        arguments->name = value;
-    } else {
-        arguments->json = true;
-    }
-    return 0;
-}
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -100,9 +93,6 @@ static int write_text(const export_arguments *arguments, export_report *report, 
 
 static int export_policy(const export_arguments *arguments, export_report *report, aq_error *error)
 {
-    if (!arguments->source) {
-        return aq_fail(error, AQ_E_INVALID, "RUN_OR_POLICY is missing; see --help");
-    }
     int rc = choose_path(arguments, report, error);
     if (!rc) {
         rc = aq_policy_source_read(arguments->source, AQ_PRECISION_AS_STORED, &report->snapshot,
@@ -156,7 +146,7 @@ static int run(int argc, char **argv)
     int status;
     export_arguments arguments = {.name = "policy"};
     export_report report = {0};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     int rc = export_policy(&arguments, &report, &error);

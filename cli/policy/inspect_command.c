@@ -20,7 +20,8 @@ typedef struct inspect_arguments {
 } inspect_arguments;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    {"json", 0, NULL, "print one JSON object on standard output",
+     AQ_TO_FLAG(inspect_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -36,17 +37,8 @@ static const aq_options options_page = {
                "  actorq inspect runs/first/checkpoints/step-000000003000.aqc --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("PATH", inspect_arguments, path)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    inspect_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->path, value, error);
-    }
-    arguments->json = true;
-    return 0;
-}
 
 /* Each shows one kind of thing, as people's text, or as an object in *ret_json. */
 
@@ -141,9 +133,6 @@ static int show(const inspect_arguments *arguments, json_t **ret_json, aq_error 
 {
     struct stat status;
     const char *path = arguments->path;
-    if (!path) {
-        return aq_fail(error, AQ_E_INVALID, "PATH is missing; see --help");
-    }
     if (stat(path, &status) != 0) {
         return aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
     }
@@ -162,7 +151,7 @@ static int run(int argc, char **argv)
     int status;
     json_t *json = NULL;
     inspect_arguments arguments = {0};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     if (show(&arguments, &json, &error)) {

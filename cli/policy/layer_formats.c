@@ -24,7 +24,7 @@ static int parse_row(char *word, aq_layer_format *ret_row, aq_error *error)
                        -AQ_NET_LAYERS_MAX, AQ_NET_LAYERS_MAX - 1);
     }
     ret_row->layer = (int32_t)layer;
-    return aq_precision_from_text(colon + 1, &ret_row->format, error);
+    return aq_precision_take(&ret_row->format, colon + 1, error);
 }
 
 int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats, aq_error *error)

@@ -15,11 +15,11 @@
 
 enum { FORMAT_NAMES_BYTES = 128 };
 
-int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *error)
+int aq_precision_take(void *precision, const char *name, aq_error *error)
 {
     char names[FORMAT_NAMES_BYTES] = "";
     size_t used = 0;
-    if (aq_format_from_text(text, ret_precision) == 0) {
+    if (aq_format_from_text(name, precision) == 0) {
         return 0;
     }
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -29,7 +29,7 @@ int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *
         AQ_ASSERT(rc == 0);
         used += strlen(names + used);
     }
-    return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", text, names);
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", name, names);
 }
 
 /* The format of all layers that have a choice (of any layer, where none has), or 0 when they

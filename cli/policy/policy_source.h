@@ -17,8 +17,8 @@ enum { AQ_POLICY_PATH_MAX = 4096 };
 /* A precision is a weight format, or: */
 enum { AQ_PRECISION_AS_STORED = 0 };
 
-/* A format's name; AQ_E_INVALID names all of them. */
-int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *error) AQ_MUST_USE;
+/* For AQ_TO: a format's name, into a uint32_t. AQ_E_INVALID names all of them. */
+int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUST_USE;
 
 /* "int8", "fp32", ..., or "mixed" when layers that could have the same format differ. */
 const char *aq_precision_name(const aq_snapshot *snapshot);

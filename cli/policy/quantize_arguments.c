@@ -11,26 +11,92 @@
 #include "common/sys/cpu.h"
 
 enum { ROWS_DEFAULT = 4096, ROWS_MAX = 1000000, SEED_DEFAULT = 1 };
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
+
+static int take_layer_formats(void *formats, const char *value, aq_error *error)
+{
+    return aq_layer_formats_parse(value, formats, error);
+}
+
+static int take_bits(void *bits, const char *value, aq_error *error)
+{
+    uint64_t number = 0;
+    int rc = aq_option_number(value, AQ_QUANTIZE_BITS_MIN, AQ_QUANTIZE_BITS_MAX, &number, error);
+    *(uint32_t *)bits = (uint32_t)number;
+    return rc;
+}
+
+static int take_density(void *density, const char *value, aq_error *error)
+{
+    double share;
+    if (aq_parse_f64(value, &share) != 0 || !(share > 0.0 && share <= 1.0)) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is no share above 0 and up to 1", value);
+    }
+    *(float *)density = (float)share;
+    return 0;
+}
+
+/* Which of two words; AQ_E_INVALID names both. */
+static int choose(const char *value, const char *first, const char *second, bool *ret_is_second,
+                  aq_error *error)
+{
+    if (strcmp(value, first) != 0 && strcmp(value, second) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither %s nor %s", value, first, second);
+    }
+    *ret_is_second = strcmp(value, second) == 0;
+    return 0;
+}
+
+static int take_method(void *is_paper, const char *value, aq_error *error)
+{
+    return choose(value, "symmetric", "paper", is_paper, error);
+}
+
+static int take_activations(void *are_static, const char *value, aq_error *error)
+{
+    return choose(value, "dynamic", "static", are_static, error);
+}
+
+static int take_ranges(void *plan, const char *value, aq_error *error)
+{
+    static const char *const methods[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
+    const int method = aq_choice_find(methods, value);
+    if (method < 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' is none of min-max, moving-average and percentile", value);
+    }
+    ((aq_post_quantize_plan *)plan)->range_method =
+        (enum aq_range_method)(AQ_RANGE_NONE + 1 + method);
+    return 0;
+}
 
 static const aq_option option_rows[] = {
     {"format", 0, "FORMAT",
      "of the weights: fp32, fp16, bf16, int8 (a scale a row), int8-tensor (one scale), int4, int2 "
-     "(a scale every 64 weights) or int8-sparse (default int8)"},
+     "(a scale every 64 weights) or int8-sparse (default int8)",
+     AQ_TO(aq_precision_take, aq_quantize_arguments, plan.quantize.format)},
     {"layer-formats", 0, "LIST",
-     "layers that have another one, such as 0:fp32,-1:bf16; -1 is the last layer"},
-    {"bits", 0, "N", "int8 and int8-tensor: use the levels of 2 to 8 bits only (default 8)"},
+     "layers that have another one, such as 0:fp32,-1:bf16; -1 is the last layer",
+     AQ_TO(take_layer_formats, aq_quantize_arguments, layer_formats)},
+    {"bits", 0, "N", "int8 and int8-tensor: use the levels of 2 to 8 bits only (default 8)",
+     AQ_TO(take_bits, aq_quantize_arguments, plan.quantize.bits)},
     {"method", 0, "NAME",
-     "int8-tensor: symmetric, or paper, the formula of the ActorQ paper (default symmetric)"},
-    {"density", 0, "SHARE", "int8-sparse: share of the blocks that are kept (default 0.5)"},
+     "int8-tensor: symmetric, or paper, the formula of the ActorQ paper (default symmetric)",
+     AQ_TO(take_method, aq_quantize_arguments, plan.quantize.paper)},
+    {"density", 0, "SHARE", "int8-sparse: share of the blocks that are kept (default 0.5)",
+     AQ_TO(take_density, aq_quantize_arguments, plan.quantize.density)},
     {"activations", 0, "HOW",
      "dynamic, by the range of each row, or static, by ranges observed beforehand (default "
-     "dynamic)"},
+     "dynamic)",
+     AQ_TO(take_activations, aq_quantize_arguments, plan.static_activations)},
     {"ranges", 0, "METHOD",
-     "of static activations: min-max, moving-average or percentile (default percentile)"},
-    {"rows", 0, "N", "observations that the error is measured on, 1 to 1000000 (default 4096)"},
-    {"seed", 0, "S", "which episodes they are from (default 1)"},
-    {"json", 0, NULL, "print the result as one JSON object on standard output"},
+     "of static activations: min-max, moving-average or percentile (default percentile)",
+     AQ_TO(take_ranges, aq_quantize_arguments, plan)},
+    {"rows", 0, "N", "observations that the error is measured on, 1 to 1000000 (default 4096)",
+     AQ_TO_NUMBER(aq_quantize_arguments, rows, 1, ROWS_MAX)},
+    {"seed", 0, "S", "which episodes they are from (default 1)",
+     AQ_TO_NUMBER(aq_quantize_arguments, seed, 0, AQ_JSON_SEED_MAX)},
+    {"json", 0, NULL, "print the result as one JSON object on standard output",
+     AQ_TO_FLAG(aq_quantize_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -46,6 +112,8 @@ static const aq_options options_page = {
                "  actorq quantize policy.fp32.aq out.aq --layer-formats 0:fp32,-1:bf16 --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("IN", aq_quantize_arguments, source),
+                 AQ_OPERAND("OUT", aq_quantize_arguments, target)},
 };
 
 const aq_options *aq_quantize_arguments_options(void)
@@ -56,98 +124,10 @@ const aq_options *aq_quantize_arguments_options(void)
 void aq_quantize_arguments_init(aq_quantize_arguments *ret_arguments)
 {
     *ret_arguments = (aq_quantize_arguments){
-        .plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL},
-                 .range_method = AQ_RANGE_PERCENTILE,
-                 .cpu_flags = aq_cpu_flags()},
+        .plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL}, .cpu_flags = aq_cpu_flags()},
         .rows = ROWS_DEFAULT,
         .seed = SEED_DEFAULT,
     };
-}
-
-/* Which of two words; AQ_E_INVALID names both. */
-static int choose(const char *value, const char *first, const char *second, bool *ret_is_second,
-                  aq_error *error)
-{
-    if (strcmp(value, first) != 0 && strcmp(value, second) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is neither %s nor %s", value, first, second);
-    }
-    *ret_is_second = strcmp(value, second) == 0;
-    return 0;
-}
-
-static int take_bits(const char *value, aq_quantize_plan *plan, aq_error *error)
-{
-    uint64_t bits;
-    int rc = aq_command_number(value, AQ_QUANTIZE_BITS_MIN, AQ_QUANTIZE_BITS_MAX, &bits, error);
-    if (rc) {
-        return rc;
-    }
-    plan->bits = (uint32_t)bits;
-    return 0;
-}
-
-static int take_density(const char *value, aq_quantize_plan *plan, aq_error *error)
-{
-    double density;
-    if (aq_parse_f64(value, &density) || !(density > 0.0 && density <= 1.0)) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is no share above 0 and up to 1", value);
-    }
-    plan->density = (float)density;
-    return 0;
-}
-
-static int take_ranges(const char *value, aq_quantize_arguments *arguments, aq_error *error)
-{
-    static const char *const methods[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
-    int method = aq_choice_find(methods, value);
-    if (method < 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' is none of min-max, moving-average and percentile", value);
-    }
-    arguments->has_ranges = true;
-    arguments->plan.range_method = (enum aq_range_method)(AQ_RANGE_NONE + 1 + method);
-    return 0;
-}
-
-int aq_quantize_arguments_apply(void *user, const aq_option *option, const char *value,
-                                aq_error *error)
-{
-    aq_quantize_arguments *arguments = user;
-    aq_quantize_plan *plan = &arguments->plan.quantize;
-    if (!option) {
-        return aq_command_take(arguments->source ? &arguments->target : &arguments->source, value,
-                               error);
-    }
-    const char *name = option->name;
-    if (strcmp(name, "format") == 0) {
-        return aq_precision_from_text(value, &plan->format, error);
-    }
-    if (strcmp(name, "layer-formats") == 0) {
-        return aq_layer_formats_parse(value, &arguments->layer_formats, error);
-    }
-    if (strcmp(name, "bits") == 0) {
-        return take_bits(value, plan, error);
-    }
-    if (strcmp(name, "method") == 0) {
-        return choose(value, "symmetric", "paper", &plan->paper, error);
-    }
-    if (strcmp(name, "density") == 0) {
-        return take_density(value, plan, error);
-    }
-    if (strcmp(name, "activations") == 0) {
-        return choose(value, "dynamic", "static", &arguments->plan.static_activations, error);
-    }
-    if (strcmp(name, "ranges") == 0) {
-        return take_ranges(value, arguments, error);
-    }
-    if (strcmp(name, "rows") == 0) {
-        return aq_command_number(value, 1, ROWS_MAX, &arguments->rows, error);
-    }
-    if (strcmp(name, "seed") == 0) {
-        return aq_command_number(value, 0, SEED_MAX, &arguments->seed, error);
-    }
-    arguments->json = true;
-    return 0;
 }
 
 int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq_net_spec *spec,
@@ -169,7 +149,7 @@ int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq
     if (plan->density > 0.0f && !has[AQ_FORMAT_INT8_SPARSE]) {
         return aq_fail(error, AQ_E_INVALID, "--density is for --format int8-sparse");
     }
-    if (arguments->has_ranges && !arguments->plan.static_activations) {
+    if (arguments->plan.range_method != AQ_RANGE_NONE && !arguments->plan.static_activations) {
         return aq_fail(error, AQ_E_INVALID, "--ranges is for --activations static");
     }
     return 0;

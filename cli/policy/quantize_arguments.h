@@ -13,11 +13,9 @@
 #include "common/sys/options.h"
 
 typedef struct aq_quantize_arguments {
-    const char *source; /* NULL: missing; so is the next */
-    const char *target;
+    const char *source, *target;
     aq_post_quantize_plan plan;
     aq_layer_formats layer_formats;
-    bool has_ranges;
     uint64_t rows;
     uint64_t seed;
     bool json;
@@ -28,10 +26,6 @@ const aq_options *aq_quantize_arguments_options(void);
 
 /* Of no arguments. */
 void aq_quantize_arguments_init(aq_quantize_arguments *ret_arguments);
-
-/* For aq_options_parse; `user` is the arguments. */
-int aq_quantize_arguments_apply(void *user, const aq_option *option, const char *value,
-                                aq_error *error) AQ_MUST_USE;
 
 /* Whether they make sense for the network, once the plan has its layers' formats: an option that
  * would change nothing is a misunderstanding. AQ_E_INVALID in words. */

@@ -115,16 +115,15 @@ static int make(const aq_quantize_arguments *arguments, quantize_report *report,
 static int quantize(aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
 {
     aq_quantize_plan *plan = &arguments->plan.quantize;
-    if (!arguments->source || !arguments->target) {
-        return aq_fail(error, AQ_E_INVALID, "%s missing; see --help",
-                       arguments->source ? "OUT is" : "IN and OUT are");
-    }
     int rc = read_exact(arguments->source, report, error);
     rc = rc ? rc : check_target(report->path, arguments->target, error);
     rc = rc ? rc
             : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
                                        plan->layer_formats, error);
     rc = rc ? rc : aq_quantize_arguments_check(arguments, &report->exact->spec, error);
+    if (arguments->plan.range_method == AQ_RANGE_NONE) {
+        arguments->plan.range_method = AQ_RANGE_PERCENTILE;
+    }
     rc = rc ? rc : make(arguments, report, error);
     rc = rc ? rc : aq_policy_file_write(arguments->target, report->made, error);
     if (!rc) {
@@ -175,8 +174,7 @@ static int run(int argc, char **argv)
     quantize_report report = {0};
     aq_quantize_arguments arguments;
     aq_quantize_arguments_init(&arguments);
-    if (!aq_command_begin(aq_quantize_arguments_options(), argc, argv, aq_quantize_arguments_apply,
-                          &arguments, &status)) {
+    if (!aq_command_begin(aq_quantize_arguments_options(), argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     if (quantize(&arguments, &report, &error)) {

@@ -7,10 +7,44 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/text/plain_text.h"
+#include "common/base/parse.h"
+#include "common/settings/settings.h"
 
-enum { JSON_TEXT_BYTES_MAX = 4096 };
+enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32 };
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+int aq_command_take_assignment(void *assignments, const char *value, aq_error *error)
+{
+    return aq_settings_assignments_add(assignments, value, error);
+}
+
+int aq_command_take_size(void *size, const char *value, aq_error *error)
+{
+    aq_command_size *sides = size;
+    uint64_t width = 0, height = 0;
+    char text[SIZE_TEXT_BYTES];
+    char *cross = aq_text_set(text, sizeof(text), value) == 0 ? strchr(text, 'x') : NULL;
+    if (cross != NULL) {
+        *cross = '\0';
+    }
+    if (cross == NULL || aq_parse_u64(text, &width) != 0 || width < sides->min ||
+        width > sides->max || aq_parse_u64(cross + 1, &height) != 0 || height < sides->min ||
+        height > sides->max) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' is no size such as 640x480, of %" PRIu32 " to %" PRIu32 " pixels",
+                       value, sides->min, sides->max);
+    }
+    sides->width = (uint32_t)width;
+    sides->height = (uint32_t)height;
+    sides->is_given = true;
+    return 0;
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
 
 int aq_command_print_json(const char *command, json_t *object)
 {

@@ -31,6 +31,21 @@ extern const aq_command aq_command_quantize;
 extern const aq_command aq_command_health;
 extern const aq_command aq_command_replay;
 
+/* What every JSON reader keeps whole. */
+#define AQ_JSON_SEED_MAX ((UINT64_C(1) << 53) - 1)
+
+/* For AQ_TO: KEY=VALUE, into an aq_settings_assignments. */
+int aq_command_take_assignment(void *assignments, const char *value, aq_error *error) AQ_MUST_USE;
+
+/* For AQ_TO: "320x240", into an aq_command_size whose bounds are set. */
+typedef struct aq_command_size {
+    uint32_t width, height;
+    uint32_t min, max;
+    bool is_given;
+} aq_command_size;
+
+int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST_USE;
+
 /* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
  * memory. Returns the exit status. */
 int aq_command_print_json(const char *command, json_t *object) AQ_MUST_USE;

@@ -21,7 +21,6 @@
 #include "envs/env_open.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
 
 typedef struct train_arguments {
     const char *task;
@@ -36,24 +35,42 @@ typedef struct train_arguments {
     aq_train_options options;
 } train_arguments;
 
+static int take_run_dir(void *run_dir, const char *value, aq_error *error)
+{
+    return aq_text_set(run_dir, AQ_CLI_PATH_MAX, value) == 0
+               ? 0
+               : aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
+}
+
 static const aq_option option_rows[] = {
-    {"config", 'c', "FILE", "read settings from this YAML file"},
+    {"config", 'c', "FILE", "read settings from this YAML file",
+     AQ_TO_TEXT(train_arguments, config_path)},
     {"set", 0, "KEY=VALUE",
-     "change one setting, such as replay.capacity=100000; may be given often"},
-    {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)"},
-    {"actors", 0, "N", "how many actors to start; short for --set actor.count=N"},
-    {"run", 0, "DIR", "the run folder (default: a new one below ./runs)"},
-    {"resume", 0, NULL, "go on with the run that --run holds"},
+     "change one setting, such as replay.capacity=100000; may be given often",
+     AQ_TO(aq_command_take_assignment, train_arguments, overrides)},
+    {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)",
+     AQ_TO_TEXT(train_arguments, seed)},
+    {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",
+     AQ_TO_TEXT(train_arguments, actors)},
+    {"run", 0, "DIR", "the run folder (default: a new one below ./runs)",
+     AQ_TO(take_run_dir, train_arguments, options.run_dir)},
+    {"resume", 0, NULL, "go on with the run that --run holds",
+     AQ_TO_FLAG(train_arguments, options.resume)},
     {"offline", 0, "FILE",
-     "train from this data set alone: no actors are started (see 'actorq replay export')"},
-    {"no-evaluator", 0, NULL, "measure no versions while training"},
+     "train from this data set alone: no actors are started (see 'actorq replay export')",
+     AQ_TO_TEXT(train_arguments, offline)},
+    {"no-evaluator", 0, NULL, "measure no versions while training",
+     AQ_TO_FLAG(train_arguments, options.no_evaluator)},
     {"http", 0, "HOST:PORT",
      "let the learner serve its dashboard and metrics here, such as 127.0.0.1:8080; or "
-     "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)"},
-    {"no-http", 0, NULL, "serve neither"},
-    {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop"},
-    {"json", 0, NULL, "print the result as one JSON object on standard output"},
-    {"quiet", 'q', NULL, "show no progress"},
+     "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)",
+     AQ_TO_TEXT(train_arguments, options.http)},
+    {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(train_arguments, no_http)},
+    {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop",
+     AQ_TO_FLAG(train_arguments, print_config)},
+    {"json", 0, NULL, "print the result as one JSON object on standard output",
+     AQ_TO_FLAG(train_arguments, json)},
+    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(train_arguments, options.quiet)},
 };
 
 static const aq_options options_page = {
@@ -71,52 +88,8 @@ static const aq_options options_page = {
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPTIONAL_OPERAND("TASK", train_arguments, task)},
 };
-
-static int apply_text(const char *name, const char *value, train_arguments *arguments,
-                      aq_error *error)
-{
-    if (strcmp(name, "config") == 0) {
-        arguments->config_path = value;
-    } else if (strcmp(name, "seed") == 0) {
-        arguments->seed = value;
-    } else if (strcmp(name, "actors") == 0) {
-        arguments->actors = value;
-    } else if (strcmp(name, "offline") == 0) {
-        arguments->offline = value;
-    } else if (strcmp(name, "http") == 0) {
-        arguments->options.http = value;
-    } else if (strcmp(name, "run") == 0) {
-        if (aq_text_set(arguments->options.run_dir, sizeof(arguments->options.run_dir), value)) {
-            return aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
-        }
-    } else {
-        return aq_settings_assignments_add(&arguments->overrides, value, error);
-    }
-    return 0;
-}
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    train_arguments *arguments = user;
-    if (!option) {
-        if (arguments->task) {
-            return aq_fail(error, AQ_E_INVALID, "'%s': one task is trained at a time", value);
-        }
-        arguments->task = value;
-        return 0;
-    }
-    if (option->value) {
-        return apply_text(option->name, value, arguments, error);
-    }
-    arguments->json |= strcmp(option->name, "json") == 0;
-    arguments->no_http |= strcmp(option->name, "no-http") == 0;
-    arguments->print_config |= strcmp(option->name, "print-config") == 0;
-    arguments->options.resume |= strcmp(option->name, "resume") == 0;
-    arguments->options.no_evaluator |= strcmp(option->name, "no-evaluator") == 0;
-    arguments->options.quiet |= strcmp(option->name, "quiet") == 0;
-    return 0;
-}
 
 /* ---- the configuration ---------------------------------------------------------------------- */
 
@@ -309,7 +282,7 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
         rc = prepare_offline(arguments, config, error);
     }
     if (!rc && config->seed == 0 && !arguments->print_config) {
-        config->seed = 1 + aq_rng_system_seed() % SEED_MAX;
+        config->seed = 1 + aq_rng_system_seed() % AQ_JSON_SEED_MAX;
     }
     return rc;
 }
@@ -361,15 +334,12 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     aq_run_config config;
     train_arguments arguments = {.options = {.started_ns = aq_clock_monotonic_ns()}};
-    int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
-    if (rc > 0) {
-        aq_options_print_help(&options_page, stdout);
-        return EXIT_SUCCESS;
+    int status;
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
+        return status;
     }
-    if (!rc) {
-        rc = prepare(&arguments, &config, &error);
-    }
-    if (!rc) {
+    int rc = prepare(&arguments, &config, &error);
+    if (rc == 0) {
         rc = arguments.print_config ? print_config(&config, &error)
                                     : train(&arguments, &config, &error);
     }

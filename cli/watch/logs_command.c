@@ -23,14 +23,45 @@ typedef struct logs_arguments {
     bool json;
 } logs_arguments;
 
+static int take_role(void *filter, const char *value, aq_error *error)
+{
+    return aq_log_filter_role(filter, value, error);
+}
+
+static int take_id(void *filter, const char *value, aq_error *error)
+{
+    uint64_t id = 0;
+    int rc = aq_option_number(value, 0, UINT32_MAX, &id, error);
+    ((aq_log_filter *)filter)->id = (int64_t)id;
+    return rc;
+}
+
+static int take_level(void *filter, const char *value, aq_error *error)
+{
+    return aq_log_level_from_text(value, &((aq_log_filter *)filter)->level) == 0
+               ? 0
+               : aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error", value);
+}
+
+static int take_since(void *filter, const char *value, aq_error *error)
+{
+    return aq_log_filter_since(filter, value, aq_clock_wall_ns(), error);
+}
+
 static const aq_option option_rows[] = {
-    {"follow", 'f', NULL, "go on with what is logged from now on, until the run is over or Ctrl-C"},
-    {"role", 0, "ROLE", "only learner, replay, actor or evaluator"},
-    {"id", 0, "N", "only the daemons with this number (actor-3 has 3)"},
-    {"level", 0, "LEVEL", "only debug, info, warn or error, and what is worse"},
-    {"event", 0, "EVENT", "only this event; docs/events.md lists them"},
-    {"since", 0, "TIME", "only from 30s, 15m, 2h or 1d ago on, or from 2026-11-20T10:30 (UTC) on"},
-    {"json", 0, NULL, "one JSON object a line"},
+    {"follow", 'f', NULL, "go on with what is logged from now on, until the run is over or Ctrl-C",
+     AQ_TO_FLAG(logs_arguments, follow)},
+    {"role", 0, "ROLE", "only learner, replay, actor or evaluator",
+     AQ_TO(take_role, logs_arguments, filter)},
+    {"id", 0, "N", "only the daemons with this number (actor-3 has 3)",
+     AQ_TO(take_id, logs_arguments, filter)},
+    {"level", 0, "LEVEL", "only debug, info, warn or error, and what is worse",
+     AQ_TO(take_level, logs_arguments, filter)},
+    {"event", 0, "EVENT", "only this event; docs/events.md lists them",
+     AQ_TO_TEXT(logs_arguments, filter.event)},
+    {"since", 0, "TIME", "only from 30s, 15m, 2h or 1d ago on, or from 2026-11-20T10:30 (UTC) on",
+     AQ_TO(take_since, logs_arguments, filter)},
+    {"json", 0, NULL, "one JSON object a line", AQ_TO_FLAG(logs_arguments, json)},
 };
 
 static const aq_options options_page = {
@@ -48,40 +79,8 @@ static const aq_options options_page = {
                "  actorq logs runs/first --event member_lost --since 1h --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("FOLDER", logs_arguments, folder)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    logs_arguments *arguments = user;
-    uint64_t id = 0;
-    if (!option) {
-        return aq_command_take(&arguments->folder, value, error);
-    }
-    if (strcmp(option->name, "since") == 0) {
-        return aq_log_filter_since(&arguments->filter, value, aq_clock_wall_ns(), error);
-    }
-    if (strcmp(option->name, "level") == 0) {
-        return aq_log_level_from_text(value, &arguments->filter.level)
-                   ? aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error",
-                             value)
-                   : 0;
-    }
-    if (strcmp(option->name, "id") == 0) {
-        int rc = aq_command_number(value, 0, UINT32_MAX, &id, error);
-        arguments->filter.id = (int64_t)id;
-        return rc;
-    }
-    if (strcmp(option->name, "role") == 0) {
-        return aq_log_filter_role(&arguments->filter, value, error);
-    }
-    if (strcmp(option->name, "event") == 0) {
-        arguments->filter.event = value;
-    } else {
-        arguments->follow |= strcmp(option->name, "follow") == 0;
-        arguments->json |= strcmp(option->name, "json") == 0;
-    }
-    return 0;
-}
 
 /* True when there was something. */
 static bool show_all(aq_log_merge *merge, const logs_arguments *arguments, aq_log_view *view,
@@ -131,15 +130,14 @@ static int run(int argc, char **argv)
     aq_log_merge *merge = NULL;
     int status;
     logs_arguments arguments = {.filter = {.id = -1, .level = AQ_LOG_DEBUG}};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
     }
     aq_log_view view = {
         .as_json = arguments.json,
         .has_colour = !arguments.json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
     };
-    int rc = arguments.folder ? aq_log_merge_open(arguments.folder, &merge, &error)
-                              : aq_fail(&error, AQ_E_INVALID, "FOLDER is missing; see --help");
+    int rc = aq_log_merge_open(arguments.folder, &merge, &error);
     if (!rc) {
         (void)show_all(merge, &arguments, &view, !arguments.follow);
     }

@@ -24,11 +24,14 @@ typedef struct status_arguments {
 } status_arguments;
 
 static const aq_option option_rows[] = {
-    {"watch", 'w', NULL, "ask every second until the run is over; Ctrl-C ends it"},
+    {"watch", 'w', NULL, "ask every second until the run is over; Ctrl-C ends it",
+     AQ_TO_FLAG(status_arguments, watch)},
     {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
+     AQ_TO_NUMBER(status_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
     {"json", 0, NULL,
-     "print the whole answer as one JSON object on standard output; with --watch, one a line"},
+     "print the whole answer as one JSON object on standard output; with --watch, one a line",
+     AQ_TO_FLAG(status_arguments, json)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -43,21 +46,8 @@ static const aq_options options_page = {
                "  actorq status tcp://learner:5550 --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("ENDPOINT", status_arguments, endpoint)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    status_arguments *arguments = user;
-    if (!option) {
-        return aq_command_take(&arguments->endpoint, value, error);
-    }
-    if (strcmp(option->name, "timeout-ms") == 0) {
-        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
-    }
-    arguments->watch |= strcmp(option->name, "watch") == 0;
-    arguments->json |= strcmp(option->name, "json") == 0;
-    return 0;
-}
 
 static int ask(const char *url, uint32_t timeout_ms, Actorq__V1__StatusReply **ret_status,
                aq_error *error)
@@ -108,22 +98,16 @@ static int run(int argc, char **argv)
     char url[AQ_URL_MAX];
     int exit_status;
     status_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &exit_status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &exit_status)) {
         return exit_status;
     }
-    int rc = AQ_E_INVALID;
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, rc, "ENDPOINT is missing; see --help");
-    } else if (arguments.watch) {
-        rc = aq_status_watch(arguments.endpoint, arguments.json, (uint32_t)arguments.timeout_ms,
-                             &error);
-    } else {
-        rc = aq_live_endpoint_url(arguments.endpoint, url, &error);
+    int rc = arguments.watch ? aq_status_watch(arguments.endpoint, arguments.json,
+                                               (uint32_t)arguments.timeout_ms, &error)
+                             : aq_live_endpoint_url(arguments.endpoint, url, &error);
+    if (rc != 0) {
+        return aq_command_failed(argv[0], &error);
     }
-    if (!rc && !arguments.watch) {
-        return show_once(argv[0], url, &arguments, &error);
-    }
-    return rc ? aq_command_failed(argv[0], &error) : EXIT_SUCCESS;
+    return arguments.watch ? EXIT_SUCCESS : show_once(argv[0], url, &arguments, &error);
 }
 
 const aq_command aq_command_status = {

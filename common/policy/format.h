@@ -1,7 +1,6 @@
 /*
- * Weight formats: how a layer's weights are stored in a snapshot. A format is one row of
- * AQ_FORMATS, and what format.c, the quantizer and the kernels have to say of it; nothing else lists
- * them.
+ * Weight formats: how the weights of a layer are stored in a snapshot. A format is one row of
+ * AQ_FORMATS, and what format.c, the quantizer and the kernels say of it; nothing else lists them.
  *
  * A layer's weights are a matrix of `rows` outputs and `columns` inputs (aq_layer_matrix):
  *

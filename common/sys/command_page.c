@@ -3,14 +3,11 @@
  */
 #include "common/sys/command_page.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/nearest.h"
-#include "common/base/parse.h"
-#include "common/sys/daemon.h"
 
 /* ---- finding one ----------------------------------------------------------------------------- */
 
@@ -93,28 +90,11 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* A command's own options, behind those that all have which call daemons. */
-typedef struct command_options {
-    aq_option_fn apply;
-    void *user;
-} command_options;
-
-static int apply_option(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    const command_options *own = user;
-    int rc;
-    if (option && aq_credentials_apply(option, value, &rc, error)) {
-        return rc;
-    }
-    return own->apply(own->user, option, value, error);
-}
-
 bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
                       int *ret_status)
 {
     aq_error error = {0};
-    command_options own = {apply, user};
-    int rc = aq_options_parse(page, argc, argv, apply_option, &own, &error);
+    int rc = aq_options_parse(page, argc, argv, apply, user, &error);
     if (rc == 0) {
         return true;
     }
@@ -128,31 +108,6 @@ bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_f
         *ret_status = EXIT_FAILURE;
     }
     return false;
-}
-
-int aq_command_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
-                      aq_error *error)
-{
-    uint64_t number;
-    if (aq_parse_u64(value, &number) || number < min || number > max) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, value, min, max);
-    }
-    *ret_number = number;
-    return 0;
-}
-
-int aq_command_take(const char **place, const char *value, aq_error *error)
-{
-    if (*place) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is one argument too many after '%s'", value,
-                       *place);
-    }
-    if (value[0] == '\0') {
-        return aq_fail(error, AQ_E_INVALID, "the argument is empty");
-    }
-    *place = value;
-    return 0;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

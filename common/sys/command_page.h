@@ -32,18 +32,11 @@ typedef struct aq_command_page {
  * status. */
 int aq_command_main(const aq_command_page *page, int argc, char **argv) AQ_MUST_USE;
 
-/* Reads the arguments; rows of AQ_CREDENTIAL_OPTION_ROWS (daemon.h) are taken here. True: go on.
+/* Reads the arguments as aq_options_parse does. True: go on.
  * False: the command is over, and its exit status is in *ret_status: help or the version was
  * printed, or what is wrong was said. */
 bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
                       int *ret_status);
-
-/* For aq_option_fn: a whole number within bounds. AQ_E_INVALID names them. */
-int aq_command_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
-                      aq_error *error) AQ_MUST_USE;
-
-/* For aq_option_fn: the one argument that the command takes; *place is NULL before it. */
-int aq_command_take(const char **place, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
 int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;

@@ -86,20 +86,24 @@ int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error)
     return 0;
 }
 
-bool aq_credentials_apply(const aq_option *option, const char *value, int *ret_rc, aq_error *error)
+static int set_variable(const char *name, const char *value, aq_error *error)
 {
-    bool is_certs = strcmp(option->name, "certs") == 0;
-    if (!is_certs && strcmp(option->name, "token-file") != 0) {
-        return false;
-    }
     if (value[0] == '\0') {
-        *ret_rc = aq_fail(error, AQ_E_INVALID, "the value is empty");
-    } else if (setenv(is_certs ? "ACTORQ_CERTS" : "ACTORQ_TOKEN_FILE", value, 1)) {
-        *ret_rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
-    } else {
-        *ret_rc = 0;
+        return aq_fail(error, AQ_E_INVALID, "the value is empty");
     }
-    return true;
+    return setenv(name, value, 1) == 0 ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
+}
+
+int aq_credentials_take_certs(void *unused, const char *value, aq_error *error)
+{
+    (void)unused;
+    return set_variable("ACTORQ_CERTS", value, error);
+}
+
+int aq_credentials_take_token_file(void *unused, const char *value, aq_error *error)
+{
+    (void)unused;
+    return set_variable("ACTORQ_TOKEN_FILE", value, error);
 }
 
 void aq_credentials_forget(void)

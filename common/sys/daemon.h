@@ -44,20 +44,24 @@ typedef struct aq_daemon_options {
         "log-format", 0, "FORMAT", "logfmt or json (default logfmt); or ACTORQ_LOG_FORMAT"         \
     }
 
-/* The rows of a command that calls daemons. */
+/* The rows of a command that calls daemons. Each becomes the variable that it stands for, which
+ * whatever this process calls with, or becomes, reads. Before there are threads. */
 #define AQ_CREDENTIAL_OPTION_ROWS                                                                  \
-    {"certs", 0, "DIR",                                                                            \
-     "speak TLS, with the authority, certificate, key and token in this folder; or ACTORQ_CERTS"}, \
+    {"certs",                                                                                      \
+     0,                                                                                            \
+     "DIR",                                                                                        \
+     "speak TLS, with the authority, certificate, key and token in this folder; or ACTORQ_CERTS",  \
+     AQ_OPTION_TAKEN,                                                                              \
+     .take = aq_credentials_take_certs},                                                           \
     {                                                                                              \
         "token-file", 0, "FILE",                                                                   \
             "show that this file's secret is known; or ACTORQ_TOKEN_FILE, or the secret itself "   \
-            "in "                                                                                  \
-            "ACTORQ_TOKEN"                                                                         \
+            "in ACTORQ_TOKEN",                                                                     \
+            AQ_OPTION_TAKEN, .take = aq_credentials_take_token_file                                \
     }
 
-/* True when the option is one of these rows: it becomes the variable that it stands for, which
- * whatever this process calls with, or becomes, reads. Before there are threads. */
-bool aq_credentials_apply(const aq_option *option, const char *value, int *ret_rc, aq_error *error);
+int aq_credentials_take_certs(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_credentials_take_token_file(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* Takes certificates and tokens out of this process's environment, for a program whose daemons meet
  * where nobody else can be. Before there are threads. */

@@ -7,18 +7,21 @@
  */
 #include "common/sys/options.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/nearest.h"
+#include "common/base/parse.h"
 
 /* A walk over the arguments. */
 typedef struct argument_walk {
     const aq_options *options;
     int argc;
     char *const *argv;
-    int at;             /* the argument in hand */
-    aq_option_fn apply; /* NULL: only look */
+    int at; /* the argument in hand */
+    bool only_looks;
+    aq_option_fn apply;
     void *user;
     aq_error *error;
 } argument_walk;
@@ -65,20 +68,106 @@ static int fail_unknown(const argument_walk *walk, const char *dashed, const cha
                    known);
 }
 
+/* ---- places --------------------------------------------------------------------------------- */
+
+static void *member_of(const argument_walk *walk, size_t offset)
+{
+    return (char *)walk->user + offset;
+}
+
+int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
+                     aq_error *error)
+{
+    uint64_t number;
+
+    if (aq_parse_u64(value, &number) != 0 || number < min || number > max) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, value, min, max);
+    }
+    *ret_number = number;
+    return 0;
+}
+
+static int take(const argument_walk *walk, const aq_option *option, const char *value)
+{
+    void *member = member_of(walk, option->offset);
+
+    switch (option->kind) {
+    case AQ_OPTION_FLAG:
+        *(bool *)member = true;
+        return 0;
+    case AQ_OPTION_TEXT:
+        *(const char **)member = value;
+        return 0;
+    case AQ_OPTION_NUMBER:
+        return aq_option_number(value, option->min, option->max, member, walk->error);
+    case AQ_OPTION_REAL:
+        return aq_parse_f64(value, member) == 0
+                   ? 0
+                   : aq_fail(walk->error, AQ_E_INVALID, "'%s' is no number", value);
+    case AQ_OPTION_TAKEN:
+        return option->take(member, value, walk->error);
+    default:
+        return walk->apply(walk->user, option, value, walk->error);
+    }
+}
+
 static int apply_option(const argument_walk *walk, const aq_option *option, const char *value)
 {
-    int rc;
+    int rc = walk->only_looks ? 0 : take(walk, option, value);
 
-    if (walk->apply == NULL) {
+    AQ_ASSERT(rc <= 0);
+    return rc == 0 ? 0 : aq_fail_context(walk->error, rc, "--%s", option->name);
+}
+
+static int apply_operand(const argument_walk *walk, const char *value)
+{
+    const aq_options *options = walk->options;
+    const char *before = NULL;
+
+    if (walk->only_looks) {
         return 0;
     }
-    rc = walk->apply(walk->user, option, value, walk->error);
-    AQ_ASSERT(rc <= 0);
-    if (rc < 0 && option != NULL) {
-        return aq_fail_context(walk->error, rc, "--%s", option->name);
+    for (size_t i = 0; i < AQ_OPERANDS_MAX && options->operands[i].name != NULL; i++) {
+        const char **place = member_of(walk, options->operands[i].offset);
+
+        if (*place == NULL) {
+            *place = value;
+            return value[0] != '\0' ? 0
+                                    : aq_fail(walk->error, AQ_E_INVALID, "the argument is empty");
+        }
+        before = *place;
     }
-    return rc;
+    if (options->more != NULL) {
+        return options->more(walk->user, value, walk->error);
+    }
+    if (before == NULL) {
+        return walk->apply(walk->user, NULL, value, walk->error);
+    }
+    return aq_fail(walk->error, AQ_E_INVALID, "'%s' is one argument too many after '%s'", value,
+                   before);
 }
+
+/* "IN and OUT are missing; see --help" */
+static int check_operands(const argument_walk *walk)
+{
+    const aq_operand *operands = walk->options->operands;
+    const char *missing[AQ_OPERANDS_MAX] = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < AQ_OPERANDS_MAX && operands[i].name != NULL; i++) {
+        if (!operands[i].optional && *(const char **)member_of(walk, operands[i].offset) == NULL) {
+            missing[count++] = operands[i].name;
+        }
+    }
+    AQ_ASSERT(count <= 2);
+    return count == 0 ? 0
+                      : aq_fail(walk->error, AQ_E_INVALID, "%s%s%s %s missing; see --help",
+                                missing[0], count == 2 ? " and " : "", count == 2 ? missing[1] : "",
+                                count == 2 ? "are" : "is");
+}
+
+/* ---- walking -------------------------------------------------------------------------------- */
 
 /* The next argument as the option's value. One that begins with two dashes is an option whose
  * predecessor was left without its value far more often than it is a value. */
@@ -157,7 +246,7 @@ static int walk_all(argument_walk *walk)
         int rc;
 
         if (options_ended || argument[0] != '-' || argument[1] == '\0') { /* "-" is a file name */
-            rc = apply_option(walk, NULL, argument);
+            rc = apply_operand(walk, argument);
         } else if (argument[1] != '-') {
             rc = walk_short(walk, argument);
         } else if (argument[2] != '\0') {
@@ -176,19 +265,23 @@ static int walk_all(argument_walk *walk)
 int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
                      void *user, aq_error *error)
 {
-    argument_walk look = {.options = options, .argc = argc, .argv = argv};
-    argument_walk act = {.options = options,
-                         .argc = argc,
-                         .argv = argv,
-                         .apply = apply,
-                         .user = user,
-                         .error = error};
+    argument_walk walk = {.options = options,
+                          .argc = argc,
+                          .argv = argv,
+                          .only_looks = true,
+                          .apply = apply,
+                          .user = user,
+                          .error = error};
     int rc;
 
-    AQ_ASSERT(apply != NULL);
     AQ_ASSERT(find_name(options, "help", 4) == NULL);
     AQ_ASSERT(find_name(options, "version", 7) == NULL);
     AQ_ASSERT(find_letter(options, 'h') == NULL);
-    rc = walk_all(&look);
-    return rc > 0 ? rc : walk_all(&act);
+    rc = walk_all(&walk);
+    if (rc > 0) {
+        return rc;
+    }
+    walk.only_looks = false;
+    rc = walk_all(&walk);
+    return rc != 0 ? rc : check_operands(&walk);
 }

@@ -8,16 +8,64 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/base/error.h"
+
+/* A row that ends with its help has no place: the program's own function takes it. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* How a value becomes a member of the struct that `user` points to. */
+enum aq_option_kind {
+    AQ_OPTION_OWN,    /* the program's own function takes it */
+    AQ_OPTION_FLAG,   /* bool */
+    AQ_OPTION_TEXT,   /* const char *, lent by argv */
+    AQ_OPTION_NUMBER, /* uint64_t within bounds */
+    AQ_OPTION_REAL,   /* double */
+    AQ_OPTION_TAKEN,  /* by a function of the row */
+};
+
+/* Puts what was given into `member`. 0, or a negative code with `error` filled. */
+typedef int (*aq_option_take_fn)(void *member, const char *value, aq_error *error);
 
 typedef struct aq_option {
     const char *name;  /* without the dashes */
     char short_name;   /* 0: none */
     const char *value; /* what the value is called in help ("URL"); NULL: the option takes none */
     const char *help;
+    enum aq_option_kind kind; /* this and what follows: by one of the macros below */
+    size_t offset;
+    uint64_t min, max;
+    aq_option_take_fn take;
 } aq_option;
+
+#define AQ_PLACE(type, member, wanted)                                                             \
+    (offsetof(type, member) + 0 * sizeof(_Generic(((type *)0)->member, wanted : 0)))
+#define AQ_TO_FLAG(type, member) AQ_OPTION_FLAG, AQ_PLACE(type, member, bool)
+#define AQ_TO_TEXT(type, member) AQ_OPTION_TEXT, AQ_PLACE(type, member, const char *)
+#define AQ_TO_REAL(type, member) AQ_OPTION_REAL, AQ_PLACE(type, member, double)
+#define AQ_TO_NUMBER(type, member, min, max)                                                       \
+    AQ_OPTION_NUMBER, AQ_PLACE(type, member, uint64_t), min, max
+#define AQ_TO(take, type, member) AQ_OPTION_TAKEN, offsetof(type, member), 0, 0, take
+
+/* An argument that is no option, by its place; its member is a const char * that is NULL before. */
+typedef struct aq_operand {
+    const char *name; /* "ENDPOINT" */
+    size_t offset;
+    bool optional;
+} aq_operand;
+
+#define AQ_OPERAND(name, type, member)                                                             \
+    {                                                                                              \
+        name, AQ_PLACE(type, member, const char *), false                                          \
+    }
+#define AQ_OPTIONAL_OPERAND(name, type, member)                                                    \
+    {                                                                                              \
+        name, AQ_PLACE(type, member, const char *), true                                           \
+    }
+
+enum { AQ_OPERANDS_MAX = 3 };
 
 typedef struct aq_options {
     const char *program; /* "actorq eval" */
@@ -26,20 +74,29 @@ typedef struct aq_options {
     const char *details; /* examples and the like, printed last; NULL: none */
     const aq_option *rows;
     size_t count;
+    aq_operand operands[AQ_OPERANDS_MAX];
+    aq_option_take_fn
+        more; /* takes what comes behind the operands into *user; NULL: nothing does */
 } aq_options;
 
-/* Called for each option in order, as often as it is given, and with option == NULL for each
- * positional argument. `value` is NULL for an option that takes none; it lives as long as argv.
- * Returns 0, or a negative code with `error` filled (the option's name is put before its text). */
+/* Called for each option without a place in order, as often as it is given, and with option == NULL
+ * for each positional argument of a program without operands. `value` is NULL for an option that
+ * takes none; it lives as long as argv. Returns 0, or a negative code with `error` filled (the
+ * option's name is put before its text). */
 typedef int (*aq_option_fn)(void *user, const aq_option *option, const char *value,
                             aq_error *error);
 
 enum { AQ_OPTIONS_HELP = 1, AQ_OPTIONS_VERSION = 2 };
 
 /* 0: go on. AQ_OPTIONS_HELP or AQ_OPTIONS_VERSION: it was asked for, nothing else was done.
- * Negative: `error` says what is wrong (an unknown option is answered with the nearest one). */
+ * Negative: `error` says what is wrong (an unknown option is answered with the nearest one).
+ * `apply` is NULL where everything has a place. */
 int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
                      void *user, aq_error *error) AQ_MUST_USE;
+
+/* A whole number within bounds. AQ_E_INVALID names them. */
+int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
+                     aq_error *error) AQ_MUST_USE;
 
 /* The help page, aligned, for a terminal of 80 to 100 columns. */
 void aq_options_print_help(const aq_options *options, FILE *out);

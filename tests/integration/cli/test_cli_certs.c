@@ -34,7 +34,7 @@ TEST_WITH(a_folder_is_made_once_and_renewed, cli_fixture_setup, cli_fixture_tear
 TEST(what_is_wrong_is_said)
 {
     program_run("certs", NULL);
-    program_assert_failure(1, "no folder is named");
+    program_assert_failure(1, "DIR is missing; see --help");
     program_run("certs", "/tmp/x", "--days", "0", NULL);
     program_assert_failure(1, "--days");
     program_run("certs", "/nonexistent/certs", NULL);

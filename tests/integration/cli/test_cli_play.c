@@ -91,7 +91,7 @@ TEST_WITH(what_is_missing_or_wrong_is_said, cli_fixture_setup, cli_fixture_teard
     program_run("play", "random", "--env", "game:juggel", NULL);
     program_assert_failure(1, "did you mean 'game:juggle'?");
     program_run("play", "random", "--env", "game:juggle", "--size", "20", NULL);
-    program_assert_failure(1, "'20' is no size such as 320x240");
+    program_assert_failure(1, "'20' is no size such as 640x480");
     program_run("play", "random", "--env", "game:juggle", "--size", "2x20", NULL);
     program_assert_failure(1, "of 8 to 1024 pixels");
     program_run("play", "random", "--env", "game:juggle", "--fps", "0", NULL);

@@ -88,9 +88,9 @@ TEST_WITH(what_cannot_be_drawn_is_refused, cli_fixture_setup, cli_fixture_teardo
     program_run("plot", run, "--by", "learner.lost", NULL);
     program_assert_failure(1, "'learner.lost' is no setting of a run");
     program_run("plot", run, "--size", "40x40", NULL);
-    program_assert_failure(1, "'40x40' is no size such as 760x440");
+    program_assert_failure(1, "'40x40' is no size such as 640x480");
     program_run("plot", run, "--size", "400", NULL);
-    program_assert_failure(1, "'400' is no size such as 760x440");
+    program_assert_failure(1, "'400' is no size such as 640x480");
 }
 
 int main(int argc, char **argv)

@@ -43,13 +43,13 @@ TEST(a_precision_is_read_from_its_name)
 {
     uint32_t precision = AQ_PRECISION_AS_STORED;
     aq_error error = {0};
-    assert_int_equal(aq_precision_from_text("int8", &precision, NULL), 0);
+    assert_int_equal(aq_precision_take(&precision, "int8", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(aq_precision_from_text("fp32", &precision, NULL), 0);
+    assert_int_equal(aq_precision_take(&precision, "fp32", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_F32);
-    assert_int_equal(aq_precision_from_text("int4", &precision, NULL), 0);
+    assert_int_equal(aq_precision_take(&precision, "int4", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_INT4);
-    assert_int_equal(aq_precision_from_text("int3", &precision, &error), AQ_E_INVALID);
+    assert_int_equal(aq_precision_take(&precision, "int3", &error), AQ_E_INVALID);
     assert_string_equal(error.text, "'int3' is no format; there are fp32, int8, fp16, bf16, "
                                     "int8-tensor, int4, int2 and int8-sparse");
 }

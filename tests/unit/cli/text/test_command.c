@@ -1,68 +1,11 @@
 /*
- * Arguments are checked with their bounds named; JSON numbers never become invalid JSON.
+ * JSON numbers never become invalid JSON.
  */
 #include <math.h>
 #include <string.h>
 
 #include "cli/text/command.h"
 #include "tests/support/test.h"
-
-TEST(a_number_at_either_bound_is_taken)
-{
-    uint64_t number = 0;
-    assert_int_equal(aq_command_number("1", 1, 100, &number, NULL), 0);
-    assert_int_equal(number, 1);
-    assert_int_equal(aq_command_number("100", 1, 100, &number, NULL), 0);
-    assert_int_equal(number, 100);
-}
-
-static void assert_number_refused(const char *text)
-{
-    uint64_t number = 7;
-    aq_error error = {0};
-    assert_int_equal(aq_command_number(text, 1, 100, &number, &error), AQ_E_INVALID);
-    assert_int_equal(number, 7);
-    assert_non_null(strstr(error.text, "from 1 to 100"));
-    assert_non_null(strstr(error.text, text));
-}
-
-TEST(a_number_out_of_bounds_is_refused_with_the_bounds)
-{
-    assert_number_refused("0");
-    assert_number_refused("101");
-    assert_number_refused("18446744073709551616");
-}
-
-TEST(what_is_no_whole_number_is_refused)
-{
-    assert_number_refused("-5");
-    assert_number_refused("1.5");
-    assert_number_refused("ten");
-    assert_number_refused("");
-}
-
-TEST(one_argument_is_taken)
-{
-    const char *place = NULL;
-    assert_int_equal(aq_command_take(&place, "runs/first", NULL), 0);
-    assert_string_equal(place, "runs/first");
-}
-
-TEST(a_second_argument_is_refused)
-{
-    const char *place = "runs/first";
-    aq_error error = {0};
-    assert_int_equal(aq_command_take(&place, "runs/second", &error), AQ_E_INVALID);
-    assert_string_equal(place, "runs/first");
-    assert_non_null(strstr(error.text, "runs/second"));
-}
-
-TEST(an_empty_argument_is_refused)
-{
-    const char *place = NULL;
-    assert_int_equal(aq_command_take(&place, "", NULL), AQ_E_INVALID);
-    assert_null(place);
-}
 
 TEST(numbers_that_are_not_finite_are_null)
 {

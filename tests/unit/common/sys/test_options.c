@@ -197,3 +197,97 @@ TEST(help_is_aligned_and_fits_a_terminal)
     assert_string_equal(text, expected);
     free(text);
 }
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+typedef struct asked {
+    const char *in, *out, *name;
+    uint64_t count;
+    double share;
+    bool quiet;
+    char last;
+} asked;
+
+static int take_last(void *member, const char *value, aq_error *error)
+{
+    *(char *)member = value[strlen(value) - 1];
+    return strlen(value) > 1 ? 0 : aq_fail(error, AQ_E_INVALID, "'%s' is short", value);
+}
+
+static const aq_option placed_rows[] = {
+    {"count", 'n', "N", "", AQ_TO_NUMBER(asked, count, 2, 9)},
+    {"share", 0, "X", "", AQ_TO_REAL(asked, share)},
+    {"name", 0, "TEXT", "", AQ_TO_TEXT(asked, name)},
+    {"quiet", 'q', NULL, "", AQ_TO_FLAG(asked, quiet)},
+    {"last", 0, "TEXT", "", AQ_TO(take_last, asked, last)},
+};
+
+static const aq_options placed = {
+    .program = "placed",
+    .rows = placed_rows,
+    .count = sizeof(placed_rows) / sizeof(placed_rows[0]),
+    .operands = {AQ_OPERAND("IN", asked, in), AQ_OPERAND("OUT", asked, out)},
+};
+
+/* Nobody writes to arguments. */
+static int parse_placed(int argc, const char *const *argv, asked *ret_got, aq_error *error)
+{
+    return aq_options_parse(&placed, argc, (char *const *)(uintptr_t)argv, NULL, ret_got, error);
+}
+
+TEST(values_go_to_their_places)
+{
+    aq_error error = {0};
+    asked got = {0};
+    const char *const argv[] = {"placed", "a",      "-qn7",   "--share", "0.5",
+                                "--name", "a name", "--last", "xyz",     "b"};
+    assert_int_equal(parse_placed(10, argv, &got, &error), 0);
+    assert_string_equal(got.in, "a");
+    assert_string_equal(got.out, "b");
+    assert_string_equal(got.name, "a name");
+    assert_int_equal(got.count, 7);
+    assert_true(got.share == 0.5 && got.quiet);
+    assert_int_equal(got.last, 'z');
+}
+
+TEST(what_has_no_place_is_refused)
+{
+    static const struct refused {
+        const char *argv[4];
+        const char *words;
+    } all[] = {
+        {{"placed", "--count", "1"}, "--count: '1' is not a whole number from 2 to 9"},
+        {{"placed", "--count", "10"}, "--count: '10' is not a whole number from 2 to 9"},
+        {{"placed", "--count", "18446744073709551618"}, "is not a whole number from 2 to 9"},
+        {{"placed", "--count", "-5"}, "is not a whole number from 2 to 9"},
+        {{"placed", "--count", "2.5"}, "is not a whole number from 2 to 9"},
+        {{"placed", "--count", ""}, "is not a whole number from 2 to 9"},
+        {{"placed", "--count", "many"}, "--count: 'many' is not a whole number from 2 to 9"},
+        {{"placed", "--share", "half"}, "--share: 'half' is no number"},
+        {{"placed", "--last", "x"}, "--last: 'x' is short"},
+        {{"placed", "a", "", "-q"}, "the argument is empty"},
+        {{"placed", "a", "b", "c"}, "'c' is one argument too many after 'b'"},
+        {{"placed", "a", "-q", "-q"}, "OUT is missing; see --help"},
+        {{"placed", "-q", "-q", "-q"}, "IN and OUT are missing; see --help"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        aq_error error = {0};
+        asked got = {0};
+        const int argc = all[i].argv[3] == NULL ? 3 : 4;
+        assert_refused(parse_placed(argc, all[i].argv, &got, &error), AQ_E_INVALID, &error,
+                       all[i].words);
+        assert_int_equal(got.count, 0);
+    }
+}
+
+TEST(numbers_at_their_bounds_are_taken)
+{
+    asked got = {0};
+    static const char *const least[] = {"placed", "a", "b", "-n2"};
+    static const char *const most[] = {"placed", "a", "b", "-n9"};
+    assert_int_equal(parse_placed(4, least, &got, NULL), 0);
+    assert_int_equal(got.count, 2);
+    got.in = got.out = NULL;
+    assert_int_equal(parse_placed(4, most, &got, NULL), 0);
+    assert_int_equal(got.count, 9);
+}
