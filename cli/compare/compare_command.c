@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/compare/compare_plan.h"
 #include "cli/compare/compare_preset.h"
@@ -16,7 +15,7 @@
 #include "cli/compare/compare_table.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "common/base/clock.h"
+#include "cli/train/train_session.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "envs/env_open.h"
@@ -102,27 +101,11 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     return rc ? rc : aq_run_config_validate(config, error);
 }
 
-/* compares/gym-CartPole-v1-20260131-120000 */
-static int name_folder(const aq_compare_plan *plan, char *out, size_t size)
-{
-    char task[AQ_TASK_NAME_MAX];
-    char when[32];
-    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
-    struct tm utc;
-    (void)snprintf(task, sizeof(task), "%s", plan->config.task);
-    for (char *letter = task; *letter; letter++) {
-        if (strchr(":/?&=", *letter)) {
-            *letter = '-';
-        }
-    }
-    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-    return aq_text_format(out, size, "compares/%s-%s", task, when);
-}
-
 static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
 {
     int rc = arguments->out ? aq_text_set(plan->dir, sizeof(plan->dir), arguments->out)
-                            : name_folder(plan, plan->dir, sizeof(plan->dir));
+                            : aq_train_name_folder("compares", plan->config.task, plan->dir,
+                                                   sizeof(plan->dir));
     /* Room for the folders of runs below it, and the files in them. */
     if (rc || strlen(plan->dir) > AQ_CLI_PATH_MAX - 256) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/text/command.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -47,12 +48,6 @@ const char *aq_compare_state_key(enum aq_compare_state state)
     return states[state].key;
 }
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static uint64_t count_of(const json_t *object, const char *key)
 {
     json_int_t value = json_integer_value(json_object_get(object, key));
@@ -87,9 +82,9 @@ static int add_point(aq_compare_curve *curve, const aq_curve_point *point)
 static int take_evaluation(aq_compare_curve *curve, const json_t *line)
 {
     const aq_curve_point point = {
-        .wall_s = number_of(line, "wall_s"),
-        .env_steps = number_of(line, "env_steps"),
-        .value = number_of(line, "return_mean"),
+        .wall_s = aq_json_number_of(line, "wall_s"),
+        .env_steps = aq_json_number_of(line, "env_steps"),
+        .value = aq_json_number_of(line, "return_mean"),
     };
     bool is_whole = isfinite(point.wall_s) && isfinite(point.env_steps) && isfinite(point.value);
     return is_whole ? add_point(curve, &point) : 0;
@@ -97,12 +92,12 @@ static int take_evaluation(aq_compare_curve *curve, const json_t *line)
 
 static void take_times(aq_compare_curve *curve, const json_t *times)
 {
-    double steps = number_of(json_object_get(times, "actors"), "env_steps");
+    double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
     curve->actor_steps = isfinite(steps) ? steps : curve->actor_steps;
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         char key[32];
         (void)snprintf(key, sizeof(key), "%s_s", states[i].key);
-        double seconds = number_of(json_object_get(times, states[i].role), key);
+        double seconds = aq_json_number_of(json_object_get(times, states[i].role), key);
         if (isfinite(seconds)) {
             curve->states[i] = seconds;
         }
@@ -112,7 +107,7 @@ static void take_times(aq_compare_curve *curve, const json_t *times)
 /* Progress and end say the same things of the run as a whole; the last of them counts. */
 static void take_totals(aq_compare_curve *curve, const json_t *line)
 {
-    curve->wall_s = number_of(line, "wall_s");
+    curve->wall_s = aq_json_number_of(line, "wall_s");
     curve->env_steps = count_of(line, "env_steps");
     curve->learner_steps = count_of(line, "learner_steps");
     curve->policy_versions = count_of(line, "policy_versions");
@@ -130,7 +125,7 @@ static void take_end(aq_compare_curve *curve, const json_t *line)
     }
     memcpy(curve->end, end, sizeof(end));
     take_totals(curve, line);
-    curve->gap = number_of(json_object_get(line, "precision_gap"), "mean");
+    curve->gap = aq_json_number_of(json_object_get(line, "precision_gap"), "mean");
 }
 
 typedef struct curve_reader {
@@ -154,7 +149,7 @@ static int take_line(curve_reader *reader, const json_t *line)
         return 0;
     }
     if (strcmp(event, "progress") == 0) {
-        double staleness = number_of(line, "staleness");
+        double staleness = aq_json_number_of(line, "staleness");
         take_totals(curve, line);
         curve->end[0] = '\0'; /* it was resumed */
         if (isfinite(staleness)) {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/text/command.h"
 #include "common/base/assert.h"
 
 static const struct {
@@ -25,12 +26,6 @@ const char *aq_compare_role_name(unsigned role)
     return roles[role].name;
 }
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 void aq_compare_energy_none(aq_compare_energy *ret_energy)
 {
     *ret_energy = (aq_compare_energy){.joules = NAN, .idle_j = NAN, .gco2 = NAN};
@@ -43,17 +38,17 @@ void aq_compare_energy_read(const char *path, aq_compare_energy *ret_energy)
 {
     json_t *json = json_load_file(path, 0, NULL);
     const char *source = json_string_value(json_object_get(json, "source"));
-    double joules = number_of(json, "energy_j");
+    double joules = aq_json_number_of(json, "energy_j");
     aq_compare_energy_none(ret_energy);
     if (source && source[0] && isfinite(joules)) {
         const json_t *by_role = json_object_get(json, "roles");
         (void)snprintf(ret_energy->source, sizeof(ret_energy->source), "%s", source);
         ret_energy->joules = joules;
-        ret_energy->idle_j = number_of(json, "idle_j");
-        ret_energy->gco2 = number_of(json_object_get(json, "carbon"), "carbon_g");
+        ret_energy->idle_j = aq_json_number_of(json, "idle_j");
+        ret_energy->gco2 = aq_json_number_of(json_object_get(json, "carbon"), "carbon_g");
         for (unsigned i = 0; i < AQ_COMPARE_ROLES; i++) {
             ret_energy->role_joules[i] =
-                number_of(json_object_get(by_role, roles[i].key), "energy_j");
+                aq_json_number_of(json_object_get(by_role, roles[i].key), "energy_j");
         }
     }
     json_decref(json);

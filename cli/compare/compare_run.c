@@ -59,19 +59,14 @@ static int write_result(const char *dir, const aq_compare_run *run, aq_error *er
     return rc;
 }
 
-static double number_or_nan(const json_t *value)
-{
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static void take_result(const json_t *json, aq_compare_run *run)
 {
     const char *outcome = json_string_value(json_object_get(json, "outcome"));
     const char *reason = json_string_value(json_object_get(json, "reason"));
     run->outcome = outcome ? outcome_named(outcome) : AQ_OUTCOME_MISSING;
     (void)snprintf(run->reason, sizeof(run->reason), "%s", reason ? reason : "");
-    run->return_fresh = number_or_nan(json_object_get(json, "return_mean"));
-    run->return_fresh_std = number_or_nan(json_object_get(json, "return_std"));
+    run->return_fresh = aq_json_number_of(json, "return_mean");
+    run->return_fresh_std = aq_json_number_of(json, "return_std");
     run->restarts = (unsigned)json_integer_value(json_object_get(json, "restarts"));
     run->resumed = (unsigned)json_integer_value(json_object_get(json, "resumed"));
 }

@@ -10,26 +10,14 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/config/run_names.h"
 
 enum { NAME_BYTES = 24, LISTED_BYTES = 256 };
 
-static const char *role_name(Actorq__V1__Role role)
-{
-    switch (role) {
-    case ACTORQ__V1__ROLE__ROLE_ACTOR:
-        return "actor";
-    case ACTORQ__V1__ROLE__ROLE_EVALUATOR:
-        return "evaluator";
-    case ACTORQ__V1__ROLE__ROLE_REPLAY:
-        return "replay";
-    default:
-        return "member";
-    }
-}
-
 static const char *name_of(const Actorq__V1__MemberStatus *member, char name[NAME_BYTES])
 {
-    (void)snprintf(name, NAME_BYTES, "%s-%" PRIu32, role_name(member->role), member->slot);
+    (void)snprintf(name, NAME_BYTES, "%s-%" PRIu32, aq_role_name((enum aq_role)member->role),
+                   member->slot);
     return name;
 }
 
@@ -57,7 +45,8 @@ static bool is_meant(const Actorq__V1__MemberStatus *member, const char *name)
     if (aq_parse_u64(name, &number) == 0) {
         return member->member == number;
     }
-    return strcmp(role_name(member->role), name) == 0 || strcmp(name_of(member, own), name) == 0;
+    return strcmp(aq_role_name((enum aq_role)member->role), name) == 0 ||
+           strcmp(name_of(member, own), name) == 0;
 }
 
 int aq_drain_choice_make(aq_drain_choice *choice, const char *name,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/text/command.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -30,12 +31,6 @@ typedef struct series_reader {
 } series_reader;
 
 /* ---- lines ---------------------------------------------------------------------------------- */
-
-static double number_of(const json_t *line, const char *key)
-{
-    const json_t *value = json_object_get(line, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 /* The quantity in the line, NaN when it is not there. */
 static double quantity_of(const series_reader *reader, const json_t *line)
@@ -105,10 +100,10 @@ static int take_line(series_reader *reader, const char *text)
         return 0;
     }
     json_t *line = json_loads(text, 0, NULL);
-    const double learner_steps = number_of(line, "learner_steps");
+    const double learner_steps = aq_json_number_of(line, "learner_steps");
     aq_series_point point = {
-        .wall_s = number_of(line, "wall_s"),
-        .env_steps = number_of(line, "env_steps"),
+        .wall_s = aq_json_number_of(line, "wall_s"),
+        .env_steps = aq_json_number_of(line, "env_steps"),
         .value = quantity_of(reader, line),
     };
     json_decref(line);

@@ -68,12 +68,6 @@ json_t *aq_run_view_json(const char *path, const aq_run_record *record)
 
 /* ---- people --------------------------------------------------------------------------------- */
 
-static double number_of(const json_t *line, const char *key)
-{
-    const json_t *value = json_object_get(line, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static void print_best(FILE *out, const aq_run_record *record)
 {
     const json_t *best = record->metrics.best;
@@ -83,10 +77,10 @@ static void print_best(FILE *out, const aq_run_record *record)
         return;
     }
     aq_print_fact(out, "best return", "%s +- %s over %s episodes of version %s (%s)",
-                  aq_figure_return(&mean, number_of(best, "return_mean")),
-                  aq_figure_return(&deviation, number_of(best, "return_std")),
-                  aq_figure_number(&episodes, number_of(best, "episodes")),
-                  aq_figure_number(&version, number_of(best, "policy_version")),
+                  aq_figure_return(&mean, aq_json_number_of(best, "return_mean")),
+                  aq_figure_return(&deviation, aq_json_number_of(best, "return_std")),
+                  aq_figure_number(&episodes, aq_json_number_of(best, "episodes")),
+                  aq_figure_number(&version, aq_json_number_of(best, "policy_version")),
                   json_is_true(json_object_get(best, "confirmed")) ? "confirmed" : "screening");
 }
 

@@ -3,17 +3,20 @@
  */
 #include "cli/text/command.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/text/plain_text.h"
 #include "common/base/parse.h"
 #include "common/settings/settings.h"
+#include "common/sys/process.h"
 
-enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32 };
+enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32, PATH_BYTES_MAX = 8192 };
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
@@ -44,6 +47,18 @@ int aq_command_take_size(void *size, const char *value, aq_error *error)
     return 0;
 }
 
+/* ---- places --------------------------------------------------------------------------------- */
+
+void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    if (aq_process_find_program(program, folder, path, sizeof(path), error) == 0) {
+        (void)execv(path, argv);
+        (void)aq_fail(error, aq_error_from_errno(errno), "%s can't be started: %s", path,
+                      strerror(errno));
+    }
+}
+
 /* ---- results -------------------------------------------------------------------------------- */
 
 int aq_command_print_json(const char *command, json_t *object)
@@ -62,6 +77,12 @@ int aq_command_print_json(const char *command, json_t *object)
 json_t *aq_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+double aq_json_number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
 json_t *aq_json_count(uint64_t value)

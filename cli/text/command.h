@@ -46,6 +46,10 @@ typedef struct aq_command_size {
 
 int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST_USE;
 
+/* Becomes another program of ours, with these arguments. Returns only when it can't, and says why
+ * in `error`. `folder` is where it is in the build tree, from actorq's own. */
+void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error);
+
 /* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
  * memory. Returns the exit status. */
 int aq_command_print_json(const char *command, json_t *object) AQ_MUST_USE;
@@ -55,6 +59,9 @@ json_t *aq_json_number(double value);
 
 /* A JSON number, or a string of digits from 2^63 on, which jansson can't hold. */
 json_t *aq_json_count(uint64_t value);
+
+/* The number of that name in an object; NaN when there is none. */
+double aq_json_number_of(const json_t *object, const char *key);
 
 /* A JSON string of a text from elsewhere, such as a path: where it is not UTF-8, it is made plain
  * (plain_text.h). */

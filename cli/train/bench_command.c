@@ -3,17 +3,12 @@
  * they link what nothing else of ours does. The one that is started takes this process's place, so
  * its output and exit status are this command's.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/text/command.h"
 #include "common/base/nearest.h"
-#include "common/sys/process.h"
-
-enum { PATH_BYTES_MAX = 8192 };
 
 static const struct subject {
     const char *name;
@@ -60,19 +55,6 @@ static int find_subject(const char *name, const struct subject **ret_subject, aq
                  : aq_fail(error, AQ_E_INVALID, "there is no benchmark '%s'; see --help", name);
 }
 
-/* Returns only when it can't be started. */
-static int start(const struct subject *subject, char **argv, aq_error *error)
-{
-    char path[PATH_BYTES_MAX];
-    int rc = aq_process_find_program(subject->program, subject->folder, path, sizeof(path), error);
-    if (rc) {
-        return rc;
-    }
-    (void)execv(path, argv);
-    return aq_fail(error, aq_error_from_errno(errno), "%s can't be started: %s", path,
-                   strerror(errno));
-}
-
 static int run(int argc, char **argv)
 {
     const struct subject *subject = NULL;
@@ -91,7 +73,7 @@ static int run(int argc, char **argv)
     }
     /* argv ends with NULL, and argv[0] is for the program's own name. */
     if (find_subject(argv[1], &subject, &error) == 0) {
-        (void)start(subject, argv, &error);
+        aq_command_become(subject->program, subject->folder, argv, &error);
     }
     return aq_command_failed(argv[0], &error);
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/text/command.h"
@@ -163,18 +162,9 @@ static int print_config(const aq_run_config *config, aq_error *error)
 /* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
 static int name_run(const aq_run_config *config, char *out, size_t size)
 {
-    char task[AQ_TASK_NAME_MAX];
-    char when[32];
-    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
-    struct tm utc;
-    (void)snprintf(task, sizeof(task), "%s", config->task);
-    for (char *letter = task; *letter; letter++) {
-        if (strchr(":/?&=", *letter)) {
-            *letter = '-';
-        }
-    }
-    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-    return aq_text_format(out, size, "runs/%s-%s-s%" PRIu64, task, when, config->seed);
+    char name[AQ_CLI_PATH_MAX];
+    int rc = aq_train_name_folder("runs", config->task, name, sizeof(name));
+    return rc != 0 ? rc : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
 }
 
 static int choose_run_dir(const aq_run_config *config, aq_train_options *options, aq_error *error)

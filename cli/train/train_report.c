@@ -56,12 +56,6 @@ static uint64_t count_of(const json_t *line, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-static double number_of(const json_t *line, const char *key)
-{
-    const json_t *value = json_object_get(line, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 /* The learner's last words, in the run folder, come after any status that was seen. They are
  * missing when the run was interrupted, or the disk full. */
 static void take_last_words(const char *run_dir, aq_train_report *report)
@@ -84,8 +78,8 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     const json_t *gap = json_object_get(digest.end, "precision_gap");
     report->gap_versions = count_of(gap, "versions");
     report->gap_episodes = count_of(gap, "episodes");
-    report->gap_mean = number_of(gap, "mean");
-    report->gap_ci95 = number_of(gap, "ci95");
+    report->gap_mean = aq_json_number_of(gap, "mean");
+    report->gap_ci95 = aq_json_number_of(gap, "ci95");
     aq_metrics_digest_fini(&digest);
 }
 

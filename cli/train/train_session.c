@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -458,4 +459,19 @@ void aq_train_result_fini(aq_train_result *result)
 {
     actorq__v1__status_reply__free_unpacked(result->status, NULL);
     result->status = NULL;
+}
+
+int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size)
+{
+    char when[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    int rc = aq_text_format(out, size, "%s/%s-%s", parent, task, when);
+    for (char *letter = out + strlen(parent) + 1; rc == 0 && *letter != '\0'; letter++) {
+        if (strchr(":/?&=", *letter) != NULL) {
+            *letter = '-';
+        }
+    }
+    return rc;
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "cli/operate/live_endpoint.h"
-#include "cli/operate/rpc_catalog.h"
+#include "cli/operate/operation.h"
 #include "cli/text/command.h"
 #include "cli/watch/status_page.h"
 #include "cli/watch/status_watch.h"
-#include "common/net/rpc/caller.h"
 #include "common/net/rpc/reflect.h"
+#include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000 };
@@ -49,46 +49,26 @@ static const aq_options options_page = {
     .operands = {AQ_OPERAND("ENDPOINT", status_arguments, endpoint)},
 };
 
-static int ask(const char *url, uint32_t timeout_ms, Actorq__V1__StatusReply **ret_status,
-               aq_error *error)
-{
-    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    aq_rpc_status answer;
-    aq_caller_method method;
-    ProtobufCMessage *reply;
-    aq_caller *caller = NULL;
-    int rc = aq_rpc_catalog_find("Operations/Status", &method, error);
-    if (!rc) {
-        rc = aq_caller_open(url, &caller, error);
-    }
-    if (!rc) {
-        rc = aq_caller_call(caller, method, &request.base, timeout_ms, &reply, &answer, error);
-    }
-    if (!rc) {
-        *ret_status = (Actorq__V1__StatusReply *)reply;
-    }
-    aq_caller_close(caller);
-    return rc;
-}
-
 static int show_once(const char *command, const char *url, const status_arguments *arguments,
                      aq_error *error)
 {
-    Actorq__V1__StatusReply *status = NULL;
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    ProtobufCMessage *status = NULL;
     int exit_status = EXIT_SUCCESS;
-    int rc = ask(url, (uint32_t)arguments->timeout_ms, &status, error);
-    if (rc) {
+    if (aq_operation_call(url, "Operations/Status", &request.base, (uint32_t)arguments->timeout_ms,
+                          &status, error) != 0) {
         return aq_command_failed(command, error);
     }
     if (arguments->json) {
-        exit_status = aq_command_print_json(command, aq_reflect_to_json(&status->base));
-    } else if (aq_status_page_print(stdout, url, status, SIZE_MAX)) {
+        exit_status = aq_command_print_json(command, aq_reflect_to_json(status));
+    } else if (aq_status_page_print(stdout, url, (const Actorq__V1__StatusReply *)status,
+                                    SIZE_MAX) != 0) {
         (void)aq_fail(error, AQ_E_NOMEM, "out of memory");
         exit_status = aq_command_failed(command, error);
     } else {
         exit_status = aq_command_printed(command);
     }
-    actorq__v1__status_reply__free_unpacked(status, NULL);
+    protobuf_c_message_free_unpacked(status, NULL);
     return exit_status;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
 #include "common/base/memory.h"
+#include "common/config/run_names.h"
 
 typedef Actorq__V1__MemberStatus member_status;
 
@@ -24,20 +25,6 @@ typedef struct member_table {
 } member_table;
 
 #define COLUMNS(array) (array), sizeof(array) / sizeof((array)[0])
-
-static const char *role_text(Actorq__V1__Role role)
-{
-    switch (role) {
-    case ACTORQ__V1__ROLE__ROLE_ACTOR:
-        return "actor";
-    case ACTORQ__V1__ROLE__ROLE_EVALUATOR:
-        return "evaluator";
-    case ACTORQ__V1__ROLE__ROLE_REPLAY:
-        return "replay";
-    default:
-        return "unknown";
-    }
-}
 
 static bool is_replay(const member_status *member)
 {
@@ -88,7 +75,7 @@ static void add_bytes(aq_text_table *table, uint64_t bytes)
 static void add_member(aq_text_table *table, const member_status *member)
 {
     aq_text_table_row(table);
-    aq_text_table_cell(table, "%s", role_text(member->role));
+    aq_text_table_cell(table, "%s", aq_role_name((enum aq_role)member->role));
     aq_text_table_cell(table, "%" PRIu32, member->slot);
     aq_text_table_cell(table, "%s", member->host);
     aq_text_table_cell(table, "%" PRIu32, member->pid);
