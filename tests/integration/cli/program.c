@@ -13,7 +13,7 @@
 
 #include "tests/integration/cli/program.h"
 
-enum { ARGUMENTS_MAX = 16, SECONDS_MAX = 300 };
+enum { ARGUMENTS_MAX = 16, LINE_BYTES_MAX = 1024, SECONDS_MAX = 300 };
 
 static const char *chosen;
 static program_result result;
@@ -45,13 +45,8 @@ static void become(char *const *argv, int out, int err)
     _exit(127);
 }
 
-static void start(const char *first, va_list more)
+static void start(char *const *argv)
 {
-    char *argv[ARGUMENTS_MAX + 2] = {(char *)(uintptr_t)chosen, (char *)(uintptr_t)first};
-    size_t count = 2;
-    while (count < ARGUMENTS_MAX && (argv[count] = va_arg(more, char *)) != NULL) {
-        count++;
-    }
     assert_int_equal(running, 0);
     out_file = tmpfile();
     int ends[2];
@@ -66,6 +61,16 @@ static void start(const char *first, va_list more)
     err_pipe = ends[0];
     err_size = 0;
     result.err[0] = '\0';
+}
+
+static void start_list(const char *first, va_list more)
+{
+    char *argv[ARGUMENTS_MAX + 2] = {(char *)(uintptr_t)chosen, (char *)(uintptr_t)first};
+    size_t count = 2;
+    while (count < ARGUMENTS_MAX && (argv[count] = va_arg(more, char *)) != NULL) {
+        count++;
+    }
+    start(argv);
 }
 
 /* Waits for more on standard error; false at its end. */
@@ -113,7 +118,7 @@ void program_start(const char *first, ...)
 {
     va_list more;
     va_start(more, first);
-    start(first, more);
+    start_list(first, more);
     va_end(more);
 }
 
@@ -121,8 +126,28 @@ const program_result *program_run(const char *first, ...)
 {
     va_list more;
     va_start(more, first);
-    start(first, more);
+    start_list(first, more);
     va_end(more);
+    return program_wait();
+}
+
+const program_result *program_run_line(const char *line)
+{
+    char text[LINE_BYTES_MAX];
+    char *argv[ARGUMENTS_MAX + 2] = {(char *)(uintptr_t)chosen};
+    char *at = text;
+    size_t count = 1;
+    assert_true(strlen(line) < sizeof(text));
+    strcpy(text, line);
+    while (*at != '\0' && count < ARGUMENTS_MAX) {
+        const char *end = *at == '\'' ? "'" : " ";
+        at += *at == '\'';
+        argv[count++] = at;
+        at += strcspn(at, end);
+        at += *at == '\'' ? (*at = '\0', 1) : 0;
+        at += *at == ' ' ? (*at = '\0', 1) : 0;
+    }
+    start(argv);
     return program_wait();
 }
 

@@ -26,6 +26,9 @@ void program_send_out_to(const char *path);
  * static: it is valid until the next run. */
 const program_result *program_run(const char *first, ...) __attribute__((sentinel));
 
+/* The same, with the arguments of a line: words between single blanks, or between ''. */
+const program_result *program_run_line(const char *line);
+
 /* Starts it and returns at once; program_wait waits for its end. One at a time. */
 void program_start(const char *first, ...) __attribute__((sentinel));
 pid_t program_pid(void);

@@ -112,19 +112,6 @@ TEST(a_learner_that_is_not_there_is_named)
     assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
 }
 
-TEST_WITH(endpoints_that_cannot_be_are_refused, live_setup, live_teardown)
-{
-    live_fixture *live = *state;
-    program_run("status", "tcp://learner", NULL);
-    program_assert_failure(1, "tcp://learner");
-    program_run("status", "nothing-of-the-kind", NULL);
-    program_assert_failure(1, "neither a URL");
-    program_run("status", (const char *)live->folder, NULL);
-    program_assert_failure(1, "no live run is driven from this folder");
-    program_run("call", "tcp://*:5550", "Operations/Status", NULL);
-    program_assert_failure(1, "called at one");
-}
-
 /* ---- watching ------------------------------------------------------------------------------- */
 
 static size_t count_lines(const char *text, const char *start)
@@ -234,37 +221,8 @@ TEST_WITH(an_answer_that_does_not_come_exceeds_the_deadline, live_setup, live_te
     program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
 }
 
-TEST(a_bad_request_is_refused_before_anybody_is_called)
+TEST(programs_get_a_list_of_methods_without_a_daemon)
 {
-    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\": ", NULL);
-    program_assert_failure(1, "the request is not JSON");
-    program_run("call", NOWHERE, "Operations/Stop", "{\"raeson\": \"x\"}", NULL);
-    program_assert_failure(1, "the request: ");
-    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\": 5}", NULL);
-    program_assert_failure(1, "reason");
-    program_run("call", NOWHERE, "Operations/Stop", "[]", NULL);
-    program_assert_failure(1, "the request: ");
-    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\":\"a\",\"reason\":\"b\"}", NULL);
-    program_assert_failure(1, "the request is not JSON");
-}
-
-TEST(an_unknown_method_is_answered_with_the_nearest)
-{
-    program_run("call", NOWHERE, "Operations/Stauts", NULL);
-    program_assert_failure(1, "did you mean 'Operations/Status'?");
-    program_run("call", NOWHERE, "Nothing/AtAll", NULL);
-    program_assert_failure(1, "'actorq call --list' shows those there are");
-}
-
-TEST(all_methods_are_listed_without_a_daemon)
-{
-    program_run("call", "--list", NULL);
-    program_assert_success();
-    program_assert_out("Operations/Stop '{\"reason\": \"\"}'\n");
-    program_assert_out("Sampling/Sample '{");
-    program_run("call", NOWHERE, NULL);
-    program_assert_success();
-    program_assert_out("Operations/Status '{}'\n");
     program_run("call", "--list", "--json", NULL);
     program_assert_success();
     json_t *object = program_json();

@@ -1,41 +1,52 @@
 /*
- * `actorq env` as its users run it. Times are never asserted: the machine is shared.
+ * `actorq env` and `actorq envs` for programs. Times are never asserted: the machine is shared.
  */
+#include <string.h>
+
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/cli_fixture.h"
 
-TEST(commands_are_listed)
+/* Each task has all of its members, of their types. */
+static void assert_task(json_t *task)
 {
-    program_run("env", "--help", NULL);
-    program_assert_success();
-    program_assert_out("Usage: actorq env COMMAND [options]");
-    program_assert_out("bench ");
+    const char *name, *suite, *summary, *schema, *kind;
+    assert_int_equal(json_unpack(task, "{s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}}", "name", &name,
+                                 "suite", &suite, "summary", &summary, "schema", &schema,
+                                 "observation", "kind", &kind, "action", "kind", &kind),
+                     0);
+    assert_int_equal(strncmp(name, suite, strlen(suite)), 0);
+    assert_int_equal(name[strlen(suite)], ':');
+    assert_true(summary[0] != '\0');
+    assert_non_null(strstr(schema, " -> "));
+    json_t *limit = json_object_get(task, "step_limit");
+    assert_true(json_is_null(limit) || json_integer_value(limit) > 0);
+    json_t *threshold = json_object_get(task, "reward_threshold");
+    assert_true(json_is_null(threshold) || json_is_number(threshold));
+    json_t *options = json_object_get(task, "options");
+    assert_true(json_is_null(options) || json_is_string(options));
+    assert_true(json_is_boolean(json_object_get(task, "can_be_drawn")));
+    assert_true(json_is_boolean(json_object_get(task, "can_be_replayed")));
 }
 
-TEST(mistakes_are_answered_in_words)
+TEST(programs_get_every_task_and_family)
 {
-    program_run("env", "benhc", NULL);
-    program_assert_failure(1, "actorq env: there is no command 'benhc'; did you mean 'bench'?");
-    program_run("env", "replay", "walker_walk_1.json", NULL);
-    program_assert_failure(1,
-                           "actorq env: there is no command 'replay'; 'actorq env --help' lists");
-    program_run("env", "bench", NULL);
-    program_assert_failure(1, "actorq env bench: TASK is missing");
-    program_run("env", "bench", "gym:CartPole-v1", "--seconds", "0", NULL);
-    program_assert_failure(1, "--seconds: '0' is not a whole number from 1 to 600");
-    program_run("env", "bench", "gym:CartPole-v1", "--envs", "5000", NULL);
-    program_assert_failure(1, "--envs: '5000' is not a whole number from 1 to 4096");
-    program_run("env", "bench", "gym:CartPole", NULL);
-    program_assert_failure(1, "did you mean 'gym:CartPole-v");
-}
-
-TEST(commands_have_help)
-{
-    program_run("env", "bench", "--help", NULL);
+    program_run("envs", "--json", NULL);
     program_assert_success();
-    program_assert_out("Usage: actorq env bench TASK [options]");
-    program_assert_out("--envs");
+    json_t *object = program_json();
+    const json_t *tasks = json_object_get(object, "envs");
+    assert_true(json_array_size(tasks) >= 10);
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        assert_task(json_array_get(tasks, i));
+    }
+    const json_t *families = json_object_get(object, "families");
+    for (size_t i = 0; i < json_array_size(families); i++) {
+        const char *prefix, *summary;
+        assert_int_equal(json_unpack(json_array_get(families, i), "{s:s, s:s}", "prefix", &prefix,
+                                     "summary", &summary),
+                         0);
+        assert_int_equal(prefix[strlen(prefix) - 1], ':');
+    }
+    json_decref(object);
 }
 
 static void assert_bench(const char *task, bool has_physics)
@@ -71,17 +82,6 @@ TEST(programs_get_rates)
         assert_bench("dmc:pendulum_swingup", true);
     }
 }
-
-TEST(people_see_a_rate)
-{
-    program_run("env", "bench", "CliffWalking-v1", "-s", "1", "-k", "3", NULL);
-    program_assert_success();
-    program_assert_out("gym:CliffWalking-v1: 3 environments, ");
-    program_assert_out("/s (");
-    program_assert_out("a reset ");
-}
-
-TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);
 
 int main(int argc, char **argv)
 {

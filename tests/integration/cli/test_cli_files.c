@@ -1,12 +1,19 @@
 /*
- * Policies, checkpoints and runs are shown and played as they are, and damage is never taken for
+ * A seed plays the same again, what is written is what was asked for, and damage is never taken for
  * data.
  */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/gif_reader.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static unsigned char bytes[FILE_BYTES_MAX];
 
 /* ---- eval ----------------------------------------------------------------------------------- */
 
@@ -37,7 +44,7 @@ static double number_in(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
-TEST_WITH(an_evaluation_has_every_figure, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(an_evaluation_has_every_figure)
 {
     cli_write_run(*state);
     json_t *object = eval(*state, NULL, "7");
@@ -55,7 +62,7 @@ TEST_WITH(an_evaluation_has_every_figure, cli_fixture_setup, cli_fixture_teardow
     json_decref(object);
 }
 
-TEST_WITH(a_seed_plays_the_same_episodes_again, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_seed_plays_the_same_episodes_again)
 {
     cli_write_run(*state);
     json_t *first = eval(*state, NULL, "7");
@@ -69,7 +76,7 @@ TEST_WITH(a_seed_plays_the_same_episodes_again, cli_fixture_setup, cli_fixture_t
     json_decref(other);
 }
 
-TEST_WITH(a_seed_that_was_not_given_is_told, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_seed_that_was_not_given_is_told)
 {
     cli_write_run(*state);
     program_run("eval", *state, "--episodes", "2", "--json", NULL);
@@ -82,7 +89,7 @@ TEST_WITH(a_seed_that_was_not_given_is_told, cli_fixture_setup, cli_fixture_tear
     json_decref(second);
 }
 
-TEST_WITH(a_run_is_played_in_both_precisions, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_is_played_in_both_precisions)
 {
     cli_write_run(*state);
     json_t *rounded = eval(*state, "int8", "7");
@@ -94,8 +101,7 @@ TEST_WITH(a_run_is_played_in_both_precisions, cli_fixture_setup, cli_fixture_tea
     json_decref(exact);
 }
 
-TEST_WITH(a_file_quantized_here_plays_as_one_that_was_broadcast, cli_fixture_setup,
-          cli_fixture_teardown)
+TEST_IN_FOLDER(a_file_quantized_here_plays_as_one_that_was_broadcast)
 {
     const char *file = cli_path(state, "policy.fp32.aq");
     cli_write_run(*state);
@@ -107,109 +113,13 @@ TEST_WITH(a_file_quantized_here_plays_as_one_that_was_broadcast, cli_fixture_set
     json_decref(quantized);
 }
 
-TEST_WITH(an_evaluation_is_shown_to_people, cli_fixture_setup, cli_fixture_teardown)
-{
-    cli_write_run(*state);
-    program_run("eval", *state, "--episodes", "3", "--seed", "5", NULL);
-    program_assert_success();
-    program_assert_out("policy.aq: gym:CartPole-v1, version 31, int8\n");
-    program_assert_out("  return ");
-    program_assert_out("3, seed 5\n");
-    program_assert_out("no (from a mean of 475)");
-}
-
-TEST_WITH(fp32_of_an_int8_file_is_refused, cli_fixture_setup, cli_fixture_teardown)
-{
-    cli_write_run(*state);
-    program_run("eval", cli_path(state, "policy.aq"), "--precision", "fp32", NULL);
-    program_assert_failure(1, "policy.aq holds int8 weights");
-}
-
-TEST_WITH(what_is_no_policy_cannot_be_played, cli_fixture_setup, cli_fixture_teardown)
-{
-    program_run("eval", *state, NULL);
-    program_assert_failure(1, "has no policy.aq");
-    program_run("eval", cli_path(state, "none.aq"), NULL);
-    program_assert_failure(1, "none.aq: can't open");
-    cli_write_text(cli_path(state, "text.aq"), "GET / HTTP/1.1\r\n\r\n and some more bytes");
-    program_run("eval", cli_path(state, "text.aq"), NULL);
-    program_assert_failure(1, "text.aq: ");
-    cli_write_checkpoint(cli_path(state, "a.aqc"), 1000);
-    program_run("eval", cli_path(state, "a.aqc"), "--json", NULL);
-    program_assert_failure(1, "checkpoint");
-}
-
 /* ---- inspect -------------------------------------------------------------------------------- */
 
-/* The object that `actorq inspect --json` prints. */
-static json_t *inspect(const char *path, const char *kind)
-{
-    program_run("inspect", path, "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
-    assert_string_equal(text_in(object, "kind"), kind);
-    return object;
-}
-
-TEST_WITH(a_policy_is_inspected, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(every_damaged_byte_is_found)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
-    json_t *object = inspect(path, "policy");
-    assert_string_equal(text_in(object, "network"), "4-16r-8t-2");
-    assert_int_equal(json_array_size(json_object_get(object, "layers")), 3);
-    assert_true(number_in(object, "tensor_bytes_fp32") > number_in(object, "tensor_bytes"));
-    json_decref(object);
-    program_run("inspect", path, NULL);
-    program_assert_success();
-    program_assert_out("a.aq: a policy, int8\n");
-    program_assert_out("0.78 % of 256 greedy actions differ");
-}
-
-TEST_WITH(a_checkpoint_is_inspected, cli_fixture_setup, cli_fixture_teardown)
-{
-    const char *path = cli_path(state, "a.aqc");
-    cli_write_checkpoint(path, 3000);
-    json_t *object = inspect(path, "checkpoint");
-    assert_true(number_in(object, "learner_step") == 3000);
-    assert_string_equal(text_in(json_object_get(object, "best_policy"), "kind"), "policy");
-    json_decref(object);
-    program_run("inspect", path, NULL);
-    program_assert_success();
-    program_assert_out("a.aqc: a checkpoint\n");
-}
-
-TEST_WITH(a_run_is_inspected, cli_fixture_setup, cli_fixture_teardown)
-{
-    cli_write_run(*state);
-    json_t *object = inspect(*state, "run");
-    assert_true(number_in(json_object_get(object, "checkpoint"), "learner_step") == 3000);
-    assert_true(number_in(json_object_get(object, "best_evaluation"), "return_mean") == 187.5);
-    assert_int_equal(json_array_size(json_object_get(object, "problems")), 0);
-    json_decref(object);
-    program_run("inspect", *state, NULL);
-    program_assert_success();
-    program_assert_out(": a run of gym:CartPole-v1\n");
-}
-
-TEST_WITH(a_run_with_a_damaged_checkpoint_is_inspected_and_says_so, cli_fixture_setup,
-          cli_fixture_teardown)
-{
-    cli_write_run(*state);
-    cli_damage(cli_path(state, "checkpoints/step-000000003000.aqc"), 200);
-    json_t *object = inspect(*state, "run");
-    assert_true(number_in(json_object_get(object, "checkpoint"), "learner_step") == 2000);
-    assert_int_equal(json_array_size(json_object_get(object, "problems")), 1);
-    json_decref(object);
-}
-
-TEST_WITH(every_damaged_byte_is_found, cli_fixture_setup, cli_fixture_teardown)
-{
-    enum { BYTES_MAX = 1 << 16 };
-    static unsigned char bytes[BYTES_MAX];
-    const char *path = cli_path(state, "a.aq");
-    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
-    size_t size = cli_read(path, bytes, BYTES_MAX);
+    size_t size = cli_read(path, bytes, FILE_BYTES_MAX);
     /* All of the frame's header, then here and there. */
     for (size_t at = 0; at < size; at += at < 20 ? 1 : 97) {
         cli_write(path, bytes, size);
@@ -219,7 +129,7 @@ TEST_WITH(every_damaged_byte_is_found, cli_fixture_setup, cli_fixture_teardown)
     }
 }
 
-TEST_WITH(a_file_that_is_cut_off_anywhere_is_refused, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_file_that_is_cut_off_anywhere_is_refused)
 {
     const char *path = cli_path(state, "a.aqc");
     static const size_t sizes[] = {2000, 1000, 100, 17, 16, 15, 4, 1, 0};
@@ -231,18 +141,95 @@ TEST_WITH(a_file_that_is_cut_off_anywhere_is_refused, cli_fixture_setup, cli_fix
     }
 }
 
-TEST_WITH(foreign_files_are_told_from_damaged_ones, cli_fixture_setup, cli_fixture_teardown)
+/* ---- what is written ------------------------------------------------------------------------ */
+
+TEST_IN_FOLDER(every_format_is_written_and_plays)
 {
-    const char *path = cli_path(state, "notes.txt");
-    cli_write_text(path, "The quick brown fox jumps over the lazy dog.\n");
-    program_run("inspect", path, NULL);
-    program_assert_failure(1, "notes.txt: neither a policy nor a checkpoint");
-    program_run("inspect", *state, NULL);
-    program_assert_failure(1, "is no run folder: it has no run.json");
-    program_run("inspect", cli_path(state, "none"), NULL);
-    program_assert_failure(1, "none: No such file or directory");
-    program_run("inspect", "/dev/null", NULL);
-    program_assert_failure(1, "/dev/null is neither a file nor a folder");
+    static const char *const formats[] = {"fp32",        "fp16", "bf16", "int8",
+                                          "int8-tensor", "int4", "int2", "int8-sparse"};
+    const char *precision;
+    cli_write_run(*state);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        program_run("quantize", *state, cli_path(state, "out.aq"), "--format", formats[i], "--rows",
+                    "100", NULL);
+        program_assert_success();
+        program_run("eval", cli_path(state, "out.aq"), "--episodes", "2", "--json", NULL);
+        program_assert_success();
+        json_t *object = program_json();
+        assert_int_equal(json_unpack(object, "{s:s}", "precision", &precision), 0);
+        assert_string_equal(precision, formats[i]);
+        json_decref(object);
+    }
+}
+
+TEST_IN_FOLDER(the_same_seed_writes_the_same_file)
+{
+    static char first[1 << 16], again[1 << 16];
+    cli_write_run(*state);
+    program_run("quantize", *state, cli_path(state, "a.aq"), "--rows", "100", NULL);
+    program_assert_success();
+    program_run("quantize", *state, cli_path(state, "b.aq"), "--rows", "100", NULL);
+    program_assert_success();
+    const size_t size = cli_read(cli_path(state, "a.aq"), first, sizeof(first));
+    assert_int_equal(cli_read(cli_path(state, "b.aq"), again, sizeof(again)), size);
+    assert_memory_equal(first, again, size);
+}
+
+TEST_IN_FOLDER(the_same_seed_shows_the_same)
+{
+    static char first[PROGRAM_TEXT_MAX];
+    const program_result *result = program_run("play", "random", "--env", "game:miner", "--seed",
+                                               "3", "--size", "10x10", "-n", "3", NULL);
+    memcpy(first, result->out, sizeof(first));
+    result = program_run("play", "random", "--env", "game:miner", "--seed", "3", "--size", "10x10",
+                         "-n", "3", NULL);
+    assert_string_equal(first, result->out);
+}
+
+TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
+{
+    static gif_reader reader;
+    const char *policy = cli_path(state, "p.aq"), *gif = cli_path(state, "run.gif");
+    size_t frames = 0;
+    cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
+    program_run("play", policy, "--seed", "5", "--gif", gif, "--size", "48x32", "--fps", "20",
+                "--json", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    const json_t *episode = json_array_get(json_object_get(object, "episodes"), 0);
+    const json_int_t steps = json_integer_value(json_object_get(episode, "steps"));
+    assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
+    gif_reader_open(&reader, bytes, cli_read(gif, bytes, sizeof(bytes)));
+    while (gif_reader_next(&reader)) {
+        frames++;
+    }
+    assert_int_equal(reader.width, 48);
+    assert_int_equal(reader.height, 32);
+    assert_int_equal(reader.delay_cs, 5);
+    assert_int_equal(frames, steps + 1 + 10); /* the last one for half a second more */
+    json_decref(object);
+}
+
+TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
+{
+    char folder[512];
+    char file[600];
+    struct stat before, after;
+    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "certs"));
+    (void)snprintf(file, sizeof(file), "%s/learner/cert.pem", folder);
+    program_run("certs", folder, "--days", "30", NULL);
+    program_assert_success();
+    program_assert_out("valid for 30 days");
+    program_assert_out("/operator");
+    program_assert_out("--certs DIR");
+    assert_int_equal(stat(file, &before), 0);
+    program_run("certs", folder, NULL);
+    program_assert_failure(1, "is not empty");
+    program_run("certs", folder, "--renew", NULL);
+    program_assert_success();
+    program_assert_out("one after the other");
+    assert_int_equal(stat(file, &after), 0);
+    assert_true(before.st_ino != after.st_ino);
 }
 
 int main(int argc, char **argv)

@@ -22,7 +22,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { FRAME_BYTES_MAX = 1 << 20 };
+enum { FRAME_BYTES_MAX = 1 << 20, PAGE_BYTES_MAX = 1 << 17 };
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
@@ -80,6 +80,63 @@ void cli_assert_in(const char *text, const char *words)
     if (!strstr(text, words)) {
         fail_msg("'%s' is not in:\n%s", words, text);
     }
+}
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+static const char anything[] = "…";
+
+bool cli_fits(const char *pattern, const char *text)
+{
+    while (*pattern != '\0' && strncmp(pattern, anything, strlen(anything)) != 0) {
+        if (*pattern++ != *text++) {
+            return false;
+        }
+    }
+    if (*pattern == '\0') {
+        return *text == '\0';
+    }
+    for (pattern += strlen(anything); !cli_fits(pattern, text); text++) {
+        if (*text == '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+void cli_assert_page(const char *name, const char *text)
+{
+    static char page[PAGE_BYTES_MAX];
+    char path[CLI_PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/pages/%s", AQ_GOLDEN_DIR, name);
+    page[aq_path_exists(path) ? cli_read(path, page, sizeof(page) - 1) : 0] = '\0';
+    if (cli_fits(page, text)) {
+        return;
+    }
+    if (getenv("AQ_WRITE_GOLDEN") != NULL) {
+        cli_write_text(path, text);
+        return;
+    }
+    fail_msg("%s is\n%sinstead of\n%s", name, text, page);
+}
+
+static char *printed;
+static size_t printed_size;
+static FILE *printing;
+
+FILE *cli_print_begin(void)
+{
+    free(printed);
+    printed = NULL;
+    printing = open_memstream(&printed, &printed_size);
+    assert_non_null(printing);
+    return printing;
+}
+
+const char *cli_print_end(void)
+{
+    assert_int_equal(fclose(printing), 0);
+    return printed;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

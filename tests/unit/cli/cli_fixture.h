@@ -5,8 +5,10 @@
 #ifndef AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
 #define AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/policy/snapshot.h"
 
@@ -21,6 +23,20 @@ const char *cli_path(void **state, const char *name);
 
 /* Asserts that the text has these words in it. */
 void cli_assert_in(const char *text, const char *words);
+
+/* Asserts that the text is that of tests/golden/pages/NAME, in which "…" stands for anything. With
+ * AQ_WRITE_GOLDEN=1 in the environment, another text is written there instead. */
+void cli_assert_page(const char *name, const char *text);
+
+/* Whether the text is that of the pattern. */
+bool cli_fits(const char *pattern, const char *text);
+
+/* A stream to print on, and what was printed, which stays valid until the next begins. */
+FILE *cli_print_begin(void);
+const char *cli_print_end(void);
+
+/* A test in a folder of its own. */
+#define TEST_IN_FOLDER(name) TEST_WITH(name, cli_fixture_setup, cli_fixture_teardown)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 

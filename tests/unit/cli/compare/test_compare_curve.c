@@ -7,7 +7,6 @@
 
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_energy.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -32,7 +31,7 @@ static aq_compare_curve read_text(void **state, const char *text)
     return curve;
 }
 
-TEST_WITH(evaluations_become_points, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(evaluations_become_points)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_int_equal(curve.count, 3);
@@ -41,7 +40,7 @@ TEST_WITH(evaluations_become_points, cli_fixture_setup, cli_fixture_teardown)
     aq_compare_curve_fini(&curve);
 }
 
-TEST_WITH(the_end_tells_the_totals, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_end_tells_the_totals)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_string_equal(curve.end, "budget");
@@ -54,7 +53,7 @@ TEST_WITH(the_end_tells_the_totals, cli_fixture_setup, cli_fixture_teardown)
 }
 
 /* What fuzzing found: one such line was the end of the whole file. */
-TEST_WITH(an_end_in_no_state_of_ours_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(an_end_in_no_state_of_ours_is_passed_over)
 {
     char text[sizeof(whole) + 200];
     snprintf(text, sizeof(text), "%s%s", whole,
@@ -65,7 +64,7 @@ TEST_WITH(an_end_in_no_state_of_ours_is_passed_over, cli_fixture_setup, cli_fixt
     aq_compare_curve_fini(&curve);
 }
 
-TEST_WITH(times_that_were_not_told_are_not_known, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(times_that_were_not_told_are_not_known)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 1.25);
@@ -76,7 +75,7 @@ TEST_WITH(times_that_were_not_told_are_not_known, cli_fixture_setup, cli_fixture
     aq_compare_curve_fini(&curve);
 }
 
-TEST_WITH(the_final_return_is_the_mean_of_the_last_tenth, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_final_return_is_the_mean_of_the_last_tenth)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_true(aq_compare_curve_final(&curve) == 30.0);
@@ -84,7 +83,7 @@ TEST_WITH(the_final_return_is_the_mean_of_the_last_tenth, cli_fixture_setup, cli
     assert_true(isnan(aq_compare_curve_final(&curve)));
 }
 
-TEST_WITH(a_run_that_was_resumed_goes_back, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
 {
     aq_compare_curve curve = read_text(
         state, "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":1,\"return_mean\":1}\n"
@@ -99,28 +98,28 @@ TEST_WITH(a_run_that_was_resumed_goes_back, cli_fixture_setup, cli_fixture_teard
     aq_compare_curve_fini(&curve);
 }
 
-TEST_WITH(a_file_that_is_not_there_is_said, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 {
     aq_error error;
     aq_compare_curve curve;
-    assert_int_equal(aq_compare_curve_read(cli_path(state, "none"), &curve, &error),
-                     AQ_E_NOT_FOUND);
-    cli_assert_in(error.text, "can't open");
+    assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &error), AQ_E_NOT_FOUND,
+                   &error, "can't open");
 }
 
-TEST_WITH(no_memory_leaves_nothing_behind, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
 {
     aq_compare_curve curve;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, whole);
-    for (uint64_t nth = 1; nth <= 2; nth++) {
-        aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_compare_curve_read(path, &curve, NULL), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+    int rc = AQ_E_NOMEM;
+    EACH_ALLOCATION_FAILS(rc)
+    {
+        rc = aq_compare_curve_read(path, &curve, NULL);
     }
+    aq_compare_curve_fini(&curve);
 }
 
-TEST_WITH(energy_has_its_source_and_roles, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(energy_has_its_source_and_roles)
 {
     aq_compare_energy energy;
     const char *path = cli_path(state, "energy.json");
@@ -134,7 +133,7 @@ TEST_WITH(energy_has_its_source_and_roles, cli_fixture_setup, cli_fixture_teardo
     assert_true(isnan(energy.role_joules[2]));
 }
 
-TEST_WITH(energy_without_source_or_joules_is_not_measured, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(energy_without_source_or_joules_is_not_measured)
 {
     static const char *const texts[] = {
         "",   "{", "{\"energy_j\":1}", "{\"source\":\"model\"}", "{\"source\":\"\",\"energy_j\":1}",

@@ -19,14 +19,14 @@ static aq_compare_plan make_plan(const char *dir, const char *precisions)
     return plan;
 }
 
-TEST_WITH(precisions_are_taken_in_their_order, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(precisions_are_taken_in_their_order)
 {
     aq_compare_plan plan = make_plan("d", "fp32,int8-tensor,int8");
     assert_int_equal(plan.precision_count, 3);
     assert_string_equal(plan.precisions[1], "int8-tensor");
 }
 
-TEST_WITH(lists_that_are_none_are_refused, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(lists_that_are_none_are_refused)
 {
     static const char *const texts[] = {"",
                                         "fp32,",
@@ -43,7 +43,7 @@ TEST_WITH(lists_that_are_none_are_refused, cli_fixture_setup, cli_fixture_teardo
     }
 }
 
-TEST_WITH(each_round_begins_with_another_precision, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(each_round_begins_with_another_precision)
 {
     aq_compare_plan plan = make_plan("d", "fp32,fp16,int8");
     size_t first[3] = {0}, all[3] = {0};
@@ -59,7 +59,7 @@ TEST_WITH(each_round_begins_with_another_precision, cli_fixture_setup, cli_fixtu
     }
 }
 
-TEST_WITH(runs_differ_in_format_and_seed_alone, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(runs_differ_in_format_and_seed_alone)
 {
     aq_run_config a, b;
     aq_compare_plan plan = make_plan("d", "fp32,int8");
@@ -73,7 +73,7 @@ TEST_WITH(runs_differ_in_format_and_seed_alone, cli_fixture_setup, cli_fixture_t
     assert_memory_equal(&a, &b, sizeof(a));
 }
 
-TEST_WITH(no_run_ends_for_being_good, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(no_run_ends_for_being_good)
 {
     aq_run_config config;
     double threshold;
@@ -83,16 +83,16 @@ TEST_WITH(no_run_ends_for_being_good, cli_fixture_setup, cli_fixture_teardown)
     assert_true(threshold >= 1e200);
 }
 
-TEST_WITH(a_precision_that_there_is_not_is_said, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_precision_that_there_is_not_is_said)
 {
     aq_error error;
     aq_run_config config;
     aq_compare_plan plan = make_plan("d", "int3");
-    assert_int_equal(aq_compare_plan_config(&plan, 0, 1, &config, &error), AQ_E_INVALID);
-    cli_assert_in(error.text, "int3");
+    assert_refused(aq_compare_plan_config(&plan, 0, 1, &config, &error), AQ_E_INVALID, &error,
+                   "int3");
 }
 
-TEST_WITH(a_plan_is_read_back_as_it_was_written, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_plan_is_read_back_as_it_was_written)
 {
     aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32,int8"), again;
     plan.threshold = 123.456;
@@ -109,15 +109,15 @@ TEST_WITH(a_plan_is_read_back_as_it_was_written, cli_fixture_setup, cli_fixture_
     assert_int_equal(again.config.learner.batch_size, 96);
 }
 
-TEST_WITH(a_folder_without_a_plan_is_said, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_without_a_plan_is_said)
 {
     aq_error error;
     aq_compare_plan plan;
-    assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, &error), AQ_E_NOT_FOUND);
-    cli_assert_in(error.text, "no comparison");
+    assert_refused(aq_compare_plan_read(cli_path(state, "."), &plan, &error), AQ_E_NOT_FOUND,
+                   &error, "no comparison");
 }
 
-TEST_WITH(a_damaged_plan_is_refused, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_damaged_plan_is_refused)
 {
     static const char *const texts[] = {
         "", "{}", "{\"preset\":\"none\",\"precisions\":[],\"seeds\":1,\"seed_first\":1}",
@@ -130,7 +130,7 @@ TEST_WITH(a_damaged_plan_is_refused, cli_fixture_setup, cli_fixture_teardown)
     }
 }
 
-TEST_WITH(every_preset_is_a_valid_configuration, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(every_preset_is_a_valid_configuration)
 {
     static const char *const names[] = {"default", "paper", "paper-300", "none"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -144,7 +144,7 @@ TEST_WITH(every_preset_is_a_valid_configuration, cli_fixture_setup, cli_fixture_
     }
 }
 
-TEST_WITH(the_papers_preset_is_the_papers_set_up, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_papers_preset_is_the_papers_set_up)
 {
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
@@ -159,11 +159,11 @@ TEST_WITH(the_papers_preset_is_the_papers_set_up, cli_fixture_setup, cli_fixture
     assert_int_equal(config.quantizer.publish_period * config.learner.batch_size / 16 / 4, 32);
 }
 
-TEST_WITH(a_preset_that_there_is_not_is_said, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_preset_that_there_is_not_is_said)
 {
     aq_error error;
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
-    assert_int_equal(aq_compare_preset_apply("papre", true, &config, &error), AQ_E_NOT_FOUND);
-    cli_assert_in(error.text, "paper");
+    assert_refused(aq_compare_preset_apply("papre", true, &config, &error), AQ_E_NOT_FOUND, &error,
+                   "paper");
 }

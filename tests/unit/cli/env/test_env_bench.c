@@ -3,7 +3,6 @@
  */
 #include "cli/env/bench_lanes.h"
 #include "cli/env/env_bench.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/sum_env.h"
@@ -82,8 +81,8 @@ TEST(failures_are_told_with_their_reason)
         aq_env_bench_report report = {.steps = 77};
         aq_error error = {0};
         aq_env *env = sum_env_open(&sum_env_plain, options[i]);
-        assert_int_equal(aq_env_bench(env, SECONDS, 2, 1, &report, &error), AQ_E_PEER);
-        cli_assert_in(error.text, words[i]);
+        assert_refused(aq_env_bench(env, SECONDS, 2, 1, &report, &error), AQ_E_PEER, &error,
+                       words[i]);
         assert_int_equal(report.steps, 77);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         aq_env_unref(env);
@@ -95,13 +94,11 @@ TEST(a_failing_allocation_leaves_nothing_behind)
     for (int i = 0; i < 2; i++) {
         aq_env *env = sum_env_open(i == 0 ? &sum_env_plain : &sum_env_exact, "");
         int rc = AQ_E_NOMEM;
-        for (uint64_t nth = 1; rc != 0; nth++) {
+        EACH_ALLOCATION_FAILS(rc)
+        {
             aq_env_bench_report report;
             aq_error error = {0};
-            aq_memory_fail_at(nth, 0);
             rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &error);
-            aq_memory_fail_at(0, 0);
-            assert_true(rc == 0 || rc == AQ_E_NOMEM);
             assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         }
         aq_env_unref(env);

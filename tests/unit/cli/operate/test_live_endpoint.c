@@ -42,18 +42,18 @@ TEST(a_wildcard_cannot_be_called)
     refuse("tcp://0.0.0.0:5550", AQ_E_INVALID, "called at one");
 }
 
-TEST_WITH(a_folder_of_a_live_run_names_its_learner, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_of_a_live_run_names_its_learner)
 {
     cli_write_text(cli_path(state, "endpoint.json"), "{\"learner\": \"ipc:///tmp/aq/learner\"}");
     assert_found(*state, "ipc:///tmp/aq/learner");
 }
 
-TEST_WITH(a_folder_without_a_live_run_says_so, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_without_a_live_run_says_so)
 {
     refuse(*state, AQ_E_NOT_FOUND, "endpoint.json");
 }
 
-TEST_WITH(a_damaged_endpoint_file_is_named, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_damaged_endpoint_file_is_named)
 {
     const char *path = cli_path(state, "endpoint.json");
     static const char *const bad[] = {"", "{", "[]", "{\"learner\": 5}", "{\"learner\": \"x\"}"};

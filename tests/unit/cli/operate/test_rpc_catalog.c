@@ -20,8 +20,7 @@ static void assert_unknown(const char *name, const char *words)
 {
     aq_caller_method found;
     aq_error error = {0};
-    assert_int_equal(aq_rpc_catalog_find(name, &found, &error), AQ_E_NOT_FOUND);
-    cli_assert_in(error.text, words);
+    assert_refused(aq_rpc_catalog_find(name, &found, &error), AQ_E_NOT_FOUND, &error, words);
 }
 
 TEST(a_method_is_found_by_its_full_name)

@@ -1,6 +1,6 @@
 /*
- * Charts: what is in the SVG and where, and that its PNG is a picture of it. The SVG is looked
- * through as text: its elements are one a line.
+ * Charts: their SVG, whole (tests/golden/pages/chart_*.svg, to be looked at), and that its PNG is a
+ * picture of it.
  */
 #include <math.h>
 #include <png.h>
@@ -11,6 +11,7 @@
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_png.h"
 #include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
 
 enum { PICTURE_BYTES_MAX = 1 << 22 };
 
@@ -29,122 +30,37 @@ static aq_plot_lines lines_of(const aq_plot_series *series, size_t count)
     };
 }
 
-static char *svg_of_lines(const aq_plot_lines *chart)
+/* The chart, drawn as SVG, is the page of that name. */
+static void assert_chart(const char *name, const aq_plot_lines *lines, const aq_plot_bars *bars)
 {
     aq_buffer out;
     aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(aq_plot_lines_draw(chart, &out), 0);
-    char *text = calloc(out.size + 1, 1);
-    assert_non_null(text);
-    memcpy(text, out.data, out.size);
+    assert_int_equal(
+        lines != NULL ? aq_plot_lines_draw(lines, &out) : aq_plot_bars_draw(bars, &out), 0);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    cli_assert_page(name, (const char *)out.data);
     aq_buffer_fini(&out);
-    return text;
 }
 
-static char *svg_of_bars(const aq_plot_bars *chart)
+static void assert_lines(const char *name, const aq_plot_series *series, size_t count)
 {
-    aq_buffer out;
-    aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(aq_plot_bars_draw(chart, &out), 0);
-    char *text = calloc(out.size + 1, 1);
-    assert_non_null(text);
-    memcpy(text, out.data, out.size);
-    aq_buffer_fini(&out);
-    return text;
-}
-
-static size_t times_in(const char *text, const char *part)
-{
-    size_t times = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
-        times++;
-    }
-    return times;
-}
-
-static void assert_has(const char *text, const char *part, size_t times)
-{
-    if (times_in(text, part) != times) {
-        print_error("'%s' is there %zu times, not %zu\n", part, times_in(text, part), times);
-        fail();
-    }
+    const aq_plot_lines chart = lines_of(series, count);
+    assert_chart(name, &chart, NULL);
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-TEST(a_chart_is_one_element_with_its_words)
+TEST(a_line_has_its_band_and_its_axes)
 {
-    const aq_plot_lines chart = lines_of(one_series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_memory_equal(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 38);
-    assert_string_equal(svg + strlen(svg) - 7, "</svg>\n");
-    assert_has(svg, "</svg>", 1);
-    assert_has(svg, "width=\"760\" height=\"440\"", 2);
-    assert_has(svg, ">a title</text>", 1);
-    assert_has(svg, ">steps</text>", 1);
-    assert_has(svg, ">return</text>", 1);
-    assert_has(svg, "prefers-color-scheme:dark", 1);
-    free(svg);
+    assert_lines("chart_line.svg", one_series, 1);
 }
 
-TEST(ticks_have_labels_on_both_axes)
-{
-    const aq_plot_lines chart = lines_of(one_series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, ">40</text>", 2);
-    assert_has(svg, ">100</text>", 2);
-    assert_has(svg, ">-20</text>", 1); /* of the band */
-    free(svg);
-}
-
-TEST(a_line_goes_through_its_points)
-{
-    const aq_plot_lines chart = lines_of(one_series, 1);
-    char *svg = svg_of_lines(&chart);
-    double x[3], y[3];
-    const char *at = strstr(svg, "<title>int8</title><polyline");
-    assert_non_null(at);
-    at = strstr(at, "points=\"");
-    assert_int_equal(
-        sscanf(at, "points=\"%lf,%lf %lf,%lf %lf,%lf\"", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]),
-        6);
-    assert_true(fabs(x[1] - (x[0] + x[2]) / 2) <= 0.11);
-    assert_true(fabs(y[1] - (y[0] + y[2]) / 2) <= 0.11);
-    assert_true(x[2] > x[0] && y[2] < y[0]); /* upwards */
-    free(svg);
-}
-
-TEST(a_band_is_a_polygon_there_and_back)
-{
-    const aq_plot_lines chart = lines_of(one_series, 1);
-    char *svg = svg_of_lines(&chart);
-    const char *band = strstr(svg, "<polygon class=\"aq-band\"");
-    assert_non_null(band);
-    double x[6], y[6];
-    assert_int_equal(sscanf(strstr(band, "points="),
-                            "points=\"%lf,%lf %lf,%lf %lf,%lf %lf,%lf %lf,%lf %lf,%lf\"", &x[0],
-                            &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3], &x[4], &y[4], &x[5],
-                            &y[5]),
-                     12);
-    for (int i = 0; i < 3; i++) {
-        assert_true(x[i] == x[5 - i]);
-        assert_true(y[i] < y[5 - i]); /* above first */
-    }
-    assert_true(band < strstr(svg, "<title>int8</title><polyline")); /* the line is over it */
-    free(svg);
-}
-
+/* Of one point there is no band. */
 TEST(what_is_not_finite_is_a_gap)
 {
     const aq_plot_point points[] = {
         {0, 1, NAN, NAN}, {1, 2, NAN, NAN}, {2, NAN, NAN, NAN}, {3, 4, NAN, NAN}, {4, 5, 4, 6}};
-    const aq_plot_series series[] = {{NULL, points, 5, 0}};
-    const aq_plot_lines chart = lines_of(series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, "<polyline", 2);
-    assert_has(svg, "<polygon", 0); /* of one point there is no band */
-    assert_has(svg, "nan", 0);
-    free(svg);
+    assert_lines("chart_gap.svg", (const aq_plot_series[]){{NULL, points, 5, 0}}, 1);
 }
 
 TEST(points_on_one_spot_are_drawn_once)
@@ -157,31 +73,24 @@ TEST(points_on_one_spot_are_drawn_once)
     }
     const aq_plot_series series[] = {{"many", points, MANY, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_true(strlen(svg) < 150000);
-    free(svg);
+    aq_buffer out;
+    aq_buffer_init(&out, PICTURE_BYTES_MAX);
+    assert_int_equal(aq_plot_lines_draw(&chart, &out), 0);
+    assert_true(out.size < 150000);
+    aq_buffer_fini(&out);
     free(points);
 }
 
 TEST(a_wide_band_does_not_flatten_the_lines)
 {
     const aq_plot_point points[] = {{0, 0, -1e6, 1e6}, {1, 100, -1e6, 1e6}};
-    const aq_plot_series series[] = {{"two runs", points, 2, 0}};
-    const aq_plot_lines chart = lines_of(series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, ">100</text>", 1);
-    assert_has(svg, "M</text>", 0);
-    free(svg);
+    assert_lines("chart_wide_band.svg", (const aq_plot_series[]){{"two runs", points, 2, 0}}, 1);
 }
 
 TEST(colours_repeat_dashed)
 {
     const aq_plot_series series[] = {{"a", straight, 3, 1}, {"b", straight, 3, 9}};
-    const aq_plot_lines chart = lines_of(series, 2);
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, "<g class=\"aq-1\">", 6); /* in the legend, the bands and the lines */
-    assert_has(svg, "aq-curve aq-dashed", 2);
-    free(svg);
+    assert_lines("chart_dashed.svg", series, 2);
 }
 
 TEST(a_level_is_on_the_axis_and_named)
@@ -189,29 +98,18 @@ TEST(a_level_is_on_the_axis_and_named)
     aq_plot_lines chart = lines_of(one_series, 1);
     chart.level_name = "threshold";
     chart.level = 475;
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, "class=\"aq-level\"", 1);
-    assert_has(svg, ">threshold</text>", 1);
-    assert_has(svg, ">500</text>", 1);
-    free(svg);
+    assert_chart("chart_level.svg", &chart, NULL);
 }
 
 TEST(texts_cannot_break_the_picture)
 {
     const aq_plot_series series[] = {{"<script>&\"\x01\xff", straight, 3, 0}};
-    const aq_plot_lines chart = lines_of(series, 1);
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, "<script", 0);
-    assert_has(svg, "&lt;script&gt;&amp;&quot;??", 2); /* in the legend and at the line */
-    free(svg);
+    assert_lines("chart_texts.svg", series, 1);
 }
 
 TEST(nothing_is_said_to_be_nothing)
 {
-    const aq_plot_lines chart = {.series_count = 0};
-    char *svg = svg_of_lines(&chart);
-    assert_has(svg, ">no data</text>", 1);
-    free(svg);
+    assert_chart("chart_nothing.svg", &(aq_plot_lines){.series_count = 0}, NULL);
 }
 
 /* ---- bars ----------------------------------------------------------------------------------- */
@@ -234,45 +132,11 @@ static aq_plot_bars bars_of(bool stacked)
     };
 }
 
-/* The place of the bar with that name. */
-static void box_of(const char *svg, const char *name, double *y, double *height)
+TEST(bars_stand_beside_or_on_each_other)
 {
-    double x, width;
-    char title[128];
-    (void)snprintf(title, sizeof(title), "<title>%s</title><rect", name);
-    const char *at = strstr(svg, title);
-    assert_non_null(at);
-    assert_int_equal(sscanf(strstr(at, " x=\""),
-                            " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &x, y, &width,
-                            height),
-                     4);
-}
-
-TEST(bars_are_as_high_as_their_values)
-{
-    const aq_plot_bars chart = bars_of(false);
-    char *svg = svg_of_bars(&chart);
-    double y, learner, actors, fewer;
-    box_of(svg, "fp32, learner: 30", &y, &learner);
-    box_of(svg, "fp32, actors: 60", &y, &actors);
-    box_of(svg, "int8, actors: 20", &y, &fewer);
-    assert_true(fabs(actors - 2 * learner) <= 0.21);
-    assert_true(fabs(actors - 3 * fewer) <= 0.31);
-    assert_has(svg, ">fp32</text>", 1);
-    assert_has(svg, ">60</text>", 2); /* at the axis and on the bar */
-    free(svg);
-}
-
-TEST(stacked_bars_stand_on_each_other)
-{
-    const aq_plot_bars chart = bars_of(true);
-    char *svg = svg_of_bars(&chart);
-    double y0, height0, y1, height1;
-    box_of(svg, "fp32, learner: 30", &y0, &height0);
-    box_of(svg, "fp32, actors: 60", &y1, &height1);
-    assert_true(fabs(y1 + height1 - y0) <= 0.11);
-    assert_has(svg, ">90</text>", 1); /* the sum */
-    free(svg);
+    const aq_plot_bars beside = bars_of(false), stacked = bars_of(true);
+    assert_chart("chart_bars.svg", NULL, &beside);
+    assert_chart("chart_stacked.svg", NULL, &stacked);
 }
 
 TEST(errors_are_whiskers_and_missing_values_are_named)
@@ -282,11 +146,7 @@ TEST(errors_are_whiskers_and_missing_values_are_named)
     aq_plot_bars chart = bars_of(false);
     chart.values = missing;
     chart.errors = errors;
-    char *svg = svg_of_bars(&chart);
-    assert_has(svg, "class=\"aq-whisker\"", 3);
-    assert_has(svg, ">n/a</text>", 1);
-    assert_has(svg, "class=\"aq-box\"", 3 + 2); /* and the legend's */
-    free(svg);
+    assert_chart("chart_whiskers.svg", NULL, &chart);
 }
 
 TEST(long_names_stand_upright)
@@ -295,9 +155,7 @@ TEST(long_names_stand_upright)
     aq_plot_bars chart = bars_of(false);
     chart.groups = long_names;
     chart.width = 240;
-    char *svg = svg_of_bars(&chart);
-    assert_has(svg, "rotate(-90", 3); /* and the axis's label */
-    free(svg);
+    assert_chart("chart_upright.svg", NULL, &chart);
 }
 
 /* ---- PNG ------------------------------------------------------------------------------------ */

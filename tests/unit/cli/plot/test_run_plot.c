@@ -9,7 +9,6 @@
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -35,7 +34,7 @@ static void write_run(void **state, const char *name, const char *config, const 
 
 /* ---- series --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_quantity_is_read_from_the_lines_that_have_it, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_quantity_is_read_from_the_lines_that_have_it)
 {
     aq_run_series series = series_of(
         state, "loss",
@@ -51,7 +50,7 @@ TEST_WITH(a_quantity_is_read_from_the_lines_that_have_it, cli_fixture_setup, cli
     aq_run_series_fini(&series);
 }
 
-TEST_WITH(a_quantity_within_objects_has_a_path, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_quantity_within_objects_has_a_path)
 {
     aq_run_series series =
         series_of(state, "replay/stored",
@@ -62,7 +61,7 @@ TEST_WITH(a_quantity_within_objects_has_a_path, cli_fixture_setup, cli_fixture_t
     aq_run_series_fini(&series);
 }
 
-TEST_WITH(evaluations_are_put_between_learner_steps, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(evaluations_are_put_between_learner_steps)
 {
     aq_run_series series = series_of(state, "return",
                                      "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
@@ -77,8 +76,7 @@ TEST_WITH(evaluations_are_put_between_learner_steps, cli_fixture_setup, cli_fixt
     aq_run_series_fini(&series);
 }
 
-TEST_WITH(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten, cli_fixture_setup,
-          cli_fixture_teardown)
+TEST_IN_FOLDER(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten)
 {
     aq_run_series series = series_of(state, "return",
                                      "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
@@ -90,7 +88,7 @@ TEST_WITH(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten, cli_fix
     aq_run_series_fini(&series);
 }
 
-TEST_WITH(a_missing_file_and_a_bad_name_are_refused, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
     aq_run_series series;
     aq_error error;
@@ -166,9 +164,8 @@ TEST(an_unknown_setting_is_refused)
     aq_run_groups groups;
     aq_error error;
     const aq_run_config config = config_of("seed=1", "seed=1");
-    assert_int_equal(aq_run_groups_make(&config, names, 1, "learner.speed", &groups, &error),
-                     AQ_E_INVALID);
-    cli_assert_in(error.text, "learner.speed");
+    assert_refused(aq_run_groups_make(&config, names, 1, "learner.speed", &groups, &error),
+                   AQ_E_INVALID, &error, "learner.speed");
 }
 
 /* ---- plots ---------------------------------------------------------------------------------- */
@@ -178,7 +175,7 @@ static const char *const returns_low = "{\"wall_s\":0,\"env_steps\":0,\"return_m
 static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":14}\n"
                                         "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":24}\n";
 
-TEST_WITH(runs_of_one_kind_are_one_curve, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
 {
     char a[CLI_PATH_MAX], b[CLI_PATH_MAX], c[CLI_PATH_MAX];
     const char *const runs[] = {a, b, c};
@@ -209,7 +206,7 @@ TEST_WITH(runs_of_one_kind_are_one_curve, cli_fixture_setup, cli_fixture_teardow
     aq_run_plot_destroy(plot);
 }
 
-TEST_WITH(long_times_are_in_minutes, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(long_times_are_in_minutes)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -224,7 +221,7 @@ TEST_WITH(long_times_are_in_minutes, cli_fixture_setup, cli_fixture_teardown)
     aq_run_plot_destroy(plot);
 }
 
-TEST_WITH(a_folder_without_a_run_is_named, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_without_a_run_is_named)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -232,11 +229,11 @@ TEST_WITH(a_folder_without_a_run_is_named, cli_fixture_setup, cli_fixture_teardo
     aq_run_plot *plot = NULL;
     aq_error error;
     (void)snprintf(a, sizeof(a), "%s", cli_path(state, "nowhere"));
-    assert_int_equal(aq_run_plot_create(runs, 1, &options, &plot, &error), AQ_E_NOT_FOUND);
-    cli_assert_in(error.text, "nowhere");
+    assert_refused(aq_run_plot_create(runs, 1, &options, &plot, &error), AQ_E_NOT_FOUND, &error,
+                   "nowhere");
 }
 
-TEST_WITH(without_memory_there_is_no_plot, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(without_memory_there_is_no_plot)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -245,11 +242,9 @@ TEST_WITH(without_memory_there_is_no_plot, cli_fixture_setup, cli_fixture_teardo
     int rc = AQ_E_NOMEM;
     write_run(state, "a", "seed: 1\n", returns_low);
     (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 200; nth++) {
-        aq_memory_fail_at(nth, 0);
+    EACH_ALLOCATION_FAILS(rc)
+    {
         rc = aq_run_plot_create(runs, 1, &options, &plot, NULL);
-        aq_memory_fail_at(0, 0);
     }
-    assert_int_equal(rc, 0);
     aq_run_plot_destroy(plot);
 }

@@ -41,13 +41,13 @@ static void write_steps(void **state)
     cli_write_checkpoint(cli_path(state, "step-000000002000.aqc"), 2000);
 }
 
-TEST_WITH(the_greatest_step_is_the_newest, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_greatest_step_is_the_newest)
 {
     write_steps(state);
     assert_newest(state, 2000, 0);
 }
 
-TEST_WITH(a_damaged_file_is_named_and_passed_over, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_damaged_file_is_named_and_passed_over)
 {
     write_steps(state);
     cli_damage(cli_path(state, "step-000000002000.aqc"), -100);
@@ -55,7 +55,7 @@ TEST_WITH(a_damaged_file_is_named_and_passed_over, cli_fixture_setup, cli_fixtur
     assert_says(passed[0], "step-000000002000.aqc");
 }
 
-TEST_WITH(a_file_that_is_cut_off_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_file_that_is_cut_off_is_passed_over)
 {
     write_steps(state);
     cli_truncate(cli_path(state, "step-000000002000.aqc"), 1000);
@@ -63,7 +63,7 @@ TEST_WITH(a_file_that_is_cut_off_is_passed_over, cli_fixture_setup, cli_fixture_
     assert_newest(state, 900, 2);
 }
 
-TEST_WITH(other_names_are_no_checkpoints, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(other_names_are_no_checkpoints)
 {
     write_steps(state);
     cli_write_text(cli_path(state, "step-000000009999.aqc.tmp-0123456789abcdef"), "x");
@@ -74,7 +74,7 @@ TEST_WITH(other_names_are_no_checkpoints, cli_fixture_setup, cli_fixture_teardow
     assert_newest(state, 2000, 0);
 }
 
-TEST_WITH(a_folder_of_damaged_files_has_none, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_of_damaged_files_has_none)
 {
     aq_checkpoint_found found;
     aq_error error = {0};
@@ -85,7 +85,7 @@ TEST_WITH(a_folder_of_damaged_files_has_none, cli_fixture_setup, cli_fixture_tea
     assert_says(error.text, *state);
 }
 
-TEST_WITH(no_folder_has_none, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(no_folder_has_none)
 {
     aq_checkpoint_found found;
     assert_int_equal(newest(cli_path(state, "none"), &found, NULL), AQ_E_NOT_FOUND);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/policy/layer_figures.h"
-#include "common/base/memory.h"
 #include "common/nn/params.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

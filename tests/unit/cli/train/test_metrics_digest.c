@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/train/metrics_digest.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -30,7 +29,7 @@ static json_int_t whole(const json_t *line, const char *key)
     return json_integer_value(json_object_get(line, key));
 }
 
-TEST_WITH(an_empty_file_has_nothing, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(an_empty_file_has_nothing)
 {
     aq_metrics_digest digest = digest_of(state, "");
     assert_int_equal(digest.lines, 0);
@@ -38,7 +37,7 @@ TEST_WITH(an_empty_file_has_nothing, cli_fixture_setup, cli_fixture_teardown)
     assert_null(digest.best);
 }
 
-TEST_WITH(the_last_line_is_kept, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_last_line_is_kept)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") PROGRESS("2") PROGRESS("3"));
     assert_int_equal(digest.lines, 3);
@@ -46,7 +45,7 @@ TEST_WITH(the_last_line_is_kept, cli_fixture_setup, cli_fixture_teardown)
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(the_last_progress_is_kept_beside_the_last_line, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_last_progress_is_kept_beside_the_last_line)
 {
     aq_metrics_digest digest =
         digest_of(state, PROGRESS("1") PROGRESS("2") EVALUATION("1", "10.0", "false"));
@@ -55,7 +54,7 @@ TEST_WITH(the_last_progress_is_kept_beside_the_last_line, cli_fixture_setup, cli
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(half_a_line_at_the_end_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(half_a_line_at_the_end_is_passed_over)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") "{\"event\":\"prog");
     assert_int_equal(digest.lines, 1);
@@ -63,7 +62,7 @@ TEST_WITH(half_a_line_at_the_end_is_passed_over, cli_fixture_setup, cli_fixture_
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(empty_and_damaged_lines_are_passed_over, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(empty_and_damaged_lines_are_passed_over)
 {
     aq_metrics_digest digest = digest_of(state, "{\"event\":\"evaluation\",\n\n" PROGRESS("7"));
     assert_int_equal(whole(digest.last, "env_steps"), 7);
@@ -71,7 +70,7 @@ TEST_WITH(empty_and_damaged_lines_are_passed_over, cli_fixture_setup, cli_fixtur
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(the_best_evaluation_has_the_greatest_mean, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_best_evaluation_has_the_greatest_mean)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "10.0", "false") EVALUATION("2", "30", "false")
@@ -80,7 +79,7 @@ TEST_WITH(the_best_evaluation_has_the_greatest_mean, cli_fixture_setup, cli_fixt
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(a_confirmed_evaluation_is_above_any_screening, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_confirmed_evaluation_is_above_any_screening)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "100.0", "false") EVALUATION("2", "30.0", "true")
@@ -89,7 +88,7 @@ TEST_WITH(a_confirmed_evaluation_is_above_any_screening, cli_fixture_setup, cli_
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(an_evaluation_without_a_mean_does_not_count, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(an_evaluation_without_a_mean_does_not_count)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "null", "true") EVALUATION("2", "5.0", "false"));
@@ -97,8 +96,7 @@ TEST_WITH(an_evaluation_without_a_mean_does_not_count, cli_fixture_setup, cli_fi
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(a_line_that_is_too_long_to_be_ours_is_passed_over, cli_fixture_setup,
-          cli_fixture_teardown)
+TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
 {
     enum { LONG = 40000 };
     char *text = calloc(1, LONG + 1000);
@@ -114,7 +112,7 @@ TEST_WITH(a_line_that_is_too_long_to_be_ours_is_passed_over, cli_fixture_setup,
 
 #define END "{\"event\":\"end\",\"state\":\"solved\"}\n"
 
-TEST_WITH(the_end_of_a_run_is_told, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_end_of_a_run_is_told)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") END EVALUATION("2", "5.0", "false"));
     assert_non_null(digest.end);
@@ -122,14 +120,14 @@ TEST_WITH(the_end_of_a_run_is_told, cli_fixture_setup, cli_fixture_teardown)
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(a_run_that_was_resumed_has_no_end, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_that_was_resumed_has_no_end)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") END PROGRESS("2"));
     assert_null(digest.end);
     aq_metrics_digest_fini(&digest);
 }
 
-TEST_WITH(a_missing_file_is_named, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_missing_file_is_named)
 {
     aq_metrics_digest digest;
     aq_error error = {0};
@@ -137,13 +135,13 @@ TEST_WITH(a_missing_file_is_named, cli_fixture_setup, cli_fixture_teardown)
     assert_refused(aq_metrics_digest_read(path, &digest, &error), AQ_E_NOT_FOUND, &error, path);
 }
 
-TEST_WITH(a_folder_is_no_file, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_folder_is_no_file)
 {
     aq_metrics_digest digest;
     assert_true(aq_metrics_digest_read(*state, &digest, NULL) < 0);
 }
 
-TEST_WITH(without_memory_nothing_is_read, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(without_memory_nothing_is_read)
 {
     aq_metrics_digest digest;
     const char *path = cli_path(state, "metrics.jsonl");

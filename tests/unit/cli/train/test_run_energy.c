@@ -22,7 +22,7 @@ static int read_text(void **state, const char *text, aq_run_energy *energy, aq_e
     return aq_run_energy_read(*state, energy, error);
 }
 
-TEST_WITH(what_a_run_took_is_read, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(what_a_run_took_is_read)
 {
     aq_run_energy energy;
     assert_int_equal(read_text(state, good, &energy, NULL), 0);
@@ -33,7 +33,7 @@ TEST_WITH(what_a_run_took_is_read, cli_fixture_setup, cli_fixture_teardown)
     assert_true(energy.role_j[2] == 0 && energy.role_cpu_s[3] == 1);
 }
 
-TEST_WITH(the_line_names_the_source, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_line_names_the_source)
 {
     aq_run_energy energy;
     char line[AQ_ENERGY_LINE_MAX];
@@ -54,13 +54,13 @@ TEST(a_run_that_took_nothing_has_no_shares)
     assert_says(line, "learner -");
 }
 
-TEST_WITH(a_run_without_the_file_is_told_apart, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_without_the_file_is_told_apart)
 {
     aq_run_energy energy;
     assert_int_equal(aq_run_energy_read(*state, &energy, NULL), AQ_E_NOT_FOUND);
 }
 
-TEST_WITH(a_file_that_is_something_else_is_refused, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_file_that_is_something_else_is_refused)
 {
     static const char *const texts[] = {
         "",

@@ -35,7 +35,7 @@ static void write_policy(void **state, uint64_t seed)
 
 /* ---- making it ----------------------------------------------------------------------------- */
 
-TEST_WITH(the_figures_are_those_of_the_last_status, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_figures_are_those_of_the_last_status)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -57,8 +57,7 @@ TEST_WITH(the_figures_are_those_of_the_last_status, cli_fixture_setup, cli_fixtu
 }
 
 /* The last status may be from before the end, and there may be none at all. */
-TEST_WITH(the_last_words_of_the_learner_count_more_than_a_status, cli_fixture_setup,
-          cli_fixture_teardown)
+TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -85,7 +84,7 @@ TEST_WITH(the_last_words_of_the_learner_count_more_than_a_status, cli_fixture_se
     assert_false(report.solved);
 }
 
-TEST_WITH(a_run_that_left_no_policy_has_no_return, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_that_left_no_policy_has_no_return)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.interrupted = true};
@@ -98,8 +97,7 @@ TEST_WITH(a_run_that_left_no_policy_has_no_return, cli_fixture_setup, cli_fixtur
     assert_string_equal(report.algorithm, ""); /* no learner ever answered */
 }
 
-TEST_WITH(the_policy_is_played_afresh_and_the_same_way_each_time, cli_fixture_setup,
-          cli_fixture_teardown)
+TEST_IN_FOLDER(the_policy_is_played_afresh_and_the_same_way_each_time)
 {
     aq_run_config config = config_of(5), other = config_of(6);
     aq_train_result result = {.wall_s = 1};
@@ -115,7 +113,7 @@ TEST_WITH(the_policy_is_played_afresh_and_the_same_way_each_time, cli_fixture_se
     assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
 }
 
-TEST_WITH(a_policy_that_is_damaged_is_named, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_policy_that_is_damaged_is_named)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 1};
@@ -123,33 +121,15 @@ TEST_WITH(a_policy_that_is_damaged_is_named, cli_fixture_setup, cli_fixture_tear
     aq_error error = {0};
     write_policy(state, 7);
     cli_damage(cli_path(state, "policy.aq"), -10);
-    assert_int_equal(aq_train_report_make(&config, *state, &result, &report, &error), AQ_E_CORRUPT);
-    cli_assert_in(error.text, cli_path(state, "policy.aq"));
+    assert_refused(aq_train_report_make(&config, *state, &result, &report, &error), AQ_E_CORRUPT,
+                   &error, cli_path(state, "policy.aq"));
     assert_int_equal(report.episodes, 4711);
 }
 
 /* ---- saying it ----------------------------------------------------------------------------- */
 
-TEST_WITH(as_json_it_has_every_figure_and_null_for_none, cli_fixture_setup, cli_fixture_teardown)
-{
-    aq_run_config config = config_of(5);
-    aq_train_result result = {.wall_s = 2.5, .restarts = 1};
-    aq_train_report report = report_of(state, &config, &result);
-    json_t *object = aq_train_report_json(&report);
-    assert_non_null(object);
-    assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
-    assert_int_equal(json_integer_value(json_object_get(object, "seed")), 5);
-    assert_true(json_real_value(json_object_get(object, "wall_s")) == 2.5);
-    assert_true(json_is_false(json_object_get(object, "solved")));
-    assert_true(json_is_null(json_object_get(object, "return_mean")));
-    assert_true(json_is_null(json_object_get(object, "return_std")));
-    assert_int_equal(json_integer_value(json_object_get(object, "episodes")), 0);
-    assert_int_equal(json_integer_value(json_object_get(object, "restarts")), 1);
-    assert_string_equal(json_string_value(json_object_get(object, "run")), *state);
-    json_decref(object);
-}
-
-static const char *printed(const aq_train_report *report)
+/* What stands on standard output is the page of that name. */
+static void assert_printed(const char *page, const aq_train_report *report)
 {
     static char text[8192];
     FILE *file = tmpfile();
@@ -164,10 +144,23 @@ static const char *printed(const aq_train_report *report)
     rewind(file);
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
-    return text;
+    cli_assert_page(page, text);
 }
 
-TEST_WITH(a_solved_run_is_shown_with_its_policy, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(as_json_it_has_every_figure_and_null_for_none)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 2.5, .restarts = 1};
+    aq_train_report report = report_of(state, &config, &result);
+    json_t *object = aq_train_report_json(&report);
+    FILE *out = cli_print_begin();
+    assert_int_equal(json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)), 0);
+    (void)fputc('\n', out);
+    cli_assert_page("train_report.json", cli_print_end());
+    json_decref(object);
+}
+
+TEST_IN_FOLDER(a_solved_run_is_shown_with_its_policy)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -176,39 +169,26 @@ TEST_WITH(a_solved_run_is_shown_with_its_policy, cli_fixture_setup, cli_fixture_
     aq_train_result result = {.status = &fixture.reply, .wall_s = 90};
     write_policy(state, 7);
     aq_train_report report = report_of(state, &config, &result);
-    const char *text = printed(&report);
-    cli_assert_in(text, "gym:CartPole-v1: solved after 1m30s");
-    cli_assert_in(text, "fresh greedy episodes");
-    cli_assert_in(text, "version 31)");
-    cli_assert_in(text, "fp32 would have taken 606.4 kB");
-    cli_assert_in(text, "actorq inspect");
-    assert_null(strstr(text, "restarts"));
-    assert_null(strstr(text, "--resume"));
+    assert_printed("train_solved.txt", &report);
 }
 
-TEST_WITH(an_unsolved_run_says_how_to_go_on, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(an_unsolved_run_says_how_to_go_on)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 3, .restarts = 4};
     config.limits.env_steps = 1000;
     aq_train_report report = report_of(state, &config, &result);
-    const char *text = printed(&report);
-    cli_assert_in(text, "ended at its limit, not solved after 3.0s");
-    cli_assert_in(text, "restarts   4 (see ");
-    cli_assert_in(text, "--resume --set limits.env_steps=2000");
-    assert_null(strstr(text, "  return "));
-    assert_null(strstr(text, "actorq eval"));
-
+    assert_printed("train_unsolved.txt", &report);
     report.interrupted = true;
-    cli_assert_in(printed(&report), "interrupted after 3.0s");
+    assert_printed("train_interrupted.txt", &report);
 }
 
-TEST_WITH(the_other_precision_is_what_to_try_next, cli_fixture_setup, cli_fixture_teardown)
+TEST_IN_FOLDER(the_other_precision_is_what_to_try_next)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 3};
     aq_train_report report = report_of(state, &config, &result);
-    cli_assert_in(printed(&report), "--set quantizer.format=fp32");
+    assert_printed("train_of_int8.txt", &report);
     config.quantizer.format = 1;
-    cli_assert_in(printed(&report), "--set quantizer.format=int8");
+    assert_printed("train_of_fp32.txt", &report);
 }
