@@ -15,6 +15,9 @@ enum { FILE_TESTS_MAX = 512, NOTHING_FITS = -1 };
 
 static aq_test *tests;
 static aq_test_group *groups;
+static struct CMUnitTest units[FILE_TESTS_MAX]; /* of the file that runs */
+static size_t begun;                            /* of them */
+static size_t row;                              /* of a table, from 1; 0: in none */
 
 /* By file, then by line. */
 void aq_test_add(aq_test *test)
@@ -57,11 +60,59 @@ static const char *name_of(const char *file, char *out, size_t size)
     return out;
 }
 
+typedef struct ending {
+    void (*function)(void *thing);
+    void *thing;
+    struct ending *next;
+} ending;
+
+static ending *endings, *set_up_endings; /* the latest first; those of the setup */
+
+void at_end(void (*function)(void *thing), void *thing)
+{
+    ending *it = malloc(sizeof(*it));
+    assert_non_null(it);
+    *it = (ending){function, thing, endings};
+    endings = it;
+}
+
+static void end_until(const ending *last)
+{
+    while (endings != last) {
+        ending it = *endings;
+        free(endings);
+        endings = it.next;
+        it.function(it.thing);
+    }
+}
+
+static int set_up(void **state)
+{
+    const struct CMUnitTest *unit = &units[begun++];
+    const int rc = unit->setup_func != NULL ? unit->setup_func(state) : 0;
+    set_up_endings = endings;
+    return rc;
+}
+
+static int tear_down(void **state)
+{
+    const struct CMUnitTest *unit = &units[begun - 1];
+    aq_memory_fail_at(0, 0);
+    if (row > 0) {
+        print_error("%s: in row %zu\n", unit->name, row);
+        row = 0;
+    }
+    end_until(set_up_endings);
+    const int rc = unit->teardown_func != NULL ? unit->teardown_func(state) : 0;
+    end_until(NULL);
+    return rc;
+}
+
 /* The tests of one file, from `first` on, that fit the pattern, or all if the file's name does;
  * `*ret_next` is the first of the next file. How many failed, or NOTHING_FITS. */
 static int run_file(const aq_test *first, const char *pattern, const aq_test **ret_next)
 {
-    static struct CMUnitTest units[FILE_TESTS_MAX];
+    static struct CMUnitTest surrounded[FILE_TESTS_MAX];
     const aq_test_group *group = group_of(first->file);
     char name[64];
     const bool is_meant = fnmatch(pattern, name_of(first->file, name, sizeof(name)), 0) == 0;
@@ -73,12 +124,17 @@ static int run_file(const aq_test *first, const char *pattern, const aq_test **r
             exit(EXIT_FAILURE);
         }
         if (is_meant || fnmatch(pattern, test->unit.name, 0) == 0) {
+            surrounded[count] = test->unit;
+            surrounded[count].setup_func = set_up;
+            surrounded[count].teardown_func = tear_down;
             units[count++] = test->unit;
         }
     }
     *ret_next = test;
-    return count == 0 ? NOTHING_FITS
-                      : _cmocka_run_group_tests(name, units, count, group->setup, group->teardown);
+    begun = 0;
+    return count == 0
+               ? NOTHING_FITS
+               : _cmocka_run_group_tests(name, surrounded, count, group->setup, group->teardown);
 }
 
 int aq_test_run(const char *pattern)
@@ -134,6 +190,12 @@ void aq_assert_near(double value, double expected, double within, const char *fi
         print_error("%.17g is not within %g of %.17g\n", value, within, expected);
         _fail(file, line);
     }
+}
+
+bool aq_test_row(size_t index, size_t count)
+{
+    row = index < count ? index + 1 : 0;
+    return index < count;
 }
 
 bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line)

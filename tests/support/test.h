@@ -4,10 +4,12 @@
  *   #include "tests/support/test.h"
  *
  *   TEST(a_full_queue_refuses) { ... }
- *   TEST_OF(a_queue_drains, aq_queue *queue, queue_of(3), aq_queue_destroy) { ... }
- *   TEST_WITH(a_queue_drains, make_queue, drop_queue) { aq_queue *queue = *state; ... }
+ *   TEST_IN(queue_kit, kit, a_queue_drains) { ... kit->queue ... }
+ *   TEST_OF(a_queue_fills, aq_queue *queue, queue_of(3), aq_queue_destroy) { ... }
+ *   TEST_WITH(a_queue_ends, make_queue, drop_queue) { aq_queue *queue = *state; ... }
  *
  * A program runs the tests of all its files, a group for each file (run_tests.c), in their order.
+ * Allocations that a test lets fail are those of this test alone.
  */
 #ifndef AQ_TESTS_SUPPORT_TEST_H
 #define AQ_TESTS_SUPPORT_TEST_H
@@ -18,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -77,6 +80,36 @@ int aq_test_run(const char *pattern);
     }                                                                                              \
     static void of_##name(it __attribute__((unused)))
 
+/* With a fixture of its own, zeroed, which type_setup(type *) prepares and type_teardown(type *)
+ * clears away.
+ *
+ *   TEST_IN(queue_kit, kit, a_queue_drains) { ... kit->queue ... }
+ */
+#define TEST_IN(type, variable, name)                                                              \
+    static void in_##name(type *variable);                                                         \
+    static int setup_##name(void **state)                                                          \
+    {                                                                                              \
+        static type this_fixture;                                                                  \
+        memset(&this_fixture, 0, sizeof(this_fixture));                                            \
+        *state = &this_fixture;                                                                    \
+        type##_setup(&this_fixture);                                                               \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int teardown_##name(void **state)                                                       \
+    {                                                                                              \
+        type##_teardown(*state);                                                                   \
+        return 0;                                                                                  \
+    }                                                                                              \
+    TEST_WITH(name, setup_##name, teardown_##name)                                                 \
+    {                                                                                              \
+        in_##name(*state);                                                                         \
+    }                                                                                              \
+    static void in_##name(type *variable __attribute__((unused)))
+
+/* Does this when the test is over, however it ended; what was asked for last comes first. So a
+ * helper takes back what it makes. */
+void at_end(void (*function)(void *thing), void *thing);
+
 /* Once before the first test of the file, and after its last; either may be NULL. */
 #define TEST_GROUP(setup, teardown)                                                                \
     __attribute__((constructor)) static void add_the_group(void)                                   \
@@ -107,13 +140,19 @@ void aq_assert_succeeds(int rc, const aq_error *error, const char *file, int lin
     aq_assert_near((value), (expected), (within), __FILE__, __LINE__)
 void aq_assert_near(double value, double expected, double within, const char *file, int line);
 
+/* Over the rows of a table; a test that fails within says in which.
+ *
+ *   EACH_ROW(i, rows) { assert_int_equal(aq_half(rows[i].in), rows[i].out); }
+ */
+#define EACH_ROW(i, rows) for (size_t i = 0; aq_test_row(i, sizeof(rows) / sizeof((rows)[0])); i++)
+bool aq_test_row(size_t row, size_t count);
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* The body runs with its first allocation failing, then with its second, and so on, until `rc`,
  * which it sets, is 0. Before that it must be AQ_E_NOMEM.
  *
- *   EACH_ALLOCATION_FAILS(rc)
- *   {
+ *   EACH_ALLOCATION_FAILS(rc) {
  *       rc = aq_queue_create(4, &queue);
  *   }
  */
@@ -128,8 +167,7 @@ bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line);
         int rc_;                                                                                   \
         void *const untouched_ = &rc_;                                                             \
         (made) = untouched_;                                                                       \
-        EACH_ALLOCATION_FAILS(rc_)                                                                 \
-        {                                                                                          \
+        EACH_ALLOCATION_FAILS(rc_) {                                                               \
             assert_ptr_equal(made, untouched_);                                                    \
             rc_ = (call);                                                                          \
         }                                                                                          \

@@ -141,8 +141,7 @@ static void check_no_memory(aq_env *open)
     uint8_t *lane = aq_alloc(1, open->class->state_bytes);
     assert_non_null(lane);
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_env *env = NULL;
         memset(lane, 0, open->class->state_bytes);
         rc = aq_env_open(open->name, &env, NULL);

@@ -74,8 +74,7 @@ TEST(every_failed_allocation_is_told)
     aq_env *env = NULL;
     aq_error error = {0};
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         error = (aq_error){0};
         rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &error);
         assert_true(rc == 0 || strstr(error.text, "no memory") != NULL);

@@ -75,8 +75,7 @@ TEST(no_memory_is_said)
     aq_env_task task;
     int rc;
     const uint64_t hash = cartpole_hash();
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_env_task_find("gym:CartPole-v1", hash, &task, NULL);
     }
     aq_env_task_fini(&task);

@@ -337,8 +337,7 @@ TEST(evaluate_survives_every_failed_allocation)
     aq_engine *engine = engine_of(1, 4);
     aq_evaluation result = {.version = 77};
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         assert_int_equal(result.version, 77);
         rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
     }

@@ -67,8 +67,7 @@ TEST_OF_PLAYER(without_memory_nothing_is_played)
 {
     float obs[ROWS][TALLY_OBS];
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_greedy_obs(&one->task, one->engine, ROWS, 7, &obs[0][0], NULL);
     }
 }

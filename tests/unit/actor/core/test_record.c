@@ -52,8 +52,7 @@ TEST(a_record_survives_every_failed_allocation)
 {
     const aq_run_settings settings = two_columns();
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_record record;
         rc = aq_record_init(&record, &settings, LANES);
         aq_record_fini(&record);

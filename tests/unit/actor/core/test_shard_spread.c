@@ -281,8 +281,7 @@ TEST(without_memory_nothing_changes)
     assert_ptr_equal(spread, untouched);
     spread = spread_of(1);
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         assert_int_equal(aq_shard_spread_count(spread), 1);
         assert_int_equal(shard, 77);
         rc = aq_shard_spread_open(spread, 5, &shard);

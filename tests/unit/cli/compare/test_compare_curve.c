@@ -112,8 +112,7 @@ TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, whole);
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_compare_curve_read(path, &curve, NULL);
     }
     aq_compare_curve_fini(&curve);

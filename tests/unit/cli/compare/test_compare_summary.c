@@ -273,8 +273,7 @@ TEST_WITH(no_memory_is_said_and_nothing_is_lost, setup, cli_fixture_teardown)
 {
     aq_compare_summary summary;
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_compare_summary_make(&plan, 200, &summary, NULL);
     }
     aq_compare_summary_fini(&summary); /* a curve may be missing, as if unreadable */

@@ -94,8 +94,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
     for (int i = 0; i < 2; i++) {
         aq_env *env = sum_env_open(i == 0 ? &sum_env_plain : &sum_env_exact, "");
         int rc = AQ_E_NOMEM;
-        EACH_ALLOCATION_FAILS(rc)
-        {
+        EACH_ALLOCATION_FAILS(rc) {
             aq_env_bench_report report;
             aq_error error = {0};
             rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &error);

@@ -153,8 +153,7 @@ TEST(a_bad_url_is_refused)
 TEST(without_memory_nothing_is_opened)
 {
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_caller *caller = NULL;
         rc = aq_caller_open("ipc:///nonexistent/actorq.sock", &caller, NULL);
         aq_caller_close(caller);

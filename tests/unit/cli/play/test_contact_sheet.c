@@ -97,8 +97,7 @@ TEST(a_png_of_one_picture_is_that_picture)
 TEST(without_memory_there_is_neither_sheet_nor_png)
 {
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_sheet *sheet = NULL;
         rc = aq_sheet_create(WIDTH, HEIGHT, &sheet);
         assert_true((sheet != NULL) == (rc == 0));
@@ -106,8 +105,7 @@ TEST(without_memory_there_is_neither_sheet_nor_png)
     }
     rc = AQ_E_NOMEM;
     aq_sheet *sheet = make(3);
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_buffer bytes;
         aq_buffer_init(&bytes, 1 << 20);
         rc = aq_sheet_png(sheet, &bytes);

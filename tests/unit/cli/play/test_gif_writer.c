@@ -167,8 +167,7 @@ TEST(only_what_changed_is_stored)
 TEST(a_writer_without_memory_is_not_made)
 {
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_gif *gif = NULL;
         rc = aq_gif_create(20, 20, 2, &gif);
         assert_true((gif != NULL) == (rc == 0));

@@ -112,8 +112,7 @@ TEST(without_memory_there_is_no_player)
     aq_env *env = open_env("gym:CartPole-v1");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_player *player = NULL;
         rc = aq_player_create(env, policy, 1, &player, NULL);
         assert_true((player != NULL) == (rc == 0));

@@ -236,8 +236,7 @@ TEST(without_memory_there_is_no_picture)
     const aq_plot_bars bars = bars_of(true);
     for (int kind = 0; kind < 2; kind++) {
         int rc = AQ_E_NOMEM;
-        EACH_ALLOCATION_FAILS(rc)
-        {
+        EACH_ALLOCATION_FAILS(rc) {
             aq_buffer out;
             aq_buffer_init(&out, PICTURE_BYTES_MAX);
             rc = kind == 0 ? aq_plot_lines_draw(&lines, &out) : aq_plot_bars_draw(&bars, &out);

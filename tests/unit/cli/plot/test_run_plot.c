@@ -242,8 +242,7 @@ TEST_IN_FOLDER(without_memory_there_is_no_plot)
     int rc = AQ_E_NOMEM;
     write_run(state, "a", "seed: 1\n", returns_low);
     (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_run_plot_create(runs, 1, &options, &plot, NULL);
     }
     aq_run_plot_destroy(plot);

@@ -159,8 +159,7 @@ TEST_IN_FOLDER(without_memory_nothing_is_read)
     int rc = AQ_E_NOMEM;
     const char *file = cli_path(state, "a.aq");
     cli_write_policy(file, AQ_FORMAT_F32, 3);
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         char path[AQ_POLICY_PATH_MAX];
         aq_snapshot *snapshot = NULL;
         aq_error error = {0};

@@ -109,8 +109,7 @@ TEST(every_failed_allocation_is_survived)
                                         .static_activations = true,
                                         .range_method = AQ_RANGE_PERCENTILE};
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_snapshot *made = NULL;
         aq_error error = {0};
         rc = aq_post_quantize(exact, &plan, &obs, &made, &error);

@@ -364,8 +364,7 @@ TEST_OF_SUPERVISOR_DESK(a_prefix_chooses_who_is_stopped)
 TEST_OF_SUPERVISOR_DESK(starting_survives_every_failed_allocation)
 {
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = try_start(desk, "ant", "exit 0", NULL);
         assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), rc == 0);
     }

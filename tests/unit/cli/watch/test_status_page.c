@@ -86,8 +86,7 @@ TEST(without_memory_the_page_fails)
     int rc = AQ_E_NOMEM;
     status_fixture_learner(&fixture);
     FILE *out = cli_print_begin();
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_status_page_print(out, "x", &fixture.reply, SIZE_MAX);
     }
     (void)cli_print_end();

@@ -100,8 +100,7 @@ TEST(arrays_like_others_are_zeroed_and_apart)
     pair all;
     int rc;
     make(&all);
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_named_arrays_like(&all.arrays, &like);
     }
     assert_int_equal(aq_named_arrays_check_same(&all.arrays, &like, NULL), 0);

@@ -133,8 +133,7 @@ static const char good_yaml[] = "seed: 7\n"
 TEST(reading_survives_every_failed_allocation)
 {
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         sample settings;
         sample before;
         aq_error error = {0};
@@ -158,8 +157,7 @@ TEST(printing_survives_every_failed_allocation)
     memset(&settings, 0, sizeof(settings));
     aq_settings_init(&sample_table, &settings);
     int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         aq_buffer out;
 
         aq_buffer_init(&out, 1 << 16);

@@ -195,8 +195,7 @@ TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
     stand *all = *state;
     aq_agent *made = NULL;
     int rc;
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &made, NULL);
         assert_true(rc == 0 || made == NULL);
     }

@@ -79,8 +79,7 @@ TEST(create_survives_the_failure_of_each_allocation)
 
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, NULL);
         assert_true(rc == 0 || algorithm == NULL);
     }

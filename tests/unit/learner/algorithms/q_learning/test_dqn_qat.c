@@ -251,8 +251,7 @@ TEST(create_survives_the_failure_of_each_allocation)
     fixture f;
 
     init(&f, 4, 0);
-    EACH_ALLOCATION_FAILS(rc)
-    {
+    EACH_ALLOCATION_FAILS(rc) {
         rc = agent_try(&aq_dqn_class, &f.config, &f.schema, 1, &algorithm, NULL);
         assert_true(rc == 0 || algorithm == NULL);
     }
