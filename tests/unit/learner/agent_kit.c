@@ -28,9 +28,7 @@ aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
 {
     aq_agent *agent = NULL;
     aq_error error = {0};
-    if (agent_try(class, config, schema, seed, &agent, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(agent_try(class, config, schema, seed, &agent, &error), &error);
     return agent;
 }
 

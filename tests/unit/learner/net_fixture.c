@@ -360,7 +360,7 @@ void net_fixture_check_input_gradient(net_fixture *f, uint32_t rows, uint32_t co
             added.input[0][r][i] = -h;
             below = objective(f, parameters, &added, rows);
             added.input[0][r][i] = 0;
-            assert_true(fabs(*got++ - (above - below) / (2 * h)) <= 2e-5);
+            assert_near(*got++, (above - below) / (2 * h), 2e-5);
         }
     }
 }

@@ -47,12 +47,10 @@ void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,
     assert_int_equal(aq_prefetch_create(&config, &stand->kit.layout, &owner, &stand->prefetch), 0);
 }
 
-int prefetch_stand_setup(void **state)
+void prefetch_stand_setup(prefetch_stand *stand)
 {
     static const aq_table_spec table = {
         .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .priority_exponent = 0.6, .n_step = 1};
-    prefetch_stand *stand = aq_alloc(1, sizeof(*stand));
-    assert_non_null(stand);
     learner_kit_init(&stand->kit, 4);
     stand->good = learner_kit_group(&stand->kit, STAND_ROWS);
     for (size_t i = 0; i < STAND_SHARDS; i++) {
@@ -61,13 +59,10 @@ int prefetch_stand_setup(void **state)
     }
     stand->now_ns = 1;
     prefetch_stand_create(stand, &table, 0.5);
-    *state = stand;
-    return 0;
 }
 
-int prefetch_stand_teardown(void **state)
+void prefetch_stand_teardown(prefetch_stand *stand)
 {
-    prefetch_stand *stand = *state;
     for (size_t i = 0; i < STAND_SHARDS; i++) {
         prefetch_stand_remove(stand, i);
         sample_shard_close(&stand->shards[i]);
@@ -75,8 +70,6 @@ int prefetch_stand_teardown(void **state)
     aq_prefetch_destroy(stand->prefetch);
     aq_batch_destroy(stand->good);
     learner_kit_fini(&stand->kit);
-    aq_free(stand);
-    return 0;
 }
 
 void prefetch_stand_add(prefetch_stand *stand, size_t shard)

@@ -32,8 +32,8 @@ typedef struct prefetch_stand {
 } prefetch_stand;
 
 /* Of a prioritized table "main" with weights of exponent 0.5. */
-int prefetch_stand_setup(void **state);
-int prefetch_stand_teardown(void **state);
+void prefetch_stand_setup(prefetch_stand *stand);
+void prefetch_stand_teardown(prefetch_stand *stand);
 
 /* Another one in its place, without shards. */
 void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,

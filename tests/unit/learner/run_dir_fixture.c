@@ -22,15 +22,10 @@ static const aq_metric metric_rows[] = {
 
 const aq_metric_list fixture_metrics = {metric_rows, 2};
 
-int run_dir_setup(void **state)
+void run_dir_setup(run_dir *dir)
 {
-    char *path = strdup("/tmp/aq-test-run-XXXXXX");
-
-    if (path == NULL || mkdtemp(path) == NULL) {
-        return -1;
-    }
-    *state = path;
-    return 0;
+    strcpy(dir->path, "/tmp/aq-test-run-XXXXXX");
+    assert_non_null(mkdtemp(dir->path));
 }
 
 /* Removes what is in a folder, and the folder; two levels are all that a run folder has here. */
@@ -58,32 +53,30 @@ static void remove_folder(const char *path, int levels)
     rmdir(path);
 }
 
-int run_dir_teardown(void **state)
+void run_dir_teardown(run_dir *dir)
 {
-    remove_folder(*state, 2);
-    free(*state);
-    return 0;
+    remove_folder(dir->path, 2);
 }
 
-const char *run_dir_path(void **state, const char *name)
+const char *run_dir_path(const run_dir *dir, const char *name)
 {
     static char path[FIXTURE_PATH_MAX];
 
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", (const char *)*state, name), 0);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", dir->path, name), 0);
     return path;
 }
 
-const char *run_dir_checkpoint_path(void **state, uint64_t step)
+const char *run_dir_checkpoint_path(const run_dir *dir, uint64_t step)
 {
     char name[FIXTURE_PATH_MAX / 2];
 
     snprintf(name, sizeof(name), "checkpoints/step-%012" PRIu64 ".aqc", step);
-    return run_dir_path(state, name);
+    return run_dir_path(dir, name);
 }
 
-unsigned run_dir_checkpoint_files(void **state)
+unsigned run_dir_checkpoint_files(const run_dir *dir)
 {
-    DIR *folder = opendir(run_dir_path(state, "checkpoints"));
+    DIR *folder = opendir(run_dir_path(dir, "checkpoints"));
     unsigned files = 0;
 
     assert_non_null(folder);

@@ -12,16 +12,20 @@
 
 enum { FIXTURE_PATH_MAX = 512, FIXTURE_PARAMETERS = (4 + 1) * 8 + (8 + 1) * 2 };
 
-/* cmocka's setup and teardown: *state is the path, under /tmp. */
-int run_dir_setup(void **state);
-int run_dir_teardown(void **state);
+/* TEST_IN(run_dir, dir, ...): under /tmp. */
+typedef struct run_dir {
+    char path[32];
+} run_dir;
+
+void run_dir_setup(run_dir *dir);
+void run_dir_teardown(run_dir *dir);
 
 /* DIR/NAME, and DIR/checkpoints/NAME; static storage, until the next call of either. */
-const char *run_dir_path(void **state, const char *name);
-const char *run_dir_checkpoint_path(void **state, uint64_t step);
+const char *run_dir_path(const run_dir *dir, const char *name);
+const char *run_dir_checkpoint_path(const run_dir *dir, uint64_t step);
 
 /* Regular files in DIR/checkpoints. */
-unsigned run_dir_checkpoint_files(void **state);
+unsigned run_dir_checkpoint_files(const run_dir *dir);
 
 /* "loss", and "q_mean". */
 extern const aq_metric_list fixture_metrics;

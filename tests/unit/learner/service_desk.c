@@ -43,7 +43,7 @@ static int send(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint
 static void on_reply(void *user, const uint8_t *frame, size_t size)
 {
     desk_passage *passage = user;
-    AQ_ASSERT(!passage->reply);
+    AQ_ASSERT(passage->reply == NULL);
     passage->reply = copy_of(frame, size);
     passage->reply_size = size;
 }
@@ -71,7 +71,7 @@ void desk_pump(service_desk *desk)
         }
     }
     for (size_t i = 0; i < desk->passage_count;) {
-        if (desk->passages[i]->reply) {
+        if (desk->passages[i]->reply != NULL) {
             deliver(desk, i);
         } else {
             i++;
@@ -141,7 +141,7 @@ static void on_checkpoint_asked(void *user)
 {
     service_desk *desk = user;
     desk->checkpoints++;
-    if (desk->checkpoint_at_once) {
+    if (desk->checkpoint_at_once != NULL) {
         aq_learner_service_checkpointed(desk->service, desk->checkpoint_at_once, 5, NULL);
     }
 }
@@ -182,12 +182,10 @@ static void create_service(service_desk *desk)
     assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);
 }
 
-int service_desk_setup(void **state)
+void service_desk_setup(service_desk *desk)
 {
     static aq_run_plan plan;
-    service_desk *desk = aq_alloc(1, sizeof(*desk));
     aq_run_config config;
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 9);
     aq_settings_init(aq_run_config_table(), &config);
     config.seed = 321;
@@ -205,14 +203,10 @@ int service_desk_setup(void **state)
     aq_rpc_stub_init(&desk->membership, &desk->channel, &actorq__v1__membership__descriptor, 1000);
     aq_rpc_stub_init(&desk->policy, &desk->channel, &actorq__v1__policy__descriptor, 1000);
     aq_rpc_stub_init(&desk->operations, &desk->channel, &actorq__v1__operations__descriptor, 1000);
-    *state = desk;
-    return 0;
 }
 
-int service_desk_teardown(void **state)
+void service_desk_teardown(service_desk *desk)
 {
-    service_desk *desk = *state;
-    aq_memory_fail_at(0, 0);
     aq_learner_service_checkpointed(desk->service, NULL, 0, "the test is over");
     desk_pump(desk);
     assert_int_equal(desk->passage_count, 0);
@@ -221,11 +215,25 @@ int service_desk_teardown(void **state)
     aq_policy_shelf_destroy(desk->shelf);
     aq_coordinator_destroy(desk->coordinator);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
+    for (size_t i = 0; i < DESK_REPLIES_MAX; i++) {
+        protobuf_c_message_free_unpacked(desk->replies[i], NULL);
+    }
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
+
+static ProtobufCMessage *kept_copy(service_desk *desk, const ProtobufCMessage *reply)
+{
+    ProtobufCMessage **place = &desk->replies[desk->reply_count++ % DESK_REPLIES_MAX];
+    const size_t size = protobuf_c_message_get_packed_size(reply);
+    uint8_t *bytes = test_malloc(size + 1);
+    protobuf_c_message_pack(reply, bytes);
+    protobuf_c_message_free_unpacked(*place, NULL);
+    *place = protobuf_c_message_unpack(reply->descriptor, NULL, size, bytes);
+    test_free(bytes);
+    assert_non_null(*place);
+    return *place;
+}
 
 static void on_answer(const ProtobufCMessage *reply, void *user)
 {
@@ -233,48 +241,64 @@ static void on_answer(const ProtobufCMessage *reply, void *user)
     assert_false(answer->done);
     answer->done = true;
     answer->status = *aq_rpc_stub_status(answer->stub);
-    if (reply) {
-        size_t size = protobuf_c_message_get_packed_size(reply);
-        uint8_t *bytes = test_malloc(size + 1);
-        protobuf_c_message_pack(reply, bytes);
-        answer->reply = protobuf_c_message_unpack(reply->descriptor, NULL, size, bytes);
-        test_free(bytes);
-        assert_non_null(answer->reply);
+    if (reply != NULL) {
+        service_desk *desk = (service_desk *)(void *)answer->stub->channel;
+        answer->reply = kept_copy(desk, reply);
     }
 }
 
-void desk_call(service_desk *desk, const aq_rpc_stub *stub, const char *method,
-               const ProtobufCMessage *request, desk_answer *answer)
+void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer *answer)
 {
-    const ProtobufCServiceDescriptor *descriptor = stub->base.descriptor;
-    const ProtobufCMethodDescriptor *found =
-        protobuf_c_service_descriptor_get_method_by_name(descriptor, method);
-    aq_rpc_stub copy = *stub; /* protobuf-c wants it without const */
-    assert_non_null(found);
-    *answer = (desk_answer){.stub = stub};
-    copy.base.invoke(&copy.base, (unsigned)(found - descriptor->methods), request, on_answer,
-                     answer);
-    desk_pump(desk);
-}
-
-void desk_answer_fini(desk_answer *answer)
-{
-    if (answer->reply) {
-        protobuf_c_message_free_unpacked(answer->reply, NULL);
+    aq_rpc_stub *const stubs[] = {&desk->membership, &desk->policy, &desk->operations};
+    for (size_t i = 0; i < 3; i++) {
+        const ProtobufCServiceDescriptor *service = stubs[i]->base.descriptor;
+        for (unsigned k = 0; k < service->n_methods; k++) {
+            if (service->methods[k].input == request->descriptor) {
+                *answer = (desk_answer){.stub = stubs[i]};
+                stubs[i]->base.invoke(&stubs[i]->base, k, request, on_answer, answer);
+                desk_pump(desk);
+                return;
+            }
+        }
     }
-    answer->reply = NULL;
+    fail_msg("no method takes a %s", request->descriptor->name);
 }
 
-void desk_expect_failure(service_desk *desk, const aq_rpc_stub *stub, const char *method,
-                         const ProtobufCMessage *request, enum aq_rpc_code code, const char *word)
+const void *desk_ask(service_desk *desk, const ProtobufCMessage *request)
 {
     desk_answer answer;
-    desk_call(desk, stub, method, request, &answer);
+    desk_call(desk, request, &answer);
     assert_true(answer.done);
-    if (answer.status.code != (uint32_t)code || !strstr(answer.status.message, word)) {
-        fail_msg("%s: %s: %s", method, aq_rpc_code_name(answer.status.code), answer.status.message);
+    if (answer.status.code != AQ_RPC_OK) {
+        fail_msg("%s", answer.status.message);
     }
+    return answer.reply;
+}
+
+void desk_refuses(service_desk *desk, const ProtobufCMessage *request, enum aq_rpc_code code,
+                  const char *word)
+{
+    desk_answer answer;
+    desk_call(desk, request, &answer);
+    assert_true(answer.done);
+    assert_string_equal(aq_rpc_code_name(answer.status.code), aq_rpc_code_name(code));
+    assert_says(answer.status.message, word);
     assert_null(answer.reply);
+}
+
+void desk_survives_failed_allocations(service_desk *desk, const ProtobufCMessage *request)
+{
+    desk_answer answer;
+    uint64_t nth = 0;
+    do {
+        assert_true(nth < 1000);
+        aq_memory_fail_at(++nth, 0);
+        desk_call(desk, request, &answer);
+        aq_memory_fail_at(0, 0);
+        assert_true(answer.done);
+        assert_true((answer.status.code == AQ_RPC_OK) == (answer.reply != NULL));
+    } while (answer.status.code != AQ_RPC_OK);
+    assert_true(nth > 3);
 }
 
 Actorq__V1__JoinRequest desk_join_request(enum aq_role role, uint64_t incarnation)
@@ -294,15 +318,63 @@ Actorq__V1__JoinRequest desk_join_request(enum aq_role role, uint64_t incarnatio
     return request;
 }
 
+Actorq__V1__HeartbeatRequest desk_heartbeat(uint64_t member, uint64_t incarnation)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    request.run_id = KIT_RUN_ID;
+    request.member = member;
+    request.incarnation = incarnation;
+    return request;
+}
+
+Actorq__V1__LeaveRequest desk_leave(uint64_t member, uint64_t incarnation)
+{
+    static char reason[] = "told to";
+    Actorq__V1__LeaveRequest request = ACTORQ__V1__LEAVE_REQUEST__INIT;
+    request.run_id = KIT_RUN_ID;
+    request.member = member;
+    request.incarnation = incarnation;
+    request.reason = reason;
+    return request;
+}
+
+const Actorq__V1__JoinReply *desk_join_as(service_desk *desk,
+                                          const Actorq__V1__JoinRequest *request)
+{
+    return desk_ask(desk, &request->base);
+}
+
 uint64_t desk_join(service_desk *desk, enum aq_role role, uint64_t incarnation)
 {
-    Actorq__V1__JoinRequest request = desk_join_request(role, incarnation);
-    desk_answer answer;
-    desk_call(desk, &desk->membership, "Join", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    uint64_t member = ((Actorq__V1__JoinReply *)(void *)answer.reply)->member;
-    desk_answer_fini(&answer);
-    return member;
+    const Actorq__V1__JoinRequest request = desk_join_request(role, incarnation);
+    return desk_join_as(desk, &request)->member;
+}
+
+const Actorq__V1__HeartbeatReply *desk_beat(service_desk *desk, uint64_t member,
+                                            uint64_t incarnation)
+{
+    const Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, incarnation);
+    return desk_ask(desk, &request.base);
+}
+
+void desk_say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
+{
+    static char waiting[] = "for actors", name[] = "main";
+    Actorq__V1__TableStats table = ACTORQ__V1__TABLE_STATS__INIT;
+    Actorq__V1__TableStats *tables[] = {&table};
+    uint64_t staleness[] = {5, 0, incarnation};
+    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
+    Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, incarnation);
+    request.replay = &replay;
+    replay.stored = 77;
+    replay.waiting = waiting;
+    replay.n_tables = 1;
+    replay.tables = tables;
+    table.name = name;
+    table.items = incarnation;
+    replay.n_staleness = 3;
+    replay.staleness = staleness;
+    desk_ask(desk, &request.base);
 }
 
 void desk_publish(service_desk *desk, uint64_t version, uint32_t format)

@@ -12,7 +12,7 @@
 #include "proto/policy.pb-c.h"
 #include "tests/unit/learner/learner_kit.h"
 
-enum { DESK_PASSAGES_MAX = 64 };
+enum { DESK_PASSAGES_MAX = 64, DESK_REPLIES_MAX = 64 };
 
 /* A request on its way, and its reply. */
 typedef struct desk_passage {
@@ -30,6 +30,8 @@ typedef struct service_desk {
     aq_rpc_channel channel; /* first */
     desk_passage *passages[DESK_PASSAGES_MAX];
     size_t passage_count;
+    ProtobufCMessage *replies[DESK_REPLIES_MAX]; /* the latest */
+    size_t reply_count;
     char peer[64];
 
     learner_kit kit;
@@ -54,37 +56,48 @@ typedef struct service_desk {
     const char *checkpoint_at_once; /* the path that it answers right away; NULL: later */
 } service_desk;
 
-int service_desk_setup(void **state);
-int service_desk_teardown(void **state);
+void service_desk_setup(service_desk *desk);
+void service_desk_teardown(service_desk *desk);
 
 /* What came back for one call. */
 typedef struct desk_answer {
     const aq_rpc_stub *stub;
     bool done;
     aq_rpc_status status;
-    ProtobufCMessage *reply; /* a copy; NULL on failure */
+    ProtobufCMessage *reply; /* a copy for the next DESK_REPLIES_MAX calls; NULL on failure */
 } desk_answer;
 
-/* Calls the method. The answer may come later where the method holds it back; it must stay in place
- * until then. */
-void desk_call(service_desk *desk, const aq_rpc_stub *stub, const char *method,
-               const ProtobufCMessage *request, desk_answer *answer);
+/* Calls the method that takes such a request. The answer may come later where the method holds it
+ * back; it must stay in place until then. */
+void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer *answer);
 
 /* Delivers what there is. */
 void desk_pump(service_desk *desk);
 
-/* Frees the copy. */
-void desk_answer_fini(desk_answer *answer);
+/* The call must succeed: its reply. */
+const void *desk_ask(service_desk *desk, const ProtobufCMessage *request);
 
 /* The call must fail with that status, in words that hold `word`. */
-void desk_expect_failure(service_desk *desk, const aq_rpc_stub *stub, const char *method,
-                         const ProtobufCMessage *request, enum aq_rpc_code code, const char *word);
+void desk_refuses(service_desk *desk, const ProtobufCMessage *request, enum aq_rpc_code code,
+                  const char *word);
+
+/* The call must be answered whichever allocation fails, and succeed when none does. */
+void desk_survives_failed_allocations(service_desk *desk, const ProtobufCMessage *request);
 
 /* Calls that must succeed. */
 uint64_t desk_join(service_desk *desk, enum aq_role role, uint64_t incarnation); /* the number */
+const Actorq__V1__JoinReply *desk_join_as(service_desk *desk,
+                                          const Actorq__V1__JoinRequest *request);
+const Actorq__V1__HeartbeatReply *desk_beat(service_desk *desk, uint64_t member,
+                                            uint64_t incarnation);
 void desk_publish(service_desk *desk, uint64_t version, uint32_t format);
 
-/* A Join that is right for the role; the texts may be replaced. */
+/* A heartbeat of a shard with 77 steps, and as many items as its incarnation says. */
+void desk_say_replay(service_desk *desk, uint64_t member, uint64_t incarnation);
+
+/* Requests that are right; what they hold may be replaced. */
 Actorq__V1__JoinRequest desk_join_request(enum aq_role role, uint64_t incarnation);
+Actorq__V1__HeartbeatRequest desk_heartbeat(uint64_t member, uint64_t incarnation);
+Actorq__V1__LeaveRequest desk_leave(uint64_t member, uint64_t incarnation);
 
 #endif

@@ -15,26 +15,20 @@ typedef struct stand {
     aq_named_arrays own, kept; /* kept: a copy */
 } stand;
 
-static int set_up(void **state)
+static void stand_setup(stand *all)
 {
-    static stand all;
-    all = (stand){0};
-    fixture_config(&all.config);
-    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &all.schema);
-    all.agent = agent_of(&aq_dqn_class, &all.config, &all.schema, 1);
-    aq_agent_arrays(all.agent, &all.own);
-    assert_int_equal(aq_named_arrays_like(&all.own, &all.kept), 0);
-    aq_named_arrays_copy(&all.own, &all.kept);
-    *state = &all;
-    return 0;
+    fixture_config(&all->config);
+    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &all->schema);
+    all->agent = agent_of(&aq_dqn_class, &all->config, &all->schema, 1);
+    aq_agent_arrays(all->agent, &all->own);
+    assert_int_equal(aq_named_arrays_like(&all->own, &all->kept), 0);
+    aq_named_arrays_copy(&all->own, &all->kept);
 }
 
-static int tear_down(void **state)
+static void stand_teardown(stand *all)
 {
-    stand *all = *state;
     aq_agent_destroy(all->agent);
     aq_named_arrays_fini(&all->kept);
-    return 0;
 }
 
 static float *kept_values(stand *all, const char *name)
@@ -42,9 +36,8 @@ static float *kept_values(stand *all, const char *name)
     return aq_named_arrays_find(&all->kept, name)->values;
 }
 
-TEST_WITH(what_was_kept_is_taken_up, set_up, tear_down)
+TEST_IN(stand, all, what_was_kept_is_taken_up)
 {
-    stand *all = *state;
     kept_values(all, "parameters")[3] = 0.75f;
     kept_values(all, "adam_v")[5] = 0.5f;
     assert_int_equal(aq_agent_restore(all->agent, &all->kept, NULL), 0);
@@ -62,32 +55,28 @@ static void check_refused(stand *all, int code, const char *words)
     assert_true(agent_state(all->agent).parameters[0] == before);
 }
 
-TEST_WITH(numbers_that_can_not_be_are_refused, set_up, tear_down)
+TEST_IN(stand, all, numbers_that_can_not_be_are_refused)
 {
-    stand *all = *state;
     kept_values(all, "target")[2] = NAN;
     check_refused(all, AQ_E_CORRUPT, "target: number 2 is NaN");
 }
 
-TEST_WITH(what_only_its_owner_knows_can_not_be_negative_is_refused, set_up, tear_down)
+TEST_IN(stand, all, what_only_its_owner_knows_can_not_be_negative_is_refused)
 {
-    stand *all = *state;
     kept_values(all, "adam_v")[1] = -1;
     check_refused(all, AQ_E_CORRUPT, "adam_v: number 1 is -1, less than 0");
 }
 
-TEST_WITH(another_networks_arrays_are_refused, set_up, tear_down)
+TEST_IN(stand, all, another_networks_arrays_are_refused)
 {
-    stand *all = *state;
     all->kept.arrays[1].count--;
     check_refused(all, AQ_E_INVALID,
                   "the checkpoint is of other networks than these settings make: its array");
 }
 
-TEST_WITH(another_way_with_observations_is_refused, set_up, tear_down)
+TEST_IN(stand, all, another_way_with_observations_is_refused)
 {
     double statistics[9] = {0};
-    stand *all = *state;
     aq_named_arrays_add(&all->kept, "statistics", AQ_ARRAY_F64, 9, statistics);
     check_refused(all, AQ_E_INVALID,
                   "the checkpoint was trained with learner.normalize_obs true, the "

@@ -124,11 +124,9 @@ static void create_prefetch(links_desk *desk, uint32_t in_flight)
                      0);
 }
 
-static int setup(void **state)
+static void links_desk_setup(links_desk *desk)
 {
-    links_desk *desk = aq_alloc(1, sizeof(*desk));
     aq_coordinator_config config = {.member_timeout_ns = INT64_MAX, .env_steps_limit = 1000};
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 6);
     desk->batch = learner_kit_group(&desk->kit, ROWS);
     assert_int_equal(uv_loop_init(&desk->loop), 0);
@@ -139,8 +137,6 @@ static int setup(void **state)
     uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
     assert_int_equal(aq_coordinator_create(&config, 0, &desk->coordinator), 0);
     create_prefetch(desk, IN_FLIGHT);
-    *state = desk;
-    return 0;
 }
 
 static void stop_shard(link_shard *shard)
@@ -153,10 +149,8 @@ static void stop_shard(link_shard *shard)
     shard->server = NULL;
 }
 
-static int teardown(void **state)
+static void links_desk_teardown(links_desk *desk)
 {
-    links_desk *desk = *state;
-    aq_memory_fail_at(0, 0);
     aq_shard_links_destroy(desk->links); /* with calls in flight */
     for (int i = 0; i < 2; i++) {
         stop_shard(&desk->shards[i]);
@@ -172,8 +166,6 @@ static int teardown(void **state)
     aq_coordinator_destroy(desk->coordinator);
     aq_batch_destroy(desk->batch);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
 }
 
 static void start_shard(links_desk *desk, int index, const char *url, bool hold)
@@ -211,18 +203,16 @@ static void run_until(links_desk *desk, const unsigned *number, unsigned at_leas
     assert_true(*number >= at_least);
 }
 
-TEST_WITH(a_shard_that_joined_is_sampled_from, setup, teardown)
+TEST_IN(links_desk, desk, a_shard_that_joined_is_sampled_from)
 {
-    links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-joined", false);
     join(desk, 1, "inproc://links-joined");
     run_until(desk, &desk->ready, 20);
     assert_int_equal(desk->link_troubles, 0);
 }
 
-TEST_WITH(a_shard_that_is_not_there_yet_is_sampled_from_when_it_is, setup, teardown)
+TEST_IN(links_desk, desk, a_shard_that_is_not_there_yet_is_sampled_from_when_it_is)
 {
-    links_desk *desk = *state;
     join(desk, 1, "inproc://links-late");
     for (int i = 0; i < 10; i++) {
         uv_run(&desk->loop, UV_RUN_ONCE);
@@ -233,9 +223,8 @@ TEST_WITH(a_shard_that_is_not_there_yet_is_sampled_from_when_it_is, setup, teard
     assert_int_equal(desk->link_troubles, 0);
 }
 
-TEST_WITH(the_calls_to_a_shard_that_left_are_over, setup, teardown)
+TEST_IN(links_desk, desk, the_calls_to_a_shard_that_left_are_over)
 {
-    links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-left-1", true);
     start_shard(desk, 1, "inproc://links-left-2", false);
     uint64_t member = join(desk, 1, "inproc://links-left-1");
@@ -246,9 +235,8 @@ TEST_WITH(the_calls_to_a_shard_that_left_are_over, setup, teardown)
     assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
 }
 
-TEST_WITH(a_shard_that_moved_is_sampled_from_where_it_is, setup, teardown)
+TEST_IN(links_desk, desk, a_shard_that_moved_is_sampled_from_where_it_is)
 {
-    links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-moved-1", true);
     start_shard(desk, 1, "inproc://links-moved-2", false);
     join(desk, 1, "inproc://links-moved-1");
@@ -259,9 +247,8 @@ TEST_WITH(a_shard_that_moved_is_sampled_from_where_it_is, setup, teardown)
 }
 
 /* 64 shards, and one of them starts again: the new link needs the place of the old one. */
-TEST_WITH(a_restarted_shard_is_linked_when_all_places_are_taken, setup, teardown)
+TEST_IN(links_desk, desk, a_restarted_shard_is_linked_when_all_places_are_taken)
 {
-    links_desk *desk = *state;
     char url[64];
     aq_shard_links_destroy(desk->links);
     aq_prefetch_destroy(desk->prefetch);
@@ -280,9 +267,8 @@ TEST_WITH(a_restarted_shard_is_linked_when_all_places_are_taken, setup, teardown
     assert_int_equal(desk->link_troubles, 0);
 }
 
-TEST_WITH(a_link_that_could_not_be_opened_is_tried_again, setup, teardown)
+TEST_IN(links_desk, desk, a_link_that_could_not_be_opened_is_tried_again)
 {
-    links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-again", false);
     join(desk, 1, "inproc://links-again");
     aq_memory_fail_at(1, 0);
@@ -296,9 +282,8 @@ TEST_WITH(a_link_that_could_not_be_opened_is_tried_again, setup, teardown)
     assert_int_equal(desk->link_troubles, 1);
 }
 
-TEST_WITH(a_link_that_can_never_be_opened_is_trouble_and_no_more, setup, teardown)
+TEST_IN(links_desk, desk, a_link_that_can_never_be_opened_is_trouble_and_no_more)
 {
-    links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-good", false);
     join(desk, 1, "nonsense://x");
     join(desk, 2, "inproc://links-good");
@@ -306,9 +291,8 @@ TEST_WITH(a_link_that_can_never_be_opened_is_trouble_and_no_more, setup, teardow
     assert_int_equal(desk->link_troubles, 1);
 }
 
-TEST_WITH(only_shards_are_linked, setup, teardown)
+TEST_IN(links_desk, desk, only_shards_are_linked)
 {
-    links_desk *desk = *state;
     aq_member_record record = {.role = AQ_ROLE_ACTOR, .incarnation = 9};
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX];
@@ -320,17 +304,12 @@ TEST_WITH(only_shards_are_linked, setup, teardown)
     assert_int_equal(desk->link_troubles, 0);
 }
 
-TEST_WITH(create_survives_a_failed_allocation, setup, teardown)
+TEST_IN(links_desk, desk, create_survives_a_failed_allocation)
 {
-    links_desk *desk = *state;
-    int untouched = 0;
-    aq_shard_links *links = (aq_shard_links *)(void *)&untouched;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, 1, on_link_trouble,
-                                           desk, &links),
-                     AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
-    assert_ptr_equal(links, &untouched);
+    aq_shard_links *links = desk->links;
+    assert_fails_without_memory(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, 1,
+                                                      on_link_trouble, desk, &links));
+    assert_ptr_equal(links, desk->links); /* untouched */
     aq_shard_links_destroy(NULL);
 }
 

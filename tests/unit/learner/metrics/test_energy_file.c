@@ -14,9 +14,9 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-static bool is_near(double value, double wanted)
+static void assert_close(double value, double wanted)
 {
-    return fabs(value - wanted) <= 1e-9 * fmax(1, fabs(wanted));
+    assert_near(value, wanted, 1e-9 * fmax(1, fabs(wanted)));
 }
 
 static aq_energy_reading reading_of(const char *source, double cpu_s)
@@ -70,10 +70,7 @@ static const json_t *at(const json_t *file, const char *path)
 
 static void assert_number(const json_t *file, const char *path, double wanted)
 {
-    double value = json_number_value(at(file, path));
-    if (!is_near(value, wanted)) {
-        fail_msg("%s is %.12g, not %.12g", path, value, wanted);
-    }
+    assert_close(json_number_value(at(file, path)), wanted);
 }
 
 static void assert_text(const json_t *file, const char *path, const char *wanted)
@@ -139,52 +136,52 @@ TEST(the_table_is_named_with_its_year)
     char text[AQ_CARBON_TEXT_MAX];
     aq_energy_carbon table = aq_energy_carbon_of("FRA", 0, 1);
     aq_energy_carbon given = aq_energy_carbon_of("FRA", 12, 1);
-    assert_non_null(strstr(aq_energy_carbon_text(&table, text), "France, 2023 (Our World in Data"));
+    assert_says(aq_energy_carbon_text(&table, text), "France, 2023 (Our World in Data");
     assert_string_equal(aq_energy_carbon_text(&given, text), "energy.carbon_intensity");
 }
 
 /* ---- taking it up -------------------------------------------------------------------------- */
 
-static void write_file(void **state, const aq_energy_ledger *ledger)
+static void write_file(run_dir *dir, const aq_energy_ledger *ledger)
 {
     aq_energy_carbon carbon = aq_energy_carbon_of("WORLD", 0, 1);
     char *text = aq_energy_file_text(ledger, &carbon, 10);
-    assert_int_equal(aq_energy_file_write(*state, text, NULL), 0);
+    assert_int_equal(aq_energy_file_write(dir->path, text, NULL), 0);
     aq_energy_file_text_free(text);
 }
 
-TEST_WITH(a_run_goes_on_from_what_it_took, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_run_goes_on_from_what_it_took)
 {
     aq_energy_ledger before = ledger_of("rapl", 100), after;
-    write_file(state, &before);
+    write_file(dir, &before);
     aq_energy_ledger_init(&after, 100);
-    assert_int_equal(aq_energy_file_read(*state, &after, NULL), 0);
+    assert_int_equal(aq_energy_file_read(dir->path, &after, NULL), 0);
     aq_energy_totals one = aq_energy_ledger_totals(&before),
                      other = aq_energy_ledger_totals(&after);
     assert_string_equal(other.source, "rapl");
-    assert_true(is_near(other.energy_j, one.energy_j));
-    assert_true(is_near(other.idle_j, one.idle_j));
-    assert_true(is_near(other.cpu_s, one.cpu_s));
+    assert_close(other.energy_j, one.energy_j);
+    assert_close(other.idle_j, one.idle_j);
+    assert_close(other.cpu_s, one.cpu_s);
 
     /* An actor that lived through it goes on from where it was; of a new one all counts. */
     aq_energy_reading old = reading_of("rapl", 3), fresh = reading_of("rapl", 1);
     aq_energy_ledger_told(&after, 0, 2, AQ_ROLE_ACTOR, &old);
     aq_energy_ledger_told(&after, 0, 3, AQ_ROLE_ACTOR, &fresh);
-    assert_true(is_near(aq_energy_ledger_totals(&after).cpu_s, 10 + 1 + 1));
-    assert_true(is_near(aq_energy_ledger_totals(&after).energy_j, 300 + 30 + 30));
+    assert_close(aq_energy_ledger_totals(&after).cpu_s, 10 + 1 + 1);
+    assert_close(aq_energy_ledger_totals(&after).energy_j, 300 + 30 + 30);
     aq_energy_ledger_fini(&before);
     aq_energy_ledger_fini(&after);
 }
 
-TEST_WITH(without_a_file_nothing_was_taken, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, without_a_file_nothing_was_taken)
 {
     aq_energy_ledger ledger;
     aq_energy_ledger_init(&ledger, 0);
-    assert_int_equal(aq_energy_file_read(*state, &ledger, NULL), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_energy_file_read(dir->path, &ledger, NULL), AQ_E_NOT_FOUND);
     assert_int_equal(ledger.machine_count, 0);
 }
 
-TEST_WITH(a_file_that_is_something_else_changes_nothing, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_file_that_is_something_else_changes_nothing)
 {
     static const char *const texts[] = {
         "",
@@ -199,13 +196,13 @@ TEST_WITH(a_file_that_is_something_else_changes_nothing, run_dir_setup, run_dir_
         "[{\"cpu_s\": -1, \"model_j\": 0, \"measured_j\": 0},{},{},{}], \"machines\": [], "
         "\"processes\": []}}",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    EACH_ROW(i, texts) {
         aq_energy_ledger ledger;
         aq_error error = {0};
         aq_energy_ledger_init(&ledger, 7);
-        assert_int_equal(aq_energy_file_write(*state, texts[i], NULL), 0);
-        assert_int_equal(aq_energy_file_read(*state, &ledger, &error), AQ_E_CORRUPT);
-        assert_non_null(strstr(error.text, "energy.json"));
+        assert_int_equal(aq_energy_file_write(dir->path, texts[i], NULL), 0);
+        assert_refused(aq_energy_file_read(dir->path, &ledger, &error), AQ_E_CORRUPT, &error,
+                       "energy.json");
         assert_true(ledger.tdp_w == 7);
         assert_int_equal(ledger.machine_count + ledger.process_count, 0);
     }

@@ -13,24 +13,19 @@
 
 enum { ANT = 11, BEE = 12 }; /* machines */
 
-static bool is_near(double value, double wanted)
+static void assert_close(double value, double wanted)
 {
-    return fabs(value - wanted) <= 1e-9 * fmax(1, fabs(wanted));
+    assert_near(value, wanted, 1e-9 * fmax(1, fabs(wanted)));
 }
 
-static int setup(void **state)
+static void aq_energy_ledger_setup(aq_energy_ledger *ledger)
 {
-    aq_energy_ledger *ledger = aq_alloc(1, sizeof(*ledger));
     aq_energy_ledger_init(ledger, 100); /* two processors of 50 W, 5 of them idle */
-    *state = ledger;
-    return 0;
 }
 
-static int teardown(void **state)
+static void aq_energy_ledger_teardown(aq_energy_ledger *ledger)
 {
-    aq_energy_ledger_fini(*state);
-    aq_free(*state);
-    return 0;
+    aq_energy_ledger_fini(ledger);
 }
 
 /* Of a process on a machine of two processors, which measures if there is a source. */
@@ -57,24 +52,22 @@ static void tell(aq_energy_ledger *ledger, double now_s, uint64_t incarnation, u
 
 /* ---- the model ----------------------------------------------------------------------------- */
 
-TEST_WITH(the_model_multiplies_processor_time, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, the_model_multiplies_processor_time)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 8));
     tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 4));
     tell(ledger, 10, 3, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 2));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_string_equal(totals.source, "model");
-    assert_true(is_near(totals.cpu_s, 14));
-    assert_true(is_near(totals.role_j[AQ_ENERGY_LEARNER], 8 * 50 * 0.9));
-    assert_true(is_near(totals.role_j[AQ_ROLE_ACTOR], 6 * 50 * 0.9));
-    assert_true(is_near(totals.energy_j, 14 * 50 * 0.9));
-    assert_true(is_near(totals.idle_j, 10 * 100 * 0.1)); /* of one machine, not of each process */
+    assert_close(totals.cpu_s, 14);
+    assert_close(totals.role_j[AQ_ENERGY_LEARNER], 8 * 50 * 0.9);
+    assert_close(totals.role_j[AQ_ROLE_ACTOR], 6 * 50 * 0.9);
+    assert_close(totals.energy_j, 14 * 50 * 0.9);
+    assert_close(totals.idle_j, 10 * 100 * 0.1); /* of one machine, not of each process */
 }
 
-TEST_WITH(totals_that_come_often_count_once, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, totals_that_come_often_count_once)
 {
-    aq_energy_ledger *ledger = *state;
     for (int i = 1; i <= 20; i++) {
         tell(ledger, 0.5 * i, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 0.5 * i, 0.25 * i));
         tell(ledger, 0.5 * i, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 0.5 * i, 0.25 * i));
@@ -83,114 +76,105 @@ TEST_WITH(totals_that_come_often_count_once, setup, teardown)
         }
     }
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
-    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 5));
-    assert_true(is_near(ledger->roles[AQ_ROLE_REPLAY].cpu_s, 0.9));
-    assert_true(is_near(totals.idle_j, 10 * 10));
+    assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 5);
+    assert_close(ledger->roles[AQ_ROLE_REPLAY].cpu_s, 0.9);
+    assert_close(totals.idle_j, 10 * 10);
 }
 
-TEST_WITH(a_process_that_comes_back_is_not_counted_again, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, a_process_that_comes_back_is_not_counted_again)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
     tell(ledger, 90, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 90, 7)); /* it was lost meanwhile */
-    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7));
+    assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7);
     tell(ledger, 95, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 0.5)); /* a new life is another */
-    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7.5));
+    assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7.5);
 }
 
-TEST_WITH(a_total_that_fell_is_not_believed, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, a_total_that_fell_is_not_believed)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
     tell(ledger, 11, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 3, 1));
     tell(ledger, 12, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 12, 6));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
-    assert_true(is_near(totals.cpu_s, 6));
-    assert_true(is_near(totals.idle_j, 12 * 10));
+    assert_close(totals.cpu_s, 6);
+    assert_close(totals.idle_j, 12 * 10);
 }
 
-TEST_WITH(each_machine_has_its_own_idle_share, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, each_machine_has_its_own_idle_share)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 1));
     tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "", 4, 1));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_int_equal(ledger->machine_count, 2);
-    assert_true(is_near(totals.idle_j, (10 + 4) * 10));
+    assert_close(totals.idle_j, (10 + 4) * 10);
 }
 
 /* ---- measured ------------------------------------------------------------------------------ */
 
-TEST_WITH(where_all_measure_joules_are_measured, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, where_all_measure_joules_are_measured)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
     tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 10, 2));
     tell(ledger, 10, 3, AQ_ROLE_ACTOR, reading_of(BEE, "rapl", 10, 5));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_string_equal(totals.source, "rapl");
-    assert_true(is_near(totals.role_j[AQ_ENERGY_LEARNER], 160));
-    assert_true(is_near(totals.role_j[AQ_ROLE_ACTOR], 140));
-    assert_true(is_near(totals.energy_j, 300));
-    assert_true(is_near(totals.idle_j, 2 * 300)); /* of two machines, each told about twice */
-    assert_true(is_near(ledger->machines[0].machine_j, 600));
-    assert_true(is_near(ledger->roles[AQ_ENERGY_LEARNER].model_j, 8 * 45)); /* beside it */
+    assert_close(totals.role_j[AQ_ENERGY_LEARNER], 160);
+    assert_close(totals.role_j[AQ_ROLE_ACTOR], 140);
+    assert_close(totals.energy_j, 300);
+    assert_close(totals.idle_j, 2 * 300); /* of two machines, each told about twice */
+    assert_close(ledger->machines[0].machine_j, 600);
+    assert_close(ledger->roles[AQ_ENERGY_LEARNER].model_j, 8 * 45); /* beside it */
 }
 
-TEST_WITH(one_that_cannot_measure_makes_it_a_model_for_all, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, one_that_cannot_measure_makes_it_a_model_for_all)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
     tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "", 10, 2));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_string_equal(totals.source, "model");
-    assert_true(is_near(totals.energy_j, 10 * 45));
-    assert_true(is_near(totals.idle_j, 2 * 100));
+    assert_close(totals.energy_j, 10 * 45);
+    assert_close(totals.idle_j, 2 * 100);
 }
 
-TEST_WITH(two_sources_are_not_mixed, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, two_sources_are_not_mixed)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "perf", 10, 8));
     assert_string_equal(aq_energy_ledger_totals(ledger).source, "perf");
     tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "rapl", 10, 2));
     assert_string_equal(aq_energy_ledger_totals(ledger).source, "model");
 }
 
-TEST_WITH(one_that_stops_measuring_leaves_a_model, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, one_that_stops_measuring_leaves_a_model)
 {
-    aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
     tell(ledger, 20, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 20, 16));
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_string_equal(totals.source, "model");
-    assert_true(is_near(totals.energy_j, 16 * 45));
+    assert_close(totals.energy_j, 16 * 45);
 }
 
-TEST_WITH(a_run_of_which_nothing_was_heard_took_nothing, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, a_run_of_which_nothing_was_heard_took_nothing)
 {
-    aq_energy_totals totals = aq_energy_ledger_totals(*state);
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     assert_string_equal(totals.source, "model");
     assert_true(totals.energy_j == 0 && totals.idle_j == 0 && totals.cpu_s == 0);
 }
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-TEST_WITH(the_longest_unheard_of_makes_room, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, the_longest_unheard_of_makes_room)
 {
-    aq_energy_ledger *ledger = *state;
     for (uint64_t i = 1; i <= AQ_ENERGY_PROCESSES_MAX + 1; i++) {
         tell(ledger, (double)i, i, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1));
     }
     assert_int_equal(ledger->process_count, AQ_ENERGY_PROCESSES_MAX);
-    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1));
+    assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1);
     tell(ledger, 1e6, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1)); /* that one is still known */
-    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1));
+    assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1);
 }
 
-TEST_WITH(what_memory_had_no_room_for_is_made_up_for, setup, teardown)
+TEST_IN(aq_energy_ledger, ledger, what_memory_had_no_room_for_is_made_up_for)
 {
-    aq_energy_ledger *ledger = *state;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_memory_fail_at(nth, 0);
         tell(ledger, 1, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1));
@@ -200,5 +184,5 @@ TEST_WITH(what_memory_had_no_room_for_is_made_up_for, setup, teardown)
         aq_energy_ledger_init(ledger, 100);
     }
     tell(ledger, 2, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 2, 2));
-    assert_true(is_near(aq_energy_ledger_totals(ledger).cpu_s, 2));
+    assert_close(aq_energy_ledger_totals(ledger).cpu_s, 2);
 }

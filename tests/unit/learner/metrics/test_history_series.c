@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "common/base/memory.h"
 #include "learner/metrics/history_series.h"
 #include "tests/support/test.h"
 
@@ -17,11 +16,17 @@ static const aq_history_column columns[] = {
     {"most", "most", AQ_HISTORY_MOST},
 };
 
+static void destroy(void *series)
+{
+    aq_history_series_destroy(series);
+}
+
 static aq_history_series *make(size_t rows_max, double period_s, bool slides)
 {
     const aq_history_shape shape = {columns, COLUMNS, rows_max, period_s, slides};
     aq_history_series *series;
     assert_int_equal(aq_history_series_create(&shape, &series), 0);
+    at_end(destroy, series);
     return series;
 }
 
@@ -48,7 +53,6 @@ TEST(a_row_keeps_what_its_columns_say)
     assert_true(at(series, 0, MEAN) == 5);
     assert_true(at(series, 0, LEAST) == 2);
     assert_true(at(series, 0, MOST) == 8);
-    aq_history_series_destroy(series);
 }
 
 TEST(what_is_not_known_yields_to_a_number)
@@ -60,7 +64,6 @@ TEST(what_is_not_known_yields_to_a_number)
     for (size_t column = LAST; column < COLUMNS; column++) {
         assert_true(at(series, 0, column) == 3);
     }
-    aq_history_series_destroy(series);
 }
 
 TEST(one_that_is_full_holds_the_whole_time_more_coarsely)
@@ -74,7 +77,6 @@ TEST(one_that_is_full_holds_the_whole_time_more_coarsely)
     assert_true(at(series, 0, LEAST) == 0);
     assert_true(at(series, 0, MEAN) == 63.5);
     assert_true(at(series, aq_history_series_rows(series) - 1, LAST) == 999);
-    aq_history_series_destroy(series);
 }
 
 TEST(a_week_by_the_second_keeps_its_means)
@@ -86,9 +88,8 @@ TEST(a_week_by_the_second_keeps_its_means)
     }
     assert_in_range(aq_history_series_rows(series), 300, 600);
     for (size_t row = 0; row + 1 < aq_history_series_rows(series); row++) {
-        assert_true(fabs(at(series, row, MEAN) - 0.5) < 1e-9);
+        assert_near(at(series, row, MEAN), 0.5, 1e-9);
     }
-    aq_history_series_destroy(series);
 }
 
 TEST(one_that_slides_forgets_the_oldest)
@@ -101,7 +102,6 @@ TEST(one_that_slides_forgets_the_oldest)
     assert_true(at(series, 0, LAST) == 7);
     assert_true(at(series, 2, LAST) == 9);
     assert_true(aq_history_series_period_s(series) == 1);
-    aq_history_series_destroy(series);
 }
 
 TEST(time_that_goes_back_takes_what_came_later_away)
@@ -114,7 +114,6 @@ TEST(time_that_goes_back_takes_what_came_later_away)
     assert_int_equal(aq_history_series_rows(series), 5);
     assert_true(at(series, 4, LAST) == 77);
     assert_true(at(series, 4, LEAST) == 4); /* within the second of the row that stayed */
-    aq_history_series_destroy(series);
 }
 
 TEST(times_that_are_none_are_passed_over)
@@ -125,7 +124,6 @@ TEST(times_that_are_none_are_passed_over)
     add(series, -1, 1);
     assert_int_equal(aq_history_series_rows(series), 0);
     assert_true(isnan(aq_history_series_recent(series, MEAN, 60)));
-    aq_history_series_destroy(series);
 }
 
 TEST(the_recent_mean_is_of_the_last_seconds)
@@ -136,8 +134,7 @@ TEST(the_recent_mean_is_of_the_last_seconds)
     }
     assert_true(aq_history_series_recent(series, MEAN, 10) == 3);
     assert_true(aq_history_series_recent(series, MEAN, 1) == 3);
-    assert_true(fabs(aq_history_series_recent(series, MEAN, 1000) - 117.0 / 99.0) < 1e-12);
-    aq_history_series_destroy(series);
+    assert_near(aq_history_series_recent(series, MEAN, 1000), 117.0 / 99.0, 1e-12);
 }
 
 TEST(its_json_has_a_list_for_each_column)
@@ -159,7 +156,6 @@ TEST(its_json_has_a_list_for_each_column)
     assert_true(json_is_null(json_array_get(values, 1)));
     json_decref(json);
     aq_buffer_fini(&text);
-    aq_history_series_destroy(series);
 }
 
 TEST(too_little_room_for_the_json_is_said)
@@ -170,21 +166,17 @@ TEST(too_little_room_for_the_json_is_said)
     aq_buffer_init(&text, 40);
     assert_int_equal(aq_history_series_print(series, &text), AQ_E_TOO_BIG);
     aq_buffer_fini(&text);
-    aq_history_series_destroy(series);
 }
 
 TEST(every_failed_allocation_is_reported)
 {
     const aq_history_shape shape = {columns, COLUMNS, 4, 1, false};
     aq_history_series *series = NULL;
-    int rc = AQ_E_NOMEM;
-    for (int nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
-        aq_memory_fail_at((uint64_t)nth, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_null(series);
         rc = aq_history_series_create(&shape, &series);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || series == NULL);
     }
-    assert_int_equal(rc, 0);
     aq_history_series_destroy(series);
     aq_history_series_destroy(NULL);
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"
 #include "learner/metrics/metrics_mirror.h"
@@ -84,20 +83,20 @@ TEST(the_end_is_no_curve)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static const char *read_csv(void **state)
+static const char *read_csv(run_dir *dir)
 {
     static char text[FILE_BYTES_MAX];
     const size_t size =
-        fixture_read_bytes(run_dir_path(state, "metrics.csv"), text, sizeof(text) - 1);
+        fixture_read_bytes(run_dir_path(dir, "metrics.csv"), text, sizeof(text) - 1);
     text[size] = '\0';
     return text;
 }
 
-static void append_row(void **state, const char *text)
+static void append_row(run_dir *dir, const char *text)
 {
     aq_csv_log *csv = NULL;
     json_t *line = line_of(text);
-    assert_int_equal(aq_csv_log_open(*state, &fixture_metrics, &csv, NULL), 0);
+    assert_int_equal(aq_csv_log_open(dir->path, &fixture_metrics, &csv, NULL), 0);
     assert_int_equal(aq_csv_log_row(csv, line, NULL), 0);
     aq_csv_log_close(csv);
     json_decref(line);
@@ -112,12 +111,12 @@ static size_t count_of(const char *text, size_t size, char letter)
     return count;
 }
 
-TEST_WITH(every_row_has_a_cell_for_each_column, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, every_row_has_a_cell_for_each_column)
 {
-    append_row(state, progress_text);
-    append_row(state, evaluation_text);
-    append_row(state, "{\"event\":\"end\",\"wall_s\":3,\"state\":\"solved\"}");
-    const char *text = read_csv(state);
+    append_row(dir, progress_text);
+    append_row(dir, evaluation_text);
+    append_row(dir, "{\"event\":\"end\",\"wall_s\":3,\"state\":\"solved\"}");
+    const char *text = read_csv(dir);
     assert_memory_equal(text, "event,wall_s,env_steps,", 23);
     const size_t commas = count_of(text, strcspn(text, "\n"), ',');
     size_t rows = 0;
@@ -125,54 +124,54 @@ TEST_WITH(every_row_has_a_cell_for_each_column, run_dir_setup, run_dir_teardown)
         assert_int_equal(count_of(row, strcspn(row, "\n"), ','), commas);
     }
     assert_int_equal(rows, 4);
-    assert_non_null(strstr(text, "\nprogress,1.5,100,20,,,0.25,,"));
-    assert_non_null(strstr(text, "\nend,3,"));
-    assert_non_null(strstr(text, ",solved\n"));
+    assert_says(text, "\nprogress,1.5,100,20,,,0.25,,");
+    assert_says(text, "\nend,3,");
+    assert_says(text, ",solved\n");
 }
 
-TEST_WITH(a_file_that_is_there_keeps_its_columns, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_file_that_is_there_keeps_its_columns)
 {
     static const char before[] = "env_steps,confirmed,colour,return_mean,mean\n1,0,red,2,\n";
-    fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
-    append_row(state, evaluation_text);
-    append_row(state, gap_text);
-    assert_string_equal(read_csv(state), "env_steps,confirmed,colour,return_mean,mean\n"
-                                         "1,0,red,2,\n"
-                                         "150,1,,187.5,\n"
-                                         "150,,,,-2.5\n");
+    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
+    append_row(dir, evaluation_text);
+    append_row(dir, gap_text);
+    assert_string_equal(read_csv(dir), "env_steps,confirmed,colour,return_mean,mean\n"
+                                       "1,0,red,2,\n"
+                                       "150,1,,187.5,\n"
+                                       "150,,,,-2.5\n");
 }
 
-TEST_WITH(a_row_that_was_cut_short_is_taken_away, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_row_that_was_cut_short_is_taken_away)
 {
     static const char before[] = "env_steps,loss\n1,2\n3,";
-    fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
-    append_row(state, progress_text);
-    assert_string_equal(read_csv(state), "env_steps,loss\n1,2\n100,0.25\n");
+    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
+    append_row(dir, progress_text);
+    assert_string_equal(read_csv(dir), "env_steps,loss\n1,2\n100,0.25\n");
 }
 
-TEST_WITH(a_header_that_was_cut_short_is_made_anew, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_header_that_was_cut_short_is_made_anew)
 {
-    fixture_write_bytes(run_dir_path(state, "metrics.csv"), "event,wa", 8);
-    append_row(state, progress_text);
-    assert_memory_equal(read_csv(state), "event,wall_s,env_steps,", 23);
+    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), "event,wa", 8);
+    append_row(dir, progress_text);
+    assert_memory_equal(read_csv(dir), "event,wall_s,env_steps,", 23);
 }
 
-TEST_WITH(a_file_without_columns_is_refused, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_file_without_columns_is_refused)
 {
     aq_csv_log *csv = NULL;
     aq_error error;
-    fixture_write_bytes(run_dir_path(state, "metrics.csv"), "a,,b\n", 5);
-    assert_int_equal(aq_csv_log_open(*state, &fixture_metrics, &csv, &error), AQ_E_CORRUPT);
-    assert_non_null(strstr(error.text, "metrics.csv"));
-    assert_string_equal(read_csv(state), "a,,b\n");
+    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), "a,,b\n", 5);
+    assert_refused(aq_csv_log_open(dir->path, &fixture_metrics, &csv, &error), AQ_E_CORRUPT, &error,
+                   "metrics.csv");
+    assert_string_equal(read_csv(dir), "a,,b\n");
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static size_t files_with(void **state, const char *part)
+static size_t files_with(run_dir *dir, const char *part)
 {
     size_t files = 0;
-    DIR *folder = opendir(*state);
+    DIR *folder = opendir(dir->path);
     assert_non_null(folder);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         files += strstr(entry->d_name, part) != NULL;
@@ -181,48 +180,46 @@ static size_t files_with(void **state, const char *part)
     return files;
 }
 
-static void mirror_progress(void **state, bool tensorboard, bool csv)
+static int open_mirror(const run_dir *dir, bool tensorboard, bool csv,
+                       aq_metrics_mirror **ret_mirror)
 {
-    aq_metrics_mirror *mirror = NULL;
-    json_t *line = line_of(progress_text);
-    const aq_mirror_config config = {.run_dir = *state,
+    const aq_mirror_config config = {.run_dir = dir->path,
                                      .metrics = &fixture_metrics,
                                      .format = "int8",
                                      .tensorboard = tensorboard,
                                      .csv = csv};
-    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
+    return aq_metrics_mirror_open(&config, ret_mirror, NULL);
+}
+
+static void mirror_progress(const run_dir *dir, bool tensorboard, bool csv)
+{
+    aq_metrics_mirror *mirror = NULL;
+    json_t *line = line_of(progress_text);
+    assert_int_equal(open_mirror(dir, tensorboard, csv, &mirror), 0);
     assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
     aq_metrics_mirror_close(mirror);
     json_decref(line);
 }
 
-TEST_WITH(each_file_can_be_turned_off, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, each_file_can_be_turned_off)
 {
-    mirror_progress(state, false, false);
-    assert_int_equal(files_with(state, "tfevents") + files_with(state, "csv"), 0);
-    mirror_progress(state, true, false);
-    assert_int_equal(files_with(state, "tfevents"), 1);
-    assert_int_equal(files_with(state, "csv"), 0);
-    mirror_progress(state, false, true);
-    assert_int_equal(files_with(state, "tfevents"), 1);
-    assert_int_equal(files_with(state, "csv"), 1);
+    mirror_progress(dir, false, false);
+    assert_int_equal(files_with(dir, "tfevents") + files_with(dir, "csv"), 0);
+    mirror_progress(dir, true, false);
+    assert_int_equal(files_with(dir, "tfevents"), 1);
+    assert_int_equal(files_with(dir, "csv"), 0);
+    mirror_progress(dir, false, true);
+    assert_int_equal(files_with(dir, "tfevents"), 1);
+    assert_int_equal(files_with(dir, "csv"), 1);
 }
 
-TEST_WITH(without_memory_there_is_no_mirror, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
 {
     aq_metrics_mirror *mirror = NULL;
-    const aq_mirror_config config = {.run_dir = *state,
-                                     .metrics = &fixture_metrics,
-                                     .format = "int8",
-                                     .tensorboard = true,
-                                     .csv = true};
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 20; nth++) {
-        aq_memory_fail_at(nth, 0);
-        rc = aq_metrics_mirror_open(&config, &mirror, NULL);
-        aq_memory_fail_at(0, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = open_mirror(dir, true, true, &mirror);
     }
-    assert_int_equal(rc, 0);
     aq_metrics_mirror_close(mirror);
     aq_metrics_mirror_close(NULL);
 }

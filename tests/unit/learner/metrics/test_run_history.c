@@ -7,17 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "learner/metrics/run_history.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { WEEK_S = 7 * 24 * 3600, DOCUMENT_BYTES_MAX = 200000 };
 
+static void destroy(void *history)
+{
+    aq_run_history_destroy(history);
+}
+
 static aq_run_history *make(void)
 {
     aq_run_history *history;
     assert_int_equal(aq_run_history_create(&fixture_metrics, &history), 0);
+    at_end(destroy, history);
     return history;
 }
 
@@ -82,7 +87,6 @@ TEST(each_event_goes_to_its_series)
         assert_true(number_at(document, "compared", "gap", 0) == -2.5);
         json_decref(document);
     }
-    aq_run_history_destroy(history);
 }
 
 TEST(columns_that_are_asked_for_by_number_are_where_they_are_said_to_be)
@@ -102,7 +106,6 @@ TEST(columns_that_are_asked_for_by_number_are_where_they_are_said_to_be)
     assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_ACTORS_WAITED) == 10);
     assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_ACTORS_RAN) == 11);
     assert_true(aq_history_series_at(screened, 0, AQ_EVALUATION_RETURN) == 33);
-    aq_run_history_destroy(history);
 }
 
 TEST(lines_that_are_not_shown_change_nothing)
@@ -117,7 +120,6 @@ TEST(lines_that_are_not_shown_change_nothing)
     for (int kind = 0; kind < AQ_HISTORY_KINDS; kind++) {
         assert_int_equal(rows_of(history, AQ_SPAN_RUN, (enum aq_history_kind)kind), 0);
     }
-    aq_run_history_destroy(history);
 }
 
 /* A line as a running learner writes it, with figures as long as its are. */
@@ -162,30 +164,34 @@ TEST(a_week_fits_into_a_document_of_200_kb)
     }
     assert_in_range(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 300, 600);
     assert_int_equal(rows_of(history, AQ_SPAN_HOUR, AQ_HISTORY_PROGRESS), 360);
-    aq_run_history_destroy(history);
+}
+
+/* The history of the run's file. */
+static aq_run_history *read_run(const run_dir *dir)
+{
+    aq_error error = {0};
+    aq_run_history *history = make();
+    assert_succeeds(aq_run_history_read(history, run_dir_path(dir, "metrics.jsonl"), &error),
+                    &error);
+    return history;
 }
 
 /* ---- from a file ---------------------------------------------------------------------------- */
 
-TEST_WITH(a_run_that_has_no_file_begins_empty, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_run_that_has_no_file_begins_empty)
+{
+    assert_int_equal(rows_of(read_run(dir), AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 0);
+}
+
+TEST_IN(run_dir, dir, a_file_that_cannot_be_read_is_named)
 {
     aq_error error;
     aq_run_history *history = make();
-    assert_int_equal(aq_run_history_read(history, run_dir_path(state, "metrics.jsonl"), &error), 0);
-    assert_int_equal(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 0);
-    aq_run_history_destroy(history);
+    assert_true(aq_run_history_read(history, dir->path, &error) < 0);
+    assert_says(error.text, dir->path);
 }
 
-TEST_WITH(a_file_that_cannot_be_read_is_named, run_dir_setup, run_dir_teardown)
-{
-    aq_error error;
-    aq_run_history *history = make();
-    assert_true(aq_run_history_read(history, *state, &error) < 0);
-    assert_non_null(strstr(error.text, *state));
-    aq_run_history_destroy(history);
-}
-
-TEST_WITH(lines_that_are_torn_or_none_are_passed_over, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, lines_that_are_torn_or_none_are_passed_over)
 {
     static const char text[] = "{\"event\":\"progress\",\"wall_s\":1,\"loss\":1}\n"
                                "{\"event\":\"progr\n"
@@ -193,13 +199,8 @@ TEST_WITH(lines_that_are_torn_or_none_are_passed_over, run_dir_setup, run_dir_te
                                "no json at all\n"
                                "{\"event\":\"progress\",\"wall_s\":2,\"loss\":2}\n"
                                "{\"event\":\"progress\",\"wall_s\":3,\"lo";
-    aq_error error;
-    aq_run_history *history = make();
-    const char *path = run_dir_path(state, "metrics.jsonl");
-    fixture_write_bytes(path, text, sizeof(text) - 1);
-    assert_int_equal(aq_run_history_read(history, path, &error), 0);
-    assert_int_equal(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 2);
-    aq_run_history_destroy(history);
+    fixture_write_bytes(run_dir_path(dir, "metrics.jsonl"), text, sizeof(text) - 1);
+    assert_int_equal(rows_of(read_run(dir), AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 2);
 }
 
 /* Writes so many seconds of a run, after each line blanks, which JSON doesn't mind: they make a
@@ -216,27 +217,18 @@ static void write_run(const char *path, int seconds, int blanks)
     assert_int_equal(fclose(file), 0);
 }
 
-TEST_WITH(a_short_file_is_read_whole, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_short_file_is_read_whole)
 {
     enum { SECONDS = 500 };
-    aq_error error;
-    const char *path = run_dir_path(state, "metrics.jsonl");
-    write_run(path, SECONDS, 0);
-    aq_run_history *history = make();
-    assert_int_equal(aq_run_history_read(history, path, &error), 0);
-    assert_int_equal(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), SECONDS);
-    aq_run_history_destroy(history);
+    write_run(run_dir_path(dir, "metrics.jsonl"), SECONDS, 0);
+    assert_int_equal(rows_of(read_run(dir), AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), SECONDS);
 }
 
-TEST_WITH(of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second, run_dir_setup,
-          run_dir_teardown)
+TEST_IN(run_dir, dir, of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second)
 {
     enum { SECONDS = 3600 }; /* 11 MB */
-    aq_error error;
-    const char *path = run_dir_path(state, "metrics.jsonl");
-    write_run(path, SECONDS, 2100);
-    aq_run_history *history = make();
-    assert_int_equal(aq_run_history_read(history, path, &error), 0);
+    write_run(run_dir_path(dir, "metrics.jsonl"), SECONDS, 2100);
+    const aq_run_history *history = read_run(dir);
     const aq_history_series *run = aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS);
     const size_t rows = aq_history_series_rows(run);
     assert_in_range(rows, 300, 600);
@@ -248,19 +240,15 @@ TEST_WITH(of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second, run_
         assert_true(pause_s > 0 && pause_s < 100);
     }
     assert_int_equal(rows_of(history, AQ_SPAN_MINUTES, AQ_HISTORY_PROGRESS), 300);
-    aq_run_history_destroy(history);
 }
 
 TEST(every_failed_allocation_is_reported)
 {
     aq_run_history *history = NULL;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 1000; nth++) {
-        aq_memory_fail_at(nth, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         rc = aq_run_history_create(&fixture_metrics, &history);
-        aq_memory_fail_at(0, 0);
     }
-    assert_int_equal(rc, 0);
     aq_run_history_destroy(history);
     aq_run_history_destroy(NULL);
 }

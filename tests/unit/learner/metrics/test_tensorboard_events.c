@@ -157,12 +157,12 @@ static void read_event(read_back *file, const uint8_t *bytes, size_t size)
 }
 
 /* The newest events file of the folder; every record must be whole. */
-static const read_back *read_file(void **state)
+static const read_back *read_file(run_dir *dir)
 {
     char name[256] = "";
     read_back *file = &file_of_test;
     memset(file, 0, sizeof(*file));
-    DIR *folder = opendir(*state);
+    DIR *folder = opendir(dir->path);
     assert_non_null(folder);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         if (strstr(entry->d_name, "tfevents") && strcmp(entry->d_name, name) > 0) {
@@ -171,7 +171,7 @@ static const read_back *read_file(void **state)
     }
     (void)closedir(folder);
     assert_memory_equal(name, "events.out.tfevents.", 20);
-    file->size = fixture_read_bytes(run_dir_path(state, name), file->bytes, sizeof(file->bytes));
+    file->size = fixture_read_bytes(run_dir_path(dir, name), file->bytes, sizeof(file->bytes));
     for (size_t at = 0; at < file->size; file->records++) {
         assert_true(at + 12 <= file->size);
         const size_t size = (size_t)little(file->bytes + at, 8);
@@ -185,33 +185,33 @@ static const read_back *read_file(void **state)
     return file;
 }
 
-static aq_tensorboard *open_board(void **state, bool goes_on)
+static aq_tensorboard *open_board(run_dir *dir, bool goes_on)
 {
     aq_tensorboard *board = NULL;
-    assert_int_equal(aq_tensorboard_open(*state, goes_on, &board, NULL), 0);
+    assert_int_equal(aq_tensorboard_open(dir->path, goes_on, &board, NULL), 0);
     return board;
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-TEST_WITH(a_new_file_says_its_version, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_new_file_says_its_version)
 {
-    aq_tensorboard_close(open_board(state, false));
-    const read_back *file = read_file(state);
+    aq_tensorboard_close(open_board(dir, false));
+    const read_back *file = read_file(dir);
     assert_int_equal(file->records, 1);
     assert_string_equal(file->version, "brain.Event:2");
 }
 
-TEST_WITH(scalars_are_read_back, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, scalars_are_read_back)
 {
-    aq_tensorboard *board = open_board(state, false);
+    aq_tensorboard *board = open_board(dir, false);
     aq_tensorboard_scalar(board, "return/int8", 187.5);
     aq_tensorboard_scalar(board, "loss", 0);
     assert_int_equal(aq_tensorboard_write(board, 12345678901, 1700000000500000000, NULL), 0);
     aq_tensorboard_scalar(board, "loss", -0.25);
     assert_int_equal(aq_tensorboard_write(board, 12345678902, 1700000001000000000, NULL), 0);
     aq_tensorboard_close(board);
-    const read_back *file = read_file(state);
+    const read_back *file = read_file(dir);
     assert_int_equal(file->records, 3);
     assert_int_equal(file->count, 3);
     assert_string_equal(file->scalars[0].tag, "return/int8");
@@ -223,34 +223,34 @@ TEST_WITH(scalars_are_read_back, run_dir_setup, run_dir_teardown)
     assert_int_equal(file->sessions, 0);
 }
 
-TEST_WITH(a_run_that_goes_on_says_where_in_a_file_of_its_own, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_run_that_goes_on_says_where_in_a_file_of_its_own)
 {
-    aq_tensorboard *first = open_board(state, false);
-    aq_tensorboard *second = open_board(state, true);
+    aq_tensorboard *first = open_board(dir, false);
+    aq_tensorboard *second = open_board(dir, true);
     aq_tensorboard_scalar(second, "loss", 1);
     assert_int_equal(aq_tensorboard_write(second, 700, 1, NULL), 0);
     aq_tensorboard_scalar(second, "loss", 1);
     assert_int_equal(aq_tensorboard_write(second, 800, 2, NULL), 0);
     aq_tensorboard_close(first);
     aq_tensorboard_close(second);
-    const read_back *file = read_file(state);
+    const read_back *file = read_file(dir);
     assert_int_equal(file->records, 4);
     assert_int_equal(file->sessions, 1);
     assert_int_equal(file->session_step, 700);
 }
 
-TEST_WITH(nothing_gathered_is_no_record, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, nothing_gathered_is_no_record)
 {
-    aq_tensorboard *board = open_board(state, true);
+    aq_tensorboard *board = open_board(dir, true);
     assert_int_equal(aq_tensorboard_write(board, 1, 1, NULL), 0);
     aq_tensorboard_close(board);
-    assert_int_equal(read_file(state)->records, 1);
+    assert_int_equal(read_file(dir)->records, 1);
 }
 
-TEST_WITH(more_scalars_than_a_record_takes_are_left_out, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, more_scalars_than_a_record_takes_are_left_out)
 {
     char tag[256];
-    aq_tensorboard *board = open_board(state, false);
+    aq_tensorboard *board = open_board(dir, false);
     memset(tag, 'x', sizeof(tag));
     tag[sizeof(tag) - 1] = '\0';
     aq_tensorboard_scalar(board, tag, 1);
@@ -260,17 +260,17 @@ TEST_WITH(more_scalars_than_a_record_takes_are_left_out, run_dir_setup, run_dir_
     }
     assert_int_equal(aq_tensorboard_write(board, 1, 1, NULL), 0);
     aq_tensorboard_close(board);
-    const read_back *file = read_file(state);
+    const read_back *file = read_file(dir);
     assert_int_equal(file->count, AQ_TENSORBOARD_SCALARS_MAX);
     assert_string_equal(file->scalars[0].tag, "scalar/0");
 }
 
 /* A limit of file sizes stands for the full disk. */
-TEST_WITH(what_a_full_disk_cuts_short_is_taken_back, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, what_a_full_disk_cuts_short_is_taken_back)
 {
     struct rlimit before, now;
     aq_error error = {0};
-    aq_tensorboard *board = open_board(state, false);
+    aq_tensorboard *board = open_board(dir, false);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     now = (struct rlimit){64, before.rlim_max};
@@ -283,21 +283,21 @@ TEST_WITH(what_a_full_disk_cuts_short_is_taken_back, run_dir_setup, run_dir_tear
     aq_tensorboard_scalar(board, "loss", 2);
     assert_int_equal(aq_tensorboard_write(board, 2, 2, NULL), 0);
     aq_tensorboard_close(board);
-    const read_back *file = read_file(state);
+    const read_back *file = read_file(dir);
     assert_int_equal(file->count, 1);
     assert_string_equal(file->scalars[0].tag, "loss");
 }
 
-TEST_WITH(without_memory_or_folder_there_is_no_file, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, without_memory_or_folder_there_is_no_file)
 {
     aq_tensorboard *board = NULL;
     aq_error error;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_tensorboard_open(*state, false, &board, NULL), AQ_E_NOMEM);
+        assert_int_equal(aq_tensorboard_open(dir->path, false, &board, NULL), AQ_E_NOMEM);
         aq_memory_fail_at(0, 0);
     }
-    assert_int_equal(aq_tensorboard_open(run_dir_path(state, "nowhere"), false, &board, &error),
+    assert_int_equal(aq_tensorboard_open(run_dir_path(dir, "nowhere"), false, &board, &error),
                      AQ_E_NOT_FOUND);
     assert_null(board);
     aq_tensorboard_close(NULL);

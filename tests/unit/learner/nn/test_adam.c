@@ -64,7 +64,7 @@ TEST(a_hundred_steps_follow_the_textbook)
             v[i] = beta2 * v[i] + (1 - beta2) * g * g;
             p[i] -=
                 0.01f * (m[i] / (1 - pow(beta1, t))) / (sqrt(v[i] / (1 - pow(beta2, t))) + 1e-3f);
-            assert_true(fabs(f.parameters[i] - p[i]) <= 1e-6);
+            assert_near(f.parameters[i], p[i], 1e-6);
         }
     }
 }

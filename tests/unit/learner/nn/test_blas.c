@@ -9,7 +9,7 @@
 TEST(openblas_names_its_core_and_itself)
 {
     assert_true(aq_blas_core() != NULL && aq_blas_core()[0] != '\0');
-    assert_non_null(strstr(aq_blas_config(), "OpenBLAS"));
+    assert_says(aq_blas_config(), "OpenBLAS");
 }
 
 TEST(the_facts_are_those_of_the_process)
@@ -32,7 +32,7 @@ TEST(equally_wide_kernels_are_no_problem)
                                            {"SkylakeX", "Haswell"}};
     char text[256];
 
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    EACH_ROW(i, pairs) {
         memset(text, 'x', sizeof(text));
         assert_false(aq_blas_judge(&(aq_blas_facts){.core = pairs[i][0],
                                                     .best_core = pairs[i][1],
@@ -57,9 +57,9 @@ TEST(a_core_forced_by_the_environment_is_to_be_unset)
     char text[512];
 
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
-    assert_non_null(strstr(text, "Haswell (256 bits"));
-    assert_non_null(strstr(text, "OPENBLAS_CORETYPE=haswell"));
-    assert_non_null(strstr(text, "unset it"));
+    assert_says(text, "Haswell (256 bits");
+    assert_says(text, "OPENBLAS_CORETYPE=haswell");
+    assert_says(text, "unset it");
     assert_null(strstr(text, "OPENBLAS_L2_SIZE"));
 }
 
@@ -70,7 +70,7 @@ TEST(a_cache_size_forced_with_it_is_named)
     char text[512];
 
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
-    assert_non_null(strstr(text, "OPENBLAS_L2_SIZE"));
+    assert_says(text, "OPENBLAS_L2_SIZE");
 }
 
 TEST(a_library_that_does_not_know_the_processor_is_told_its_core)
@@ -79,7 +79,7 @@ TEST(a_library_that_does_not_know_the_processor_is_told_its_core)
     char text[512];
 
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
-    assert_non_null(strstr(text, "OPENBLAS_CORETYPE=SkylakeX"));
+    assert_says(text, "OPENBLAS_CORETYPE=SkylakeX");
     assert_null(strstr(text, "unset"));
 }
 

@@ -46,10 +46,10 @@ TEST(a_projection_shares_by_distance_and_keeps_the_mean)
                 const double z = fmin(fmax(reward + bootstrap * atoms.value[k], -2), 4);
                 want += next[k] * fmax(0, 1 - fabs(z - atoms.value[i]) / atoms.spacing);
             }
-            assert_true(fabs(got[i] - want) <= 1e-5);
+            assert_near(got[i], want, 1e-5);
             sum += got[i];
         }
-        assert_true(fabs(sum - 1) <= 1e-5);
+        assert_near(sum, 1, 1e-5);
     }
 }
 
@@ -90,7 +90,7 @@ TEST(cross_entropy_stays_finite_where_a_probability_vanishes)
 
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_passes_best()->softmax(logits, 1, ATOMS, p);
-    assert_true(fabs(aq_atoms_cross_entropy(&atoms, logits, p, target) - 500) < 1e-3);
+    assert_near(aq_atoms_cross_entropy(&atoms, logits, p, target), 500, 1e-3);
 }
 
 typedef struct loss_case {
@@ -196,9 +196,9 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
 
         init_case(&c, seed);
         assert_int_equal(find_loss(&c, d, &loss), 0);
-        assert_true(fabs(loss.loss - loss_in_double(&c, priority)) <= 1e-5);
+        assert_near(loss.loss, loss_in_double(&c, priority), 1e-5);
         for (int r = 0; r < ROWS; r++) {
-            assert_true(fabs((double)c.priority[r] - priority[r]) <= 1e-5);
+            assert_near((double)c.priority[r], priority[r], 1e-5);
         }
         for (int i = 0; i < ROWS * OUTPUTS; i++) {
             const double value = c.online[i];
@@ -208,7 +208,7 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
             c.online[i] = value - h;
             const double below = loss_in_double(&c, unused);
             c.online[i] = value;
-            assert_true(fabs((double)d[i] - (above - below) / (2 * h)) <= 1e-5);
+            assert_near((double)d[i], (above - below) / (2 * h), 1e-5);
         }
     }
 }

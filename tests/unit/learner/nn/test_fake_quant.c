@@ -84,9 +84,7 @@ static void published(const fixture *f, const aq_fake_quant *quant, const aq_par
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
 
-    if (aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &error), &error);
     aq_params_copy(out, params);
     for (uint32_t l = 0; l < f->spec.layer_count; l++) {
         if (aq_layer_is_quantizable(&f->spec.layers[l])) {

@@ -33,13 +33,25 @@ static void see(aq_obs_normalizer *normalizer, const float *rows, size_t count, 
     }
 }
 
+static void fini(void *normalizer)
+{
+    aq_obs_normalizer_fini(normalizer);
+}
+
+/* It is cleared away when the test is over. */
+static void init(aq_obs_normalizer *normalizer)
+{
+    assert_int_equal(aq_obs_normalizer_init(normalizer, WIDTH), 0);
+    at_end(fini, normalizer);
+}
+
 TEST(what_it_knows_does_not_depend_on_the_batches)
 {
     static float rows[ROWS * WIDTH];
-    aq_obs_normalizer one, many;
+    static aq_obs_normalizer one, many;
     fill(rows, ROWS, 1);
-    assert_int_equal(aq_obs_normalizer_init(&one, WIDTH), 0);
-    assert_int_equal(aq_obs_normalizer_init(&many, WIDTH), 0);
+    init(&one);
+    init(&many);
     see(&one, rows, ROWS, ROWS);
     see(&many, rows, ROWS, 9);
     assert_true(one.statistics[0] == ROWS && many.statistics[0] == ROWS);
@@ -47,31 +59,27 @@ TEST(what_it_knows_does_not_depend_on_the_batches)
         assert_true(fabs(one.mean[j] - many.mean[j]) <= 1e-12 * (1 + fabs(one.mean[j])));
         assert_true(fabs(one.squares[j] - many.squares[j]) <= 1e-9 * (1e-9 + one.squares[j]));
     }
-    aq_obs_normalizer_fini(&one);
-    aq_obs_normalizer_fini(&many);
 }
 
 TEST(the_same_batches_give_the_same_bits)
 {
     static float rows[ROWS * WIDTH];
-    aq_obs_normalizer a, b;
+    static aq_obs_normalizer a, b;
     fill(rows, ROWS, 2);
-    assert_int_equal(aq_obs_normalizer_init(&a, WIDTH), 0);
-    assert_int_equal(aq_obs_normalizer_init(&b, WIDTH), 0);
+    init(&a);
+    init(&b);
     see(&a, rows, ROWS, 64);
     see(&b, rows, ROWS, 64);
     assert_memory_equal(a.statistics, b.statistics, a.statistics_count * sizeof(double));
     assert_memory_equal(a.factor, b.factor, WIDTH * sizeof(float));
-    aq_obs_normalizer_fini(&a);
-    aq_obs_normalizer_fini(&b);
 }
 
 TEST(what_was_seen_has_mean_zero_and_deviation_one)
 {
     static float rows[ROWS * WIDTH], out[ROWS * WIDTH];
-    aq_obs_normalizer normalizer;
+    static aq_obs_normalizer normalizer;
     fill(rows, ROWS, 3);
-    assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
+    init(&normalizer);
     see(&normalizer, rows, ROWS, 32);
     aq_obs_normalizer_apply(&normalizer, rows, ROWS, out);
     for (int j = 0; j < WIDTH; j++) {
@@ -83,17 +91,15 @@ TEST(what_was_seen_has_mean_zero_and_deviation_one)
         assert_true(fabs(sum / ROWS) < 2e-3);
         assert_true(j == WIDTH - 1 ? squares == 0 : fabs(squares / ROWS - 1) < 1e-3);
     }
-    aq_obs_normalizer_fini(&normalizer);
 }
 
 TEST(before_anything_was_seen_it_changes_nothing)
 {
     float rows[WIDTH] = {1, -2, 3e5f, 0, 7}, out[WIDTH];
-    aq_obs_normalizer normalizer;
-    assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
+    static aq_obs_normalizer normalizer;
+    init(&normalizer);
     aq_obs_normalizer_apply(&normalizer, rows, 1, out);
     assert_memory_equal(rows, out, sizeof(rows));
-    aq_obs_normalizer_fini(&normalizer);
 }
 
 TEST(a_number_that_is_none_is_refused_and_changes_nothing)
@@ -101,9 +107,9 @@ TEST(a_number_that_is_none_is_refused_and_changes_nothing)
     static float rows[2 * WIDTH];
     const float bad[] = {NAN, INFINITY, -INFINITY};
     double before[1 + 2 * WIDTH];
-    aq_obs_normalizer normalizer;
+    static aq_obs_normalizer normalizer;
     fill(rows, 2, 4);
-    assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
+    init(&normalizer);
     see(&normalizer, rows, 2, 2);
     memcpy(before, normalizer.statistics, sizeof(before));
     for (int i = 0; i < 3; i++) {
@@ -112,7 +118,6 @@ TEST(a_number_that_is_none_is_refused_and_changes_nothing)
         assert_memory_equal(before, normalizer.statistics, sizeof(before));
         rows[WIDTH + i] = 0;
     }
-    aq_obs_normalizer_fini(&normalizer);
 }
 
 TEST(a_folded_network_does_what_normalizing_first_does)
@@ -122,7 +127,7 @@ TEST(a_folded_network_does_what_normalizing_first_does)
     float one[3], other[3], scratch[2 * 16];
     aq_net_spec spec;
     aq_params params, folded;
-    aq_obs_normalizer normalizer;
+    static aq_obs_normalizer normalizer;
     aq_rng rng;
     fill(rows, ROWS, 5);
     aq_rng_init(&rng, 6, 0);
@@ -130,7 +135,7 @@ TEST(a_folded_network_does_what_normalizing_first_does)
     assert_int_equal(aq_params_init(&spec, &params), 0);
     assert_int_equal(aq_params_init(&spec, &folded), 0);
     aq_params_randomize(&spec, &params, &rng);
-    assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
+    init(&normalizer);
     see(&normalizer, rows, ROWS, 64);
     aq_params_copy(&folded, &params);
     aq_obs_normalizer_fold(&normalizer, &spec, &folded);
@@ -142,24 +147,19 @@ TEST(a_folded_network_does_what_normalizing_first_does)
             assert_true(fabsf(one[k] - other[k]) <= 1e-3f * (1 + fabsf(one[k])));
         }
     }
-    aq_obs_normalizer_fini(&normalizer);
     aq_params_fini(&params);
     aq_params_fini(&folded);
 }
 
 TEST(init_survives_every_failed_allocation)
 {
-    for (uint64_t nth = 1;; nth++) {
-        aq_obs_normalizer normalizer = {0};
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_obs_normalizer_init(&normalizer, WIDTH);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 4);
-            aq_obs_normalizer_fini(&normalizer);
-            return;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
+    aq_obs_normalizer normalizer = {0};
+    int rc = 0, tries = 0;
+    EACH_ALLOCATION_FAILS(rc) {
+        tries++;
         assert_null(normalizer.statistics);
+        rc = aq_obs_normalizer_init(&normalizer, WIDTH);
     }
+    assert_true(tries > 4);
+    aq_obs_normalizer_fini(&normalizer);
 }

@@ -97,7 +97,7 @@ TEST(activations_of_extreme_values_are_their_limits)
     const aq_passes *passes;
 
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
-        for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+        EACH_ROW(i, large) {
             assert_true(activate(passes, AQ_ACTIVATION_TANH, large[i]) == 1.0f);
             assert_true(activate(passes, AQ_ACTIVATION_TANH, -large[i]) == -1.0f);
             assert_true(activate(passes, AQ_ACTIVATION_ELU, large[i]) == large[i]);
@@ -156,11 +156,11 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
             double slope =
                 (exact(activations[a], z[i] + h) - exact(activations[a], z[i] - h)) / (2 * h);
 
-            assert_true(fabs(d[i] - before[i] * slope) <= 1e-6);
+            assert_near(d[i], before[i] * slope, 1e-6);
             want_sums[i % WIDTH] += d[i];
         }
         for (size_t c = 0; c < WIDTH; c++) {
-            assert_true(fabs(sums[c] - want_sums[c]) <= 1e-5);
+            assert_near(sums[c], want_sums[c], 1e-5);
         }
     }
 }
@@ -260,7 +260,7 @@ TEST(all_rungs_give_the_same_bits_and_stay_in_bounds)
     aq_rng rng;
 
     aq_rng_init(&rng, 11, 0);
-    for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+    EACH_ROW(w, widths) {
         for (size_t shift = 0; shift < 3; shift++) {
             const size_t at = GUARD + shift, rows = 9, count = rows * widths[w];
 
@@ -325,7 +325,7 @@ TEST(a_normed_row_has_mean_0_and_variance_1)
             squares += (double)out[i] * (double)out[i];
         }
         assert_true(fabs(sum / WIDTH) < 1e-4);
-        assert_true(fabs(squares / WIDTH - 1) < 1e-4);
+        assert_near(squares / WIDTH, 1, 1e-4);
     }
 }
 
@@ -368,7 +368,7 @@ TEST(softmax_is_that_of_double_precision)
             }
             passes->softmax(x, 1, WIDTH, out);
             for (size_t i = 0; i < WIDTH; i++) {
-                assert_true(fabs(out[i] - exp(x[i] - top) / sum) <= 1e-6);
+                assert_near(out[i], exp(x[i] - top) / sum, 1e-6);
             }
         }
     }

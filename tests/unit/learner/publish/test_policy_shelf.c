@@ -1,7 +1,6 @@
 /*
  * The shelf keeps the recent versions within its bounds and counts all there ever were.
  */
-#include "common/base/memory.h"
 #include "learner/publish/policy_shelf.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
@@ -13,23 +12,16 @@ typedef struct shelf_desk {
     aq_policy_shelf *shelf;
 } shelf_desk;
 
-static int setup(void **state)
+static void shelf_desk_setup(shelf_desk *desk)
 {
-    shelf_desk *desk = aq_alloc(1, sizeof(*desk));
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 3);
     assert_int_equal(aq_policy_shelf_create(&desk->shelf), 0);
-    *state = desk;
-    return 0;
 }
 
-static int teardown(void **state)
+static void shelf_desk_teardown(shelf_desk *desk)
 {
-    shelf_desk *desk = *state;
     aq_policy_shelf_destroy(desk->shelf);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
 }
 
 /* A version whose frame takes `frame_bytes`; no more of it matters to the shelf. */
@@ -62,9 +54,8 @@ static void put_large(shelf_desk *desk, uint64_t version, uint32_t size_mib)
     put_of(desk, &spec, version, 100);
 }
 
-TEST_WITH(an_empty_shelf_has_nothing, setup, teardown)
+TEST_IN(shelf_desk, desk, an_empty_shelf_has_nothing)
 {
-    shelf_desk *desk = *state;
     aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_null(aq_policy_shelf_newest(desk->shelf));
     assert_null(aq_policy_shelf_find(desk->shelf, 0));
@@ -72,9 +63,8 @@ TEST_WITH(an_empty_shelf_has_nothing, setup, teardown)
     assert_int_equal(totals.versions + totals.bytes + totals.bytes_fp32 + totals.fallbacks, 0);
 }
 
-TEST_WITH(the_shelf_takes_what_the_publication_holds, setup, teardown)
+TEST_IN(shelf_desk, desk, the_shelf_takes_what_the_publication_holds)
 {
-    shelf_desk *desk = *state;
     aq_publication publication;
     learner_kit_publication(&desk->kit, 5, AQ_FORMAT_INT8_CHANNEL, &publication);
     const aq_snapshot *snapshot = publication.snapshot;
@@ -92,9 +82,8 @@ TEST_WITH(the_shelf_takes_what_the_publication_holds, setup, teardown)
     aq_publication_fini(&publication); /* an emptied one may still be finished */
 }
 
-TEST_WITH(each_version_on_the_shelf_is_found, setup, teardown)
+TEST_IN(shelf_desk, desk, each_version_on_the_shelf_is_found)
 {
-    shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 10; version++) {
         put(desk, 3 * version, 100);
         assert_int_equal(aq_policy_shelf_newest(desk->shelf)->snapshot->version, 3 * version);
@@ -106,9 +95,8 @@ TEST_WITH(each_version_on_the_shelf_is_found, setup, teardown)
     }
 }
 
-TEST_WITH(the_oldest_goes_when_all_places_are_taken, setup, teardown)
+TEST_IN(shelf_desk, desk, the_oldest_goes_when_all_places_are_taken)
 {
-    shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= PLACES; version++) {
         put(desk, version, 100);
     }
@@ -123,9 +111,8 @@ TEST_WITH(the_oldest_goes_when_all_places_are_taken, setup, teardown)
     }
 }
 
-TEST_WITH(the_oldest_go_when_the_bytes_are_too_many, setup, teardown)
+TEST_IN(shelf_desk, desk, the_oldest_go_when_the_bytes_are_too_many)
 {
-    shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
         put_large(desk, version, 10);
     }
@@ -135,9 +122,8 @@ TEST_WITH(the_oldest_go_when_the_bytes_are_too_many, setup, teardown)
     assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
 }
 
-TEST_WITH(four_versions_are_kept_however_large, setup, teardown)
+TEST_IN(shelf_desk, desk, four_versions_are_kept_however_large)
 {
-    shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
         put_large(desk, version, 20);
     }
@@ -154,9 +140,8 @@ TEST_WITH(four_versions_are_kept_however_large, setup, teardown)
     assert_non_null(aq_policy_shelf_find(desk->shelf, 5)); /* 40 of 64 MiB, and many small ones */
 }
 
-TEST_WITH(only_the_newest_keeps_its_frame, setup, teardown)
+TEST_IN(shelf_desk, desk, only_the_newest_keeps_its_frame)
 {
-    shelf_desk *desk = *state;
     put(desk, 1, 100);
     assert_int_equal(aq_policy_shelf_newest(desk->shelf)->frame.size, 100);
     put(desk, 2, 200);
@@ -165,9 +150,8 @@ TEST_WITH(only_the_newest_keeps_its_frame, setup, teardown)
 }
 
 /* What went out counts, and not what could be fetched. */
-TEST_WITH(a_delta_counts_by_its_own_bytes, setup, teardown)
+TEST_IN(shelf_desk, desk, a_delta_counts_by_its_own_bytes)
 {
-    shelf_desk *desk = *state;
     aq_publication publication;
     uint8_t *bytes;
     learner_kit_publication(&desk->kit, 5, AQ_FORMAT_INT8_CHANNEL, &publication);
@@ -180,9 +164,8 @@ TEST_WITH(a_delta_counts_by_its_own_bytes, setup, teardown)
     assert_int_equal(aq_policy_shelf_newest(desk->shelf)->delta.size, 0);
 }
 
-TEST_WITH(who_holds_a_reference_keeps_a_version_that_has_left, setup, teardown)
+TEST_IN(shelf_desk, desk, who_holds_a_reference_keeps_a_version_that_has_left)
 {
-    shelf_desk *desk = *state;
     put(desk, 1, 100);
     aq_snapshot *kept = aq_snapshot_ref(aq_policy_shelf_find(desk->shelf, 1)->snapshot);
     for (uint64_t version = 2; version <= PLACES + 1; version++) {
@@ -193,9 +176,8 @@ TEST_WITH(who_holds_a_reference_keeps_a_version_that_has_left, setup, teardown)
     aq_snapshot_unref(kept);
 }
 
-TEST_WITH(totals_are_of_all_there_ever_were, setup, teardown)
+TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
 {
-    shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 2 * PLACES; version++) {
         put(desk, version, 10);
     }
@@ -207,9 +189,8 @@ TEST_WITH(totals_are_of_all_there_ever_were, setup, teardown)
     assert_int_equal(totals.fallbacks, 51);
 }
 
-TEST_WITH(totals_go_on_from_those_of_an_earlier_process, setup, teardown)
+TEST_IN(shelf_desk, desk, totals_go_on_from_those_of_an_earlier_process)
 {
-    shelf_desk *desk = *state;
     aq_shelf_totals before = {.versions = 7, .bytes = 700, .bytes_fp32 = 2100, .fallbacks = 2};
     aq_policy_shelf_restore_totals(desk->shelf, &before);
     put(desk, 1030, 100);
@@ -220,13 +201,10 @@ TEST_WITH(totals_go_on_from_those_of_an_earlier_process, setup, teardown)
     assert_int_equal(totals.fallbacks, 3);
 }
 
-TEST(create_survives_a_failed_allocation)
+TEST_IN(shelf_desk, desk, create_survives_a_failed_allocation)
 {
-    int untouched = 0;
-    aq_policy_shelf *shelf = (aq_policy_shelf *)(void *)&untouched;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_policy_shelf_create(&shelf), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
-    assert_ptr_equal(shelf, &untouched);
+    aq_policy_shelf *shelf = desk->shelf;
+    assert_fails_without_memory(aq_policy_shelf_create(&shelf));
+    assert_ptr_equal(shelf, desk->shelf); /* untouched */
     aq_policy_shelf_destroy(NULL);
 }

@@ -3,103 +3,98 @@
  */
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "learner/publish/policy_versions.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-static uint64_t reserve(void **state, uint64_t at_least, uint64_t count)
+static uint64_t reserve(run_dir *dir, uint64_t at_least, uint64_t count)
 {
     uint64_t first = 0;
     aq_error error = {0};
-
-    if (aq_version_reserve(*state, at_least, count, &first, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_version_reserve(dir->path, at_least, count, &first, &error), &error);
     return first;
 }
 
-TEST_WITH(a_new_folder_starts_at_1, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_new_folder_starts_at_1)
 {
-    assert_int_equal(reserve(state, 0, 1000), 1);
+    assert_int_equal(reserve(dir, 0, 1000), 1);
 }
 
-TEST_WITH(blocks_follow_each_other, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, blocks_follow_each_other)
 {
-    assert_int_equal(reserve(state, 0, 1000), 1);
-    assert_int_equal(reserve(state, 0, 10), 1001);
-    assert_int_equal(reserve(state, 5, 10), 1011);
-    assert_int_equal(reserve(state, 1020, 1), 1021);
+    assert_int_equal(reserve(dir, 0, 1000), 1);
+    assert_int_equal(reserve(dir, 0, 10), 1001);
+    assert_int_equal(reserve(dir, 5, 10), 1011);
+    assert_int_equal(reserve(dir, 1020, 1), 1021);
 }
 
-TEST_WITH(numbers_are_above_what_is_asked_for, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, numbers_are_above_what_is_asked_for)
 {
-    assert_int_equal(reserve(state, 5000, 10), 5001);
-    assert_int_equal(reserve(state, 0, 10), 5011);
+    assert_int_equal(reserve(dir, 5000, 10), 5001);
+    assert_int_equal(reserve(dir, 0, 10), 5011);
 }
 
-TEST_WITH(the_last_numbers_are_handed_out_but_no_more, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, the_last_numbers_are_handed_out_but_no_more)
 {
     uint64_t first = 7;
     aq_error error = {0};
-
-    assert_int_equal(reserve(state, UINT64_MAX - 11, 10), UINT64_MAX - 10);
-    assert_int_equal(aq_version_reserve(*state, 0, 1, &first, &error), AQ_E_TOO_BIG);
-    assert_non_null(strstr(error.text, "versions"));
-    assert_int_equal(aq_version_reserve(*state, UINT64_MAX, 1, &first, &error), AQ_E_TOO_BIG);
+    assert_int_equal(reserve(dir, UINT64_MAX - 11, 10), UINT64_MAX - 10);
+    assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &error), AQ_E_TOO_BIG, &error,
+                   "versions");
+    assert_int_equal(aq_version_reserve(dir->path, UINT64_MAX, 1, &first, &error), AQ_E_TOO_BIG);
     assert_int_equal(first, 7);
 }
 
-TEST_WITH(a_file_that_is_not_ours_is_refused_and_left, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_file_that_is_not_ours_is_refused_and_left)
 {
-    static const char *const texts[] = {"",       "12",
-                                        "\n",     "x\n",
-                                        "-1\n",   "12 \n",
-                                        "1\n2\n", "18446744073709551616\n",
-                                        "0x10\n", "000000000000000000000000000001\n"};
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    static const struct {
+        const char *bytes;
+        size_t size;
+    } files[] = {{"", 0},
+                 {"12", 2},
+                 {"\n", 1},
+                 {"x\n", 2},
+                 {"-1\n", 3},
+                 {"12 \n", 4},
+                 {"1\n2\n", 4},
+                 {"0x10\n", 5},
+                 {"18446744073709551616\n", 21},
+                 {"1\0\n", 3},
+                 {"000000000000000000000000000001\n", 31}};
+    EACH_ROW(i, files) {
         char after[64];
         uint64_t first = 7;
         aq_error error = {0};
-
-        fixture_write_bytes(run_dir_path(state, "versions"), texts[i], strlen(texts[i]));
-        assert_int_equal(aq_version_reserve(*state, 0, 1, &first, &error), AQ_E_CORRUPT);
-        assert_non_null(strstr(error.text, "versions"));
+        fixture_write_bytes(run_dir_path(dir, "versions"), files[i].bytes, files[i].size);
+        assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &error), AQ_E_CORRUPT, &error,
+                       "versions");
         assert_int_equal(first, 7);
-        assert_int_equal(fixture_read_bytes(run_dir_path(state, "versions"), after, sizeof(after)),
-                         strlen(texts[i]));
+        assert_int_equal(fixture_read_bytes(run_dir_path(dir, "versions"), after, sizeof(after)),
+                         files[i].size);
     }
-    fixture_write_bytes(run_dir_path(state, "versions"), "1\0\n", 3);
-    assert_int_equal(aq_version_reserve(*state, 0, 1, &(uint64_t){0}, NULL), AQ_E_CORRUPT);
 }
 
-TEST_WITH(a_folder_that_is_not_there_is_an_error, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_folder_that_is_not_there_is_an_error)
 {
     uint64_t first = 7;
     aq_error error = {0};
-
-    assert_true(aq_version_reserve(run_dir_path(state, "none"), 0, 1, &first, &error) < 0);
+    assert_true(aq_version_reserve(run_dir_path(dir, "none"), 0, 1, &first, &error) < 0);
     assert_int_equal(first, 7);
-    assert_non_null(strstr(error.text, "none"));
+    assert_says(error.text, "none");
 }
 
-TEST_WITH(too_long_a_path_is_refused, run_dir_setup, run_dir_teardown)
+TEST(too_long_a_path_is_refused)
 {
     static char path[8192];
-
     memset(path, 'a', sizeof(path) - 1);
     assert_int_equal(aq_version_reserve(path, 0, 1, &(uint64_t){0}, NULL), AQ_E_TOO_BIG);
 }
 
-TEST_WITH(without_memory_nothing_is_reserved, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, without_memory_nothing_is_reserved)
 {
     uint64_t first = 7;
-
-    assert_int_equal(reserve(state, 0, 10), 1);
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_int_equal(reserve(dir, 0, 10), 1);
+    assert_fails_without_memory(aq_version_reserve(dir->path, 0, 10, &first, NULL));
     assert_int_equal(first, 7);
-    assert_int_equal(reserve(state, 0, 10), 11);
+    assert_int_equal(reserve(dir, 0, 10), 11);
 }

@@ -14,21 +14,23 @@
 
 enum { ROWS = 256 };
 
-static int setup(void **state)
+typedef struct publication_desk {
+    learner_kit kit;
+    float *obs; /* ROWS of them */
+    aq_publication made;
+} publication_desk;
+
+static void publication_desk_setup(publication_desk *desk)
 {
-    learner_kit *kit = aq_alloc(1, sizeof(*kit));
-    assert_non_null(kit);
-    learner_kit_init(kit, 11);
-    *state = kit;
-    return 0;
+    learner_kit_init(&desk->kit, 11);
+    desk->obs = learner_kit_observations(&desk->kit, ROWS);
 }
 
-static int teardown(void **state)
+static void publication_desk_teardown(publication_desk *desk)
 {
-    aq_memory_fail_at(0, 0);
-    learner_kit_fini(*state);
-    aq_free(*state);
-    return 0;
+    aq_publication_fini(&desk->made);
+    aq_free(desk->obs);
+    learner_kit_fini(&desk->kit);
 }
 
 static aq_publication_config config_of(uint32_t format, double budget)
@@ -49,6 +51,15 @@ static int make(learner_kit *kit, const aq_publication_config *config, const flo
                                  ret_publication, error);
     aq_publication_history_fini(&history);
     return rc;
+}
+
+/* Anew, measured on that many rows. */
+static const aq_publication *publish(publication_desk *desk, const aq_publication_config *config,
+                                     size_t rows)
+{
+    aq_publication_fini(&desk->made);
+    assert_int_equal(make(&desk->kit, config, desk->obs, rows, &desk->made, NULL), 0);
+    return &desk->made;
 }
 
 /* A tensor of no bytes may be NULL. */
@@ -108,26 +119,21 @@ static void assert_twin_is(const aq_publication *publication, const aq_params *p
 
 /* ---- what goes out ------------------------------------------------------------------------- */
 
-TEST_WITH(int8_within_its_budget_goes_out, setup, teardown)
+TEST_IN(publication_desk, desk, int8_within_its_budget_goes_out)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
-    kit->meta.learner_step = 900;
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    desk->kit.meta.learner_step = 900;
 
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_false(made.fell_back);
-    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(made.snapshot->learner_step, 900);
-    assert_int_equal(made.snapshot->quant_error.rows, ROWS);
-    assert_true(made.snapshot->quant_error.output_rms > 0);
-    assert_memory_equal(&made.measured, &made.snapshot->quant_error, sizeof(made.measured));
-    assert_frame_is_the_snapshot(&made);
-    assert_twin_is(&made, &kit->params);
-    assert_int_equal(made.twin->version, made.snapshot->version);
-    aq_publication_fini(&made);
-    aq_free(obs);
+    const aq_publication *made = publish(desk, &config, ROWS);
+    assert_false(made->fell_back);
+    assert_int_equal(made->snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(made->snapshot->learner_step, 900);
+    assert_int_equal(made->snapshot->quant_error.rows, ROWS);
+    assert_true(made->snapshot->quant_error.output_rms > 0);
+    assert_memory_equal(&made->measured, &made->snapshot->quant_error, sizeof(made->measured));
+    assert_frame_is_the_snapshot(made);
+    assert_twin_is(made, &desk->kit.params);
+    assert_int_equal(made->twin->version, made->snapshot->version);
 }
 
 /* Two actions of nearly the same value everywhere, so that rounding changes some. */
@@ -143,103 +149,72 @@ static void make_undecided(learner_kit *kit)
     }
 }
 
-TEST_WITH(int8_past_its_budget_goes_out_as_fp32, setup, teardown)
+TEST_IN(publication_desk, desk, int8_past_its_budget_goes_out_as_fp32)
 {
-    learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
-    make_undecided(kit);
+    make_undecided(&desk->kit);
 
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_true(made.measured.action_disagreement > 0);
-    assert_true(made.fell_back);
-    assert_ptr_equal(made.snapshot, made.twin);
-    assert_int_equal(made.snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
-    assert_int_equal(made.measured.rows, ROWS);           /* and why is told */
-    assert_true(made.frame_bytes_fp32 >= made.frame.size);
-    assert_frame_is_the_snapshot(&made);
-    assert_twin_is(&made, &kit->params);
+    const aq_publication *made = publish(desk, &config, ROWS);
+    assert_true(made->measured.action_disagreement > 0);
+    assert_true(made->fell_back);
+    assert_ptr_equal(made->snapshot, made->twin);
+    assert_int_equal(made->snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
+    assert_int_equal(made->measured.rows, ROWS);           /* and why is told */
+    assert_true(made->frame_bytes_fp32 >= made->frame.size);
+    assert_frame_is_the_snapshot(made);
+    assert_twin_is(made, &desk->kit.params);
 
-    config.error_budget = (double)made.measured.action_disagreement;
-    aq_publication_fini(&made);
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_false(made.fell_back); /* a budget that is just met is met */
-    aq_publication_fini(&made);
-    aq_free(obs);
+    config.error_budget = (double)made->measured.action_disagreement;
+    assert_false(publish(desk, &config, ROWS)->fell_back); /* a budget that is just met is met */
 }
 
-TEST_WITH(an_output_without_weights_goes_out_as_fp32, setup, teardown)
+TEST_IN(publication_desk, desk, an_output_without_weights_goes_out_as_fp32)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication made;
-    memset(kit->params.weight[1], 0, kit->spec.layers[1].inputs * sizeof(float));
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    memset(desk->kit.params.weight[1], 0, desk->kit.spec.layers[1].inputs * sizeof(float));
 
-    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
-    assert_true(made.fell_back);
-    assert_non_null(strstr(made.fallback, "layer 1, row 0: all its weights are zero"));
-    assert_ptr_equal(made.snapshot, made.twin);
-    aq_publication_fini(&made);
+    const aq_publication *made = publish(desk, &config, 0);
+    assert_true(made->fell_back);
+    assert_says(made->fallback, "layer 1, row 0: all its weights are zero");
+    assert_ptr_equal(made->snapshot, made->twin);
 }
 
-TEST_WITH(a_budget_of_nothing_is_met_where_nothing_differs, setup, teardown)
+TEST_IN(publication_desk, desk, a_budget_of_nothing_is_met_where_nothing_differs)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
-    kit->params.bias[1][2] = 1000; /* always the last action */
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    desk->kit.params.bias[1][2] = 1000; /* always the last action */
 
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_false(made.fell_back);
-    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
-    aq_publication_fini(&made);
-    aq_free(obs);
+    const aq_publication *made = publish(desk, &config, ROWS);
+    assert_false(made->fell_back);
+    assert_int_equal(made->snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
 }
 
-TEST_WITH(without_observations_nothing_is_measured, setup, teardown)
+TEST_IN(publication_desk, desk, without_observations_nothing_is_measured)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
-    aq_publication made;
-
-    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
-    assert_false(made.fell_back);
-    assert_int_equal(made.measured.rows, 0);
-    assert_frame_is_the_snapshot(&made);
-    aq_publication_fini(&made);
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    const aq_publication *made = publish(desk, &config, 0);
+    assert_false(made->fell_back);
+    assert_int_equal(made->measured.rows, 0);
+    assert_frame_is_the_snapshot(made);
 }
 
-TEST_WITH(no_more_observations_are_read_than_are_measured_on, setup, teardown)
+/* A sanitizer sees the row after. */
+TEST_IN(publication_desk, desk, no_more_observations_are_read_than_are_measured_on)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS); /* a sanitizer sees the row after */
-
-    assert_int_equal(make(kit, &config, obs, 100 * (size_t)ROWS, &made, NULL), 0);
-    assert_int_equal(made.measured.rows, ROWS);
-    aq_publication_fini(&made);
-    aq_free(obs);
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    assert_int_equal(publish(desk, &config, 100 * (size_t)ROWS)->measured.rows, ROWS);
 }
 
-TEST_WITH(fp32_is_its_own_twin, setup, teardown)
+TEST_IN(publication_desk, desk, fp32_is_its_own_twin)
 {
-    learner_kit *kit = *state;
-    aq_publication_config config = config_of(AQ_FORMAT_F32, 0);
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
-
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_ptr_equal(made.snapshot, made.twin);
-    assert_false(made.fell_back);
-    assert_true(made.measured.action_disagreement == 0);
-    assert_true(made.frame_bytes_fp32 >= made.frame.size);
-    assert_frame_is_the_snapshot(&made);
-    assert_twin_is(&made, &kit->params);
-    aq_publication_fini(&made);
-    aq_free(obs);
+    const aq_publication_config config = config_of(AQ_FORMAT_F32, 0);
+    const aq_publication *made = publish(desk, &config, ROWS);
+    assert_ptr_equal(made->snapshot, made->twin);
+    assert_false(made->fell_back);
+    assert_true(made->measured.action_disagreement == 0);
+    assert_true(made->frame_bytes_fp32 >= made->frame.size);
+    assert_frame_is_the_snapshot(made);
+    assert_twin_is(made, &desk->kit.params);
 }
 
 static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
@@ -302,169 +277,136 @@ static void move_a_little(learner_kit *kit)
     }
 }
 
-static void check_chain(learner_kit *kit, const aq_publication_config *config)
+/* The next version of the history. */
+static const aq_publication *publish_next(publication_desk *desk,
+                                          const aq_publication_config *config,
+                                          aq_publication_history *history, uint64_t version)
+{
+    learner_kit *kit = &desk->kit;
+    kit->meta.version = version;
+    aq_publication_fini(&desk->made);
+    assert_int_equal(aq_publication_make(config, history, &kit->meta, &kit->spec, &kit->params,
+                                         desk->obs, ROWS, &desk->made, NULL),
+                     0);
+    return &desk->made;
+}
+
+static void check_chain(publication_desk *desk, const aq_publication_config *config)
 {
     aq_publication_history history;
     aq_snapshot *actor = NULL;
-    float *obs = learner_kit_observations(kit, ROWS);
     aq_publication_history_init(&history, config);
     for (uint64_t version = 1; version <= 3 * FULL_PERIOD; version++) {
-        aq_publication made;
-        kit->meta.version = version;
-        assert_int_equal(aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params,
-                                             obs, ROWS, &made, NULL),
-                         0);
-        assert_int_equal(made.delta.size == 0, version % FULL_PERIOD == 1);
-        assert_true(made.delta.size < made.frame.size);
-        assert_frame_is_the_snapshot(&made); /* whoever joins fetches that */
-        actor = hear(&made, actor);
-        assert_same_tensors(actor, made.snapshot);
+        const aq_publication *made = publish_next(desk, config, &history, version);
+        assert_int_equal(made->delta.size == 0, version % FULL_PERIOD == 1);
+        assert_true(made->delta.size < made->frame.size);
+        assert_frame_is_the_snapshot(made); /* whoever joins fetches that */
+        actor = hear(made, actor);
+        assert_same_tensors(actor, made->snapshot);
         assert_int_equal(actor->version, version);
-        aq_publication_fini(&made);
-        move_a_little(kit);
+        move_a_little(&desk->kit);
     }
     aq_snapshot_unref(actor);
     aq_publication_history_fini(&history);
-    aq_free(obs);
 }
 
-TEST_WITH(versions_between_full_ones_are_changes, setup, teardown)
+TEST_IN(publication_desk, desk, versions_between_full_ones_are_changes)
 {
     static const uint32_t formats[] = {AQ_FORMAT_F32,         AQ_FORMAT_F16,  AQ_FORMAT_BF16,
                                        AQ_FORMAT_INT8_TENSOR, AQ_FORMAT_INT4, AQ_FORMAT_INT2,
                                        AQ_FORMAT_INT8_CHANNEL};
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+    EACH_ROW(i, formats) {
         aq_publication_config config = config_of(formats[i], 1);
         config.full_period = FULL_PERIOD;
-        check_chain(*state, &config);
+        check_chain(desk, &config);
     }
 }
 
-TEST_WITH(static_ranges_are_published, setup, teardown)
+TEST_IN(publication_desk, desk, static_ranges_are_published)
 {
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    learner_kit *kit = *state;
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
     config.range_method = AQ_RANGE_MIN_MAX;
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_true(made.snapshot->layers[0].input_scale > 0);
-    assert_true(made.snapshot->layers[1].input_scale > 0);
-    assert_frame_is_the_snapshot(&made);
-    aq_publication_fini(&made);
-    assert_int_equal(make(kit, &config, obs, 0, &made, NULL), 0); /* nothing was seen yet */
-    assert_true(made.snapshot->layers[0].input_scale == 0);
-    aq_publication_fini(&made);
-    aq_free(obs);
+    const aq_publication *made = publish(desk, &config, ROWS);
+    assert_true(made->snapshot->layers[0].input_scale > 0);
+    assert_true(made->snapshot->layers[1].input_scale > 0);
+    assert_frame_is_the_snapshot(made);
+    made = publish(desk, &config, 0); /* nothing was seen yet */
+    assert_true(made->snapshot->layers[0].input_scale == 0);
 }
 
-TEST_WITH(a_version_in_another_format_goes_out_in_full, setup, teardown)
+TEST_IN(publication_desk, desk, a_version_in_another_format_goes_out_in_full)
 {
-    learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
     aq_publication_history history;
-    aq_publication made;
-    float *obs = learner_kit_observations(kit, ROWS);
-    make_undecided(kit);
+    make_undecided(&desk->kit);
     config.full_period = 100;
     aq_publication_history_init(&history, &config);
     for (uint64_t version = 1; version <= 4; version++) {
-        kit->meta.version = version;
         config.error_budget = version == 3 ? 0 : 1;
-        assert_int_equal(aq_publication_make(&config, &history, &kit->meta, &kit->spec,
-                                             &kit->params, obs, ROWS, &made, NULL),
-                         0);
-        assert_int_equal(made.fell_back, version == 3);
-        assert_int_equal(made.delta.size > 0, version == 2);
-        aq_publication_fini(&made);
+        const aq_publication *made = publish_next(desk, &config, &history, version);
+        assert_int_equal(made->fell_back, version == 3);
+        assert_int_equal(made->delta.size > 0, version == 2);
     }
     aq_publication_history_fini(&history);
-    aq_free(obs);
 }
 
 /* ---- what doesn't -------------------------------------------------------------------------- */
 
-static void refuse(learner_kit *kit, const float *obs, int code, const char *word)
+static void refuse(publication_desk *desk, const char *words)
 {
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication made;
-    aq_publication before;
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made, before;
     aq_error error = {0};
     memset(&made, 0x5a, sizeof(made));
     memset(&before, 0x5a, sizeof(before));
-    assert_int_equal(make(kit, &config, obs, ROWS, &made, &error), code);
-    assert_int_equal(error.code, code);
-    if (!strstr(error.text, word)) {
-        fail_msg("'%s' does not say '%s'", error.text, word);
-    }
+    assert_refused(make(&desk->kit, &config, desk->obs, ROWS, &made, &error), AQ_E_CORRUPT, &error,
+                   words);
     assert_memory_equal(&made, &before, sizeof(made));
 }
 
-TEST_WITH(parameters_that_are_not_finite_never_go_out, setup, teardown)
+TEST_IN(publication_desk, desk, parameters_that_are_not_finite_never_go_out)
 {
-    learner_kit *kit = *state;
-    float *obs = learner_kit_observations(kit, ROWS);
-    kit->params.weight[1][5] = NAN;
-    refuse(kit, obs, AQ_E_CORRUPT, "layer 1");
-    kit->params.weight[1][5] = 0;
-    kit->params.bias[0][3] = INFINITY;
-    refuse(kit, obs, AQ_E_CORRUPT, "layer 0");
-    aq_free(obs);
+    desk->kit.params.weight[1][5] = NAN;
+    refuse(desk, "layer 1");
+    desk->kit.params.weight[1][5] = 0;
+    desk->kit.params.bias[0][3] = INFINITY;
+    refuse(desk, "layer 0");
 }
 
-TEST_WITH(outputs_that_are_not_finite_never_go_out, setup, teardown)
+TEST_IN(publication_desk, desk, outputs_that_are_not_finite_never_go_out)
 {
-    learner_kit *kit = *state;
-    float *obs = learner_kit_observations(kit, ROWS);
     for (size_t i = 0; i < (size_t)KIT_ACTIONS * 16; i++) {
-        kit->params.weight[1][i] = 3e38f; /* finite, but a sum of them is not */
+        desk->kit.params.weight[1][i] = 3e38f; /* finite, but a sum of them is not */
     }
     for (size_t i = 0; i < 16; i++) {
-        kit->params.bias[0][i] = 100;
+        desk->kit.params.bias[0][i] = 100;
     }
-    refuse(kit, obs, AQ_E_CORRUPT, "quantization error");
-    aq_free(obs);
+    refuse(desk, "quantization error");
 }
 
-TEST_WITH(a_version_of_nothing_does_not_go_out, setup, teardown)
+TEST_IN(publication_desk, desk, a_version_of_nothing_does_not_go_out)
 {
-    learner_kit *kit = *state;
-    float *obs = learner_kit_observations(kit, ROWS);
-    kit->meta.version = 0;
-    refuse(kit, obs, AQ_E_CORRUPT, "version");
-    aq_free(obs);
+    desk->kit.meta.version = 0;
+    refuse(desk, "version");
 }
 
-static void survive_every_failed_allocation(learner_kit *kit, uint32_t format, double budget,
-                                            const float *obs)
+static void survive_every_failed_allocation(publication_desk *desk, uint32_t format, double budget)
 {
-    aq_publication_config config = config_of(format, budget);
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    while (rc) {
-        aq_publication made = {.frame_bytes_fp32 = 4711};
-        aq_memory_fail_at(++nth, 0);
-        rc = make(kit, &config, obs, ROWS, &made, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_int_equal(made.frame_bytes_fp32, 4711);
-            assert_null(made.snapshot);
-        } else {
-            aq_publication_fini(&made);
-        }
-        assert_true(nth < 1000);
+    const aq_publication_config config = config_of(format, budget);
+    aq_publication made = {.frame_bytes_fp32 = 4711};
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_int_equal(made.frame_bytes_fp32, 4711); /* untouched */
+        assert_null(made.snapshot);
+        rc = make(&desk->kit, &config, desk->obs, ROWS, &made, NULL);
     }
-    assert_true(nth > 3);
+    aq_publication_fini(&made);
 }
 
-TEST_WITH(making_one_survives_every_failed_allocation, setup, teardown)
+TEST_IN(publication_desk, desk, making_one_survives_every_failed_allocation)
 {
-    learner_kit *kit = *state;
-    float *obs = learner_kit_observations(kit, ROWS);
-    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 1, obs);
-    survive_every_failed_allocation(kit, AQ_FORMAT_F32, 1, obs);
-    make_undecided(kit);
-    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 0, obs);
-    aq_free(obs);
+    survive_every_failed_allocation(desk, AQ_FORMAT_INT8_CHANNEL, 1);
+    survive_every_failed_allocation(desk, AQ_FORMAT_F32, 1);
+    make_undecided(&desk->kit);
+    survive_every_failed_allocation(desk, AQ_FORMAT_INT8_CHANNEL, 0);
 }

@@ -1,8 +1,6 @@
 /*
  * What the settings come to for a network: formats by layer, and what follows from the rest.
  */
-#include <string.h>
-
 #include "learner/publish/publication_plan.h"
 #include "tests/support/test.h"
 
@@ -26,23 +24,32 @@ static aq_net_spec network(void)
         aq_layer_linear(4, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
         aq_layer_linear(8, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
         aq_layer_linear(8, 3, AQ_ACTIVATION_NONE), aq_layer_dueling(2, 1)};
-    for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+    EACH_ROW(i, layers) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
     return spec;
 }
 
-static int plan_of(const char *const *assignments, aq_publication_config *ret_plan, aq_error *error)
+/* Up to two assignments; NULL: none. */
+static int plan_of(const char *first, const char *second, aq_publication_config *ret_plan,
+                   aq_error *error)
 {
-    const aq_run_config config = config_with(assignments);
+    const aq_run_config config = config_with((const char *const[]){first, second, NULL});
     const aq_net_spec spec = network();
     return aq_publication_plan(&config, &spec, 5, ret_plan, error);
 }
 
-TEST(the_defaults_are_int8_with_changes)
+static aq_publication_config planned(const char *first, const char *second)
 {
     aq_publication_config plan;
-    assert_int_equal(plan_of((const char *const[]){NULL}, &plan, NULL), 0);
+    aq_error error = {0};
+    assert_succeeds(plan_of(first, second, &plan, &error), &error);
+    return plan;
+}
+
+TEST(the_defaults_are_int8_with_changes)
+{
+    const aq_publication_config plan = planned(NULL, NULL);
     assert_int_equal(plan.plan.format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(plan.plan.bits, 8);
     assert_false(plan.plan.paper);
@@ -57,23 +64,18 @@ TEST(the_defaults_are_int8_with_changes)
 
 TEST(layers_are_counted_that_may_have_a_format)
 {
-    aq_publication_config plan;
-    const char *const assignments[] = {"quantizer.layer_formats=0:fp32,1:int4,-1:bf16", NULL};
-    assert_int_equal(plan_of(assignments, &plan, NULL), 0);
+    const aq_publication_config plan =
+        planned("quantizer.layer_formats=0:fp32,1:int4,-1:bf16", NULL);
     const uint32_t expected[] = {AQ_FORMAT_F32, 0, AQ_FORMAT_INT4, 0, AQ_FORMAT_BF16, 0};
     assert_memory_equal(plan.plan.layer_formats, expected, sizeof(expected));
 }
 
 TEST(a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise)
 {
-    aq_publication_config plan;
-    const char *const plain[] = {"learner.normalize_obs=true", NULL};
-    const char *const chosen[] = {"learner.normalize_obs=true", "quantizer.layer_formats=0:int8",
-                                  NULL};
-    assert_int_equal(plan_of(plain, &plan, NULL), 0);
+    aq_publication_config plan = planned("learner.normalize_obs=true", NULL);
     assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_F32);
     assert_int_equal(plan.plan.layer_formats[2], 0);
-    assert_int_equal(plan_of(chosen, &plan, NULL), 0);
+    plan = planned("learner.normalize_obs=true", "quantizer.layer_formats=0:int8");
     assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_INT8_CHANNEL);
 }
 
@@ -81,36 +83,31 @@ TEST(a_layer_that_is_not_there_is_refused)
 {
     static const char *const bad[] = {"quantizer.layer_formats=3:fp32",
                                       "quantizer.layer_formats=-4:fp32"};
-    for (size_t i = 0; i < 2; i++) {
+    EACH_ROW(i, bad) {
         aq_publication_config plan = {.error_rows = 4711};
         aq_error error = {0};
-        const char *const assignments[] = {bad[i], NULL};
-        assert_int_equal(plan_of(assignments, &plan, &error), AQ_E_INVALID);
+        assert_refused(plan_of(bad[i], NULL, &plan, &error), AQ_E_INVALID, &error,
+                       "0 to 2 or -3 to -1");
         assert_int_equal(plan.error_rows, 4711);
-        assert_non_null(strstr(error.text, "0 to 2 or -3 to -1"));
     }
 }
 
 TEST(what_is_trained_for_is_published)
 {
-    aq_publication_config plan;
-    assert_int_equal(plan_of((const char *const[]){"learner.qat_bits=4", NULL}, &plan, NULL), 0);
-    assert_int_equal(plan.plan.bits, 4);
-    assert_int_equal(plan_of((const char *const[]){"quantizer.bits=6", NULL}, &plan, NULL), 0);
-    assert_int_equal(plan.plan.bits, 6);
+    assert_int_equal(planned("learner.qat_bits=4", NULL).plan.bits, 4);
+    assert_int_equal(planned("quantizer.bits=6", NULL).plan.bits, 6);
 }
 
 TEST(ranges_count_where_activations_are_static)
 {
-    static const char *const texts[] = {"quantizer.ranges=min-max",
-                                        "quantizer.ranges=moving-average",
-                                        "quantizer.ranges=percentile"};
-    static const uint32_t methods[] = {AQ_RANGE_MIN_MAX, AQ_RANGE_MOVING_AVERAGE,
-                                       AQ_RANGE_PERCENTILE};
-    for (size_t i = 0; i < 3; i++) {
-        aq_publication_config plan;
-        const char *const assignments[] = {texts[i], "quantizer.activations=static", NULL};
-        assert_int_equal(plan_of(assignments, &plan, NULL), 0);
-        assert_int_equal(plan.range_method, methods[i]);
+    static const struct {
+        const char *text;
+        uint32_t method;
+    } rows[] = {{"quantizer.ranges=min-max", AQ_RANGE_MIN_MAX},
+                {"quantizer.ranges=moving-average", AQ_RANGE_MOVING_AVERAGE},
+                {"quantizer.ranges=percentile", AQ_RANGE_PERCENTILE}};
+    EACH_ROW(i, rows) {
+        assert_int_equal(planned(rows[i].text, "quantizer.activations=static").range_method,
+                         rows[i].method);
     }
 }

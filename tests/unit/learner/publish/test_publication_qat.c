@@ -83,7 +83,7 @@ TEST(int8_levels_of_any_bits_go_out_as_trained)
     static const char *const bits[] = {
         "learner.qat_bits=2", "learner.qat_bits=3", "learner.qat_bits=4", "learner.qat_bits=5",
         "learner.qat_bits=6", "learner.qat_bits=7", "learner.qat_bits=8"};
-    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+    EACH_ROW(i, bits) {
         check_published(bits[i], "quantizer.format=int8");
         check_published(bits[i], "quantizer.format=int8-tensor");
     }

@@ -12,20 +12,14 @@
 
 enum { STATE_COUNT = 10 };
 
-static int setup(void **state)
+static void stage_watcher_setup(stage_watcher *watcher)
 {
-    stage_watcher *watcher = aq_alloc(1, sizeof(*watcher));
-    assert_non_null(watcher);
     stage_watcher_init(watcher, STATE_COUNT);
-    *state = watcher;
-    return 0;
 }
 
-static int teardown(void **state)
+static void stage_watcher_teardown(stage_watcher *watcher)
 {
-    stage_watcher_fini(*state);
-    aq_free(*state);
-    return 0;
+    stage_watcher_fini(watcher);
 }
 
 /* The kit's parameters, of which the first tells them from others. */
@@ -61,9 +55,8 @@ static void assert_event(stage_watcher *watcher, size_t index, char kind, uint64
 
 /* ---- without a thread ---------------------------------------------------------------------- */
 
-TEST_WITH(an_offer_is_a_copy, setup, teardown)
+TEST_IN(stage_watcher, watcher, an_offer_is_a_copy)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 100));
     watcher->kit.params.weight[0][0] = -1; /* the trainer goes on */
     assert_true(aq_quantizer_stage_run_one(watcher->stage));
@@ -71,16 +64,14 @@ TEST_WITH(an_offer_is_a_copy, setup, teardown)
     assert_int_equal(stage_watcher_event(watcher, 0).version, 1);
 }
 
-TEST_WITH(nothing_to_do_is_said, setup, teardown)
+TEST_IN(stage_watcher, watcher, nothing_to_do_is_said)
 {
-    stage_watcher *watcher = *state;
     assert_false(aq_quantizer_stage_run_one(watcher->stage));
     assert_int_equal(stage_watcher_count(watcher), 0);
 }
 
-TEST_WITH(two_policies_wait_at_most, setup, teardown)
+TEST_IN(stage_watcher, watcher, two_policies_wait_at_most)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
     assert_true(offer_policy(watcher, 2));
     assert_false(offer_policy(watcher, 3));
@@ -89,9 +80,8 @@ TEST_WITH(two_policies_wait_at_most, setup, teardown)
     assert_false(offer_policy(watcher, 5));
 }
 
-TEST_WITH(one_checkpoint_waits_at_most, setup, teardown)
+TEST_IN(stage_watcher, watcher, one_checkpoint_waits_at_most)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_checkpoint(watcher, 1));
     assert_false(offer_checkpoint(watcher, 2));
     assert_true(offer_policy(watcher, 3)); /* policies have places of their own */
@@ -99,9 +89,8 @@ TEST_WITH(one_checkpoint_waits_at_most, setup, teardown)
     assert_true(offer_checkpoint(watcher, 4));
 }
 
-TEST_WITH(jobs_are_carried_out_in_order, setup, teardown)
+TEST_IN(stage_watcher, watcher, jobs_are_carried_out_in_order)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 10));
     assert_true(offer_checkpoint(watcher, 20));
     assert_true(offer_policy(watcher, 30));
@@ -113,9 +102,8 @@ TEST_WITH(jobs_are_carried_out_in_order, setup, teardown)
     assert_int_equal(stage_watcher_event(watcher, 2).version, 2);
 }
 
-TEST_WITH(observations_are_copied_as_many_as_are_measured_on, setup, teardown)
+TEST_IN(stage_watcher, watcher, observations_are_copied_as_many_as_are_measured_on)
 {
-    stage_watcher *watcher = *state;
     float *obs = learner_kit_observations(&watcher->kit, 32); /* all that is measured on */
     assert_true(aq_quantizer_stage_offer_policy(watcher->stage, &watcher->kit.params, 1, obs, 999));
     obs[0] = NAN;
@@ -128,9 +116,8 @@ TEST_WITH(observations_are_copied_as_many_as_are_measured_on, setup, teardown)
     assert_int_equal(stage_watcher_event(watcher, 1).rows, 5);
 }
 
-TEST_WITH(without_a_version_nothing_is_published, setup, teardown)
+TEST_IN(stage_watcher, watcher, without_a_version_nothing_is_published)
 {
-    stage_watcher *watcher = *state;
     watcher->version_failure = AQ_E_NO_SPACE;
     assert_true(offer_policy(watcher, 1));
     assert_true(aq_quantizer_stage_run_one(watcher->stage));
@@ -144,9 +131,8 @@ TEST_WITH(without_a_version_nothing_is_published, setup, teardown)
     }
 }
 
-TEST_WITH(what_can_not_be_published_is_trouble, setup, teardown)
+TEST_IN(stage_watcher, watcher, what_can_not_be_published_is_trouble)
 {
-    stage_watcher *watcher = *state;
     watcher->kit.params.bias[1][0] = NAN;
     assert_true(offer_policy(watcher, 1));
     assert_true(aq_quantizer_stage_run_one(watcher->stage));
@@ -158,9 +144,8 @@ TEST_WITH(what_can_not_be_published_is_trouble, setup, teardown)
     assert_event(watcher, 1, 'p', 2);
 }
 
-TEST_WITH(without_a_thread_the_end_finishes_what_was_taken, setup, teardown)
+TEST_IN(stage_watcher, watcher, without_a_thread_the_end_finishes_what_was_taken)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
     assert_true(offer_checkpoint(watcher, 2));
     aq_quantizer_stage_stop(watcher->stage);
@@ -168,9 +153,8 @@ TEST_WITH(without_a_thread_the_end_finishes_what_was_taken, setup, teardown)
     assert_event(watcher, 1, 'c', 2);
 }
 
-TEST_WITH(after_the_end_nothing_is_taken, setup, teardown)
+TEST_IN(stage_watcher, watcher, after_the_end_nothing_is_taken)
 {
-    stage_watcher *watcher = *state;
     aq_quantizer_stage_stop(watcher->stage);
     for (uint64_t i = 0; i < 10; i++) {
         assert_false(offer_policy(watcher, i));
@@ -182,9 +166,8 @@ TEST_WITH(after_the_end_nothing_is_taken, setup, teardown)
 
 /* ---- with one ------------------------------------------------------------------------------ */
 
-TEST_WITH(the_end_waits_for_what_was_taken, setup, teardown)
+TEST_IN(stage_watcher, watcher, the_end_waits_for_what_was_taken)
 {
-    stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
     assert_true(offer_checkpoint(watcher, 2));
     assert_true(offer_policy(watcher, 3));
@@ -196,9 +179,8 @@ TEST_WITH(the_end_waits_for_what_was_taken, setup, teardown)
     assert_event(watcher, 2, 'p', 3);
 }
 
-TEST_WITH(an_offer_does_not_wait_for_a_publication, setup, teardown)
+TEST_IN(stage_watcher, watcher, an_offer_does_not_wait_for_a_publication)
 {
-    stage_watcher *watcher = *state;
     stage_watcher_hold(watcher, true);
     assert_int_equal(aq_quantizer_stage_start(watcher->stage), 0);
     assert_true(offer_policy(watcher, 1));
@@ -218,9 +200,8 @@ TEST_WITH(an_offer_does_not_wait_for_a_publication, setup, teardown)
     assert_event(watcher, 2, 'c', 3);
 }
 
-TEST_WITH(under_load_what_was_taken_is_carried_out_once_and_in_order, setup, teardown)
+TEST_IN(stage_watcher, watcher, under_load_what_was_taken_is_carried_out_once_and_in_order)
 {
-    stage_watcher *watcher = *state;
     uint64_t taken_policies = 0, taken_checkpoints = 0;
     uint64_t last = 0, last_version = 0;
     assert_int_equal(aq_quantizer_stage_start(watcher->stage), 0);
@@ -245,9 +226,8 @@ TEST_WITH(under_load_what_was_taken_is_carried_out_once_and_in_order, setup, tea
     }
 }
 
-TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
+TEST_IN(stage_watcher, watcher, create_survives_every_failed_allocation)
 {
-    stage_watcher *watcher = *state;
     aq_named_arrays arrays;
     kept_arrays(3, (float *const[4]){NULL}, NULL, &arrays);
     aq_stage_config config = {
@@ -256,21 +236,12 @@ TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
         .spec = &watcher->kit.spec,
         .arrays = &arrays};
     aq_stage_owner owner = {.user = NULL};
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    while (rc) {
-        aq_quantizer_stage *stage = (aq_quantizer_stage *)(void *)&untouched;
-        aq_memory_fail_at(++nth, 0);
+    aq_quantizer_stage *stage = watcher->stage;
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_ptr_equal(stage, watcher->stage); /* untouched */
         rc = aq_quantizer_stage_create(&config, &owner, &stage);
-        aq_memory_fail_at(0, 0);
-        if (rc) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(stage, &untouched);
-        } else {
-            aq_quantizer_stage_destroy(stage);
-        }
     }
-    assert_true(nth > 8);
+    aq_quantizer_stage_destroy(stage);
     aq_quantizer_stage_destroy(NULL);
 }

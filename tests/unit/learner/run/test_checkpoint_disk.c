@@ -22,35 +22,31 @@
 
 enum { FILE_MAX = 65536, DISK_BYTES = 1 << 20 };
 
-static aq_checkpoint_store *store_with_two(void **state)
+static aq_checkpoint_store *store_with_two(const run_dir *dir)
 {
     aq_checkpoint_store *store = NULL;
-
-    assert_int_equal(aq_checkpoint_store_open(*state, 3, &store, NULL), 0);
+    assert_int_equal(aq_checkpoint_store_open(dir->path, 3, &store, NULL), 0);
     for (uint64_t step = 1; step <= 2; step++) {
         aq_checkpoint checkpoint;
         const char *path;
-
         fixture_checkpoint(step, &checkpoint);
         assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, NULL), 0);
     }
     return store;
 }
 
-static void assert_two_are_whole(void **state, aq_checkpoint_store *store)
+/* The first one once the second is gone. */
+static void assert_two_are_whole(const run_dir *dir, aq_checkpoint_store *store)
 {
-    aq_checkpoint checkpoint;
-
-    assert_int_equal(run_dir_checkpoint_files(state), 2);
-    assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL),
-                     0);
-    fixture_assert_checkpoint(&checkpoint, 2);
-    aq_checkpoint_fini(&checkpoint);
-    assert_int_equal(unlink(run_dir_checkpoint_path(state, 2)), 0);
-    assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL),
-                     0);
-    fixture_assert_checkpoint(&checkpoint, 1);
-    aq_checkpoint_fini(&checkpoint);
+    assert_int_equal(run_dir_checkpoint_files(dir), 2);
+    for (uint64_t step = 2; step >= 1; step--) {
+        aq_checkpoint checkpoint;
+        assert_int_equal(
+            aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL), 0);
+        fixture_assert_checkpoint(&checkpoint, step);
+        aq_checkpoint_fini(&checkpoint);
+        assert_int_equal(unlink(run_dir_checkpoint_path(dir, step)), 0);
+    }
 }
 
 /* Files may not become larger than this; 0 lifts the limit. */
@@ -63,12 +59,11 @@ static void limit_file_size(size_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-TEST_WITH(a_limit_on_file_size_leaves_the_older_ones_and_nothing_else, run_dir_setup,
-          run_dir_teardown)
+TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_else)
 {
     static uint8_t bytes[FILE_MAX];
-    aq_checkpoint_store *store = store_with_two(state);
-    size_t size = fixture_read_bytes(run_dir_checkpoint_path(state, 2), bytes, sizeof(bytes));
+    aq_checkpoint_store *store = store_with_two(dir);
+    size_t size = fixture_read_bytes(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
 
     signal(SIGXFSZ, SIG_IGN);
     for (size_t limit = 1; limit < size; limit += size / 7) {
@@ -83,25 +78,25 @@ TEST_WITH(a_limit_on_file_size_leaves_the_older_ones_and_nothing_else, run_dir_s
         limit_file_size(0);
         assert_true(rc < 0);
         assert_null(path);
-        assert_non_null(strstr(error.text, "step-000000000003.aqc"));
-        assert_int_equal(run_dir_checkpoint_files(state), 2);
+        assert_says(error.text, "step-000000000003.aqc");
+        assert_int_equal(run_dir_checkpoint_files(dir), 2);
     }
-    assert_two_are_whole(state, store);
+    assert_two_are_whole(dir, store);
     aq_checkpoint_store_close(store);
 }
 
-TEST_WITH(versions_are_not_lost_on_a_limit_on_file_size, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, versions_are_not_lost_on_a_limit_on_file_size)
 {
     uint64_t first = 0;
 
     signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(aq_version_reserve(*state, 0, 100, &first, NULL), 0);
+    assert_int_equal(aq_version_reserve(dir->path, 0, 100, &first, NULL), 0);
     assert_int_equal(first, 1);
     limit_file_size(1);
-    assert_true(aq_version_reserve(*state, 0, 100, &first, NULL) < 0);
+    assert_true(aq_version_reserve(dir->path, 0, 100, &first, NULL) < 0);
     limit_file_size(0);
     assert_int_equal(first, 1);
-    assert_int_equal(aq_version_reserve(*state, 0, 100, &first, NULL), 0);
+    assert_int_equal(aq_version_reserve(dir->path, 0, 100, &first, NULL), 0);
     assert_int_equal(first, 101);
 }
 
@@ -130,7 +125,7 @@ static void fill_disk(const char *path)
     fclose(file);
 }
 
-TEST_WITH(a_full_disk_leaves_the_older_ones_and_nothing_else, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
 {
     aq_checkpoint_store *store;
     aq_checkpoint checkpoint;
@@ -138,22 +133,22 @@ TEST_WITH(a_full_disk_leaves_the_older_ones_and_nothing_else, run_dir_setup, run
     aq_error error = {0};
     uint64_t first = 0;
 
-    if (mount_small_disk(*state) != 0) {
+    if (mount_small_disk(dir->path) != 0) {
         skip(); /* not allowed to mount here */
     }
-    store = store_with_two(state);
-    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), 0);
-    fill_disk(run_dir_path(state, "filler"));
+    store = store_with_two(dir);
+    assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), 0);
+    fill_disk(run_dir_path(dir, "filler"));
 
     fixture_checkpoint(3, &checkpoint);
     assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, &error), AQ_E_NO_SPACE);
-    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), AQ_E_NO_SPACE);
-    assert_int_equal(run_dir_checkpoint_files(state), 2);
+    assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), AQ_E_NO_SPACE);
+    assert_int_equal(run_dir_checkpoint_files(dir), 2);
 
-    assert_int_equal(unlink(run_dir_path(state, "filler")), 0);
-    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), 0);
+    assert_int_equal(unlink(run_dir_path(dir, "filler")), 0);
+    assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), 0);
     assert_int_equal(first, 11);
-    assert_two_are_whole(state, store);
+    assert_two_are_whole(dir, store);
     aq_checkpoint_store_close(store);
-    assert_int_equal(umount2(*state, MNT_DETACH), 0);
+    assert_int_equal(umount2(dir->path, MNT_DETACH), 0);
 }

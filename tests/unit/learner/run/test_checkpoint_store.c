@@ -24,231 +24,205 @@ typedef struct skipped {
 static void on_skipped(void *user, const char *path, const aq_error *error)
 {
     skipped *s = user;
-
     s->count++;
     snprintf(s->path, sizeof(s->path), "%s", path);
     s->error = *error;
     assert_true(error->code != 0 && error->text[0] != '\0');
 }
 
-static aq_checkpoint_store *open_store(void **state, unsigned kept)
-{
-    aq_checkpoint_store *store = NULL;
-    aq_error error = {0};
+typedef struct store_desk {
+    run_dir dir;
+    aq_checkpoint_store *store; /* keeps three */
+    skipped skipped;            /* by the reading before */
+} store_desk;
 
-    if (aq_checkpoint_store_open(*state, kept, &store, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    return store;
+static void open_store(store_desk *desk, unsigned kept)
+{
+    aq_error error = {0};
+    aq_checkpoint_store_close(desk->store);
+    assert_succeeds(aq_checkpoint_store_open(desk->dir.path, kept, &desk->store, &error), &error);
 }
 
-static void write_step(void **state, aq_checkpoint_store *store, uint64_t step)
+static void store_desk_setup(store_desk *desk)
+{
+    run_dir_setup(&desk->dir);
+    open_store(desk, 3);
+}
+
+static void store_desk_teardown(store_desk *desk)
+{
+    aq_checkpoint_store_close(desk->store);
+    run_dir_teardown(&desk->dir);
+}
+
+static const char *path_of(const store_desk *desk, uint64_t step)
+{
+    return run_dir_checkpoint_path(&desk->dir, step);
+}
+
+static void write_step(store_desk *desk, uint64_t step)
 {
     aq_checkpoint checkpoint;
     const char *path = NULL;
     aq_error error = {0};
-
     fixture_checkpoint(step, &checkpoint);
-    if (aq_checkpoint_store_write(store, &checkpoint, &path, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    assert_string_equal(path, run_dir_checkpoint_path(state, step));
+    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &error), &error);
+    assert_string_equal(path, path_of(desk, step));
     assert_true(aq_path_exists(path));
 }
 
-/* What is read must be of this step. */
-static void assert_newest(aq_checkpoint_store *store, uint64_t step, skipped *ret_skipped)
+static int read_newest(store_desk *desk, const aq_net_spec *spec, aq_checkpoint *ret_checkpoint,
+                       aq_error *error)
+{
+    desk->skipped = (skipped){.count = 0};
+    return aq_checkpoint_store_read_newest(desk->store, spec, on_skipped, &desk->skipped,
+                                           ret_checkpoint, error);
+}
+
+/* What is read is of this step, and so many newer ones were passed over. */
+static void assert_newest(store_desk *desk, uint64_t step, unsigned skipped_count)
 {
     aq_checkpoint checkpoint;
     aq_error error = {0};
-
-    memset(ret_skipped, 0, sizeof(*ret_skipped));
-    if (aq_checkpoint_store_read_newest(store, NULL, on_skipped, ret_skipped, &checkpoint,
-                                        &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(read_newest(desk, NULL, &checkpoint, &error), &error);
     fixture_assert_checkpoint(&checkpoint, step);
+    assert_int_equal(desk->skipped.count, skipped_count);
     aq_checkpoint_fini(&checkpoint);
 }
 
-TEST_WITH(a_written_checkpoint_is_read_back, run_dir_setup, run_dir_teardown)
+static void assert_files(const store_desk *desk, unsigned count)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
-    skipped s;
-
-    write_step(state, store, 1234);
-    assert_newest(store, 1234, &s);
-    assert_int_equal(s.count, 0);
-    aq_checkpoint_store_close(store);
+    assert_int_equal(run_dir_checkpoint_files(&desk->dir), count);
 }
 
-TEST_WITH(an_empty_folder_has_no_checkpoint, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_written_checkpoint_is_read_back)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
+    write_step(desk, 1234);
+    assert_newest(desk, 1234, 0);
+}
+
+TEST_IN(store_desk, desk, an_empty_folder_has_no_checkpoint)
+{
     aq_checkpoint checkpoint;
     aq_error error = {0};
-
-    assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, &error),
-                     AQ_E_NOT_FOUND);
-    assert_non_null(strstr(error.text, "checkpoints"));
-    aq_checkpoint_store_close(store);
+    assert_refused(read_newest(desk, NULL, &checkpoint, &error), AQ_E_NOT_FOUND, &error,
+                   "checkpoints");
 }
 
-TEST_WITH(the_newest_step_is_read_whatever_was_written_last, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, the_newest_step_is_read_whatever_was_written_last)
 {
-    aq_checkpoint_store *store = open_store(state, 9);
-    skipped s;
-
-    write_step(state, store, 900);
-    write_step(state, store, 1000000000000); /* one digit more than the name is padded to */
-    write_step(state, store, 20);
-    assert_newest(store, 1000000000000, &s);
-    aq_checkpoint_store_close(store);
+    open_store(desk, 9);
+    write_step(desk, 900);
+    write_step(desk, 1000000000000); /* one digit more than the name is padded to */
+    write_step(desk, 20);
+    assert_newest(desk, 1000000000000, 0);
 }
 
-TEST_WITH(step_0_is_a_step, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, step_0_is_a_step)
 {
-    aq_checkpoint_store *store = open_store(state, 1);
-    skipped s;
-
-    write_step(state, store, 0);
-    assert_newest(store, 0, &s);
-    aq_checkpoint_store_close(store);
+    open_store(desk, 1);
+    write_step(desk, 0);
+    assert_newest(desk, 0, 0);
 }
 
-TEST_WITH(the_same_step_is_replaced, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, the_same_step_is_replaced)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
-    skipped s;
-
-    write_step(state, store, 5);
-    write_step(state, store, 5);
-    assert_int_equal(run_dir_checkpoint_files(state), 1);
-    assert_newest(store, 5, &s);
-    aq_checkpoint_store_close(store);
+    write_step(desk, 5);
+    write_step(desk, 5);
+    assert_files(desk, 1);
+    assert_newest(desk, 5, 0);
 }
 
-TEST_WITH(only_the_newest_are_kept, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, only_the_newest_are_kept)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
-
     for (uint64_t step = 100; step <= 700; step += 100) {
-        write_step(state, store, step);
-        assert_int_equal(run_dir_checkpoint_files(state), step < 300 ? step / 100 : 3);
+        write_step(desk, step);
+        assert_files(desk, step < 300 ? (unsigned)step / 100 : 3);
     }
-    assert_true(aq_path_exists(run_dir_checkpoint_path(state, 500)));
-    assert_true(aq_path_exists(run_dir_checkpoint_path(state, 600)));
-    assert_true(aq_path_exists(run_dir_checkpoint_path(state, 700)));
-    aq_checkpoint_store_close(store);
+    assert_true(aq_path_exists(path_of(desk, 500)));
+    assert_true(aq_path_exists(path_of(desk, 600)));
+    assert_true(aq_path_exists(path_of(desk, 700)));
 }
 
-TEST_WITH(a_given_up_future_goes_before_the_past, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_given_up_future_goes_before_the_past)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
-    skipped s;
-
-    write_step(state, store, 400);
+    write_step(desk, 400);
     for (uint64_t step = 500; step <= 510; step += 10) { /* as if damaged */
-        fixture_write_bytes(run_dir_checkpoint_path(state, step), "damaged", 7);
+        fixture_write_bytes(path_of(desk, step), "damaged", 7);
     }
-    assert_newest(store, 400, &s);
-    assert_int_equal(s.count, 2);
-    write_step(state, store, 450);
-    write_step(state, store, 460);
-    assert_int_equal(run_dir_checkpoint_files(state), 3);
-    assert_true(aq_path_exists(run_dir_checkpoint_path(state, 400)));
-    assert_newest(store, 460, &s);
-    assert_int_equal(s.count, 0);
-    aq_checkpoint_store_close(store);
+    assert_newest(desk, 400, 2);
+    write_step(desk, 450);
+    write_step(desk, 460);
+    assert_files(desk, 3);
+    assert_true(aq_path_exists(path_of(desk, 400)));
+    assert_newest(desk, 460, 0);
 }
 
-TEST_WITH(a_damaged_newest_falls_back_to_the_older_and_is_named, run_dir_setup, run_dir_teardown)
+/* Steps 10 and 20; the bytes of the latter. */
+static size_t write_two(store_desk *desk, uint8_t *bytes)
+{
+    write_step(desk, 10);
+    write_step(desk, 20);
+    return fixture_read_bytes(path_of(desk, 20), bytes, FILE_MAX);
+}
+
+TEST_IN(store_desk, desk, a_damaged_newest_falls_back_to_the_older_and_is_named)
 {
     static uint8_t bytes[FILE_MAX];
-    aq_checkpoint_store *store = open_store(state, 3);
-    size_t size;
-    skipped s;
-
-    write_step(state, store, 10);
-    write_step(state, store, 20);
-    size = fixture_read_bytes(run_dir_checkpoint_path(state, 20), bytes, sizeof(bytes));
+    const size_t size = write_two(desk, bytes);
     for (size_t at = 0; at < size; at += 16) {
         bytes[at] ^= 0x10;
-        fixture_write_bytes(run_dir_checkpoint_path(state, 20), bytes, size);
+        fixture_write_bytes(path_of(desk, 20), bytes, size);
         bytes[at] ^= 0x10;
-        assert_newest(store, 10, &s);
-        assert_int_equal(s.count, 1);
-        assert_string_equal(s.path, run_dir_checkpoint_path(state, 20));
+        assert_newest(desk, 10, 1);
+        assert_string_equal(desk->skipped.path, path_of(desk, 20));
     }
-    aq_checkpoint_store_close(store);
 }
 
-TEST_WITH(a_truncated_newest_falls_back_to_the_older_and_is_named, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_truncated_newest_falls_back_to_the_older_and_is_named)
 {
     static uint8_t bytes[FILE_MAX];
-    aq_checkpoint_store *store = open_store(state, 3);
-    size_t size;
-    skipped s;
-
-    write_step(state, store, 10);
-    write_step(state, store, 20);
-    size = fixture_read_bytes(run_dir_checkpoint_path(state, 20), bytes, sizeof(bytes));
+    const size_t size = write_two(desk, bytes);
     assert_true(size > 64);
     for (size_t cut = 0; cut < size; cut += 64) {
-        fixture_write_bytes(run_dir_checkpoint_path(state, 20), bytes, cut);
-        assert_newest(store, 10, &s);
-        assert_int_equal(s.count, 1);
-        assert_string_equal(s.path, run_dir_checkpoint_path(state, 20));
+        fixture_write_bytes(path_of(desk, 20), bytes, cut);
+        assert_newest(desk, 10, 1);
+        assert_string_equal(desk->skipped.path, path_of(desk, 20));
     }
-    fixture_write_bytes(run_dir_checkpoint_path(state, 20), bytes, size);
-    assert_newest(store, 20, &s);
-    aq_checkpoint_store_close(store);
+    fixture_write_bytes(path_of(desk, 20), bytes, size);
+    assert_newest(desk, 20, 0);
 }
 
-TEST_WITH(when_all_are_damaged_there_is_none, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, when_all_are_damaged_there_is_none)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
     aq_checkpoint checkpoint;
     aq_error error = {0};
-    skipped s = {0};
-
     for (uint64_t step = 0; step < 3; step++) {
-        fixture_write_bytes(run_dir_checkpoint_path(state, step), "", 0);
+        fixture_write_bytes(path_of(desk, step), "", 0);
     }
-    assert_int_equal(
-        aq_checkpoint_store_read_newest(store, NULL, on_skipped, &s, &checkpoint, &error),
-        AQ_E_NOT_FOUND);
-    assert_int_equal(s.count, 3);
-    assert_non_null(strstr(error.text, "3 passed over"));
-    aq_checkpoint_store_close(store);
+    assert_refused(read_newest(desk, NULL, &checkpoint, &error), AQ_E_NOT_FOUND, &error,
+                   "3 passed over");
+    assert_int_equal(desk->skipped.count, 3);
 }
 
-TEST_WITH(a_checkpoint_of_another_network_is_passed_over_and_named, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_checkpoint_of_another_network_is_passed_over_and_named)
 {
-    aq_checkpoint_store *store = open_store(state, 3);
     aq_checkpoint checkpoint;
-    aq_net_spec spec;
-    skipped s = {0};
-
-    write_step(state, store, 10);
+    write_step(desk, 10);
     fixture_checkpoint(10, &checkpoint);
-    spec = checkpoint.spec;
-    assert_int_equal(
-        aq_checkpoint_store_read_newest(store, &spec, on_skipped, &s, &checkpoint, NULL), 0);
+    aq_net_spec spec = checkpoint.spec;
+    assert_int_equal(read_newest(desk, &spec, &checkpoint, NULL), 0);
     aq_checkpoint_fini(&checkpoint);
-    assert_int_equal(s.count, 0);
+    assert_int_equal(desk->skipped.count, 0);
     spec.layers[0].activation = AQ_ACTIVATION_TANH;
-    assert_int_equal(
-        aq_checkpoint_store_read_newest(store, &spec, on_skipped, &s, &checkpoint, NULL),
-        AQ_E_NOT_FOUND);
-    assert_int_equal(s.count, 1);
-    assert_int_equal(s.error.code, AQ_E_FOREIGN);
-    assert_non_null(strstr(s.error.text, "4-8r-2"));
-    assert_non_null(strstr(s.error.text, "4-8t-2"));
-    aq_checkpoint_store_close(store);
+    assert_int_equal(read_newest(desk, &spec, &checkpoint, NULL), AQ_E_NOT_FOUND);
+    assert_int_equal(desk->skipped.count, 1);
+    assert_int_equal(desk->skipped.error.code, AQ_E_FOREIGN);
+    assert_says(desk->skipped.error.text, "4-8r-2");
+    assert_says(desk->skipped.error.text, "4-8t-2");
 }
 
-TEST_WITH(files_of_other_names_are_left_alone, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, files_of_other_names_are_left_alone)
 {
     static const char *const names[] = {"checkpoints/step-99.aqc",
                                         "checkpoints/step-000000000099.aqc.bak",
@@ -259,120 +233,89 @@ TEST_WITH(files_of_other_names_are_left_alone, run_dir_setup, run_dir_teardown)
                                         "checkpoints/notes.tmp-0123456789abcdef",
                                         "checkpoints/step-000000000099.aqc.tmp-0123",
                                         "checkpoints/notes"};
-    enum { NAMES = sizeof(names) / sizeof(names[0]) };
-    aq_checkpoint_store *store = open_store(state, 1);
-    skipped s;
-
-    for (size_t i = 0; i < NAMES; i++) {
-        fixture_write_bytes(run_dir_path(state, names[i]), "x", 1);
+    open_store(desk, 1);
+    EACH_ROW(i, names) {
+        fixture_write_bytes(run_dir_path(&desk->dir, names[i]), "x", 1);
     }
-    write_step(state, store, 1);
-    write_step(state, store, 2);
-    assert_newest(store, 2, &s);
-    assert_int_equal(s.count, 0);
-    for (size_t i = 0; i < NAMES; i++) {
-        assert_true(aq_path_exists(run_dir_path(state, names[i])));
+    write_step(desk, 1);
+    write_step(desk, 2);
+    assert_newest(desk, 2, 0);
+    EACH_ROW(i, names) {
+        assert_true(aq_path_exists(run_dir_path(&desk->dir, names[i])));
     }
-    assert_int_equal(run_dir_checkpoint_files(state), NAMES + 1);
-    aq_checkpoint_store_close(store);
+    assert_files(desk, sizeof(names) / sizeof(names[0]) + 1);
 }
 
-TEST_WITH(what_a_crash_left_is_ignored_and_removed_by_the_next_write, run_dir_setup,
-          run_dir_teardown)
+TEST_IN(store_desk, desk, what_a_crash_left_is_ignored_and_removed_by_the_next_write)
 {
     const char *left = "checkpoints/step-000000000099.aqc.tmp-0123456789abcdef";
-    aq_checkpoint_store *store = open_store(state, 3);
-    skipped s;
-
-    write_step(state, store, 1);
-    fixture_write_bytes(run_dir_path(state, left), "x", 1);
-    assert_newest(store, 1, &s);
-    assert_int_equal(s.count, 0);
-    assert_true(aq_path_exists(run_dir_path(state, left)));
-    write_step(state, store, 2);
-    assert_false(aq_path_exists(run_dir_path(state, left)));
-    assert_int_equal(run_dir_checkpoint_files(state), 2);
-    aq_checkpoint_store_close(store);
+    write_step(desk, 1);
+    fixture_write_bytes(run_dir_path(&desk->dir, left), "x", 1);
+    assert_newest(desk, 1, 0);
+    assert_true(aq_path_exists(run_dir_path(&desk->dir, left)));
+    write_step(desk, 2);
+    assert_false(aq_path_exists(run_dir_path(&desk->dir, left)));
+    assert_files(desk, 2);
 }
 
-TEST_WITH(open_below_a_file_is_refused_in_words, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, open_below_a_file_is_refused_in_words)
 {
     aq_checkpoint_store *store = NULL;
     aq_error error = {0};
-
-    fixture_write_bytes(run_dir_path(state, "file"), "x", 1);
-    assert_true(aq_checkpoint_store_open(run_dir_path(state, "file"), 3, &store, &error) < 0);
+    fixture_write_bytes(run_dir_path(dir, "file"), "x", 1);
+    assert_true(aq_checkpoint_store_open(run_dir_path(dir, "file"), 3, &store, &error) < 0);
     assert_null(store);
-    assert_non_null(strstr(error.text, "file"));
+    assert_says(error.text, "file");
 }
 
-TEST_WITH(open_of_too_long_a_path_is_refused, run_dir_setup, run_dir_teardown)
+TEST(open_of_too_long_a_path_is_refused)
 {
     static char path[8192];
     aq_checkpoint_store *store = NULL;
-
     memset(path, 'a', sizeof(path) - 1);
     assert_int_equal(aq_checkpoint_store_open(path, 3, &store, NULL), AQ_E_TOO_BIG);
     assert_null(store);
 }
 
-TEST_WITH(open_without_memory_fails, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, open_without_memory_fails)
 {
     aq_checkpoint_store *store = NULL;
-
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_checkpoint_store_open(*state, 3, &store, NULL), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_checkpoint_store_open(dir->path, 3, &store, NULL));
     assert_null(store);
     aq_checkpoint_store_close(NULL);
 }
 
-TEST_WITH(a_write_without_memory_leaves_the_older_ones, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_write_without_memory_leaves_the_older_ones)
 {
     aq_checkpoint checkpoint;
     const char *path;
-    int rc = AQ_E_NOMEM;
-
-    for (uint64_t n = 1; rc != 0; n++) {
-        aq_checkpoint_store *store = open_store(state, 1);
-        skipped s;
-
-        write_step(state, store, 1);
-        aq_checkpoint_store_close(store);
-        store = open_store(state, 1); /* without memory of its own */
-        fixture_checkpoint(2, &checkpoint);
-        aq_memory_fail_at(n, 0);
-        rc = aq_checkpoint_store_write(store, &checkpoint, &path, NULL);
+    int rc;
+    open_store(desk, 1);
+    write_step(desk, 1);
+    open_store(desk, 1); /* without memory of its own */
+    fixture_checkpoint(2, &checkpoint);
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = aq_checkpoint_store_write(desk->store, &checkpoint, &path, NULL);
         aq_memory_fail_at(0, 0);
         if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_int_equal(run_dir_checkpoint_files(state), 1);
-            assert_newest(store, 1, &s);
+            assert_files(desk, 1);
+            assert_newest(desk, 1, 0);
+            open_store(desk, 1);
         }
-        aq_checkpoint_store_close(store);
     }
 }
 
-TEST_WITH(a_read_without_memory_does_not_pass_the_file_over, run_dir_setup, run_dir_teardown)
+TEST_IN(store_desk, desk, a_read_without_memory_does_not_pass_the_file_over)
 {
     aq_checkpoint checkpoint;
-    int rc = AQ_E_NOMEM, failures = -1;
-
-    for (uint64_t n = 1; rc != 0; n++) {
-        aq_checkpoint_store *store = open_store(state, 3);
-        skipped s = {0};
-
-        write_step(state, store, 1);
-        aq_checkpoint_store_close(store);
-        store = open_store(state, 3);
-        aq_memory_fail_at(n, 0);
-        rc = aq_checkpoint_store_read_newest(store, NULL, on_skipped, &s, &checkpoint, NULL);
+    int rc;
+    write_step(desk, 1);
+    open_store(desk, 3);
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = read_newest(desk, NULL, &checkpoint, NULL);
         aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
-        assert_int_equal(s.count, 0);
-        failures++;
-        aq_checkpoint_store_close(store);
+        assert_int_equal(desk->skipped.count, 0);
+        open_store(desk, 3);
     }
-    assert_true(failures > 0);
     aq_checkpoint_fini(&checkpoint);
 }

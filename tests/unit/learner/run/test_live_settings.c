@@ -19,9 +19,7 @@ static aq_run_plan plan_of_defaults(void)
     aq_run_plan plan;
     aq_error error = {0};
     aq_settings_init(aq_run_config_table(), &config);
-    if (aq_run_plan_make(&config, &plan, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_run_plan_make(&config, &plan, &error), &error);
     return plan;
 }
 
@@ -29,9 +27,7 @@ static aq_run_plan changed(const aq_run_plan *plan, const char *assignment)
 {
     aq_run_plan next;
     aq_error error = {0};
-    if (aq_live_settings_change(plan, &assignment, 1, &next, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_live_settings_change(plan, &assignment, 1, &next, &error), &error);
     return next;
 }
 
@@ -42,11 +38,9 @@ static void expect_refusal(const char *const *assignments, size_t count, int cod
     before = plan_of_defaults();
     memset(&next, 0x5a, sizeof(next));
     memset(&untouched, 0x5a, sizeof(untouched));
-    assert_int_equal(aq_live_settings_change(&before, assignments, count, &next, &error), code);
+    assert_refused(aq_live_settings_change(&before, assignments, count, &next, &error), code,
+                   &error, word);
     assert_memory_equal(&next, &untouched, sizeof(next));
-    if (!strstr(error.text, word)) {
-        fail_msg("'%s' does not say '%s'", error.text, word);
-    }
 }
 
 TEST(a_change_reaches_what_members_are_told)
@@ -119,54 +113,49 @@ static aq_run_folder folder_with(const char *path, const aq_run_config *config)
 {
     aq_run_folder folder;
     aq_error error = {0};
-    if (aq_run_folder_open(path, config, false, &folder, &error)) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_run_folder_open(path, config, false, &folder, &error), &error);
     return folder;
 }
 
-TEST_WITH(a_change_outlives_a_start_with_the_arguments_of_before, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, a_change_outlives_a_start_with_the_arguments_of_before)
 {
-    const char *path = *state;
     aq_run_plan plan = plan_of_defaults();
     aq_run_config given = plan.config;
-    aq_run_folder folder = folder_with(path, &given);
+    aq_run_folder folder = folder_with(dir->path, &given);
     plan = changed(&plan, "actor.noise=0.5");
-    assert_int_equal(aq_given_settings_keep(path, &given, NULL), 0);
+    assert_int_equal(aq_given_settings_keep(dir->path, &given, NULL), 0);
     assert_int_equal(aq_run_folder_write_config(&folder, &plan.config, NULL), 0);
 
     aq_run_config again = given;
-    assert_int_equal(aq_given_settings_take_up(path, &again, NULL), 0);
+    assert_int_equal(aq_given_settings_take_up(dir->path, &again, NULL), 0);
     assert_true(again.actor.noise == 0.5);
 
     again = given;
     again.actor.noise = 0.75; /* somebody gives another value than at first */
-    assert_int_equal(aq_given_settings_take_up(path, &again, NULL), 0);
+    assert_int_equal(aq_given_settings_take_up(dir->path, &again, NULL), 0);
     assert_true(again.actor.noise == 0.75);
 }
 
-TEST_WITH(the_file_goes_when_nothing_is_changed_any_more, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, the_file_goes_when_nothing_is_changed_any_more)
 {
-    const char *path = *state;
     char file[AQ_PATH_MAX];
     aq_run_plan plan = plan_of_defaults();
     aq_run_plan next = changed(&plan, "actor.noise=0.5");
-    (void)folder_with(path, &plan.config);
-    (void)snprintf(file, sizeof(file), "%s/config.given.yaml", path);
-    assert_int_equal(aq_given_settings_settle(path, &plan.config, &next.config, NULL), 0);
+    (void)folder_with(dir->path, &plan.config);
+    (void)snprintf(file, sizeof(file), "%s/config.given.yaml", dir->path);
+    assert_int_equal(aq_given_settings_settle(dir->path, &plan.config, &next.config, NULL), 0);
     assert_false(aq_path_exists(file)); /* there was no change to keep it for */
-    assert_int_equal(aq_given_settings_keep(path, &plan.config, NULL), 0);
-    assert_int_equal(aq_given_settings_settle(path, &plan.config, &next.config, NULL), 0);
+    assert_int_equal(aq_given_settings_keep(dir->path, &plan.config, NULL), 0);
+    assert_int_equal(aq_given_settings_settle(dir->path, &plan.config, &next.config, NULL), 0);
     assert_true(aq_path_exists(file));
-    assert_int_equal(aq_given_settings_settle(path, &next.config, &next.config, NULL), 0);
+    assert_int_equal(aq_given_settings_settle(dir->path, &next.config, &next.config, NULL), 0);
     assert_false(aq_path_exists(file));
 }
 
-TEST_WITH(without_a_change_a_start_is_as_it_is_given, run_dir_setup, run_dir_teardown)
+TEST_IN(run_dir, dir, without_a_change_a_start_is_as_it_is_given)
 {
-    const char *path = *state;
     aq_run_config config = plan_of_defaults().config;
     aq_run_config before = config;
-    assert_int_equal(aq_given_settings_take_up(path, &config, NULL), 0);
+    assert_int_equal(aq_given_settings_take_up(dir->path, &config, NULL), 0);
     assert_memory_equal(&config, &before, sizeof(config));
 }

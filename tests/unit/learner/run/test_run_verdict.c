@@ -92,7 +92,7 @@ TEST(a_task_without_a_threshold_is_never_near_one)
     facts.trend = AQ_TREND_UNKNOWN;
     assert_string_equal(verdict_of(&facts).headline, "Training: return 461.9");
     facts.return_now = NAN;
-    assert_non_null(strstr(verdict_of(&facts).headline, "no return has been measured"));
+    assert_says(verdict_of(&facts).headline, "no return has been measured");
 }
 
 TEST(what_is_waited_for_before_training_is_said)
@@ -101,7 +101,7 @@ TEST(what_is_waited_for_before_training_is_said)
     facts.learner_steps = 0;
     assert_string_equal(verdict_of(&facts).headline, "About to train");
     facts.stored = 500;
-    assert_non_null(strstr(verdict_of(&facts).headline, "500 of 1.0k steps"));
+    assert_says(verdict_of(&facts).headline, "500 of 1.0k steps");
     facts.actors = 0;
     assert_string_equal(verdict_of(&facts).headline, "Waiting for an actor to join");
     facts.shards = 0;
@@ -190,12 +190,12 @@ TEST(an_end_is_told_with_what_it_took)
     assert_int_equal(verdict.note_count, 0);
     assert_int_equal(verdict.level, AQ_VERDICT_GOOD);
     facts.state = AQ_RUN_BUDGET;
-    assert_non_null(strstr(verdict_of(&facts).headline, "Ended at its limit"));
+    assert_says(verdict_of(&facts).headline, "Ended at its limit");
     facts.state = AQ_RUN_STOPPED;
-    assert_non_null(strstr(verdict_of(&facts).headline, "Stopped"));
+    assert_says(verdict_of(&facts).headline, "Stopped");
     facts.state = AQ_RUN_DIVERGED;
     verdict = verdict_of(&facts);
-    assert_non_null(strstr(verdict.headline, "Diverged"));
+    assert_says(verdict.headline, "Diverged");
     assert_int_equal(verdict.level, AQ_VERDICT_BAD);
 }
 

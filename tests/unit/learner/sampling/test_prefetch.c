@@ -84,10 +84,8 @@ static void create(prefetch_desk *desk, uint32_t wait_ms)
     assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
 }
 
-static int setup(void **state)
+static void prefetch_desk_setup(prefetch_desk *desk)
 {
-    prefetch_desk *desk = aq_alloc(1, sizeof(*desk));
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 4);
     for (int i = 0; i < SHARDS; i++) {
         sample_shard_init(&desk->shards[i]);
@@ -96,13 +94,10 @@ static int setup(void **state)
     desk->good = learner_kit_group(&desk->kit, BATCH_ROWS * BATCHES);
     desk->now_ns = 1;
     create(desk, 500);
-    *state = desk;
-    return 0;
 }
 
-static int teardown(void **state)
+static void prefetch_desk_teardown(prefetch_desk *desk)
 {
-    prefetch_desk *desk = *state;
     for (int i = 0; i < SHARDS; i++) {
         aq_prefetch_remove_shard(desk->prefetch, (uint64_t)i + 1);
         sample_shard_close(&desk->shards[i]);
@@ -110,8 +105,6 @@ static int teardown(void **state)
     aq_prefetch_destroy(desk->prefetch);
     aq_batch_destroy(desk->good);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
 }
 
 static void add(prefetch_desk *desk, int index)
@@ -140,16 +133,14 @@ static void give_back_oldest(prefetch_desk *desk)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-TEST_WITH(nobody_is_asked_while_there_is_no_shard, setup, teardown)
+TEST_IN(prefetch_desk, desk, nobody_is_asked_while_there_is_no_shard)
 {
-    prefetch_desk *desk = *state;
     pass(desk, 1);
     assert_int_equal(desk->shards[0].asked, 0);
 }
 
-TEST_WITH(as_many_requests_as_agreed_are_out_and_no_more, setup, teardown)
+TEST_IN(prefetch_desk, desk, as_many_requests_as_agreed_are_out_and_no_more)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     for (int i = 0; i < 10; i++) {
         pass(desk, 1);
@@ -161,9 +152,8 @@ TEST_WITH(as_many_requests_as_agreed_are_out_and_no_more, setup, teardown)
     assert_int_equal(desk->shards[0].count, IN_FLIGHT);
 }
 
-TEST_WITH(a_request_says_what_is_wanted, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_request_says_what_is_wanted)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     pass(desk, 1);
     const sample_call *call = desk->shards[0].calls[0];
@@ -176,9 +166,8 @@ TEST_WITH(a_request_says_what_is_wanted, setup, teardown)
     assert_int_equal(call->timeout_ms, 1500);
 }
 
-TEST_WITH(no_shard_is_asked_to_wait_longer_than_the_protocol_allows, setup, teardown)
+TEST_IN(prefetch_desk, desk, no_shard_is_asked_to_wait_longer_than_the_protocol_allows)
 {
-    prefetch_desk *desk = *state;
     aq_prefetch_destroy(desk->prefetch);
     create(desk, 300000); /* half of the longest rpc_timeout_ms */
     add(desk, 0);
@@ -187,9 +176,8 @@ TEST_WITH(no_shard_is_asked_to_wait_longer_than_the_protocol_allows, setup, tear
     assert_int_equal(desk->shards[0].calls[0]->timeout_ms, 301000);
 }
 
-TEST_WITH(where_shards_outnumber_requests_none_is_asked_to_wait, setup, teardown)
+TEST_IN(prefetch_desk, desk, where_shards_outnumber_requests_none_is_asked_to_wait)
 {
-    prefetch_desk *desk = *state;
     for (int i = 0; i < SHARDS; i++) {
         add(desk, i);
     }
@@ -200,9 +188,8 @@ TEST_WITH(where_shards_outnumber_requests_none_is_asked_to_wait, setup, teardown
     aq_prefetch_remove_shard(desk->prefetch, 4);
 }
 
-TEST_WITH(shards_are_asked_in_turn, setup, teardown)
+TEST_IN(prefetch_desk, desk, shards_are_asked_in_turn)
 {
-    prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
     for (int i = 0; i < SHARDS; i++) {
         add(desk, i);
@@ -216,9 +203,8 @@ TEST_WITH(shards_are_asked_in_turn, setup, teardown)
     }
 }
 
-TEST_WITH(a_slow_shard_holds_no_more_than_its_share, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_slow_shard_holds_no_more_than_its_share)
 {
-    prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
     add(desk, 0); /* never answers */
     add(desk, 1);
@@ -232,9 +218,8 @@ TEST_WITH(a_slow_shard_holds_no_more_than_its_share, setup, teardown)
     assert_true(desk->ready_total >= 20); /* but for the time until it counts as stalled */
 }
 
-TEST_WITH(the_share_of_a_shard_that_is_left_alone_goes_to_the_others, setup, teardown)
+TEST_IN(prefetch_desk, desk, the_share_of_a_shard_that_is_left_alone_goes_to_the_others)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     add(desk, 1);
     pass(desk, 1);
@@ -245,9 +230,8 @@ TEST_WITH(the_share_of_a_shard_that_is_left_alone_goes_to_the_others, setup, tea
     assert_int_equal(desk->shards[1].count, IN_FLIGHT);
 }
 
-TEST_WITH(without_an_empty_group_nobody_is_asked, setup, teardown)
+TEST_IN(prefetch_desk, desk, without_an_empty_group_nobody_is_asked)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     for (int i = 0; i < 2; i++) {
         pass(desk, 1);
@@ -263,9 +247,8 @@ TEST_WITH(without_an_empty_group_nobody_is_asked, setup, teardown)
     assert_int_equal(desk->shards[0].count, 1);
 }
 
-TEST_WITH(one_shard_too_many_is_refused, setup, teardown)
+TEST_IN(prefetch_desk, desk, one_shard_too_many_is_refused)
 {
-    prefetch_desk *desk = *state;
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         assert_int_equal(aq_prefetch_add_shard(desk->prefetch, i, "many", &desk->shards[0].channel),
                          0);
@@ -279,9 +262,8 @@ TEST_WITH(one_shard_too_many_is_refused, setup, teardown)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-TEST_WITH(a_full_group_is_ready_with_the_rows_that_were_sent, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_full_group_is_ready_with_the_rows_that_were_sent)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     pass(desk, 1);
     sample_shard_answer(&desk->shards[0], 0, desk->good, 4711);
@@ -296,9 +278,8 @@ TEST_WITH(a_full_group_is_ready_with_the_rows_that_were_sent, setup, teardown)
     assert_int_equal(desk->troubles, 0);
 }
 
-TEST_WITH(a_group_may_be_given_back_as_soon_as_it_is_ready, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_group_may_be_given_back_as_soon_as_it_is_ready)
 {
-    prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
     add(desk, 0);
     for (int i = 0; i < 50; i++) {
@@ -309,9 +290,8 @@ TEST_WITH(a_group_may_be_given_back_as_soon_as_it_is_ready, setup, teardown)
     assert_int_equal(desk->ready_total, 50);
 }
 
-TEST_WITH(not_yet_is_no_trouble_and_asked_again_soon, setup, teardown)
+TEST_IN(prefetch_desk, desk, not_yet_is_no_trouble_and_asked_again_soon)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     pass(desk, 1);
     sample_shard_refuse(&desk->shards[0], 0, AQ_RPC_UNAVAILABLE);
@@ -346,12 +326,11 @@ static void expect_trouble(prefetch_desk *desk, const char *word)
     desk->troubles = 0;
 }
 
-TEST_WITH(every_other_failure_is_trouble, setup, teardown)
+TEST_IN(prefetch_desk, desk, every_other_failure_is_trouble)
 {
-    prefetch_desk *desk = *state;
     static const enum aq_rpc_code codes[] = {AQ_RPC_INTERNAL, AQ_RPC_RESOURCE_EXHAUSTED,
                                              AQ_RPC_FAILED_PRECONDITION, AQ_RPC_INVALID_ARGUMENT};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    EACH_ROW(i, codes) {
         add(desk, 0);
         pass(desk, 1);
         sample_shard_refuse(&desk->shards[0], 1, codes[i]);
@@ -367,9 +346,8 @@ TEST_WITH(every_other_failure_is_trouble, setup, teardown)
     expect_trouble(desk, "Sampling/Sample");
 }
 
-TEST_WITH(corrupt_answers_are_refused, setup, teardown)
+TEST_IN(prefetch_desk, desk, corrupt_answers_are_refused)
 {
-    prefetch_desk *desk = *state;
     enum { NAN_REWARD, FAR_ACTION, SHORT_OBS, FEW_ROWS, MANY_ROWS, NO_ROWS, NO_MASS, BAD_COUNT };
     static const char *const words[] = {"reward", "action", "obs", "sample of 4 rows",
                                         "16",     "0 rows", "mass"};
@@ -402,9 +380,8 @@ TEST_WITH(corrupt_answers_are_refused, setup, teardown)
     }
 }
 
-TEST_WITH(a_request_that_can_not_be_sent_is_trouble, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_request_that_can_not_be_sent_is_trouble)
 {
-    prefetch_desk *desk = *state;
     desk->shards[0].send_failure = AQ_E_FULL;
     add(desk, 0);
     pass(desk, 1);
@@ -416,9 +393,8 @@ TEST_WITH(a_request_that_can_not_be_sent_is_trouble, setup, teardown)
 
 /* ---- shards that go ------------------------------------------------------------------------ */
 
-TEST_WITH(answers_of_a_shard_that_went_are_dropped, setup, teardown)
+TEST_IN(prefetch_desk, desk, answers_of_a_shard_that_went_are_dropped)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     pass(desk, 1);
     aq_prefetch_remove_shard(desk->prefetch, 1);
@@ -437,9 +413,8 @@ TEST_WITH(answers_of_a_shard_that_went_are_dropped, setup, teardown)
     assert_int_equal(desk->shards[1].count, IN_FLIGHT);
 }
 
-TEST_WITH(a_shard_that_came_back_gets_no_answers_of_its_earlier_life, setup, teardown)
+TEST_IN(prefetch_desk, desk, a_shard_that_came_back_gets_no_answers_of_its_earlier_life)
 {
-    prefetch_desk *desk = *state;
     add(desk, 0);
     pass(desk, 1);
     aq_prefetch_remove_shard(desk->prefetch, 1);
@@ -455,9 +430,8 @@ TEST_WITH(a_shard_that_came_back_gets_no_answers_of_its_earlier_life, setup, tea
     assert_int_equal(desk->ready_total, 1);
 }
 
-TEST_WITH(removing_a_shard_that_is_not_there_is_fine, setup, teardown)
+TEST_IN(prefetch_desk, desk, removing_a_shard_that_is_not_there_is_fine)
 {
-    prefetch_desk *desk = *state;
     aq_prefetch_remove_shard(desk->prefetch, 1234);
     add(desk, 0);
     aq_prefetch_remove_shard(desk->prefetch, 1);

@@ -68,10 +68,8 @@ static const aq_prefetch_config config = {.run_id = 1,
                                           .wait_ms = 1,
                                           .timeout_ms = 2};
 
-static int setup(void **state)
+static void orders_desk_setup(orders_desk *desk)
 {
-    orders_desk *desk = aq_alloc(1, sizeof(*desk));
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 8);
     desk->good = learner_kit_group(&desk->kit, ROWS);
     aq_prefetch_owner owner = {
@@ -80,8 +78,6 @@ static int setup(void **state)
     for (int i = 0; i < SHARDS; i++) {
         sample_shard_init(&desk->shards[i]);
     }
-    *state = desk;
-    return 0;
 }
 
 static void remove_shard(orders_desk *desk, int index)
@@ -90,9 +86,8 @@ static void remove_shard(orders_desk *desk, int index)
     desk->added[index] = false;
 }
 
-static int teardown(void **state)
+static void orders_desk_teardown(orders_desk *desk)
 {
-    orders_desk *desk = *state;
     for (int i = 0; i < SHARDS; i++) {
         remove_shard(desk, i);
         sample_shard_close(&desk->shards[i]);
@@ -100,8 +95,6 @@ static int teardown(void **state)
     aq_prefetch_destroy(desk->prefetch);
     aq_batch_destroy(desk->good);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
 }
 
 static void add_shard(orders_desk *desk, int index)
@@ -179,9 +172,8 @@ static void assert_all_groups_are_there(orders_desk *desk)
     remove_shard(desk, 0);
 }
 
-TEST_WITH(three_calls_may_end_in_any_order_and_way, setup, teardown)
+TEST_IN(orders_desk, desk, three_calls_may_end_in_any_order_and_way)
 {
-    orders_desk *desk = *state;
     for (int order = 0; order < 6; order++) {
         for (int endings = 0; endings < ENDINGS * ENDINGS * ENDINGS; endings++) {
             /* The order as places in a list that shrinks. */
@@ -244,9 +236,8 @@ static void move(orders_desk *desk, aq_rng *rng)
     }
 }
 
-TEST_WITH(ten_thousand_random_moves_lose_no_group, setup, teardown)
+TEST_IN(orders_desk, desk, ten_thousand_random_moves_lose_no_group)
 {
-    orders_desk *desk = *state;
     uint64_t seed = 20260701;
     aq_rng rng;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -263,9 +254,8 @@ TEST_WITH(ten_thousand_random_moves_lose_no_group, setup, teardown)
     assert_all_groups_are_there(desk);
 }
 
-TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
+TEST_IN(orders_desk, desk, create_survives_every_failed_allocation)
 {
-    orders_desk *desk = *state;
     aq_prefetch_owner owner = {.user = desk};
     int untouched = 0;
     int rc = AQ_E_NOMEM;
@@ -286,9 +276,8 @@ TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
     aq_prefetch_destroy(NULL);
 }
 
-TEST_WITH(steps_of_another_process_at_the_address_are_not_counted, setup, teardown)
+TEST_IN(orders_desk, desk, steps_of_another_process_at_the_address_are_not_counted)
 {
-    orders_desk *desk = *state;
     add_shard(desk, 0);
     aq_prefetch_tick(desk->prefetch, ++desk->now_ns);
     desk->shards[0].incarnation = desk->incarnation[0] + 1;
@@ -301,9 +290,8 @@ TEST_WITH(steps_of_another_process_at_the_address_are_not_counted, setup, teardo
 }
 
 /* Four requests, three shards: two that are slow hold three of them at most. */
-TEST_WITH(slow_shards_leave_the_last_one_its_share, setup, teardown)
+TEST_IN(orders_desk, desk, slow_shards_leave_the_last_one_its_share)
 {
-    orders_desk *desk = *state;
     aq_prefetch_config four = config;
     const aq_prefetch_owner owner = {
         .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};

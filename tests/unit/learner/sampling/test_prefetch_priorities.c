@@ -34,10 +34,8 @@ static void assert_counts(const prefetch_stand *stand, uint64_t sent, uint64_t a
     assert_int_equal(counts.dropped, dropped);
 }
 
-TEST_WITH(items_and_priorities_arrive_as_training_wrote_them, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, items_and_priorities_arrive_as_training_wrote_them)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     train(stand, 0, 0.5f);
     prefetch_stand_give_back(stand);
@@ -56,9 +54,8 @@ TEST_WITH(items_and_priorities_arrive_as_training_wrote_them, prefetch_stand_set
     assert_int_equal(stand->troubles, 0);
 }
 
-TEST_WITH(the_group_is_free_before_the_answer, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, the_group_is_free_before_the_answer)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     for (int i = 0; i < STAND_IN_FLIGHT; i++) {
         train(stand, 0, 1);
@@ -70,9 +67,8 @@ TEST_WITH(the_group_is_free_before_the_answer, prefetch_stand_setup, prefetch_st
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT); /* all are asked for again */
 }
 
-TEST_WITH(each_group_goes_back_to_its_own_shard, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, each_group_goes_back_to_its_own_shard)
 {
-    prefetch_stand *stand = *state;
     for (size_t i = 0; i < 3; i++) {
         prefetch_stand_add(stand, i);
     }
@@ -91,9 +87,8 @@ TEST_WITH(each_group_goes_back_to_its_own_shard, prefetch_stand_setup, prefetch_
 }
 
 /* The process that answered is not the one that the members' list names. */
-TEST_WITH(the_start_that_numbered_the_items_is_named, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, the_start_that_numbered_the_items_is_named)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     stand->shards[0].incarnation = 4711;
     train(stand, 0, 1);
@@ -106,9 +101,8 @@ TEST_WITH(the_start_that_numbered_the_items_is_named, prefetch_stand_setup, pref
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT);
 }
 
-TEST_WITH(rows_that_were_not_trained_on_are_left_out, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, rows_that_were_not_trained_on_are_left_out)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     aq_batch *group = train(stand, 0, 1);
     group->priority[0] = AQ_PRIORITY_NONE;
@@ -128,10 +122,8 @@ TEST_WITH(rows_that_were_not_trained_on_are_left_out, prefetch_stand_setup, pref
     assert_int_equal(counts_of(stand).sent, 5);
 }
 
-TEST_WITH(priorities_of_a_shard_that_is_gone_are_dropped, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, priorities_of_a_shard_that_is_gone_are_dropped)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     prefetch_stand_add(stand, 1);
     train(stand, 0, 1);
@@ -145,10 +137,8 @@ TEST_WITH(priorities_of_a_shard_that_is_gone_are_dropped, prefetch_stand_setup,
     prefetch_stand_pass(stand, 1);
 }
 
-TEST_WITH(a_shard_that_went_with_priorities_under_way_is_no_trouble, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_shard_that_went_with_priorities_under_way_is_no_trouble)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     train(stand, 0, 1);
     prefetch_stand_give_back(stand);
@@ -159,24 +149,21 @@ TEST_WITH(a_shard_that_went_with_priorities_under_way_is_no_trouble, prefetch_st
     sample_shard_init(&stand->shards[0]);
 }
 
-TEST_WITH(a_shard_that_refuses_priorities_is_said_and_still_sampled_from, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_shard_that_refuses_priorities_is_said_and_still_sampled_from)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     train(stand, 0, 1);
     prefetch_stand_give_back(stand);
     sample_shard_refuse_update(&stand->shards[0], AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(stand->troubles, 1);
-    assert_non_null(strstr(stand->trouble, "shard-1: refused with INVALID_ARGUMENT"));
+    assert_says(stand->trouble, "shard-1: refused with INVALID_ARGUMENT");
     assert_counts(stand, STAND_ROWS, 0, 0, STAND_ROWS);
     prefetch_stand_pass(stand, 1);
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT);
 }
 
-TEST_WITH(no_more_calls_are_under_way_than_agreed, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, no_more_calls_are_under_way_than_agreed)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     enum { CALLS = 4 * STAND_IN_FLIGHT };
     assert_true(CALLS + STAND_IN_FLIGHT == aq_prefetch_calls_max(STAND_IN_FLIGHT));
@@ -195,12 +182,11 @@ TEST_WITH(no_more_calls_are_under_way_than_agreed, prefetch_stand_setup, prefetc
     assert_int_equal(stand->shards[0].update_count, 1);
 }
 
-TEST_WITH(a_table_without_priorities_hears_of_none, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_table_without_priorities_hears_of_none)
 {
     static const aq_table_spec uniform = {.name = "main", .selector = AQ_SELECTOR_UNIFORM};
     static const aq_table_spec removed_by_priority = {
         .name = "main", .selector = AQ_SELECTOR_UNIFORM, .remover = AQ_REMOVER_LOWEST_PRIORITY};
-    prefetch_stand *stand = *state;
     prefetch_stand_create(stand, &uniform, 0.4);
     prefetch_stand_add(stand, 0);
     train(stand, 0, 1);
@@ -219,10 +205,9 @@ TEST_WITH(a_table_without_priorities_hears_of_none, prefetch_stand_setup, prefet
     assert_int_equal(stand->shards[0].update_count, 1);
 }
 
-TEST_WITH(requests_name_the_table, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, requests_name_the_table)
 {
     static const aq_table_spec recent = {.name = "recent", .selector = AQ_SELECTOR_PRIORITIZED};
-    prefetch_stand *stand = *state;
     prefetch_stand_create(stand, &recent, 0.4);
     prefetch_stand_add(stand, 0);
     prefetch_stand_pass(stand, 1);
@@ -234,12 +219,11 @@ TEST_WITH(requests_name_the_table, prefetch_stand_setup, prefetch_stand_teardown
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 
-TEST_WITH(a_table_of_sequences_brings_sequences, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_table_of_sequences_brings_sequences)
 {
     enum { STEPS = 3 };
     static const aq_table_spec table = {
         .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .sequence_length = STEPS};
-    prefetch_stand *stand = *state;
     aq_batch *sequences = NULL;
     assert_int_equal(aq_batch_create(&stand->kit.layout, STEPS, STAND_ROWS, &sequences), 0);
     sequences->rows = STAND_ROWS;
@@ -261,10 +245,9 @@ TEST_WITH(a_table_of_sequences_brings_sequences, prefetch_stand_setup, prefetch_
     aq_batch_destroy(sequences);
 }
 
-TEST_WITH(create_survives_every_failed_allocation, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, create_survives_every_failed_allocation)
 {
     static const aq_table_spec table = {.name = "main", .selector = AQ_SELECTOR_PRIORITIZED};
-    prefetch_stand *stand = *state;
     const aq_prefetch_owner owner = {.user = stand};
     const aq_prefetch_config config = {.table = table,
                                        .batch_rows = 1,

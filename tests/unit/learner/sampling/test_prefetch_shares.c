@@ -46,10 +46,9 @@ static void set_mass(prefetch_stand *stand, const double mass[STAND_SHARDS])
     }
 }
 
-TEST_WITH(groups_come_in_proportion_to_the_masses, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, groups_come_in_proportion_to_the_masses)
 {
     static const double mass[STAND_SHARDS] = {50, 30, 15, 5};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     set_mass(stand, mass);
     for (size_t i = 0; i < STAND_SHARDS; i++) {
@@ -59,11 +58,9 @@ TEST_WITH(groups_come_in_proportion_to_the_masses, prefetch_stand_setup, prefetc
     assert_true(chi_square(got, mass) < 0.1); /* three degrees of freedom; chance would give 3 */
 }
 
-TEST_WITH(shares_follow_the_masses_that_were_told_last, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, shares_follow_the_masses_that_were_told_last)
 {
     static const double before[STAND_SHARDS] = {50, 50, 0, 0}, after[STAND_SHARDS] = {80, 20, 0, 0};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     prefetch_stand_add(stand, 0);
     prefetch_stand_add(stand, 1);
@@ -77,11 +74,9 @@ TEST_WITH(shares_follow_the_masses_that_were_told_last, prefetch_stand_setup,
     assert_true(chi_square(got, after) < 0.1);
 }
 
-TEST_WITH(a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked)
 {
     static const double tiny[STAND_SHARDS] = {1e6, 1, 0, 0}, grown[STAND_SHARDS] = {1e6, 1e6, 0, 0};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     prefetch_stand_add(stand, 0);
     prefetch_stand_add(stand, 1);
@@ -100,11 +95,9 @@ TEST_WITH(a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked, prefetch_s
     assert_true(chi_square(got, grown) < 0.1);
 }
 
-TEST_WITH(a_shard_goes_and_comes_back_and_the_others_go_on, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_shard_goes_and_comes_back_and_the_others_go_on)
 {
     static const double all[STAND_SHARDS] = {60, 20, 20, 0}, rest[STAND_SHARDS] = {0, 20, 20, 0};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     set_mass(stand, all);
     for (size_t i = 0; i < 3; i++) {
@@ -126,11 +119,9 @@ TEST_WITH(a_shard_goes_and_comes_back_and_the_others_go_on, prefetch_stand_setup
     assert_true(chi_square(got, all) < 0.1);
 }
 
-TEST_WITH(a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting)
 {
     static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     set_mass(stand, mass);
     prefetch_stand_add(stand, 0);
@@ -152,11 +143,9 @@ TEST_WITH(a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting, prefetch_stan
     assert_int_equal(stand->troubles, 0);
 }
 
-TEST_WITH(a_shard_that_stopped_answering_keeps_nobody_waiting, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, a_shard_that_stopped_answering_keeps_nobody_waiting)
 {
     static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
-    prefetch_stand *stand = *state;
     unsigned got[STAND_SHARDS] = {0};
     unsigned others = 0;
     set_mass(stand, mass);
@@ -193,11 +182,10 @@ static void assert_weights(const aq_batch *group, const double expected[STAND_RO
     }
 }
 
-TEST_WITH(each_batch_is_weighed_by_its_own_rows, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, each_batch_is_weighed_by_its_own_rows)
 {
     static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.16f, 0.01f, 0.09f, 0.09f, 0.36f, 0.09f};
     static const double weights[STAND_ROWS] = {1, 0.5, 0.25, 1, 1, 1, 0.5, 1};
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     set_probabilities(stand, p);
     prefetch_stand_pass(stand, 1);
@@ -205,13 +193,11 @@ TEST_WITH(each_batch_is_weighed_by_its_own_rows, prefetch_stand_setup, prefetch_
 }
 
 /* Two shards: 100 of mass and 25; w = (N P)^-0.5 over the greatest in sight. */
-TEST_WITH(rows_of_two_shards_weigh_as_if_from_one_table, prefetch_stand_setup,
-          prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, rows_of_two_shards_weigh_as_if_from_one_table)
 {
     static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.01f, 0.01f, 0.01f, 0.01f, 0.01f, 0.04f};
     static const double alone[STAND_ROWS] = {1, 0.5, 1, 1, 1, 1, 1, 0.5};
     static const double beside[STAND_ROWS] = {0.5, 0.25, 0.5, 0.5, 0.5, 0.5, 0.5, 0.25};
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     prefetch_stand_add(stand, 1);
     stand->shards[1].mass = 25;
@@ -225,7 +211,7 @@ TEST_WITH(rows_of_two_shards_weigh_as_if_from_one_table, prefetch_stand_setup,
     assert_weights(prefetch_stand_fill(stand, 0), alone);
 }
 
-TEST_WITH(even_draws_count_exactly_one, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, even_draws_count_exactly_one)
 {
     static const aq_table_spec uniform = {.name = "main", .selector = AQ_SELECTOR_UNIFORM};
     static const aq_table_spec flat = {
@@ -236,11 +222,10 @@ TEST_WITH(even_draws_count_exactly_one, prefetch_stand_setup, prefetch_stand_tea
         const aq_table_spec *table;
         double exponent;
     } cases[] = {{&uniform, 0.4}, {&flat, 0.4}, {&prioritized, 0}};
-    prefetch_stand *stand = *state;
     for (int i = 0; i < STAND_ROWS; i++) {
         stand->good->weight[i] = 1.0f / (float)(3 + i); /* whatever a shard says */
     }
-    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+    EACH_ROW(k, cases) {
         prefetch_stand_create(stand, cases[k].table, cases[k].exponent);
         prefetch_stand_add(stand, 0);
         prefetch_stand_pass(stand, 1);
@@ -263,9 +248,8 @@ static int64_t waited_ms(const prefetch_stand *stand, enum aq_sample_wait reason
     return aq_prefetch_counts_of(stand->prefetch).waited_ns[reason] / AQ_NS_PER_MS;
 }
 
-TEST_WITH(waits_are_told_by_their_reasons, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, waits_are_told_by_their_reasons)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_pass(stand, 0);
     prefetch_stand_pass(stand, 30);
     assert_int_equal(waited_ms(stand, AQ_WAIT_NO_SHARD), 30);
@@ -297,9 +281,8 @@ TEST_WITH(waits_are_told_by_their_reasons, prefetch_stand_setup, prefetch_stand_
     assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
 }
 
-TEST_WITH(answers_and_their_times_are_counted, prefetch_stand_setup, prefetch_stand_teardown)
+TEST_IN(prefetch_stand, stand, answers_and_their_times_are_counted)
 {
-    prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
     prefetch_stand_pass(stand, 1);
     prefetch_stand_pass(stand, 8);

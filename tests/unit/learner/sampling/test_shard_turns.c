@@ -36,7 +36,7 @@ TEST(every_count_stays_within_two_of_its_share)
 {
     static const double masses[][SHARDS] = {
         {1, 1, 1, 1}, {8, 4, 2, 1}, {0.9, 0.1, -1, -1}, {1e9, 1, 1e6, 7}, {3, -1, 5, -1}};
-    for (size_t k = 0; k < sizeof(masses) / sizeof(masses[0]); k++) {
+    EACH_ROW(k, masses) {
         aq_shard_turn turns[SHARDS];
         unsigned got[SHARDS] = {0};
         double total = 0;
@@ -48,7 +48,7 @@ TEST(every_count_stays_within_two_of_its_share)
             run(turns, 1, got);
             for (int i = 0; i < SHARDS; i++) {
                 double share = fmax(0, masses[k][i]) / total * rounds;
-                assert_true(fabs(got[i] - share) < 2);
+                assert_near(got[i], share, 2);
             }
         }
     }

@@ -22,19 +22,13 @@ static Actorq__V1__EvaluationReport report_of(uint64_t version, double mean, boo
 
 static enum aq_run_state report(service_desk *desk, uint64_t version, double mean, bool confirmed)
 {
-    Actorq__V1__EvaluationReport request = report_of(version, mean, confirmed);
-    desk_answer answer;
-    desk_call(desk, &desk->membership, "ReportEvaluation", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    enum aq_run_state state =
-        (enum aq_run_state)((Actorq__V1__EvaluationReply *)(void *)answer.reply)->state;
-    desk_answer_fini(&answer);
-    return state;
+    const Actorq__V1__EvaluationReport request = report_of(version, mean, confirmed);
+    const Actorq__V1__EvaluationReply *reply = desk_ask(desk, &request.base);
+    return (enum aq_run_state)reply->state;
 }
 
-TEST_WITH(a_result_is_handed_on_and_may_end_the_run, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_result_is_handed_on_and_may_end_the_run)
 {
-    service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(report(desk, 3, 100, false), AQ_RUN_RUNNING);
@@ -51,10 +45,8 @@ TEST_WITH(a_result_is_handed_on_and_may_end_the_run, service_desk_setup, service
     assert_true(desk->result.confirmed);
 }
 
-TEST_WITH(a_version_that_has_left_the_shelf_is_not_the_best, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, a_version_that_has_left_the_shelf_is_not_the_best)
 {
-    service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(report(desk, 2, 480, true), AQ_RUN_RUNNING);
     assert_false(desk->best);
@@ -62,10 +54,8 @@ TEST_WITH(a_version_that_has_left_the_shelf_is_not_the_best, service_desk_setup,
     assert_true(desk->best);
 }
 
-TEST_WITH(a_version_that_fell_back_to_fp32_is_not_the_best, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, a_version_that_fell_back_to_fp32_is_not_the_best)
 {
-    service_desk *desk = *state;
     aq_publication publication;
     learner_kit_publication(&desk->kit, 3, AQ_FORMAT_F32, &publication);
     publication.fell_back = true; /* in a run that asked for int8 */
@@ -74,10 +64,8 @@ TEST_WITH(a_version_that_fell_back_to_fp32_is_not_the_best, service_desk_setup,
     assert_false(desk->best);
 }
 
-TEST_WITH(the_best_version_may_be_confirmed_after_it_has_left_the_shelf, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, the_best_version_may_be_confirmed_after_it_has_left_the_shelf)
 {
-    service_desk *desk = *state;
     desk_publish(desk, 1, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(report(desk, 1, 480, false), AQ_RUN_RUNNING);
     for (uint64_t version = 2; version < 300; version++) {
@@ -88,52 +76,41 @@ TEST_WITH(the_best_version_may_be_confirmed_after_it_has_left_the_shelf, service
     assert_true(desk->best);
 }
 
-TEST_WITH(a_result_of_another_run_is_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_result_of_another_run_is_refused)
 {
-    service_desk *desk = *state;
     Actorq__V1__EvaluationReport request = report_of(3, 480, true);
     request.run_id = KIT_RUN_ID + 1;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
+    desk_refuses(desk, &request.base, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
     request.run_id = 0;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_FAILED_PRECONDITION, "not run");
+    desk_refuses(desk, &request.base, AQ_RPC_FAILED_PRECONDITION, "not run");
     assert_int_equal(desk->evaluated, 0);
 }
 
-TEST_WITH(a_result_that_can_not_be_is_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
 {
-    service_desk *desk = *state;
-    double *numbers[4];
-    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
-    numbers[0] = &request.return_mean;
-    numbers[1] = &request.return_std;
-    numbers[2] = &request.return_min;
-    numbers[3] = &request.return_max;
-    for (int i = 0; i < 4; i++) {
-        static const double rubbish[] = {NAN, INFINITY, -INFINITY};
-        double good = *numbers[i];
-        for (int k = 0; k < 3; k++) {
-            *numbers[i] = rubbish[k];
-            desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                                AQ_RPC_INVALID_ARGUMENT, "finite");
-        }
-        *numbers[i] = good;
+    const struct {
+        double mean, std, min, max;
+        uint64_t version;
+        uint32_t episodes;
+        const char *words;
+    } rows[] = {
+        {NAN, 1, 479, 481, 3, 100, "finite"},        {INFINITY, 1, 479, 481, 3, 100, "finite"},
+        {-INFINITY, 1, 479, 481, 3, 100, "finite"},  {480, NAN, 479, 481, 3, 100, "finite"},
+        {480, INFINITY, 479, 481, 3, 100, "finite"}, {480, -INFINITY, 479, 481, 3, 100, "finite"},
+        {480, 1, NAN, 481, 3, 100, "finite"},        {480, 1, INFINITY, 481, 3, 100, "finite"},
+        {480, 1, -INFINITY, 481, 3, 100, "finite"},  {480, 1, 479, NAN, 3, 100, "finite"},
+        {480, 1, 479, INFINITY, 3, 100, "finite"},   {480, 1, 479, -INFINITY, 3, 100, "finite"},
+        {480, -1, 479, 481, 3, 100, "contradict"},   {480, 1, 482, 481, 3, 100, "contradict"},
+        {480, 1, 479, 481, 3, 0, "episodes"},        {480, 1, 479, 481, 0, 100, "version"},
+    };
+    EACH_ROW(i, rows) {
+        Actorq__V1__EvaluationReport request = report_of(rows[i].version, rows[i].mean, true);
+        request.return_std = rows[i].std;
+        request.return_min = rows[i].min;
+        request.return_max = rows[i].max;
+        request.episodes = rows[i].episodes;
+        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
     }
-    request.return_std = -1;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "contradict");
-    request = report_of(3, 480, true);
-    request.return_min = request.return_max + 1;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "contradict");
-    request = report_of(3, 480, true);
-    request.episodes = 0;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "episodes");
-    request = report_of(0, 480, true);
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "version");
     assert_int_equal(desk->evaluated, 0);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
 }
@@ -142,20 +119,16 @@ static void compare(service_desk *desk, uint64_t version, double mean, double st
 {
     Actorq__V1__EvaluationReport request = report_of(version, 100, false);
     Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
-    desk_answer answer;
     gap.episodes = 10;
     gap.return_fp32 = 100 - mean;
     gap.mean = mean;
     gap.std = std;
     request.gap = &gap;
-    desk_call(desk, &desk->membership, "ReportEvaluation", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &request.base);
 }
 
-TEST_WITH(a_comparison_counts_for_the_gap_alone, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_comparison_counts_for_the_gap_alone)
 {
-    service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     compare(desk, 3, -2, 3);
     compare(desk, 4, 1, 0);
@@ -169,47 +142,41 @@ TEST_WITH(a_comparison_counts_for_the_gap_alone, service_desk_setup, service_des
     assert_true(gap->latest.return_fp32 == 99);
 }
 
-TEST_WITH(the_status_has_the_gap_once_something_was_compared, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, the_status_has_the_gap_once_something_was_compared)
 {
-    service_desk *desk = *state;
-    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    desk_answer answer;
-    desk_call(desk, &desk->operations, "Status", &request.base, &answer);
-    assert_null(((Actorq__V1__StatusReply *)(void *)answer.reply)->learner->precision_gap);
-    desk_answer_fini(&answer);
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    assert_null(reply->learner->precision_gap);
     compare(desk, 3, -2, 3);
     compare(desk, 4, 1, 0);
-    desk_call(desk, &desk->operations, "Status", &request.base, &answer);
-    const Actorq__V1__PrecisionGapStatus *gap =
-        ((Actorq__V1__StatusReply *)(void *)answer.reply)->learner->precision_gap;
+    reply = desk_ask(desk, &request.base);
+    const Actorq__V1__PrecisionGapStatus *gap = reply->learner->precision_gap;
     assert_non_null(gap);
     assert_int_equal(gap->versions, 2);
     assert_true(gap->mean == -0.5);
     /* Means of -2 and 1: a deviation of 3 / sqrt(2), and so an error of 1.5. */
-    assert_true(fabs(gap->ci95 - 1.959963984540054 * 1.5) < 1e-12);
+    assert_near(gap->ci95, 1.959963984540054 * 1.5, 1e-12);
     assert_int_equal(gap->latest_version, 4);
     assert_int_equal(gap->latest_episodes, 10);
     assert_true(gap->latest_ci95 == 0);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(a_comparison_that_can_not_be_is_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_comparison_that_can_not_be_is_refused)
 {
-    service_desk *desk = *state;
-    Actorq__V1__EvaluationReport request = report_of(3, 100, false);
-    Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
-    request.gap = &gap;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "episodes");
-    gap.episodes = 1;
-    gap.std = -1;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "below 0");
-    gap.std = 0;
-    gap.mean = NAN;
-    desk_expect_failure(desk, &desk->membership, "ReportEvaluation", &request.base,
-                        AQ_RPC_INVALID_ARGUMENT, "finite");
+    const struct {
+        uint32_t episodes;
+        double mean, std;
+        const char *words;
+    } rows[] = {{0, 0, 0, "episodes"}, {1, 0, -1, "below 0"}, {1, NAN, 0, "finite"}};
+    EACH_ROW(i, rows) {
+        Actorq__V1__EvaluationReport request = report_of(3, 100, false);
+        Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
+        gap.episodes = rows[i].episodes;
+        gap.mean = rows[i].mean;
+        gap.std = rows[i].std;
+        request.gap = &gap;
+        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
+    }
     assert_int_equal(aq_learner_service_gap(desk->service)->versions, 0);
 }
 
@@ -218,5 +185,5 @@ TEST(one_version_has_no_interval)
     aq_precision_gap gap = {0};
     aq_precision_gap_add(&gap, &(aq_version_gap){.version = 1, .episodes = 4, .mean = 2, .std = 3});
     assert_true(isnan(aq_precision_gap_ci95(&gap)));
-    assert_true(fabs(aq_version_gap_ci95(&gap.latest) - 1.959963984540054 * 1.5) < 1e-12);
+    assert_near(aq_version_gap_ci95(&gap.latest), 1.959963984540054 * 1.5, 1e-12);
 }

@@ -2,35 +2,21 @@
  * Membership as callers see it: Join, Heartbeat and Leave, honest and hostile.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_run.h"
 #include "learner/service/learner_service_priv.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
-static Actorq__V1__JoinReply *join(service_desk *desk, const Actorq__V1__JoinRequest *request,
-                                   desk_answer *answer)
-{
-    desk_call(desk, &desk->membership, "Join", &request->base, answer);
-    if (answer->status.code != AQ_RPC_OK) {
-        fail_msg("%s", answer->status.message);
-    }
-    return (Actorq__V1__JoinReply *)(void *)answer->reply;
-}
-
 /* ---- Join ---------------------------------------------------------------------------------- */
 
-TEST_WITH(who_joins_is_told_everything, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, who_joins_is_told_everything)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
-    desk_answer answer;
     aq_run_settings told;
-    const Actorq__V1__JoinReply *reply = join(desk, &request, &answer);
+    const Actorq__V1__JoinReply *reply = desk_join_as(desk, &request);
     assert_true(reply->run_id == KIT_RUN_ID);
     assert_int_equal(reply->member, 1);
     assert_int_equal(reply->slot, 0);
@@ -46,12 +32,10 @@ TEST_WITH(who_joins_is_told_everything, service_desk_setup, service_desk_teardow
     assert_string_equal(desk->record.host, "ant");
     assert_string_equal(desk->record.address, "10.0.0.9:4711");
     assert_int_equal(desk->record.pid, 77);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(a_join_that_comes_again_gets_the_same_answer, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_join_that_comes_again_gets_the_same_answer)
 {
-    service_desk *desk = *state;
     assert_int_equal(desk_join(desk, AQ_ROLE_ACTOR, 50), 1);
     assert_int_equal(desk_join(desk, AQ_ROLE_ACTOR, 50), 1);
     assert_int_equal(desk->joined, 2);
@@ -59,262 +43,182 @@ TEST_WITH(a_join_that_comes_again_gets_the_same_answer, service_desk_setup, serv
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
 }
 
-TEST_WITH(a_number_counts_only_in_its_own_run, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_number_counts_only_in_its_own_run)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
-    desk_answer answer;
     request.member = 40;
     request.slot = 3;
     request.run_id = KIT_RUN_ID + 1;
-    const Actorq__V1__JoinReply *reply = join(desk, &request, &answer);
+    const Actorq__V1__JoinReply *reply = desk_join_as(desk, &request);
     assert_int_equal(reply->member, 1);
     assert_int_equal(reply->slot, 0);
-    desk_answer_fini(&answer);
 
     request.incarnation = 51;
     request.run_id = KIT_RUN_ID;
-    reply = join(desk, &request, &answer);
+    reply = desk_join_as(desk, &request);
     assert_int_equal(reply->member, 40);
     assert_int_equal(reply->slot, 3);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(only_roles_that_there_are_can_join, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, only_roles_that_there_are_can_join)
 {
     static const int roles[] = {0, 4, 99, -1, INT32_MAX, INT32_MIN};
-    service_desk *desk = *state;
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+    EACH_ROW(i, roles) {
         Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
         request.role = (Actorq__V1__Role)roles[i];
-        desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_INVALID_ARGUMENT,
-                            "role");
+        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "role");
     }
     assert_int_equal(desk->joined, 0);
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
 }
 
-TEST_WITH(an_incarnation_of_nothing_can_not_join, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, an_incarnation_of_nothing_can_not_join)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 0);
-    desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_INVALID_ARGUMENT,
-                        "incarnation");
+    desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "incarnation");
 }
 
-TEST_WITH(one_incarnation_can_not_join_in_two_roles, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, one_incarnation_can_not_join_in_two_roles)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_EVALUATOR, 50);
     desk_join(desk, AQ_ROLE_ACTOR, 50);
-    desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_ALREADY_EXISTS,
-                        "another role");
+    desk_refuses(desk, &request.base, AQ_RPC_ALREADY_EXISTS, "another role");
 }
 
-TEST_WITH(a_shard_must_say_where_it_listens, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_shard_must_say_where_it_listens)
 {
     static char urls[7][400] = {"",           "nowhere",      "tcp://host", "tcp://ho st:1",
                                 "http://a:1", "tcp://a:70000"};
     char *long_url = urls[6];
-    service_desk *desk = *state;
     memset(long_url, 'a', sizeof(urls[6]) - 1);
     memcpy(long_url, "tcp://", 6);
-    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+    EACH_ROW(i, urls) {
         Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 50);
         char *good = request.rpc_url;
         request.rpc_url = urls[i];
-        desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_INVALID_ARGUMENT,
-                            "where it listens");
+        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
         request.rpc_url = good;
         request.push_url = urls[i];
-        desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_INVALID_ARGUMENT,
-                            "where it listens");
+        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
     }
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
 }
 
-TEST_WITH(a_shard_that_listens_everywhere_is_reached_where_it_was_seen, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, a_shard_that_listens_everywhere_is_reached_where_it_was_seen)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 50);
     static char rpc_url[] = "tcp://0.0.0.0:6000", push_url[] = "tcp://127.0.0.1:6001";
-    desk_answer answer;
     request.rpc_url = rpc_url;
     request.push_url = push_url;
-    join(desk, &request, &answer);
+    desk_join_as(desk, &request);
     assert_string_equal(desk->record.rpc_url, "tcp://10.0.0.9:6000");
     assert_string_equal(desk->record.push_url, "tcp://10.0.0.9:6001");
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(a_long_host_name_is_cut, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_long_host_name_is_cut)
 {
     static char host[1000];
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
-    desk_answer answer;
     memset(host, 'h', sizeof(host) - 1);
     request.host = host;
-    join(desk, &request, &answer);
+    desk_join_as(desk, &request);
     assert_int_equal(strlen(desk->record.host), AQ_HOST_MAX - 1);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(one_shard_too_many_is_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, one_shard_too_many_is_refused)
 {
-    service_desk *desk = *state;
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         desk_join(desk, AQ_ROLE_REPLAY, i);
     }
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 100);
-    desk_expect_failure(desk, &desk->membership, "Join", &request.base, AQ_RPC_RESOURCE_EXHAUSTED,
-                        "64 replay shards");
+    desk_refuses(desk, &request.base, AQ_RPC_RESOURCE_EXHAUSTED, "64 replay shards");
 }
 
-TEST_WITH(who_joins_an_ended_run_is_told_so, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, who_joins_an_ended_run_is_told_so)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
-    desk_answer answer;
     aq_coordinator_stop(desk->coordinator);
-    assert_int_equal(join(desk, &request, &answer)->state, AQ_RUN_STOPPED);
-    desk_answer_fini(&answer);
+    assert_int_equal(desk_join_as(desk, &request)->state, AQ_RUN_STOPPED);
 }
 
-TEST_WITH(a_join_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_join_survives_every_failed_allocation)
 {
-    service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
-    desk_answer answer = {.done = false};
-    uint64_t nth = 0;
-    do {
-        assert_true(nth < 1000);
-        desk_answer_fini(&answer);
-        aq_memory_fail_at(++nth, 0);
-        desk_call(desk, &desk->membership, "Join", &request.base, &answer);
-        aq_memory_fail_at(0, 0);
-        assert_true(answer.done);
-        assert_true((answer.status.code == AQ_RPC_OK) == (answer.reply != NULL));
-        assert_true(aq_coordinator_member_count(desk->coordinator) <= 1);
-    } while (answer.status.code != AQ_RPC_OK);
-    assert_true(nth > 3);
-    desk_answer_fini(&answer);
+    desk_survives_failed_allocations(desk, &request.base);
+    assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
 }
 
 /* ---- Heartbeat ----------------------------------------------------------------------------- */
 
-static Actorq__V1__HeartbeatRequest heartbeat_request(uint64_t member, uint64_t incarnation)
+TEST_IN(service_desk, desk, a_heartbeat_is_told_the_shards_and_the_newest_version)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    request.run_id = KIT_RUN_ID;
-    request.member = member;
-    request.incarnation = incarnation;
-    return request;
-}
-
-static Actorq__V1__HeartbeatReply *
-beat(service_desk *desk, const Actorq__V1__HeartbeatRequest *request, desk_answer *answer)
-{
-    desk_call(desk, &desk->membership, "Heartbeat", &request->base, answer);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    return (Actorq__V1__HeartbeatReply *)(void *)answer->reply;
-}
-
-TEST_WITH(a_heartbeat_is_told_the_shards_and_the_newest_version, service_desk_setup,
-          service_desk_teardown)
-{
-    service_desk *desk = *state;
-    desk_answer answer;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
-    Actorq__V1__HeartbeatRequest request = heartbeat_request(member, 50);
-    const Actorq__V1__HeartbeatReply *reply = beat(desk, &request, &answer);
+    const Actorq__V1__HeartbeatReply *reply = desk_beat(desk, member, 50);
     assert_true(reply->known);
     assert_int_equal(reply->state, AQ_RUN_RUNNING);
     assert_int_equal(reply->version, 0);
     assert_int_equal(reply->n_shards, 0);
-    desk_answer_fini(&answer);
 
     uint64_t shard = desk_join(desk, AQ_ROLE_REPLAY, 60);
     desk_join(desk, AQ_ROLE_REPLAY, 61);
     desk_publish(desk, 9, AQ_FORMAT_INT8_CHANNEL);
-    reply = beat(desk, &request, &answer);
+    reply = desk_beat(desk, member, 50);
     assert_int_equal(reply->version, 9);
     assert_int_equal(reply->n_shards, 2);
     assert_int_equal(reply->shards[0]->member, shard);
     assert_string_equal(reply->shards[0]->rpc_url, "tcp://10.0.0.7:1060");
     assert_string_equal(reply->shards[0]->push_url, "tcp://10.0.0.7:20060");
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(a_heartbeat_keeps_a_member, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_heartbeat_keeps_a_member)
 {
-    service_desk *desk = *state;
     aq_member_record lost;
-    desk_answer answer;
-    Actorq__V1__HeartbeatRequest request =
-        heartbeat_request(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
+    const uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     for (int i = 0; i < 5; i++) {
         desk->now_ns += 2 * AQ_NS_PER_S;
         assert_false(aq_coordinator_expire(desk->coordinator, desk->now_ns, &lost));
-        assert_true(beat(desk, &request, &answer)->known);
-        desk_answer_fini(&answer);
+        assert_true(desk_beat(desk, member, 50)->known);
     }
 }
 
-TEST_WITH(a_stranger_is_not_known_and_told_nothing_but_the_state, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, a_stranger_is_not_known_and_told_nothing_but_the_state)
 {
-    service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     desk_join(desk, AQ_ROLE_REPLAY, 60);
     desk_publish(desk, 9, AQ_FORMAT_INT8_CHANNEL);
-    Actorq__V1__HeartbeatRequest strangers[] = {heartbeat_request(member + 7, 50),
-                                                heartbeat_request(member, 51),
-                                                heartbeat_request(member, 50)};
+    Actorq__V1__HeartbeatRequest strangers[] = {
+        desk_heartbeat(member + 7, 50), desk_heartbeat(member, 51), desk_heartbeat(member, 50)};
     strangers[2].run_id = KIT_RUN_ID + 1;
     for (size_t i = 0; i < 3; i++) {
-        desk_answer answer;
-        const Actorq__V1__HeartbeatReply *reply = beat(desk, &strangers[i], &answer);
+        const Actorq__V1__HeartbeatReply *reply = desk_ask(desk, &strangers[i].base);
         assert_false(reply->known);
         assert_int_equal(reply->state, AQ_RUN_RUNNING);
         assert_int_equal(reply->version, 0);
         assert_int_equal(reply->n_shards, 0);
-        desk_answer_fini(&answer);
     }
 }
 
-TEST_WITH(the_steps_of_a_shard_count_and_those_of_others_do_not, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, the_steps_of_a_shard_count_and_those_of_others_do_not)
 {
-    service_desk *desk = *state;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
-    Actorq__V1__HeartbeatRequest actor = heartbeat_request(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
-    Actorq__V1__HeartbeatRequest shard = heartbeat_request(desk_join(desk, AQ_ROLE_REPLAY, 60), 60);
-    desk_answer answer;
+    Actorq__V1__HeartbeatRequest actor = desk_heartbeat(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
+    Actorq__V1__HeartbeatRequest shard = desk_heartbeat(desk_join(desk, AQ_ROLE_REPLAY, 60), 60);
     actor.replay = shard.replay = &replay;
     replay.inserted = 400;
-    beat(desk, &actor, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &actor.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 0);
-    beat(desk, &shard, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &shard.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 400);
     replay.inserted = UINT64_MAX;
-    beat(desk, &shard, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &shard.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 400);
 }
 
-TEST_WITH(a_heartbeat_hears_of_the_end, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_heartbeat_hears_of_the_end)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
-    Actorq__V1__HeartbeatRequest request =
-        heartbeat_request(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
+    const uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     aq_coordinator_stop(desk->coordinator);
-    assert_int_equal(beat(desk, &request, &answer)->state, AQ_RUN_STOPPED);
-    desk_answer_fini(&answer);
+    assert_int_equal(desk_beat(desk, member, 50)->state, AQ_RUN_STOPPED);
 }
 
 /* ---- statistics ---------------------------------------------------------------------------- */
@@ -323,18 +227,15 @@ static void say_actor(service_desk *desk, uint64_t member, uint64_t incarnation,
                       double return_mean)
 {
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
-    Actorq__V1__HeartbeatRequest request = heartbeat_request(member, incarnation);
-    desk_answer answer;
+    Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, incarnation);
     actor.steps_per_s = steps_per_s;
     actor.return_mean = return_mean;
     request.actor = &actor;
-    beat(desk, &request, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &request.base);
 }
 
-TEST_WITH(the_summary_is_over_what_actors_said_last, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_summary_is_over_what_actors_said_last)
 {
-    service_desk *desk = *state;
     aq_actors_summary summary = aq_learner_service_summary(desk->service);
     assert_int_equal(summary.actors + summary.evaluators + summary.shards, 0);
     assert_true(isnan(summary.return_mean));
@@ -358,28 +259,21 @@ TEST_WITH(the_summary_is_over_what_actors_said_last, service_desk_setup, service
     assert_true(summary.return_mean == 30);
 }
 
-TEST_WITH(what_a_member_said_goes_with_it, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, what_a_member_said_goes_with_it)
 {
-    service_desk *desk = *state;
-    Actorq__V1__LeaveRequest leave = ACTORQ__V1__LEAVE_REQUEST__INIT;
+    const Actorq__V1__LeaveRequest leave = desk_leave(1, 50);
     aq_member_record lost;
-    desk_answer answer;
     say_actor(desk, desk_join(desk, AQ_ROLE_ACTOR, 50), 50, 1, 1);
     say_actor(desk, desk_join(desk, AQ_ROLE_ACTOR, 51), 51, 1, 1);
     say_actor(desk, desk_join(desk, AQ_ROLE_REPLAY, 60), 60, 1, 1);
     assert_int_equal(desk->service->stats.count, 3);
 
-    leave.run_id = KIT_RUN_ID;
-    leave.member = 1;
-    leave.incarnation = 50;
-    desk_call(desk, &desk->membership, "Leave", &leave.base, &answer); /* it leaves */
-    desk_answer_fini(&answer);
+    desk_ask(desk, &leave.base); /* it leaves */
     assert_int_equal(desk->service->stats.count, 2);
 
     Actorq__V1__JoinRequest again = desk_join_request(AQ_ROLE_REPLAY, 60);
     again.incarnation = 61;
-    join(desk, &again, &answer); /* it was restarted */
-    desk_answer_fini(&answer);
+    desk_join_as(desk, &again); /* it was restarted */
     assert_int_equal(desk->service->stats.count, 1);
 
     desk->now_ns += 10 * AQ_NS_PER_S;
@@ -393,21 +287,13 @@ TEST_WITH(what_a_member_said_goes_with_it, service_desk_setup, service_desk_tear
 
 static void leave(service_desk *desk, uint64_t run_id, uint64_t member, uint64_t incarnation)
 {
-    static char reason[] = "told to";
-    Actorq__V1__LeaveRequest request = ACTORQ__V1__LEAVE_REQUEST__INIT;
-    desk_answer answer;
+    Actorq__V1__LeaveRequest request = desk_leave(member, incarnation);
     request.run_id = run_id;
-    request.member = member;
-    request.incarnation = incarnation;
-    request.reason = reason;
-    desk_call(desk, &desk->membership, "Leave", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &request.base);
 }
 
-TEST_WITH(who_leaves_is_gone_and_said_why, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, who_leaves_is_gone_and_said_why)
 {
-    service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     leave(desk, KIT_RUN_ID, member, 50);
     assert_int_equal(desk->left, 1);
@@ -418,9 +304,8 @@ TEST_WITH(who_leaves_is_gone_and_said_why, service_desk_setup, service_desk_tear
     assert_int_equal(desk->left, 1);
 }
 
-TEST_WITH(nobody_leaves_for_another, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, nobody_leaves_for_another)
 {
-    service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     leave(desk, KIT_RUN_ID, member, 51);
     leave(desk, KIT_RUN_ID, member + 1, 50);
@@ -432,35 +317,23 @@ TEST_WITH(nobody_leaves_for_another, service_desk_setup, service_desk_teardown)
 
 /* ---- energy -------------------------------------------------------------------------------- */
 
-TEST_WITH(energy_is_told_by_heartbeats_and_on_leaving, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, energy_is_told_by_heartbeats_and_on_leaving)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
     Actorq__V1__EnergyStats energy = ACTORQ__V1__ENERGY_STATS__INIT;
-    Actorq__V1__HeartbeatRequest beat = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    beat.run_id = KIT_RUN_ID;
-    beat.member = desk_join(desk, AQ_ROLE_ACTOR, 50);
-    beat.incarnation = 50;
-    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
-    desk_answer_fini(&answer);
+    Actorq__V1__HeartbeatRequest beat = desk_heartbeat(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
+    desk_ask(desk, &beat.base);
     assert_int_equal(desk->energy_said, 0); /* of an actor of an older version */
     beat.energy = &energy;
     energy.cpu_s = 3;
-    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &beat.base);
     assert_int_equal(desk->energy_said, 1);
     beat.incarnation = 51; /* nobody */
-    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &beat.base);
     assert_int_equal(desk->energy_said, 1);
-    Actorq__V1__LeaveRequest leave = ACTORQ__V1__LEAVE_REQUEST__INIT;
-    leave.run_id = KIT_RUN_ID;
-    leave.member = beat.member;
-    leave.incarnation = 50;
+    Actorq__V1__LeaveRequest leave = desk_leave(beat.member, 50);
     leave.energy = &energy;
     energy.cpu_s = 4;
-    desk_call(desk, &desk->membership, "Leave", &leave.base, &answer);
-    desk_answer_fini(&answer);
+    desk_ask(desk, &leave.base);
     assert_int_equal(desk->energy_said, 2);
     assert_true(desk->energy_cpu_s == 4);
     assert_int_equal(desk->record.incarnation, 50);

@@ -2,11 +2,8 @@
  * Fetching the policy, and operations: status, stop and checkpoint.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_policy.h"
 #include "learner/service/learner_service_priv.h"
 #include "tests/support/test.h"
@@ -14,76 +11,66 @@
 
 /* ---- Fetch --------------------------------------------------------------------------------- */
 
-static void fetch(service_desk *desk, uint64_t run_id, uint32_t format, desk_answer *answer)
+static Actorq__V1__FetchPolicyRequest fetch_request(uint64_t run_id, uint64_t version,
+                                                    uint32_t format)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
     request.run_id = run_id;
+    request.version = version;
     request.format = format;
-    desk_call(desk, &desk->policy, "Fetch", &request.base, answer);
-    assert_true(answer->done);
+    return request;
+}
+
+static ProtobufCBinaryData fetch(service_desk *desk, uint64_t run_id, uint64_t version,
+                                 uint32_t format)
+{
+    const Actorq__V1__FetchPolicyRequest request = fetch_request(run_id, version, format);
+    const Actorq__V1__FetchPolicyReply *reply = desk_ask(desk, &request.base);
+    return reply->frame;
 }
 
 static void expect_no_policy(service_desk *desk, uint64_t run_id, uint32_t format,
                              enum aq_rpc_code code, const char *word)
 {
-    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-    request.run_id = run_id;
-    request.format = format;
-    desk_expect_failure(desk, &desk->policy, "Fetch", &request.base, code, word);
+    const Actorq__V1__FetchPolicyRequest request = fetch_request(run_id, 0, format);
+    desk_refuses(desk, &request.base, code, word);
 }
 
-static ProtobufCBinaryData frame_of(const desk_answer *answer)
+TEST_IN(service_desk, desk, before_the_first_version_there_is_none)
 {
-    if (answer->status.code != AQ_RPC_OK) {
-        fail_msg("%s", answer->status.message);
-    }
-    return ((Actorq__V1__FetchPolicyReply *)(void *)answer->reply)->frame;
+    expect_no_policy(desk, KIT_RUN_ID, 0, AQ_RPC_NOT_FOUND, "no policy");
+    expect_no_policy(desk, 0, 0, AQ_RPC_NOT_FOUND, "no policy");
 }
 
-TEST_WITH(before_the_first_version_there_is_none, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_policy_of_another_run_is_not_had_here)
 {
-    expect_no_policy(*state, KIT_RUN_ID, 0, AQ_RPC_NOT_FOUND, "no policy");
-    expect_no_policy(*state, 0, 0, AQ_RPC_NOT_FOUND, "no policy");
-}
-
-TEST_WITH(the_policy_of_another_run_is_not_had_here, service_desk_setup, service_desk_teardown)
-{
-    service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     expect_no_policy(desk, KIT_RUN_ID + 1, 0, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
 }
 
-TEST_WITH(a_format_that_there_is_not_is_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_format_that_there_is_not_is_refused)
 {
-    service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     expect_no_policy(desk, 0, 2, AQ_RPC_INVALID_ARGUMENT, "format 2");
     expect_no_policy(desk, 0, UINT32_MAX, AQ_RPC_INVALID_ARGUMENT, "format 4294967295");
 }
 
-TEST_WITH(the_newest_version_is_had_as_it_was_broadcast, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_newest_version_is_had_as_it_was_broadcast)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
-    fetch(desk, KIT_RUN_ID, 0, &answer);
-    ProtobufCBinaryData frame = frame_of(&answer);
+    const ProtobufCBinaryData frame = fetch(desk, KIT_RUN_ID, 0, 0);
     const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
     assert_int_equal(newest->snapshot->version, 4);
     assert_int_equal(frame.len, newest->frame.size);
     assert_memory_equal(frame.data, newest->frame.data, frame.len);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(the_same_version_is_had_in_fp32, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_same_version_is_had_in_fp32)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
     aq_snapshot *read = NULL;
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
-    fetch(desk, 0, AQ_FORMAT_F32, &answer);
-    ProtobufCBinaryData frame = frame_of(&answer);
+    const ProtobufCBinaryData frame = fetch(desk, 0, 0, AQ_FORMAT_F32);
     assert_int_equal(frame.len, aq_policy_shelf_newest(desk->shelf)->frame_bytes_fp32);
     assert_int_equal(aq_wire_policy_unpack(frame.data, frame.len, &read, NULL), 0);
     assert_int_equal(read->version, 4);
@@ -91,78 +78,52 @@ TEST_WITH(the_same_version_is_had_in_fp32, service_desk_setup, service_desk_tear
     assert_memory_equal(read->layers[0].weights, desk->kit.params.weight[0],
                         read->layers[0].weights_bytes);
     aq_snapshot_unref(read);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(a_version_that_is_held_is_had_in_either_form, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_version_that_is_held_is_had_in_either_form)
 {
-    service_desk *desk = *state;
     const uint32_t formats[] = {0, AQ_FORMAT_F32};
     const uint32_t expected[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
     for (int i = 0; i < 2; i++) {
-        Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+        const Actorq__V1__FetchPolicyRequest other = fetch_request(0, 2, formats[i]);
+        const ProtobufCBinaryData frame = fetch(desk, 0, 3, formats[i]);
         aq_snapshot *read = NULL;
-        desk_answer answer;
-        request.format = formats[i];
-        request.version = 3;
-        desk_call(desk, &desk->policy, "Fetch", &request.base, &answer);
-        ProtobufCBinaryData frame = frame_of(&answer);
         assert_int_equal(aq_wire_policy_unpack(frame.data, frame.len, &read, NULL), 0);
         assert_int_equal(read->version, 3);
         assert_int_equal(read->layers[0].format, expected[i]);
         aq_snapshot_unref(read);
-        desk_answer_fini(&answer);
-        request.version = 2;
-        desk_expect_failure(desk, &desk->policy, "Fetch", &request.base, AQ_RPC_NOT_FOUND,
-                            "version 2");
+        desk_refuses(desk, &other.base, AQ_RPC_NOT_FOUND, "version 2");
     }
 }
 
-TEST_WITH(in_a_run_of_fp32_both_are_the_same, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, in_a_run_of_fp32_both_are_the_same)
 {
-    service_desk *desk = *state;
-    desk_answer one, other;
     desk_publish(desk, 4, AQ_FORMAT_F32);
-    fetch(desk, 0, 0, &one);
-    fetch(desk, 0, AQ_FORMAT_F32, &other);
-    assert_int_equal(frame_of(&one).len, frame_of(&other).len);
-    assert_memory_equal(frame_of(&one).data, frame_of(&other).data, frame_of(&one).len);
-    desk_answer_fini(&one);
-    desk_answer_fini(&other);
+    const ProtobufCBinaryData one = fetch(desk, 0, 0, 0), other = fetch(desk, 0, 0, AQ_FORMAT_F32);
+    assert_int_equal(one.len, other.len);
+    assert_memory_equal(one.data, other.data, one.len);
 }
 
-TEST_WITH(a_fetch_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_fetch_survives_every_failed_allocation)
 {
-    service_desk *desk = *state;
-    desk_answer answer = {.done = false};
-    uint64_t nth = 0;
+    const Actorq__V1__FetchPolicyRequest request = fetch_request(0, 0, AQ_FORMAT_F32);
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
-    do {
-        assert_true(nth < 1000);
-        aq_memory_fail_at(++nth, 0);
-        fetch(desk, 0, AQ_FORMAT_F32, &answer);
-        aq_memory_fail_at(0, 0);
-    } while (answer.status.code != AQ_RPC_OK);
-    assert_true(nth > 3);
-    desk_answer_fini(&answer);
+    desk_survives_failed_allocations(desk, &request.base);
 }
 
 /* ---- Status -------------------------------------------------------------------------------- */
 
-static const Actorq__V1__StatusReply *ask_status(service_desk *desk, desk_answer *answer)
+static const Actorq__V1__StatusReply *ask_status(service_desk *desk)
 {
-    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    desk_call(desk, &desk->operations, "Status", &request.base, answer);
-    return (const Actorq__V1__StatusReply *)(const void *)answer->reply;
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    return desk_ask(desk, &request.base);
 }
 
-TEST_WITH(the_status_says_who_the_learner_is, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_status_says_who_the_learner_is)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
-    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
+    const Actorq__V1__StatusReply *reply = ask_status(desk);
     assert_string_equal(reply->role, "learner");
     assert_string_equal(reply->software, AQ_VERSION);
     assert_true(reply->run_id == KIT_RUN_ID);
@@ -175,15 +136,12 @@ TEST_WITH(the_status_says_who_the_learner_is, service_desk_setup, service_desk_t
     assert_string_equal(reply->run_dir, "/runs/one"); /* the owner's part */
     assert_int_equal(reply->learner->learner_steps, 1234);
     assert_int_equal(desk->statuses, 1);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(before_anything_happened_the_status_has_no_figures, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, before_anything_happened_the_status_has_no_figures)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
-    const Actorq__V1__LearnerStatus *learner = ask_status(desk, &answer)->learner;
+    const Actorq__V1__StatusReply *reply = ask_status(desk);
+    const Actorq__V1__LearnerStatus *learner = reply->learner;
     assert_int_equal(learner->env_steps, 0);
     assert_int_equal(learner->policy_version, 0);
     assert_int_equal(learner->policy_versions, 0);
@@ -192,14 +150,11 @@ TEST_WITH(before_anything_happened_the_status_has_no_figures, service_desk_setup
     assert_true(isnan(learner->return_std));
     assert_true(isnan(learner->return_best));
     assert_int_equal(learner->quant_error->rows, 0);
-    assert_int_equal(((Actorq__V1__StatusReply *)(void *)answer.reply)->n_members, 0);
-    desk_answer_fini(&answer);
+    assert_int_equal(reply->n_members, 0);
 }
 
-TEST_WITH(the_status_has_the_figures_of_the_run, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_status_has_the_figures_of_the_run)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
     aq_evaluation_result good = {.version = 3, .return_mean = 50, .return_std = 4, .episodes = 10};
     aq_evaluation_result worse = {.version = 4, .return_mean = 40, .return_std = 5, .episodes = 11};
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -210,7 +165,7 @@ TEST_WITH(the_status_has_the_figures_of_the_run, service_desk_setup, service_des
     aq_coordinator_evaluated(desk->coordinator, &worse, true);
     desk->now_ns += 90 * AQ_NS_PER_S;
 
-    const Actorq__V1__LearnerStatus *learner = ask_status(desk, &answer)->learner;
+    const Actorq__V1__LearnerStatus *learner = ask_status(desk)->learner;
     const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
     aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_int_equal(learner->env_steps, 500);
@@ -227,47 +182,17 @@ TEST_WITH(the_status_has_the_figures_of_the_run, service_desk_setup, service_des
     assert_true(learner->return_best == 50);
     assert_int_equal(learner->quant_error->rows, newest->measured.rows);
     assert_true(learner->quant_error->output_rms == (double)newest->measured.output_rms);
-    desk_answer_fini(&answer);
 }
 
-static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
+TEST_IN(service_desk, desk, the_status_lists_the_members_and_what_they_said)
 {
-    static char waiting[] = "for actors", name[] = "main";
-    Actorq__V1__TableStats table = ACTORQ__V1__TABLE_STATS__INIT;
-    Actorq__V1__TableStats *tables[] = {&table};
-    uint64_t staleness[] = {5, 0, incarnation};
-    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    desk_answer answer;
-    replay.stored = 77;
-    replay.waiting = waiting;
-    replay.n_tables = 1;
-    replay.tables = tables;
-    table.name = name;
-    table.items = incarnation;
-    replay.n_staleness = 3;
-    replay.staleness = staleness;
-    request.run_id = KIT_RUN_ID;
-    request.member = member;
-    request.incarnation = incarnation;
-    request.replay = &replay;
-    desk_call(desk, &desk->membership, "Heartbeat", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    desk_answer_fini(&answer);
-}
-
-TEST_WITH(the_status_lists_the_members_and_what_they_said, service_desk_setup,
-          service_desk_teardown)
-{
-    service_desk *desk = *state;
-    desk_answer answer;
     desk_join(desk, AQ_ROLE_ACTOR, 50);
     uint64_t shard = desk_join(desk, AQ_ROLE_REPLAY, 60);
     desk->now_ns += 5 * AQ_NS_PER_S;
-    say_replay(desk, shard, 60);
+    desk_say_replay(desk, shard, 60);
     desk->now_ns += AQ_NS_PER_S / 4;
 
-    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
+    const Actorq__V1__StatusReply *reply = ask_status(desk);
     assert_int_equal(reply->n_members, 2);
     const Actorq__V1__MemberStatus *actor = reply->members[0];
     assert_int_equal(actor->role, AQ_ROLE_ACTOR);
@@ -291,62 +216,41 @@ TEST_WITH(the_status_lists_the_members_and_what_they_said, service_desk_setup,
     assert_int_equal(replay->replay->staleness[2], 60);
     assert_non_null(reply->learner->replay_use);
     assert_int_equal(reply->learner->members_joined, 2);
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(the_status_of_many_members_is_whole, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, the_status_of_many_members_is_whole)
 {
-    service_desk *desk = *state;
-    desk_answer answer;
     for (uint64_t i = 1; i <= 1000; i++) {
-        desk_join(desk, i % 20 ? AQ_ROLE_ACTOR : AQ_ROLE_REPLAY, i);
+        desk_join(desk, i % 20 != 0 ? AQ_ROLE_ACTOR : AQ_ROLE_REPLAY, i);
     }
-    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(reply->n_members, 1000);
-    desk_answer_fini(&answer);
+    assert_int_equal(ask_status(desk)->n_members, 1000);
 }
 
-TEST_WITH(a_status_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_status_survives_every_failed_allocation)
 {
-    service_desk *desk = *state;
-    desk_answer answer = {.done = false};
-    uint64_t nth = 0;
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     desk_join(desk, AQ_ROLE_ACTOR, 50);
-    do {
-        assert_true(nth < 1000);
-        aq_memory_fail_at(++nth, 0);
-        ask_status(desk, &answer);
-        aq_memory_fail_at(0, 0);
-        assert_true(answer.done);
-    } while (answer.status.code != AQ_RPC_OK);
-    assert_true(nth > 3);
-    desk_answer_fini(&answer);
+    desk_survives_failed_allocations(desk, &request.base);
 }
 
 /* ---- Stop ---------------------------------------------------------------------------------- */
 
-static void stop(service_desk *desk, const char *reason)
+static void stop(service_desk *desk, char *reason)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
-    char text[64];
-    desk_answer answer;
-    snprintf(text, sizeof(text), "%s", reason);
-    request.reason = text;
-    desk_call(desk, &desk->operations, "Stop", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    desk_answer_fini(&answer);
+    request.reason = reason;
+    desk_ask(desk, &request.base);
 }
 
-TEST_WITH(stop_ends_the_run_and_says_who_wanted_it, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, stop_ends_the_run_and_says_who_wanted_it)
 {
-    service_desk *desk = *state;
-    stop(desk, "lunch");
+    static char lunch[] = "lunch", again[] = "again";
+    stop(desk, lunch);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_STOPPED);
     assert_int_equal(desk->stops, 1);
     assert_string_equal(desk->stop_peer, "10.0.0.9:4711");
     assert_string_equal(desk->reason, "lunch");
-    stop(desk, "again");
+    stop(desk, again);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_STOPPED);
 }
 
@@ -355,13 +259,11 @@ TEST_WITH(stop_ends_the_run_and_says_who_wanted_it, service_desk_setup, service_
 static void ask_checkpoint(service_desk *desk, desk_answer *answer)
 {
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
-    desk_call(desk, &desk->operations, "Checkpoint", &request.base, answer);
+    desk_call(desk, &request.base, answer);
 }
 
-TEST_WITH(everybody_who_asked_for_a_checkpoint_is_told_of_it, service_desk_setup,
-          service_desk_teardown)
+TEST_IN(service_desk, desk, everybody_who_asked_for_a_checkpoint_is_told_of_it)
 {
-    service_desk *desk = *state;
     desk_answer answers[3];
     for (int i = 0; i < 3; i++) {
         ask_checkpoint(desk, &answers[i]);
@@ -371,19 +273,16 @@ TEST_WITH(everybody_who_asked_for_a_checkpoint_is_told_of_it, service_desk_setup
     aq_learner_service_checkpointed(desk->service, "/runs/one/step-9.aqc", 9, NULL);
     desk_pump(desk);
     for (int i = 0; i < 3; i++) {
-        const Actorq__V1__CheckpointReply *reply =
-            (const Actorq__V1__CheckpointReply *)(const void *)answers[i].reply;
+        const Actorq__V1__CheckpointReply *reply = (const void *)answers[i].reply;
         assert_int_equal(answers[i].status.code, AQ_RPC_OK);
         assert_string_equal(reply->path, "/runs/one/step-9.aqc");
         assert_int_equal(reply->learner_step, 9);
-        desk_answer_fini(&answers[i]);
     }
     aq_learner_service_checkpointed(desk->service, "/nobody/asked", 10, NULL);
 }
 
-TEST_WITH(a_checkpoint_that_failed_says_why, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, a_checkpoint_that_failed_says_why)
 {
-    service_desk *desk = *state;
     desk_answer answer;
     ask_checkpoint(desk, &answer);
     aq_learner_service_checkpointed(desk->service, NULL, 0, "the disk is full at 100%s");
@@ -392,20 +291,17 @@ TEST_WITH(a_checkpoint_that_failed_says_why, service_desk_setup, service_desk_te
     assert_string_equal(answer.status.message, "the disk is full at 100%s");
 }
 
-TEST_WITH(an_owner_may_answer_at_once, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, an_owner_may_answer_at_once)
 {
-    service_desk *desk = *state;
     desk_answer answer;
     desk->checkpoint_at_once = "/at/once";
     ask_checkpoint(desk, &answer);
     assert_int_equal(answer.status.code, AQ_RPC_OK);
     assert_string_equal(((Actorq__V1__CheckpointReply *)(void *)answer.reply)->path, "/at/once");
-    desk_answer_fini(&answer);
 }
 
-TEST_WITH(too_many_who_wait_for_a_checkpoint_are_refused, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, too_many_who_wait_for_a_checkpoint_are_refused)
 {
-    service_desk *desk = *state;
     desk_answer answers[AQ_CHECKPOINT_WAITERS_MAX];
     desk_answer more;
     for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
@@ -418,30 +314,23 @@ TEST_WITH(too_many_who_wait_for_a_checkpoint_are_refused, service_desk_setup, se
     desk_pump(desk);
     for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
         assert_int_equal(answers[i].status.code, AQ_RPC_OK);
-        desk_answer_fini(&answers[i]);
     }
     ask_checkpoint(desk, &more); /* there is room again */
     assert_false(more.done);
     aq_learner_service_checkpointed(desk->service, "/two", 2, NULL);
     desk_pump(desk);
     assert_int_equal(more.status.code, AQ_RPC_OK);
-    desk_answer_fini(&more);
 }
 
 /* ---- the object ---------------------------------------------------------------------------- */
 
-TEST_WITH(create_survives_a_failed_allocation, service_desk_setup, service_desk_teardown)
+TEST_IN(service_desk, desk, create_survives_a_failed_allocation)
 {
-    service_desk *desk = *state;
     aq_learner_identity identity = {.run_id = 1, .settings = &desk->settings};
     aq_learner_service_owner owner = {.user = desk};
-    int untouched = 0;
-    aq_learner_service *service = (aq_learner_service *)(void *)&untouched;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(
-        aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner, &service),
-        AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
-    assert_ptr_equal(service, &untouched);
+    aq_learner_service *service = desk->service;
+    assert_fails_without_memory(
+        aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner, &service));
+    assert_ptr_equal(service, desk->service); /* untouched */
     aq_learner_service_destroy(NULL);
 }

@@ -8,6 +8,16 @@
 #include "learner/service/member_stats.h"
 #include "tests/support/test.h"
 
+static void aq_member_stats_setup(aq_member_stats *stats)
+{
+    *stats = (aq_member_stats){0};
+}
+
+static void aq_member_stats_teardown(aq_member_stats *stats)
+{
+    aq_member_stats_fini(stats);
+}
+
 static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps)
 {
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
@@ -32,46 +42,42 @@ static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char 
     memset(text, '!', sizeof(text));
 }
 
-TEST(the_last_word_is_kept)
+TEST_IN(aq_member_stats, stats, the_last_word_is_kept)
 {
-    aq_member_stats stats = {0};
-    assert_null(aq_member_stats_find(&stats, 5));
-    put_actor(&stats, 5, 10);
-    put_actor(&stats, 5, 20);
-    const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
+    assert_null(aq_member_stats_find(stats, 5));
+    put_actor(stats, 5, 10);
+    put_actor(stats, 5, 20);
+    const aq_member_stats_row *row = aq_member_stats_find(stats, 5);
     assert_true(row->has_actor);
     assert_null(row->replay);
     assert_int_equal(row->actor.env_steps, 20);
-    assert_int_equal(stats.count, 1);
-    aq_member_stats_fini(&stats);
-    assert_null(aq_member_stats_find(&stats, 5));
+    assert_int_equal(stats->count, 1);
+    aq_member_stats_fini(stats);
+    assert_null(aq_member_stats_find(stats, 5));
 }
 
-TEST(a_heartbeat_without_numbers_leaves_those_before_it)
+TEST_IN(aq_member_stats, stats, a_heartbeat_without_numbers_leaves_those_before_it)
 {
-    aq_member_stats stats = {0};
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    put_actor(&stats, 5, 10);
+    put_actor(stats, 5, 10);
     request.incarnation = 5;
-    aq_member_stats_put(&stats, &request);
-    assert_int_equal(aq_member_stats_find(&stats, 5)->actor.env_steps, 10);
-    aq_member_stats_fini(&stats);
+    aq_member_stats_put(stats, &request);
+    assert_int_equal(aq_member_stats_find(stats, 5)->actor.env_steps, 10);
 }
 
-TEST(each_row_owns_its_text_wherever_it_moves)
+TEST_IN(aq_member_stats, stats, each_row_owns_its_text_wherever_it_moves)
 {
-    aq_member_stats stats = {0};
     char expected[32];
     for (uint64_t i = 1; i <= 100; i++) { /* the table grows a few times */
         snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
-        put_replay(&stats, i, expected);
+        put_replay(stats, i, expected);
     }
     for (uint64_t i = 1; i <= 100; i += 3) { /* and rows move into the gaps */
-        aq_member_stats_remove(&stats, i);
+        aq_member_stats_remove(stats, i);
     }
-    assert_int_equal(stats.count, 66);
+    assert_int_equal(stats->count, 66);
     for (uint64_t i = 1; i <= 100; i++) {
-        const aq_member_stats_row *row = aq_member_stats_find(&stats, i);
+        const aq_member_stats_row *row = aq_member_stats_find(stats, i);
         assert_int_equal(row == NULL, i % 3 == 1);
         if (row) {
             snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
@@ -79,24 +85,20 @@ TEST(each_row_owns_its_text_wherever_it_moves)
             assert_int_equal(row->replay->stats.inserted, i);
         }
     }
-    aq_member_stats_fini(&stats);
 }
 
-TEST(a_long_text_is_cut)
+TEST_IN(aq_member_stats, stats, a_long_text_is_cut)
 {
-    aq_member_stats stats = {0};
     char text[1000];
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
-    put_replay(&stats, 5, text);
-    assert_int_equal(strlen(aq_member_stats_find(&stats, 5)->replay->stats.waiting),
+    put_replay(stats, 5, text);
+    assert_int_equal(strlen(aq_member_stats_find(stats, 5)->replay->stats.waiting),
                      AQ_SAID_TEXT_MAX - 1);
-    aq_member_stats_fini(&stats);
 }
 
-TEST(what_is_not_known_of_a_message_is_not_kept)
+TEST_IN(aq_member_stats, stats, what_is_not_known_of_a_message_is_not_kept)
 {
-    aq_member_stats stats = {0};
     ProtobufCMessageUnknownField unknown = {.tag = 999};
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
@@ -106,41 +108,36 @@ TEST(what_is_not_known_of_a_message_is_not_kept)
     request.replay = &replay;
     actor.base.n_unknown_fields = replay.base.n_unknown_fields = 1;
     actor.base.unknown_fields = replay.base.unknown_fields = &unknown;
-    aq_member_stats_put(&stats, &request);
-    const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
+    aq_member_stats_put(stats, &request);
+    const aq_member_stats_row *row = aq_member_stats_find(stats, 5);
     assert_int_equal(row->actor.base.n_unknown_fields, 0);
     assert_null(row->actor.base.unknown_fields);
     assert_int_equal(row->replay->stats.base.n_unknown_fields, 0);
     assert_null(row->replay->stats.base.unknown_fields);
-    aq_member_stats_fini(&stats);
 }
 
-TEST(removing_the_last_row_or_none_is_fine)
+TEST_IN(aq_member_stats, stats, removing_the_last_row_or_none_is_fine)
 {
-    aq_member_stats stats = {0};
-    aq_member_stats_remove(&stats, 5);
-    put_actor(&stats, 5, 1);
-    aq_member_stats_remove(&stats, 6);
-    aq_member_stats_remove(&stats, 5);
-    assert_int_equal(stats.count, 0);
-    assert_null(aq_member_stats_find(&stats, 5));
-    aq_member_stats_fini(&stats);
+    aq_member_stats_remove(stats, 5);
+    put_actor(stats, 5, 1);
+    aq_member_stats_remove(stats, 6);
+    aq_member_stats_remove(stats, 5);
+    assert_int_equal(stats->count, 0);
+    assert_null(aq_member_stats_find(stats, 5));
 }
 
-TEST(without_memory_the_older_numbers_stay)
+TEST_IN(aq_member_stats, stats, without_memory_the_older_numbers_stay)
 {
-    aq_member_stats stats = {0};
     for (uint64_t i = 1; i <= 16; i++) {
-        put_actor(&stats, i, i);
+        put_actor(stats, i, i);
     }
     aq_memory_fail_at(1, 1);
-    put_actor(&stats, 17, 17); /* no room for another row */
-    put_actor(&stats, 3, 33);  /* a row that is there needs none */
+    put_actor(stats, 17, 17); /* no room for another row */
+    put_actor(stats, 3, 33);  /* a row that is there needs none */
     aq_memory_fail_at(0, 0);
-    assert_null(aq_member_stats_find(&stats, 17));
-    assert_int_equal(aq_member_stats_find(&stats, 3)->actor.env_steps, 33);
-    assert_int_equal(aq_member_stats_find(&stats, 16)->actor.env_steps, 16);
-    put_actor(&stats, 17, 17);
-    assert_int_equal(aq_member_stats_find(&stats, 17)->actor.env_steps, 17);
-    aq_member_stats_fini(&stats);
+    assert_null(aq_member_stats_find(stats, 17));
+    assert_int_equal(aq_member_stats_find(stats, 3)->actor.env_steps, 33);
+    assert_int_equal(aq_member_stats_find(stats, 16)->actor.env_steps, 16);
+    put_actor(stats, 17, 17);
+    assert_int_equal(aq_member_stats_find(stats, 17)->actor.env_steps, 17);
 }

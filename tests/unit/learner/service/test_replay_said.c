@@ -151,7 +151,7 @@ TEST(the_longest_wait_and_the_first_that_is_stuck_are_told)
     } shards[] = {{"", "", 50}, {"a", "", 2}, {"b", "disk full", 7}, {"c", "gone", 3}};
     aq_replay_said sum;
     aq_replay_said_clear(&sum);
-    for (size_t i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
+    EACH_ROW(i, shards) {
         say(&said, 0, 0);
         (void)snprintf(said.waiting, sizeof(said.waiting), "%s", shards[i].waiting);
         (void)snprintf(said.stuck, sizeof(said.stuck), "%s", shards[i].stuck);

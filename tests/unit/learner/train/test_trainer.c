@@ -40,10 +40,8 @@ static aq_trainer_config config_of(trainer_desk *desk, uint64_t period)
     };
 }
 
-static int setup(void **state)
+static void trainer_desk_setup(trainer_desk *desk)
 {
-    trainer_desk *desk = aq_alloc(1, sizeof(*desk));
-    assert_non_null(desk);
     stage_watcher_init(&desk->watcher, FAKE_STATE_COUNT);
     fake_algorithm_init(&desk->algorithm, &desk->watcher.kit, BATCH_ROWS);
     assert_int_equal(aq_queue_create(GROUPS, &desk->done), 0);
@@ -52,14 +50,11 @@ static int setup(void **state)
     }
     aq_trainer_config config = config_of(desk, PERIOD);
     assert_int_equal(aq_trainer_create(&config, &desk->trainer), 0);
-    *state = desk;
-    return 0;
 }
 
 /* In the daemon's order: the trainer offers to the stage until its last moment. */
-static int teardown(void **state)
+static void trainer_desk_teardown(trainer_desk *desk)
 {
-    trainer_desk *desk = *state;
     aq_trainer_stop(desk->trainer);
     aq_trainer_destroy(desk->trainer);
     fake_algorithm_fini(&desk->algorithm);
@@ -68,8 +63,13 @@ static int teardown(void **state)
         aq_batch_destroy(desk->groups[i]);
     }
     aq_queue_destroy(desk->done);
-    aq_free(desk);
-    return 0;
+}
+
+static void give(trainer_desk *desk, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
 }
 
 static void start(trainer_desk *desk)
@@ -88,9 +88,8 @@ static aq_batch *wait_for_group(trainer_desk *desk)
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-TEST_WITH(there_is_a_version_before_any_training, setup, teardown)
+TEST_IN(trainer_desk, desk, there_is_a_version_before_any_training)
 {
-    trainer_desk *desk = *state;
     start(desk);
     stage_event event = stage_watcher_event(&desk->watcher, 0);
     assert_int_equal(event.kind, 'p');
@@ -98,13 +97,10 @@ TEST_WITH(there_is_a_version_before_any_training, setup, teardown)
     assert_int_equal(event.step, 0);
 }
 
-TEST_WITH(each_group_comes_back_once_and_in_order, setup, teardown)
+TEST_IN(trainer_desk, desk, each_group_comes_back_once_and_in_order)
 {
-    trainer_desk *desk = *state;
     start(desk);
-    for (int i = 0; i < GROUPS; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, GROUPS);
     for (int round = 0; round < 200; round++) {
         aq_batch *group = wait_for_group(desk);
         assert_ptr_equal(group, desk->groups[round % GROUPS]);
@@ -119,12 +115,11 @@ TEST_WITH(each_group_comes_back_once_and_in_order, setup, teardown)
     assert_int_equal(aq_trainer_step(desk->trainer), 2 * (200 + GROUPS));
 }
 
-TEST_WITH(a_look_takes_the_sums_and_leaves_the_step, setup, teardown)
+TEST_IN(trainer_desk, desk, a_look_takes_the_sums_and_leaves_the_step)
 {
-    trainer_desk *desk = *state;
     aq_trainer_progress progress;
     start(desk);
-    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    give(desk, 0, 1);
     wait_for_group(desk);
     aq_trainer_stop(desk->trainer);
     aq_trainer_look(desk->trainer, &progress);
@@ -141,44 +136,36 @@ TEST_WITH(a_look_takes_the_sums_and_leaves_the_step, setup, teardown)
     assert_int_equal(progress.waited_ns, 0);
 }
 
-TEST_WITH(one_group_too_many_is_refused_and_stays_its_givers, setup, teardown)
+TEST_IN(trainer_desk, desk, one_group_too_many_is_refused_and_stays_its_givers)
 {
-    trainer_desk *desk = *state;
     aq_batch *more = learner_kit_group(&desk->watcher.kit, BATCH_ROWS);
-    for (int i = 0; i < GROUPS; i++) { /* no thread takes them */
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, GROUPS); /* no thread takes them */
     assert_int_equal(aq_trainer_give(desk->trainer, more), AQ_E_FULL);
     aq_batch_destroy(more);
 }
 
-TEST_WITH(after_the_end_no_group_is_taken, setup, teardown)
+TEST_IN(trainer_desk, desk, after_the_end_no_group_is_taken)
 {
-    trainer_desk *desk = *state;
     start(desk);
     aq_trainer_stop(desk->trainer);
     assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), AQ_E_CLOSED);
     aq_trainer_stop(desk->trainer); /* once more is fine */
 }
 
-TEST_WITH(the_end_drops_what_waits, setup, teardown)
+TEST_IN(trainer_desk, desk, the_end_drops_what_waits)
 {
-    trainer_desk *desk = *state;
-    for (int i = 0; i < GROUPS; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, GROUPS);
     aq_trainer_stop(desk->trainer); /* it was never started */
     assert_int_equal(aq_queue_count(desk->done), 0);
     assert_int_equal(desk->algorithm.steps, 0);
 }
 
-TEST_WITH(failed_steps_are_told, setup, teardown)
+TEST_IN(trainer_desk, desk, failed_steps_are_told)
 {
-    trainer_desk *desk = *state;
     aq_trainer_progress progress;
     start(desk);
     desk->groups[0]->reward[0] = -1;
-    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    give(desk, 0, 1);
     wait_for_group(desk);
     aq_trainer_stop(desk->trainer);
     aq_trainer_look(desk->trainer, &progress);
@@ -193,9 +180,8 @@ static void fail_group(trainer_desk *desk, int group)
     desk->groups[group]->reward[BATCH_ROWS] = -1;
 }
 
-TEST_WITH(failures_in_a_row_are_counted_until_a_step_succeeds, setup, teardown)
+TEST_IN(trainer_desk, desk, failures_in_a_row_are_counted_until_a_step_succeeds)
 {
-    trainer_desk *desk = *state;
     for (int i = 0; i < 3; i++) {
         fail_group(desk, i);
         assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
@@ -208,13 +194,10 @@ TEST_WITH(failures_in_a_row_are_counted_until_a_step_succeeds, setup, teardown)
     assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 6);
 }
 
-TEST_WITH(a_step_that_succeeds_ends_a_row_of_failures, setup, teardown)
+TEST_IN(trainer_desk, desk, a_step_that_succeeds_ends_a_row_of_failures)
 {
-    trainer_desk *desk = *state;
     fail_group(desk, 0);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, 2);
     start(desk);
     wait_for_group(desk);
     wait_for_group(desk);
@@ -222,12 +205,11 @@ TEST_WITH(a_step_that_succeeds_ends_a_row_of_failures, setup, teardown)
     assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 0);
 }
 
-TEST_WITH(its_time_is_training_waiting_and_publishing, setup, teardown)
+TEST_IN(trainer_desk, desk, its_time_is_training_waiting_and_publishing)
 {
-    trainer_desk *desk = *state;
     int64_t begun_ns = aq_clock_monotonic_ns();
     start(desk);
-    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    give(desk, 0, 1);
     wait_for_group(desk);
     aq_trainer_stop(desk->trainer);
     aq_trainer_times times = aq_trainer_spent(desk->trainer);
@@ -242,14 +224,13 @@ TEST_WITH(its_time_is_training_waiting_and_publishing, setup, teardown)
 static void train_a_little(trainer_desk *desk)
 {
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+        give(desk, i, 1);
         wait_for_group(desk);
     }
 }
 
-TEST_WITH(an_idle_trainer_serves_a_checkpoint_once, setup, teardown)
+TEST_IN(trainer_desk, desk, an_idle_trainer_serves_a_checkpoint_once)
 {
-    trainer_desk *desk = *state;
     start(desk);
     aq_trainer_request_checkpoint(desk->trainer);
     stage_watcher_wait(&desk->watcher, 2);
@@ -262,14 +243,11 @@ TEST_WITH(an_idle_trainer_serves_a_checkpoint_once, setup, teardown)
     assert_int_equal(stage_watcher_count_of(&desk->watcher, 'c'), 1);
 }
 
-TEST_WITH(a_checkpoint_holds_the_step_that_it_names, setup, teardown)
+TEST_IN(trainer_desk, desk, a_checkpoint_holds_the_step_that_it_names)
 {
-    trainer_desk *desk = *state;
     size_t checkpoints = 0;
     start(desk);
-    for (int i = 0; i < GROUPS; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, GROUPS);
     while (checkpoints < 20) { /* while training goes on */
         aq_trainer_request_checkpoint(desk->trainer);
         assert_int_equal(aq_trainer_give(desk->trainer, wait_for_group(desk)), 0);
@@ -286,9 +264,8 @@ TEST_WITH(a_checkpoint_holds_the_step_that_it_names, setup, teardown)
     }
 }
 
-TEST_WITH(a_checkpoint_that_finds_no_place_is_offered_again, setup, teardown)
+TEST_IN(trainer_desk, desk, a_checkpoint_that_finds_no_place_is_offered_again)
 {
-    trainer_desk *desk = *state;
     stage_watcher_hold(&desk->watcher, true);
     assert_int_equal(aq_quantizer_stage_start(desk->watcher.stage), 0);
     assert_int_equal(aq_trainer_start(desk->trainer), 0);
@@ -304,11 +281,10 @@ TEST_WITH(a_checkpoint_that_finds_no_place_is_offered_again, setup, teardown)
     assert_int_equal(stage_watcher_event(&desk->watcher, 2).step, 8);
 }
 
-TEST_WITH(no_request_for_a_checkpoint_is_lost, setup, teardown)
+TEST_IN(trainer_desk, desk, no_request_for_a_checkpoint_is_lost)
 {
-    trainer_desk *desk = *state;
     start(desk);
-    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    give(desk, 0, 1);
     for (size_t i = 0; i < 100; i++) {
         /* Each is made as soon as the one before it is seen, while the trainer may still be busy
          * with that; a group keeps it from sleeping. */
@@ -323,17 +299,14 @@ TEST_WITH(no_request_for_a_checkpoint_is_lost, setup, teardown)
 
 /* ---- versions ------------------------------------------------------------------------------ */
 
-TEST_WITH(versions_are_of_the_steps_they_name_while_training_goes_on, setup, teardown)
+TEST_IN(trainer_desk, desk, versions_are_of_the_steps_they_name_while_training_goes_on)
 {
-    trainer_desk *desk = *state;
     uint64_t last = 0;
     aq_trainer_destroy(desk->trainer);
     aq_trainer_config config = config_of(desk, 3);
     assert_int_equal(aq_trainer_create(&config, &desk->trainer), 0);
     start(desk);
-    for (int i = 0; i < GROUPS; i++) {
-        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
-    }
+    give(desk, 0, GROUPS);
     /* While the stage is busy, versions are left out: how many come is the scheduler's business. */
     for (int round = 0; round < 300 || stage_watcher_count(&desk->watcher) <= 2; round++) {
         assert_int_equal(aq_trainer_give(desk->trainer, wait_for_group(desk)), 0);
@@ -350,25 +323,15 @@ TEST_WITH(versions_are_of_the_steps_they_name_while_training_goes_on, setup, tea
     }
 }
 
-TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
+TEST_IN(trainer_desk, desk, create_survives_every_failed_allocation)
 {
-    trainer_desk *desk = *state;
     aq_trainer_config config = config_of(desk, 1);
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    while (rc) {
-        aq_trainer *trainer = (aq_trainer *)(void *)&untouched;
-        aq_memory_fail_at(++nth, 0);
+    aq_trainer *trainer = desk->trainer;
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_ptr_equal(trainer, desk->trainer); /* untouched */
         rc = aq_trainer_create(&config, &trainer);
-        aq_memory_fail_at(0, 0);
-        if (rc) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(trainer, &untouched);
-        } else {
-            aq_trainer_destroy(trainer);
-        }
     }
-    assert_true(nth > 3);
+    aq_trainer_destroy(trainer);
     aq_trainer_destroy(NULL);
 }

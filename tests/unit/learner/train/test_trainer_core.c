@@ -45,25 +45,18 @@ static void create_core(core_desk *desk, uint64_t first_step, bool obs_is_f32)
         0);
 }
 
-static int setup(void **state)
+static void core_desk_setup(core_desk *desk)
 {
-    core_desk *desk = aq_alloc(1, sizeof(*desk));
-    assert_non_null(desk);
     learner_kit_init(&desk->kit, 2);
     fake_algorithm_init(&desk->algorithm, &desk->kit, BATCH_ROWS);
     create_core(desk, 0, true);
-    *state = desk;
-    return 0;
 }
 
-static int teardown(void **state)
+static void core_desk_teardown(core_desk *desk)
 {
-    core_desk *desk = *state;
     aq_trainer_core_destroy(desk->core);
     fake_algorithm_fini(&desk->algorithm);
     learner_kit_fini(&desk->kit);
-    aq_free(desk);
-    return 0;
 }
 
 static void train(core_desk *desk, uint32_t batches)
@@ -75,9 +68,8 @@ static void train(core_desk *desk, uint32_t batches)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-TEST_WITH(each_batch_of_a_group_is_one_step_on_its_own_rows, setup, teardown)
+TEST_IN(core_desk, desk, each_batch_of_a_group_is_one_step_on_its_own_rows)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
     aq_trainer_core_train(desk->core, group, 0);
 
@@ -102,9 +94,8 @@ TEST_WITH(each_batch_of_a_group_is_one_step_on_its_own_rows, setup, teardown)
     aq_batch_destroy(group);
 }
 
-TEST_WITH(steps_go_on_from_those_of_an_earlier_process, setup, teardown)
+TEST_IN(core_desk, desk, steps_go_on_from_those_of_an_earlier_process)
 {
-    core_desk *desk = *state;
     create_core(desk, 1000, true);
     assert_int_equal(aq_trainer_core_step(desk->core), 1000);
     train(desk, 4);
@@ -115,9 +106,8 @@ TEST_WITH(steps_go_on_from_those_of_an_earlier_process, setup, teardown)
     assert_int_equal(desk->offers[0].step, 1005);
 }
 
-TEST_WITH(sums_add_up_until_they_are_taken, setup, teardown)
+TEST_IN(core_desk, desk, sums_add_up_until_they_are_taken)
 {
-    core_desk *desk = *state;
     train(desk, 2);
     train(desk, 1);
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
@@ -132,9 +122,8 @@ TEST_WITH(sums_add_up_until_they_are_taken, setup, teardown)
                 sums.version_sum == 0);
 }
 
-TEST_WITH(rows_that_no_policy_chose_have_no_staleness, setup, teardown)
+TEST_IN(core_desk, desk, rows_that_no_policy_chose_have_no_staleness)
 {
-    core_desk *desk = *state;
     train(desk, 1); /* versions 0 to 7 */
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.version_rows, BATCH_ROWS - 1);
@@ -142,9 +131,8 @@ TEST_WITH(rows_that_no_policy_chose_have_no_staleness, setup, teardown)
     assert_int_equal(sums.staleness[0], BATCH_ROWS - 1); /* no newer version is known */
 }
 
-TEST_WITH(a_failed_step_is_counted_and_the_next_is_made, setup, teardown)
+TEST_IN(core_desk, desk, a_failed_step_is_counted_and_the_next_is_made)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
     group->reward[BATCH_ROWS] = -1; /* the second batch */
     aq_trainer_core_train(desk->core, group, 0);
@@ -158,9 +146,8 @@ TEST_WITH(a_failed_step_is_counted_and_the_next_is_made, setup, teardown)
     aq_batch_destroy(group);
 }
 
-TEST_WITH(steps_before_the_one_that_failed_count, setup, teardown)
+TEST_IN(core_desk, desk, steps_before_the_one_that_failed_count)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
     group->reward[0] = -3; /* two steps were taken */
     aq_trainer_core_train(desk->core, group, 0);
@@ -171,9 +158,8 @@ TEST_WITH(steps_before_the_one_that_failed_count, setup, teardown)
     aq_batch_destroy(group);
 }
 
-TEST_WITH(rows_are_counted_by_how_old_they_are, setup, teardown)
+TEST_IN(core_desk, desk, rows_are_counted_by_how_old_they_are)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS); /* versions 0 to 7 */
     aq_trainer_core_train(desk->core, group, 7);
     aq_batch_destroy(group);
@@ -189,10 +175,9 @@ TEST_WITH(rows_are_counted_by_how_old_they_are, setup, teardown)
 }
 
 /* The parts of a group of sequences begin where their own rows do. */
-TEST_WITH(batches_of_sequences_are_cut_at_whole_sequences, setup, teardown)
+TEST_IN(core_desk, desk, batches_of_sequences_are_cut_at_whole_sequences)
 {
     enum { STEPS = 3 };
-    core_desk *desk = *state;
     aq_batch *group = NULL;
     assert_int_equal(aq_batch_create(&desk->kit.layout, STEPS, 2 * BATCH_ROWS, &group), 0);
     group->rows = 2 * BATCH_ROWS;
@@ -214,9 +199,8 @@ TEST_WITH(batches_of_sequences_are_cut_at_whole_sequences, setup, teardown)
 
 /* ---- versions ------------------------------------------------------------------------------ */
 
-TEST_WITH(the_first_version_is_the_parameters_as_they_are, setup, teardown)
+TEST_IN(core_desk, desk, the_first_version_is_the_parameters_as_they_are)
 {
-    core_desk *desk = *state;
     aq_trainer_core_offer_first(desk->core);
     assert_int_equal(desk->count, 1);
     assert_int_equal(desk->offers[0].step, 0);
@@ -225,9 +209,8 @@ TEST_WITH(the_first_version_is_the_parameters_as_they_are, setup, teardown)
     assert_int_equal(desk->offers[0].rows, 0);
 }
 
-TEST_WITH(a_version_is_due_after_each_period, setup, teardown)
+TEST_IN(core_desk, desk, a_version_is_due_after_each_period)
 {
-    core_desk *desk = *state;
     train(desk, PERIOD - 1);
     assert_int_equal(desk->count, 0);
     train(desk, 2 * PERIOD + 1);
@@ -238,9 +221,8 @@ TEST_WITH(a_version_is_due_after_each_period, setup, teardown)
     }
 }
 
-TEST_WITH(another_period_counts_from_the_last_version_on, setup, teardown)
+TEST_IN(core_desk, desk, another_period_counts_from_the_last_version_on)
 {
-    core_desk *desk = *state;
     train(desk, PERIOD + 1);
     assert_int_equal(desk->count, 1);
     aq_trainer_core_set_publish_period(desk->core, 2);
@@ -254,9 +236,8 @@ TEST_WITH(another_period_counts_from_the_last_version_on, setup, teardown)
     assert_int_equal(desk->offers[2].step, 2 * PERIOD + 2);
 }
 
-TEST_WITH(a_version_that_was_not_taken_is_offered_after_every_step, setup, teardown)
+TEST_IN(core_desk, desk, a_version_that_was_not_taken_is_offered_after_every_step)
 {
-    core_desk *desk = *state;
     desk->refuse = true;
     train(desk, PERIOD + 3);
     assert_int_equal(desk->count, 4);
@@ -270,9 +251,8 @@ TEST_WITH(a_version_that_was_not_taken_is_offered_after_every_step, setup, teard
     assert_int_equal(desk->offers[5].step, PERIOD + 4 + PERIOD);
 }
 
-TEST_WITH(a_version_is_measured_on_the_whole_group, setup, teardown)
+TEST_IN(core_desk, desk, a_version_is_measured_on_the_whole_group)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, PERIOD * BATCH_ROWS);
     aq_trainer_core_train(desk->core, group, 0);
     assert_int_equal(desk->count, 1);
@@ -281,9 +261,8 @@ TEST_WITH(a_version_is_measured_on_the_whole_group, setup, teardown)
     aq_batch_destroy(group);
 }
 
-TEST_WITH(on_observations_of_bytes_nothing_is_measured, setup, teardown)
+TEST_IN(core_desk, desk, on_observations_of_bytes_nothing_is_measured)
 {
-    core_desk *desk = *state;
     create_core(desk, 0, false);
     train(desk, PERIOD);
     assert_int_equal(desk->count, 1);
@@ -291,9 +270,8 @@ TEST_WITH(on_observations_of_bytes_nothing_is_measured, setup, teardown)
     assert_int_equal(desk->offers[0].rows, 0);
 }
 
-TEST_WITH(failed_steps_make_no_version_due, setup, teardown)
+TEST_IN(core_desk, desk, failed_steps_make_no_version_due)
 {
-    core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 2 * PERIOD * BATCH_ROWS);
     for (uint32_t i = 0; i < group->rows; i++) {
         group->reward[i] = -1;
@@ -303,17 +281,12 @@ TEST_WITH(failed_steps_make_no_version_due, setup, teardown)
     aq_batch_destroy(group);
 }
 
-TEST_WITH(create_survives_a_failed_allocation, setup, teardown)
+TEST_IN(core_desk, desk, create_survives_a_failed_allocation)
 {
-    core_desk *desk = *state;
     aq_trainer_core_config config = {.publish_period = 1};
-    int untouched = 0;
-    aq_trainer_core *core = (aq_trainer_core *)(void *)&untouched;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(
-        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &core),
-        AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
-    assert_ptr_equal(core, &untouched);
+    aq_trainer_core *core = desk->core;
+    assert_fails_without_memory(
+        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &core));
+    assert_ptr_equal(core, desk->core); /* untouched */
     aq_trainer_core_destroy(NULL);
 }

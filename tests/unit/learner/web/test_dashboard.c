@@ -17,7 +17,7 @@
 enum { BODY_BYTES_MAX = 8 << 20 };
 
 typedef struct dashboard_stand {
-    service_desk *desk;
+    service_desk desk;
     aq_run_plan plan;
     aq_run_history *history;
     aq_dashboard *dashboard;
@@ -27,7 +27,7 @@ typedef struct dashboard_stand {
 static int64_t stand_now(void *user)
 {
     const dashboard_stand *stand = user;
-    return stand->desk->now_ns;
+    return stand->desk.now_ns;
 }
 
 static json_t *stand_time(void *user)
@@ -39,7 +39,7 @@ static json_t *stand_time(void *user)
 static aq_dashboard_sources sources_of(dashboard_stand *stand)
 {
     return (aq_dashboard_sources){
-        .service = stand->desk->service,
+        .service = stand->desk.service,
         .history = stand->history,
         .plan = &stand->plan,
         .network = "4-64-64-2",
@@ -49,33 +49,23 @@ static aq_dashboard_sources sources_of(dashboard_stand *stand)
     };
 }
 
-static int stand_setup(void **state)
+static void dashboard_stand_setup(dashboard_stand *stand)
 {
-    dashboard_stand *stand = aq_alloc(1, sizeof(*stand));
     aq_run_config config;
-    void *desk;
-    assert_non_null(stand);
-    service_desk_setup(&desk);
-    stand->desk = desk;
+    service_desk_setup(&stand->desk);
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_run_plan_make(&config, &stand->plan, NULL), 0);
     assert_int_equal(aq_run_history_create(&fixture_metrics, &stand->history), 0);
     const aq_dashboard_sources sources = sources_of(stand);
     assert_int_equal(aq_dashboard_create(&sources, &stand->dashboard), 0);
     aq_dashboard_routes(stand->dashboard, stand->routes);
-    *state = stand;
-    return 0;
 }
 
-static int stand_teardown(void **state)
+static void dashboard_stand_teardown(dashboard_stand *stand)
 {
-    dashboard_stand *stand = *state;
-    void *desk = stand->desk;
-    aq_memory_fail_at(0, 0);
     aq_dashboard_destroy(stand->dashboard);
     aq_run_history_destroy(stand->history);
-    aq_free(stand);
-    return service_desk_teardown(&desk);
+    service_desk_teardown(&stand->desk);
 }
 
 /* Asks for a path; the body is the caller's to free. */
@@ -115,19 +105,15 @@ static const char *text_in(const json_t *document, const char *part, const char 
 static void join_as(service_desk *desk, enum aq_role role, uint64_t incarnation, char *host)
 {
     Actorq__V1__JoinRequest request = desk_join_request(role, incarnation);
-    desk_answer answer;
     request.host = host;
-    desk_call(desk, &desk->membership, "Join", &request.base, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    desk_answer_fini(&answer);
+    desk_join_as(desk, &request);
 }
 
 /* ---- how things stand ----------------------------------------------------------------------- */
 
-TEST_WITH(a_run_document_says_who_where_and_how, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, a_run_document_says_who_where_and_how)
 {
-    dashboard_stand *stand = *state;
-    desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
+    desk_join(&stand->desk, AQ_ROLE_ACTOR, 71);
     json_t *run = document(stand, "/api/run");
     assert_string_equal(json_string_value(json_object_get(run, "run_id")), "1122334455667788");
     assert_string_equal(text_in(run, "status", "algorithm"), "dqn");
@@ -144,35 +130,33 @@ TEST_WITH(a_run_document_says_who_where_and_how, stand_setup, stand_teardown)
     json_decref(run);
 }
 
-TEST_WITH(a_host_name_that_is_markup_or_no_text_is_a_text, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, a_host_name_that_is_markup_or_no_text_is_a_text)
 {
     static char markup[] = "</script><img src=x onerror=alert(1)>\"'&\n";
     static char no_text[] = "\xff\xfe<b>";
-    dashboard_stand *stand = *state;
-    join_as(stand->desk, AQ_ROLE_ACTOR, 71, markup);
+    join_as(&stand->desk, AQ_ROLE_ACTOR, 71, markup);
     json_t *run = document(stand, "/api/run");
     const json_t *members = json_object_get(json_object_get(run, "status"), "members");
     assert_string_equal(json_string_value(json_object_get(json_array_get(members, 0), "host")),
                         markup);
     json_decref(run);
 
-    stand->desk->now_ns += AQ_NS_PER_S;
-    join_as(stand->desk, AQ_ROLE_ACTOR, 72, no_text);
+    stand->desk.now_ns += AQ_NS_PER_S;
+    join_as(&stand->desk, AQ_ROLE_ACTOR, 72, no_text);
     run = document(stand, "/api/run");
     assert_int_equal(json_integer_value(json_object_get(run, "members_total")), 2);
     json_decref(run);
 }
 
-TEST_WITH(of_a_crowd_shards_evaluators_and_the_silent_are_told, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, of_a_crowd_shards_evaluators_and_the_silent_are_told)
 {
     enum { CROWD = 300 };
-    dashboard_stand *stand = *state;
     for (uint64_t i = 0; i < CROWD; i++) {
-        desk_join(stand->desk, AQ_ROLE_ACTOR, 1000 + i);
-        stand->desk->now_ns += AQ_NS_PER_MS;
+        desk_join(&stand->desk, AQ_ROLE_ACTOR, 1000 + i);
+        stand->desk.now_ns += AQ_NS_PER_MS;
     }
-    desk_join(stand->desk, AQ_ROLE_EVALUATOR, 71);
-    desk_join(stand->desk, AQ_ROLE_REPLAY, 72);
+    desk_join(&stand->desk, AQ_ROLE_EVALUATOR, 71);
+    desk_join(&stand->desk, AQ_ROLE_REPLAY, 72);
     json_t *run = document(stand, "/api/run");
     const json_t *members = json_object_get(json_object_get(run, "status"), "members");
     assert_int_equal(json_integer_value(json_object_get(run, "members_total")), CROWD + 2);
@@ -187,42 +171,36 @@ TEST_WITH(of_a_crowd_shards_evaluators_and_the_silent_are_told, stand_setup, sta
     json_decref(run);
 }
 
-TEST_WITH(many_who_look_cost_as_much_as_one, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, many_who_look_cost_as_much_as_one)
 {
-    dashboard_stand *stand = *state;
     json_decref(document(stand, "/api/run"));
-    const unsigned asked = stand->desk->statuses;
+    const unsigned asked = stand->desk.statuses;
     json_decref(document(stand, "/api/run"));
-    assert_int_equal(stand->desk->statuses, asked);
-    stand->desk->now_ns += AQ_NS_PER_S;
+    assert_int_equal(stand->desk.statuses, asked);
+    stand->desk.now_ns += AQ_NS_PER_S;
     json_decref(document(stand, "/api/run"));
-    assert_int_equal(stand->desk->statuses, asked + 1);
+    assert_int_equal(stand->desk.statuses, asked + 1);
 }
 
-TEST_WITH(a_document_without_memory_is_no_document, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, a_document_without_memory_is_no_document)
 {
-    dashboard_stand *stand = *state;
     aq_buffer body;
     const char *type;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
-        stand->desk->now_ns += AQ_NS_PER_S;
-        aq_memory_fail_at(nth, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        stand->desk.now_ns += AQ_NS_PER_S;
         rc = ask(stand, "/api/run", &body, &type);
-        aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || body.size == 0);
         aq_buffer_fini(&body);
     }
-    assert_int_equal(rc, 0);
 }
 
 /* ---- how they went -------------------------------------------------------------------------- */
 
-TEST_WITH(each_span_has_its_document, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, each_span_has_its_document)
 {
     static const char *const paths[] = {"/api/history", "/api/history/hour",
                                         "/api/history/minutes"};
-    dashboard_stand *stand = *state;
     json_t *line = json_pack("{s:s, s:f, s:f}", "event", "progress", "wall_s", 3.0, "loss", 0.5);
     aq_run_history_line(stand->history, line);
     json_decref(line);
@@ -249,9 +227,8 @@ static enum aq_return_trend trend_of(const aq_run_history *history)
     return aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED));
 }
 
-TEST_WITH(returns_rise_fall_or_stay, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, returns_rise_fall_or_stay)
 {
-    const dashboard_stand *stand = *state;
     double at = 0;
     assert_int_equal(trend_of(stand->history), AQ_TREND_UNKNOWN);
     for (; at < 20; at++) {
@@ -268,9 +245,8 @@ TEST_WITH(returns_rise_fall_or_stay, stand_setup, stand_teardown)
     assert_int_equal(trend_of(stand->history), AQ_TREND_FALLING);
 }
 
-TEST_WITH(a_threshold_out_of_reach_is_none, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, a_threshold_out_of_reach_is_none)
 {
-    dashboard_stand *stand = *state;
     stand->plan.threshold = -110;
     assert_true(aq_dashboard_threshold(&stand->plan) == -110);
     stand->plan.threshold = 1e300;
@@ -290,16 +266,15 @@ static void take_facts(void *user, const Actorq__V1__StatusReply *status)
     assert_int_equal(facts.shards, 1);
     assert_int_equal(facts.silent, 1); /* all but the shard, which came just now */
     assert_int_equal(facts.learner_steps, 1234);
-    assert_true(fabs(facts.learner_waits - 0.5) < 1e-12);
-    assert_true(fabs(facts.actors_wait - 0.25) < 1e-12);
+    assert_near(facts.learner_waits, 0.5, 1e-12);
+    assert_near(facts.actors_wait, 0.25, 1e-12);
 }
 
-TEST_WITH(facts_are_of_the_members_and_of_the_last_minute, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, facts_are_of_the_members_and_of_the_last_minute)
 {
-    dashboard_stand *stand = *state;
-    desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
-    stand->desk->now_ns += 2900 * AQ_NS_PER_MS;
-    desk_join(stand->desk, AQ_ROLE_REPLAY, 72);
+    desk_join(&stand->desk, AQ_ROLE_ACTOR, 71);
+    stand->desk.now_ns += 2900 * AQ_NS_PER_MS;
+    desk_join(&stand->desk, AQ_ROLE_REPLAY, 72);
     for (int second = 0; second < 120; second++) {
         /* A second actor joins meanwhile: sums jump. */
         const double more = second < 100 ? 0 : 1000;
@@ -310,7 +285,7 @@ TEST_WITH(facts_are_of_the_members_and_of_the_last_minute, stand_setup, stand_te
         aq_run_history_line(stand->history, line);
         json_decref(line);
     }
-    assert_int_equal(aq_learner_service_status(stand->desk->service, take_facts, stand), 0);
+    assert_int_equal(aq_learner_service_status(stand->desk.service, take_facts, stand), 0);
 }
 
 /* ---- the page ------------------------------------------------------------------------------- */
@@ -326,11 +301,11 @@ static bool page_has(const aq_buffer *page, const char *text)
     return false;
 }
 
-TEST_WITH(the_page_is_whole_and_asks_nobody_else, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, the_page_is_whole_and_asks_nobody_else)
 {
     aq_buffer page;
     const char *type;
-    assert_int_equal(ask(*state, "/", &page, &type), 0);
+    assert_int_equal(ask(stand, "/", &page, &type), 0);
     assert_string_equal(type, "text/html; charset=utf-8");
     assert_memory_equal(page.data, "<!DOCTYPE html>", 15);
     assert_true(page_has(&page, "</html>"));
@@ -344,12 +319,11 @@ TEST_WITH(the_page_is_whole_and_asks_nobody_else, stand_setup, stand_teardown)
     aq_buffer_fini(&page);
 }
 
-TEST_WITH(every_failed_allocation_is_reported, stand_setup, stand_teardown)
+TEST_IN(dashboard_stand, stand, every_failed_allocation_is_reported)
 {
-    const aq_dashboard_sources sources = sources_of(*state);
+    const aq_dashboard_sources sources = sources_of(stand);
     aq_dashboard *dashboard = NULL;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_dashboard_create(&sources, &dashboard), AQ_E_NOMEM);
+    assert_fails_without_memory(aq_dashboard_create(&sources, &dashboard));
     assert_null(dashboard);
     aq_dashboard_destroy(NULL);
 }

@@ -19,9 +19,8 @@ TEST(continuous_actions_are_refused_in_words)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     schema.action = schema.obs;
-    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "discrete actions"));
+    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
+                   AQ_E_UNSUPPORTED, &error, "discrete actions");
     assert_null(algorithm);
 }
 
@@ -35,9 +34,8 @@ TEST(a_discrete_observation_is_refused_in_words)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     aq_space_init_discrete(&schema.obs, 48);
-    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "observations"));
+    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
+                   AQ_E_UNSUPPORTED, &error, "observations");
 }
 
 TEST(an_observation_wider_than_a_network_is_refused)
@@ -50,9 +48,8 @@ TEST(an_observation_wider_than_a_network_is_refused)
     fixture_config(&config);
     fixture_schema(1, 2, &schema);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
-    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "16384"));
+    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
+                   AQ_E_UNSUPPORTED, &error, "16384");
 }
 
 TEST(widths_that_are_no_list_are_refused)
@@ -65,9 +62,8 @@ TEST(widths_that_are_no_list_are_refused)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,x"), 0);
-    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                     AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "64,x"));
+    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error), AQ_E_INVALID,
+                   &error, "64,x");
 }
 
 TEST(create_survives_the_failure_of_each_allocation)

@@ -154,9 +154,9 @@ static void check_case(reader *r)
         assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
         next_numbers(r, "step");
         assert_int_equal(r->count, 3);
-        assert_true(fabs(stats.metrics[METRIC_LOSS] - r->numbers[0]) <= tolerance);
-        assert_true(fabs(stats.metrics[METRIC_Q_MEAN] - r->numbers[1]) <= tolerance);
-        assert_true(fabs(stats.metrics[METRIC_GRADIENT_NORM] - r->numbers[2]) <= tolerance);
+        assert_near(stats.metrics[METRIC_LOSS], r->numbers[0], tolerance);
+        assert_near(stats.metrics[METRIC_Q_MEAN], r->numbers[1], tolerance);
+        assert_near(stats.metrics[METRIC_GRADIENT_NORM], r->numbers[2], tolerance);
     }
     next_numbers(r, "online");
     near(r, s.parameters, s.count, "online");

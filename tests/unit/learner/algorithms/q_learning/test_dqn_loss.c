@@ -129,12 +129,12 @@ static void check_loss(float delta)
 
         init(&f, seed);
         assert_int_equal(aq_dqn_loss_of(f.batch, &f.values, delta, f.d_online, &loss), 0);
-        assert_true(fabs(loss.loss - loss_in_double(&f, delta, SIZE_MAX, 0)) <= 1e-6);
+        assert_near(loss.loss, loss_in_double(&f, delta, SIZE_MAX, 0), 1e-6);
         for (size_t i = 0; i < FIXTURE_ROWS * FIXTURE_ACTIONS; i++) {
             double slope =
                 (loss_in_double(&f, delta, i, h) - loss_in_double(&f, delta, i, -h)) / (2 * h);
 
-            assert_true(fabs(f.d_online[i] - slope) <= 1e-6);
+            assert_near(f.d_online[i], slope, 1e-6);
         }
         aq_batch_destroy(f.batch);
     }
@@ -166,7 +166,7 @@ TEST(q_mean_is_that_of_the_chosen_actions)
         sum += f.online[i * FIXTURE_ACTIONS + (size_t)action_of(f.batch, i)];
     }
     assert_int_equal(aq_dqn_loss_of(f.batch, &f.values, 1, f.d_online, &loss), 0);
-    assert_true(fabs(loss.q_mean - sum / FIXTURE_ROWS) <= 1e-12);
+    assert_near(loss.q_mean, sum / FIXTURE_ROWS, 1e-12);
     aq_batch_destroy(f.batch);
 }
 
@@ -177,7 +177,7 @@ TEST(an_action_that_does_not_exist_is_corrupt)
     fixture f;
 
     init(&f, 1);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    EACH_ROW(i, wrong) {
         fixture_set_action(f.batch, FIXTURE_ROWS - 1, wrong[i]);
         assert_int_equal(aq_dqn_loss_of(f.batch, &f.values, 1, f.d_online, &loss), AQ_E_CORRUPT);
     }

@@ -267,9 +267,8 @@ TEST(more_layers_than_a_network_has_are_refused)
 
     init(&f, 0, 0);
     assert_int_equal(snprintf(f.config.learner.hidden, AQ_RUN_TEXT_MAX, "8,8,8,8,8,8,8,8"), 15);
-    assert_int_equal(agent_try(&aq_dqn_class, &f.config, &f.schema, 1, &algorithm, &error),
-                     AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "16 layers"));
+    assert_refused(agent_try(&aq_dqn_class, &f.config, &f.schema, 1, &algorithm, &error),
+                   AQ_E_INVALID, &error, "16 layers");
     assert_null(algorithm);
     fini(&f);
 }
