@@ -23,40 +23,36 @@
 enum { LIVES = 20, STEPS = 24, IN_FLIGHT_MAX = 24 };
 
 typedef struct kill_stage {
-    net_stage *net;
+    net_stage net;
     daemon_process process;
     char folder[64];
     char data[96];
 } kill_stage;
 
-static kill_stage stage;
-
-static void start(void)
+static void start(kill_stage *stage)
 {
     const char *const argv[] = {AQ_TEST_REPLAY,
                                 "--learner",
-                                stage.net->options.learner_url,
+                                stage->net.options.learner_url,
                                 "--listen",
                                 "tcp://127.0.0.1:0",
                                 "--data",
-                                stage.data,
+                                stage->data,
                                 NULL};
-    daemon_process_start(&stage.process, argv);
-    net_stage_join(stage.net);
+    daemon_process_start(&stage->process, argv);
+    net_stage_join(&stage->net);
 }
 
-static int setup(void **state)
+static void kill_stage_setup(kill_stage *stage)
 {
-    (void)snprintf(stage.folder, sizeof(stage.folder), "/tmp/aq-kill-XXXXXX");
-    assert_non_null(mkdtemp(stage.folder));
-    (void)snprintf(stage.data, sizeof(stage.data), "%s/replay-0", stage.folder);
-    assert_int_equal(net_stage_setup(state), 0);
-    stage.net = *state;
-    stage.net->settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
-    stage.net->settings.tables[0].capacity = 100000;
-    stage.net->settings.tables[0].tolerance = 1e6;
-    daemon_process_init(&stage.process, stage.folder, "replay");
-    return 0;
+    (void)snprintf(stage->folder, sizeof(stage->folder), "/tmp/aq-kill-XXXXXX");
+    assert_non_null(mkdtemp(stage->folder));
+    (void)snprintf(stage->data, sizeof(stage->data), "%s/replay-0", stage->folder);
+    net_stage_setup(&stage->net);
+    stage->net.settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
+    stage->net.settings.tables[0].capacity = 100000;
+    stage->net.settings.tables[0].tolerance = 1e6;
+    daemon_process_init(&stage->process, stage->folder, "replay");
 }
 
 static void remove_files(const char *folder)
@@ -73,50 +69,50 @@ static void remove_files(const char *folder)
     (void)closedir(dir);
 }
 
-static int teardown(void **state)
+static void kill_stage_teardown(kill_stage *stage)
 {
-    daemon_process_kill(&stage.process);
-    const char *fault = daemon_log_fault(stage.process.log_path);
+    daemon_process_kill(&stage->process);
+    const char *fault = daemon_log_fault(stage->process.log_path);
     if (fault != NULL) {
-        daemon_log_print_tail(stage.process.log_path);
+        daemon_log_print_tail(stage->process.log_path);
         fail_msg("the daemon's log says: %s", fault);
     }
-    remove_files(stage.data);
-    assert_int_equal(rmdir(stage.data), 0);
-    remove_files(stage.folder);
-    assert_int_equal(rmdir(stage.folder), 0);
-    return net_stage_teardown(state);
+    remove_files(stage->data);
+    assert_int_equal(rmdir(stage->data), 0);
+    remove_files(stage->folder);
+    assert_int_equal(rmdir(stage->folder), 0);
+    net_stage_teardown(&stage->net);
 }
 
-TEST_WITH(nothing_acknowledged_is_lost_or_counted_twice_by_kill_9, setup, teardown)
+TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill_9)
 {
     aq_rng rng;
     uint64_t acknowledged = 0; /* the best that any life said */
     uint64_t sent = 0, lost = 0, resent = 0;
     aq_rng_init(&rng, kit_seed(), 11);
     for (int life = 0; life < LIVES; life++) {
-        start();
-        net_stage_ask_credit(stage.net);
-        lost += stage.net->acknowledged < acknowledged ? acknowledged - stage.net->acknowledged : 0;
-        assert_true(stage.net->acknowledged <= sent);
-        assert_int_equal(net_stage_ask_stored(stage.net), stage.net->acknowledged * STEPS);
-        assert_int_equal(stage.net->report->replay->inserted, stage.net->acknowledged * STEPS);
-        assert_int_equal(stage.net->report->replay->damaged, 0);
+        start(stage);
+        net_stage_ask_credit(&stage->net);
+        lost += stage->net.acknowledged < acknowledged ? acknowledged - stage->net.acknowledged : 0;
+        assert_true(stage->net.acknowledged <= sent);
+        assert_int_equal(net_stage_ask_stored(&stage->net), stage->net.acknowledged * STEPS);
+        assert_int_equal(stage->net.report->replay->inserted, stage->net.acknowledged * STEPS);
+        assert_int_equal(stage->net.report->replay->damaged, 0);
         /* As an actor would: from what is acknowledged, with some in flight. */
-        uint64_t next = stage.net->acknowledged + 1;
+        uint64_t next = stage->net.acknowledged + 1;
         uint64_t last = next + 5 + aq_rng_below(&rng, 60);
         while (next <= last) {
             uint64_t burst = 1 + aq_rng_below(&rng, IN_FLIGHT_MAX);
             for (uint64_t i = 0; i < burst && next <= last; i++, next++) {
                 resent += next <= sent;
-                net_stage_send(stage.net, next, STEPS);
+                net_stage_send(&stage->net, next, STEPS);
                 sent = next > sent ? next : sent;
             }
-            net_stage_ask_credit(stage.net);
+            net_stage_ask_credit(&stage->net);
             acknowledged =
-                stage.net->acknowledged > acknowledged ? stage.net->acknowledged : acknowledged;
+                stage->net.acknowledged > acknowledged ? stage->net.acknowledged : acknowledged;
         }
-        daemon_process_kill(&stage.process);
+        daemon_process_kill(&stage->process);
     }
     print_message("%d kills: %" PRIu64 " messages acknowledged, %" PRIu64 " lost, %" PRIu64
                   " sent again\n",
@@ -125,30 +121,30 @@ TEST_WITH(nothing_acknowledged_is_lost_or_counted_twice_by_kill_9, setup, teardo
     assert_true(acknowledged > LIVES);
 }
 
-TEST_WITH(a_full_disk_stops_acknowledgements_says_so_and_recovers, setup, teardown)
+TEST_IN(kill_stage, stage, a_full_disk_stops_acknowledgements_says_so_and_recovers)
 {
-    start();
-    net_stage_send(stage.net, 1, STEPS);
-    net_stage_await_acknowledgement(stage.net, 1);
-    (void)net_stage_ask_stored(stage.net);
+    start(stage);
+    net_stage_send(&stage->net, 1, STEPS);
+    net_stage_await_acknowledgement(&stage->net, 1);
+    (void)net_stage_ask_stored(&stage->net);
     /* No file of the shard may grow beyond what it has: as good as a full disk. */
-    const struct rlimit full = {.rlim_cur = stage.net->report->replay->disk_bytes + 64,
+    const struct rlimit full = {.rlim_cur = stage->net.report->replay->disk_bytes + 64,
                                 .rlim_max = RLIM_INFINITY};
     const struct rlimit free_again = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
-    assert_int_equal(prlimit(stage.process.pid, RLIMIT_FSIZE, &full, NULL), 0);
-    net_stage_send(stage.net, 2, STEPS);
+    assert_int_equal(prlimit(stage->process.pid, RLIMIT_FSIZE, &full, NULL), 0);
+    net_stage_send(&stage->net, 2, STEPS);
     int64_t deadline_ns = aq_clock_monotonic_ns() + NET_STAGE_DEADLINE_S * AQ_NS_PER_S;
     do {
-        net_stage_ask_credit(stage.net);
-        (void)net_stage_ask_stored(stage.net);
+        net_stage_ask_credit(&stage->net);
+        (void)net_stage_ask_stored(&stage->net);
         assert_true(aq_clock_monotonic_ns() < deadline_ns);
-    } while (stage.net->report->replay->stuck[0] == '\0');
-    assert_non_null(strstr(stage.net->report->replay->waiting, "actors wait: nothing can be"));
-    assert_int_equal(stage.net->acknowledged, 1);
-    assert_true(daemon_process_said(&stage.process, "event=log_stuck"));
-    assert_int_equal(prlimit(stage.process.pid, RLIMIT_FSIZE, &free_again, NULL), 0);
-    net_stage_await_acknowledgement(stage.net, 2);
-    daemon_process_kill(&stage.process);
-    start();
-    assert_int_equal(net_stage_ask_stored(stage.net), 2 * STEPS);
+    } while (stage->net.report->replay->stuck[0] == '\0');
+    assert_non_null(strstr(stage->net.report->replay->waiting, "actors wait: nothing can be"));
+    assert_int_equal(stage->net.acknowledged, 1);
+    assert_true(daemon_process_said(&stage->process, "event=log_stuck"));
+    assert_int_equal(prlimit(stage->process.pid, RLIMIT_FSIZE, &free_again, NULL), 0);
+    net_stage_await_acknowledgement(&stage->net, 2);
+    daemon_process_kill(&stage->process);
+    start(stage);
+    assert_int_equal(net_stage_ask_stored(&stage->net), 2 * STEPS);
 }

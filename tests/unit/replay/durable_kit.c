@@ -19,12 +19,9 @@ static void on_damaged(void *user, const char *what)
 void durable_kit_open(durable_kit *kit)
 {
     aq_shard_run run = kit_run(&kit->settings);
-    aq_error error;
+    aq_error error = {0};
     run.incarnation += kit->lives++;
-    int rc = aq_replay_core_create(&run, kit->now_ns, &kit->core, &error);
-    if (rc != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &error), &error);
     aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit};
     aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
     fake_log_recover(&kit->fake, &calls);
@@ -33,27 +30,19 @@ void durable_kit_open(durable_kit *kit)
                      0);
 }
 
-int durable_kit_setup(void **state)
+void durable_kit_setup(durable_kit *kit)
 {
-    durable_kit *kit = aq_alloc(1, sizeof(*kit));
-    assert_non_null(kit);
     fake_log_init(&kit->fake);
     kit->settings = kit_settings();
     kit->settings.config.replay.snapshot_ms = 1000000;
     kit->now_ns = AQ_NS_PER_S;
     kit->backlog_bytes = 1 << 20;
-    *state = kit;
-    return 0;
 }
 
-int durable_kit_teardown(void **state)
+void durable_kit_teardown(durable_kit *kit)
 {
-    durable_kit *kit = *state;
-    aq_memory_fail_at(0, 0);
     aq_replay_core_destroy(kit->core);
     fake_log_fini(&kit->fake);
-    aq_free(kit);
-    return 0;
 }
 
 void durable_kit_crash(durable_kit *kit)
@@ -61,6 +50,12 @@ void durable_kit_crash(durable_kit *kit)
     aq_replay_core_destroy(kit->core);
     kit->core = NULL;
     fake_log_crash(&kit->fake);
+}
+
+void durable_kit_restart(durable_kit *kit)
+{
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
 }
 
 void durable_kit_pass(durable_kit *kit, int ticks)
@@ -88,6 +83,13 @@ enum aq_replay_verdict durable_kit_send(durable_kit *kit, uint64_t actor, uint64
     return verdict;
 }
 
+void durable_kit_fill(durable_kit *kit, uint64_t first_seq, uint64_t last_seq)
+{
+    for (uint64_t seq = first_seq; seq <= last_seq; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+    }
+}
+
 aq_credit durable_kit_ask(durable_kit *kit, uint64_t actor, uint64_t known_granted)
 {
     aq_credit_call call = {
@@ -106,8 +108,7 @@ aq_replay_holdings durable_kit_holdings(const durable_kit *kit, size_t table)
 
 aq_batch *durable_kit_sample(durable_kit *kit, uint32_t rows)
 {
-    aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), 0, rows, &batch), 0);
+    aq_batch *batch = kit_batch(kit->core, rows);
     assert_int_equal(aq_replay_core_sample(kit->core, kit->now_ns, 0, rows, 0.5f, batch), 0);
     return batch;
 }

@@ -21,15 +21,18 @@ typedef struct durable_kit {
     uint64_t lives;
 } durable_kit;
 
-/* cmocka set-up and tear-down: *state is the kit, which has no core yet. */
-int durable_kit_setup(void **state);
-int durable_kit_teardown(void **state);
+/* Without a core yet. */
+void durable_kit_setup(durable_kit *kit);
+void durable_kit_teardown(durable_kit *kit);
 
 /* Begins the next life from what the log holds. */
 void durable_kit_open(durable_kit *kit);
 
 /* Ends this life; what is not durable is gone. */
 void durable_kit_crash(durable_kit *kit);
+
+/* Both. */
+void durable_kit_restart(durable_kit *kit);
 
 /* Lets so many ticks pass. */
 void durable_kit_pass(durable_kit *kit, int ticks);
@@ -38,11 +41,14 @@ void durable_kit_make_durable(durable_kit *kit);
 enum aq_replay_verdict durable_kit_send(durable_kit *kit, uint64_t actor, uint64_t seq,
                                         uint32_t steps);
 
+/* Messages of actor 1 with 8 steps each, which are stored. */
+void durable_kit_fill(durable_kit *kit, uint64_t first_seq, uint64_t last_seq);
+
 /* A call of an actor that knows nothing but its grant. */
 aq_credit durable_kit_ask(durable_kit *kit, uint64_t actor, uint64_t known_granted);
 aq_replay_holdings durable_kit_holdings(const durable_kit *kit, size_t table);
 
-/* Of the main table; the caller destroys it. */
+/* Of the main table. */
 aq_batch *durable_kit_sample(durable_kit *kit, uint32_t rows);
 
 #endif

@@ -75,7 +75,7 @@ static void on_timer(uv_timer_t *timer)
     (void)timer;
 }
 
-int net_stage_setup(void **state)
+void net_stage_setup(net_stage *stage)
 {
     static const Actorq__V1__Membership_Service membership = {
         .base = ACTORQ__V1__MEMBERSHIP__BASE_INIT,
@@ -85,8 +85,6 @@ int net_stage_setup(void **state)
     };
     const aq_net_limits limits = {
         .message_bytes_max = FRAME_BYTES_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};
-    net_stage *stage = aq_alloc(1, sizeof(*stage));
-    assert_non_null(stage);
     aq_log_set_level(AQ_LOG_OFF);
     stage->membership = membership;
     stage->settings = kit_settings();
@@ -105,8 +103,6 @@ int net_stage_setup(void **state)
         .learner_url = aq_rpc_server_url(stage->server),
         .listen_url = "tcp://127.0.0.1:0",
     };
-    *state = stage;
-    return 0;
 }
 
 static void close_handle(uv_handle_t *handle, void *user)
@@ -117,9 +113,8 @@ static void close_handle(uv_handle_t *handle, void *user)
     }
 }
 
-int net_stage_teardown(void **state)
+void net_stage_teardown(net_stage *stage)
 {
-    net_stage *stage = *state;
     if (stage->report != NULL) {
         actorq__v1__status_reply__free_unpacked(stage->report, NULL);
     }
@@ -130,8 +125,6 @@ int net_stage_teardown(void **state)
     uv_walk(&stage->loop, close_handle, NULL);
     uv_run(&stage->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&stage->loop), 0);
-    aq_free(stage);
-    return 0;
 }
 
 /* ---- the daemon and its callers ------------------------------------------------------------ */

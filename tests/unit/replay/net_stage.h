@@ -53,8 +53,8 @@ typedef struct net_stage {
 } net_stage;
 
 /* cmocka set-up and tear-down: *state is the stage. */
-int net_stage_setup(void **state);
-int net_stage_teardown(void **state);
+void net_stage_setup(net_stage *stage);
+void net_stage_teardown(net_stage *stage);
 
 /* The daemon as a thread, with stage->options. */
 void net_stage_start(net_stage *stage);

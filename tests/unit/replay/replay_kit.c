@@ -108,15 +108,13 @@ aq_arrival *kit_arrival(aq_experience *message)
     aq_lease *lease = NULL;
     aq_arrival *arrival = NULL;
     uint8_t *bytes;
-    aq_error error;
+    aq_error error = {0};
     aq_buffer_init(&frame, 1 << 20);
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
     assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
     memcpy(bytes, frame.data, frame.size);
-    int rc = aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &error);
-    if (rc != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &error),
+                    &error);
     aq_lease_unref(lease);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);
@@ -132,6 +130,24 @@ aq_shard_run kit_run(const aq_run_settings *settings)
         .incarnation = 5,
         .seed = 6,
     };
+}
+
+static void destroy_batch(void *batch)
+{
+    aq_batch_destroy(batch);
+}
+
+aq_batch *kit_batch(const aq_replay_core *core, uint32_t rows)
+{
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, rows, &batch), 0);
+    at_end(destroy_batch, batch);
+    return batch;
+}
+
+void kit_drop_core(void *core)
+{
+    aq_replay_core_destroy(core);
 }
 
 aq_table_spec kit_spec(uint64_t min_size, double samples_per_insert, double tolerance)

@@ -40,6 +40,10 @@ aq_arrival *kit_arrival(aq_experience *message);
 /* The first start of the kit's shard under these settings. */
 aq_shard_run kit_run(const aq_run_settings *settings);
 
+/* A batch for draws, of the test; and at_end() for a core. */
+aq_batch *kit_batch(const aq_replay_core *core, uint32_t rows);
+void kit_drop_core(void *core);
+
 /* A limiter of one table, and what it lets come. */
 aq_table_spec kit_spec(uint64_t min_size, double samples_per_insert, double tolerance);
 aq_credit_supply kit_supply(const aq_replay_limiter *limiter);

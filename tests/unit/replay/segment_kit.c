@@ -158,15 +158,15 @@ static void on_news(void *user)
     pthread_mutex_unlock(&kit->mutex);
 }
 
-void segment_kit_init(segment_kit *kit)
+void segment_kit_setup(segment_kit *kit)
 {
-    memset(kit, 0, sizeof(*kit));
     snprintf(kit->folder, sizeof(kit->folder), "/tmp/aq-segment-XXXXXX");
     assert_non_null(mkdtemp(kit->folder));
     assert_int_equal(rmdir(kit->folder), 0);
     pthread_mutex_init(&kit->mutex, NULL);
     pthread_cond_init(&kit->news, NULL);
     kit->frame_bytes = 100;
+    kit->harvest.keeps_frames = true;
     kit->config = (aq_segment_log_config){
         .folder = kit->folder,
         .run_id = 7,
@@ -181,9 +181,10 @@ void segment_kit_init(segment_kit *kit)
     };
 }
 
-void segment_kit_fini(segment_kit *kit)
+void segment_kit_teardown(segment_kit *kit)
 {
     segment_kit_close(kit);
+    segment_harvest_fini(&kit->harvest);
     DIR *dir = opendir(kit->folder);
     if (dir != NULL) {
         for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
@@ -212,11 +213,7 @@ int segment_kit_try_open(segment_kit *kit, segment_harvest *harvest, aq_error *e
 void segment_kit_open(segment_kit *kit, segment_harvest *harvest)
 {
     aq_error error = {0};
-    const int rc = segment_kit_try_open(kit, harvest, &error);
-    if (rc != 0) {
-        print_message("%s\n", error.text);
-    }
-    assert_int_equal(rc, 0);
+    assert_succeeds(segment_kit_try_open(kit, harvest, &error), &error);
 }
 
 void segment_kit_close(segment_kit *kit)
@@ -225,6 +222,14 @@ void segment_kit_close(segment_kit *kit)
         kit->log->class->close(kit->log);
         kit->log = NULL;
     }
+}
+
+void segment_kit_reopen(segment_kit *kit)
+{
+    segment_kit_close(kit);
+    segment_harvest_fini(&kit->harvest);
+    kit->harvest.keeps_frames = true;
+    segment_kit_open(kit, &kit->harvest);
 }
 
 /* Compressible, as frames are, and of a size that depends on nothing but what is asked for. */
@@ -322,6 +327,12 @@ bool segment_kit_is_small(const aq_log_progress *progress, uint64_t bytes_max)
 void segment_kit_settle(segment_kit *kit)
 {
     segment_kit_wait(kit, segment_kit_is_durable, kit->last_number);
+}
+
+void segment_kit_write(segment_kit *kit, uint64_t count)
+{
+    segment_kit_append(kit, count);
+    segment_kit_settle(kit);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

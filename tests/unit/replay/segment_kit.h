@@ -56,16 +56,20 @@ typedef struct segment_kit {
     pthread_mutex_t mutex;
     pthread_cond_t news;
     uint64_t wakes;
+    segment_harvest harvest; /* for who wants one; it keeps the frames */
 } segment_kit;
 
 /* A folder that is not made yet, and settings for small segments. */
-void segment_kit_init(segment_kit *kit);
-void segment_kit_fini(segment_kit *kit); /* closes, and removes all */
+void segment_kit_setup(segment_kit *kit);
+void segment_kit_teardown(segment_kit *kit); /* closes, and removes all */
 
 /* Opens; `harvest` may be NULL. The second asserts that it goes well. */
 int segment_kit_try_open(segment_kit *kit, segment_harvest *harvest, aq_error *error);
 void segment_kit_open(segment_kit *kit, segment_harvest *harvest);
 void segment_kit_close(segment_kit *kit);
+
+/* Closes it, and opens it with the kit's harvest, which is empty before. */
+void segment_kit_reopen(segment_kit *kit);
 
 /* The same bytes for the same number, about `size` of them. */
 aq_lease *segment_kit_frame(uint64_t number, size_t size);
@@ -83,8 +87,9 @@ bool segment_kit_is_stuck(const aq_log_progress *progress, uint64_t stuck);
 bool segment_kit_has_snapshots(const aq_log_progress *progress, uint64_t count);
 bool segment_kit_is_small(const aq_log_progress *progress, uint64_t bytes_max);
 
-/* All that was handed over. */
+/* Waits for all that was handed over; the second hands it over before. */
 void segment_kit_settle(segment_kit *kit);
+void segment_kit_write(segment_kit *kit, uint64_t count);
 
 /* Files of the folder. Sizes are -1 for one that isn't there. */
 const char *segment_kit_path(const segment_kit *kit, const char *name);

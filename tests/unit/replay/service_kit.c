@@ -35,10 +35,8 @@ static void on_stop(void *user, const char *peer, const char *reason)
     snprintf(kit->stop_reason, sizeof(kit->stop_reason), "%s", reason);
 }
 
-static int set_up(void **state, bool announced_only)
+void kit_create(service_kit *kit, bool announced_only)
 {
-    service_kit *kit = aq_alloc(1, sizeof(*kit));
-    assert_non_null(kit);
     kit->now_ns = AQ_NS_PER_S;
     aq_replay_service_owner owner = {.user = kit,
                                      .announced_only = announced_only,
@@ -55,41 +53,38 @@ static int set_up(void **state, bool announced_only)
     aq_rpc_stub_init(&kit->sampling, &kit->loop.channel, &actorq__v1__sampling__descriptor, 20000);
     aq_rpc_stub_init(&kit->operations, &kit->loop.channel, &actorq__v1__operations__descriptor,
                      20000);
-    *state = kit;
-    return 0;
 }
 
-int service_kit_setup_without_run(void **state)
+void idle_kit_setup(idle_kit *kit)
 {
-    return set_up(state, false);
+    kit_create(kit, false);
 }
 
-int service_kit_setup_announced_only(void **state)
+void service_kit_setup(service_kit *kit)
 {
-    aq_run_settings settings = kit_settings();
-    set_up(state, true);
-    kit_begin(*state, &settings);
-    return 0;
+    const aq_run_settings settings = kit_settings();
+    kit_create(kit, false);
+    kit_begin(kit, &settings);
 }
 
-int service_kit_setup(void **state)
+void service_kit_teardown(service_kit *kit)
 {
-    aq_run_settings settings = kit_settings();
-    service_kit_setup_without_run(state);
-    kit_begin(*state, &settings);
-    return 0;
-}
-
-int service_kit_teardown(void **state)
-{
-    service_kit *kit = *state;
-    aq_memory_fail_at(0, 0);
     aq_replay_service_destroy(kit->service);
     loopback_pump(&kit->loop);
     loopback_fini(&kit->loop);
     aq_rpc_dispatcher_destroy(kit->dispatcher);
-    aq_free(kit);
-    return 0;
+    while (kit->answers != NULL) {
+        kit_answer *answer = kit->answers;
+        kit->answers = answer->next;
+        actorq__v1__sample_reply__free_unpacked(answer->sample, NULL);
+        actorq__v1__status_reply__free_unpacked(answer->report, NULL);
+        aq_free(answer);
+    }
+}
+
+void idle_kit_teardown(idle_kit *kit)
+{
+    service_kit_teardown(kit);
 }
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings)
@@ -224,66 +219,67 @@ static void on_prioritize(const Actorq__V1__PrioritizeReply *reply, void *user)
     }
 }
 
-void kit_answer_fini(kit_answer *answer)
-{
-    if (answer->sample != NULL) {
-        actorq__v1__sample_reply__free_unpacked(answer->sample, NULL);
-    }
-    if (answer->report != NULL) {
-        actorq__v1__status_reply__free_unpacked(answer->report, NULL);
-    }
-    memset(answer, 0, sizeof(*answer));
-}
-
 /* ---- calls --------------------------------------------------------------------------------- */
 
-void kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request, kit_answer *answer)
+static kit_answer *answer_of(service_kit *kit, const aq_rpc_stub *stub)
 {
-    *answer = (kit_answer){.stub = &kit->flow};
+    kit_answer *answer = aq_alloc(1, sizeof(*answer));
+    assert_non_null(answer);
+    *answer = (kit_answer){.stub = stub, .next = kit->answers};
+    kit->answers = answer;
+    return answer;
+}
+
+const kit_answer *kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request)
+{
+    kit_answer *answer = answer_of(kit, &kit->flow);
     actorq__v1__flow__credit(&kit->flow.base, request, on_credit, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
-void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_answer *answer)
+const kit_answer *kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request)
 {
-    *answer = (kit_answer){.stub = &kit->sampling};
+    kit_answer *answer = answer_of(kit, &kit->sampling);
     actorq__v1__sampling__sample(&kit->sampling.base, request, on_sample, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
-void kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request,
-                    kit_answer *answer)
+const kit_answer *kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request)
 {
-    *answer = (kit_answer){.stub = &kit->sampling};
+    kit_answer *answer = answer_of(kit, &kit->sampling);
     actorq__v1__sampling__prioritize(&kit->sampling.base, request, on_prioritize, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
-void kit_status(service_kit *kit, kit_answer *answer)
+const kit_answer *kit_status(service_kit *kit)
 {
-    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    *answer = (kit_answer){.stub = &kit->operations};
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    kit_answer *answer = answer_of(kit, &kit->operations);
     actorq__v1__operations__status(&kit->operations.base, &request, on_status, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
-void kit_stop(service_kit *kit, const char *reason, kit_answer *answer)
+const kit_answer *kit_stop(service_kit *kit, char *reason)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
-    char text[64];
-    snprintf(text, sizeof(text), "%s", reason);
-    request.reason = text;
-    *answer = (kit_answer){.stub = &kit->operations};
+    kit_answer *answer = answer_of(kit, &kit->operations);
+    request.reason = reason;
     actorq__v1__operations__stop(&kit->operations.base, &request, on_stop_reply, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
-void kit_checkpoint(service_kit *kit, kit_answer *answer)
+const kit_answer *kit_checkpoint(service_kit *kit)
 {
-    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
-    *answer = (kit_answer){.stub = &kit->operations};
+    const Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    kit_answer *answer = answer_of(kit, &kit->operations);
     actorq__v1__operations__checkpoint(&kit->operations.base, &request, on_checkpoint, answer);
     loopback_pump(&kit->loop);
+    return answer;
 }
 
 Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,

@@ -29,6 +29,7 @@ typedef struct service_kit {
     char damage[256]; /* the last */
     int stops;
     char stop_reason[64];
+    struct kit_answer *answers; /* of all calls */
 } service_kit;
 
 /* What came back for one call. */
@@ -44,15 +45,21 @@ typedef struct kit_answer {
     char path[64];
     uint32_t rows;
     uint64_t inserted;
-    Actorq__V1__SampleReply *sample; /* a copy; freed by kit_answer_fini */
-    Actorq__V1__StatusReply *report; /* a copy; likewise */
+    Actorq__V1__SampleReply *sample; /* a copy */
+    Actorq__V1__StatusReply *report; /* a copy */
+    struct kit_answer *next;
 } kit_answer;
 
-/* cmocka set-up and tear-down: *state is the kit, its shard in a run with kit_settings. */
-int service_kit_setup(void **state);
-int service_kit_setup_without_run(void **state);
-int service_kit_setup_announced_only(void **state); /* and the run */
-int service_kit_teardown(void **state);
+/* Its shard is in a run with kit_settings; that of an idle kit in none. */
+void service_kit_setup(service_kit *kit);
+void service_kit_teardown(service_kit *kit);
+
+typedef service_kit idle_kit;
+void idle_kit_setup(idle_kit *kit);
+void idle_kit_teardown(idle_kit *kit);
+
+/* An idle kit; with `announced_only`, experience counts only of actors that have called. */
+void kit_create(service_kit *kit, bool announced_only);
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings);
 
@@ -69,21 +76,17 @@ void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size);
 /* `steps` fresh transitions of actor 1 in message `seq`. */
 void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps);
 
-/* Calls that were sent and delivered; the answer comes when it comes. The answer must stay in place
- * until then. */
-void kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request, kit_answer *answer);
-void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_answer *answer);
-void kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request,
-                    kit_answer *answer);
-void kit_status(service_kit *kit, kit_answer *answer);
-void kit_stop(service_kit *kit, const char *reason, kit_answer *answer);
-void kit_checkpoint(service_kit *kit, kit_answer *answer);
+/* Calls that were sent and delivered; the answer, which is the kit's, comes when it comes. */
+const kit_answer *kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request);
+const kit_answer *kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request);
+const kit_answer *kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request);
+const kit_answer *kit_status(service_kit *kit);
+const kit_answer *kit_stop(service_kit *kit, char *reason);
+const kit_answer *kit_checkpoint(service_kit *kit);
 
 /* Requests that are right for the kit's run. */
 Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
                                              uint32_t wait_ms);
 Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint32_t wait_ms);
-
-void kit_answer_fini(kit_answer *answer);
 
 #endif

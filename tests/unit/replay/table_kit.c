@@ -115,6 +115,20 @@ void table_kit_close(table_kit *kit)
     aq_message_store_destroy(kit->store);
 }
 
+static void close_kit(void *kit)
+{
+    table_kit_close(kit);
+    free(kit);
+}
+
+table_kit *table_kit_of(const aq_table_spec *spec, uint64_t seed)
+{
+    table_kit *kit = malloc(sizeof(*kit));
+    table_kit_open(kit, spec, seed);
+    at_end(close_kit, kit);
+    return kit;
+}
+
 uint64_t table_kit_insert_pieces(table_kit *kit, table_kit_piece *pieces, uint32_t count)
 {
     uint64_t item = aq_replay_table_holdings(kit->table).next_item;
@@ -140,11 +154,17 @@ uint64_t table_kit_insert(table_kit *kit, uint32_t length)
     return table_kit_insert_pieces(kit, &piece, 1);
 }
 
+static void destroy_batch(void *batch)
+{
+    aq_batch_destroy(batch);
+}
+
 aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows)
 {
     const aq_table_spec *spec = aq_replay_table_spec(kit->table);
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(&kit->layout, spec->sequence_length, rows, &batch), 0);
+    at_end(destroy_batch, batch);
     return batch;
 }
 

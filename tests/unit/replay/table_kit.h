@@ -46,13 +46,16 @@ typedef struct table_kit {
 void table_kit_open(table_kit *kit, const aq_table_spec *spec, uint64_t seed);
 void table_kit_close(table_kit *kit); /* also asserts that the store is empty then */
 
+/* One of those that is closed when the test ends. */
+table_kit *table_kit_of(const aq_table_spec *spec, uint64_t seed);
+
 /* A message of one whole episode of `length` steps; returns the number of its first item. */
 uint64_t table_kit_insert(table_kit *kit, uint32_t length);
 
 /* A message of these pieces, whose `step` is set to follow. */
 uint64_t table_kit_insert_pieces(table_kit *kit, table_kit_piece *pieces, uint32_t count);
 
-/* Draws into a batch that the caller destroys; a failure is returned. */
+/* A batch to draw into, of the test. */
 aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows);
 
 /* The step that row `row` of a batch starts at. */

@@ -15,18 +15,18 @@
 
 static char folder[64];
 
-static int setup(void **state)
+typedef net_stage folder_stage;
+
+static void folder_stage_setup(folder_stage *stage)
 {
     (void)snprintf(folder, sizeof(folder), "/tmp/aq-replay-XXXXXX");
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(net_stage_setup(state), 0);
-    net_stage *stage = *state;
+    net_stage_setup(stage);
     stage->options.data_dir = folder;
     stage->settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
-    return 0;
 }
 
-static int teardown(void **state)
+static void folder_stage_teardown(folder_stage *stage)
 {
     char path[512];
     DIR *dir = opendir(folder);
@@ -39,7 +39,7 @@ static int teardown(void **state)
     }
     (void)closedir(dir);
     assert_int_equal(rmdir(folder), 0);
-    return net_stage_teardown(state);
+    net_stage_teardown(stage);
 }
 
 /* One life of the daemon that takes messages first_seq .. last_seq of 24 steps each. */
@@ -60,9 +60,8 @@ static void end(net_stage *stage)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(steps_marks_store_and_slot_outlive_the_daemon, setup, teardown)
+TEST_IN(folder_stage, stage, steps_marks_store_and_slot_outlive_the_daemon)
 {
-    net_stage *stage = *state;
     live(stage, 1, 3);
     uint64_t store = stage->store;
     assert_int_not_equal(store, 0);
@@ -86,9 +85,8 @@ TEST_WITH(steps_marks_store_and_slot_outlive_the_daemon, setup, teardown)
     end(stage);
 }
 
-TEST_WITH(without_a_folder_every_start_is_another_store, setup, teardown)
+TEST_IN(folder_stage, stage, without_a_folder_every_start_is_another_store)
 {
-    net_stage *stage = *state;
     stage->options.data_dir = NULL;
     live(stage, 1, 1);
     uint64_t store = stage->store;
@@ -100,9 +98,8 @@ TEST_WITH(without_a_folder_every_start_is_another_store, setup, teardown)
     end(stage);
 }
 
-TEST_WITH(other_settings_keep_the_steps_of_a_folder, setup, teardown)
+TEST_IN(folder_stage, stage, other_settings_keep_the_steps_of_a_folder)
 {
-    net_stage *stage = *state;
     live(stage, 1, 5);
     stage->settings.tables[0].capacity = 100;
     stage->forget_once = true;
@@ -115,9 +112,8 @@ TEST_WITH(other_settings_keep_the_steps_of_a_folder, setup, teardown)
     end(stage);
 }
 
-TEST_WITH(the_folder_of_another_run_is_refused_in_words, setup, teardown)
+TEST_IN(folder_stage, stage, the_folder_of_another_run_is_refused_in_words)
 {
-    net_stage *stage = *state;
     live(stage, 1, 1);
     end(stage);
     stage->run_id++;
@@ -125,7 +121,7 @@ TEST_WITH(the_folder_of_another_run_is_refused_in_words, setup, teardown)
     net_stage_start(stage);
     net_stage_await(stage, &stage->leaves, 1);
     assert_int_not_equal(net_stage_finish(stage), 0);
-    assert_non_null(strstr(stage->error.text, folder));
+    assert_says(stage->error.text, folder);
     stage->run_id--; /* and nothing in it was touched */
     net_stage_start(stage);
     net_stage_join(stage);
@@ -133,21 +129,19 @@ TEST_WITH(the_folder_of_another_run_is_refused_in_words, setup, teardown)
     end(stage);
 }
 
-TEST_WITH(a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder, setup, teardown)
+TEST_IN(folder_stage, stage, a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder)
 {
-    net_stage *stage = *state;
     live(stage, 1, 1);
     stage->run_id++;
     stage->leaves = 0;
     stage->forget_once = true;
     net_stage_await(stage, &stage->leaves, 1);
     assert_int_equal(net_stage_finish(stage), AQ_E_SCHEMA);
-    assert_non_null(strstr(stage->error.text, "holds the steps of run"));
+    assert_says(stage->error.text, "holds the steps of run");
 }
 
-TEST_WITH(a_folder_with_steps_is_not_used_by_a_run_in_memory, setup, teardown)
+TEST_IN(folder_stage, stage, a_folder_with_steps_is_not_used_by_a_run_in_memory)
 {
-    net_stage *stage = *state;
     live(stage, 1, 1);
     end(stage);
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
@@ -155,12 +149,11 @@ TEST_WITH(a_folder_with_steps_is_not_used_by_a_run_in_memory, setup, teardown)
     net_stage_start(stage);
     net_stage_await(stage, &stage->leaves, 1);
     assert_int_equal(net_stage_finish(stage), AQ_E_EXISTS);
-    assert_non_null(strstr(stage->error.text, "replay.storage"));
+    assert_says(stage->error.text, "replay.storage");
 }
 
-TEST_WITH(a_run_in_memory_leaves_a_new_folder_alone, setup, teardown)
+TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
 {
-    net_stage *stage = *state;
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
     live(stage, 1, 1);
     end(stage);
@@ -168,14 +161,12 @@ TEST_WITH(a_run_in_memory_leaves_a_new_folder_alone, setup, teardown)
     assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
 }
 
-TEST_WITH(a_folder_in_use_is_refused_before_anybody_hears_of_it, setup, teardown)
+TEST_IN(folder_stage, stage, a_folder_in_use_is_refused_before_anybody_hears_of_it)
 {
-    net_stage *stage = *state;
     aq_error error;
     live(stage, 1, 1);
     int joins = stage->joins;
-    assert_int_equal(aq_replay_run(&stage->options, &error), AQ_E_EXISTS);
-    assert_non_null(strstr(error.text, folder));
+    assert_refused(aq_replay_run(&stage->options, &error), AQ_E_EXISTS, &error, folder);
     assert_int_equal(net_stage_ask_stored(stage), 24);
     assert_int_equal(stage->joins, joins);
     end(stage);
@@ -189,9 +180,8 @@ static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
     stage->replies++;
 }
 
-TEST_WITH(checkpoint_writes_a_snapshot, setup, teardown)
+TEST_IN(folder_stage, stage, checkpoint_writes_a_snapshot)
 {
-    net_stage *stage = *state;
     live(stage, 1, 1);
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     aq_rpc_stub operations = net_stage_stub(stage, &actorq__v1__operations__descriptor);

@@ -19,9 +19,8 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     stage->replies++;
 }
 
-TEST_WITH(steps_are_taken_acknowledged_and_sampled, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, steps_are_taken_acknowledged_and_sampled)
 {
-    net_stage *stage = *state;
     Actorq__V1__SampleRequest request = ACTORQ__V1__SAMPLE_REQUEST__INIT;
     net_stage_start(stage);
     net_stage_join(stage);
@@ -42,9 +41,8 @@ TEST_WITH(steps_are_taken_acknowledged_and_sampled, net_stage_setup, net_stage_t
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(the_daemon_ends_with_the_run, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, the_daemon_ends_with_the_run)
 {
-    net_stage *stage = *state;
     net_stage_start(stage);
     net_stage_await(stage, &stage->heartbeats, 1);
     stage->state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
@@ -52,9 +50,8 @@ TEST_WITH(the_daemon_ends_with_the_run, net_stage_setup, net_stage_teardown)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(heartbeats_carry_statistics, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, heartbeats_carry_statistics)
 {
-    net_stage *stage = *state;
     net_stage_start(stage);
     net_stage_join(stage);
     net_stage_send(stage, 1, 24);
@@ -65,10 +62,8 @@ TEST_WITH(heartbeats_carry_statistics, net_stage_setup, net_stage_teardown)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(a_learner_that_forgot_the_shard_finds_its_store_as_it_was, net_stage_setup,
-          net_stage_teardown)
+TEST_IN(net_stage, stage, a_learner_that_forgot_the_shard_finds_its_store_as_it_was)
 {
-    net_stage *stage = *state;
     net_stage_start(stage);
     net_stage_join(stage);
     net_stage_send(stage, 1, 24);
@@ -81,9 +76,8 @@ TEST_WITH(a_learner_that_forgot_the_shard_finds_its_store_as_it_was, net_stage_s
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(another_run_begins_with_an_empty_store, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, another_run_begins_with_an_empty_store)
 {
-    net_stage *stage = *state;
     net_stage_start(stage);
     net_stage_join(stage);
     net_stage_send(stage, 1, 24);
@@ -97,9 +91,8 @@ TEST_WITH(another_run_begins_with_an_empty_store, net_stage_setup, net_stage_tea
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(other_settings_begin_with_an_empty_store, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, other_settings_begin_with_an_empty_store)
 {
-    net_stage *stage = *state;
     net_stage_start(stage);
     net_stage_join(stage);
     net_stage_send(stage, 1, 24);
@@ -113,49 +106,44 @@ TEST_WITH(other_settings_begin_with_an_empty_store, net_stage_setup, net_stage_t
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-TEST_WITH(a_refusal_ends_the_daemon_in_words, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, a_refusal_ends_the_daemon_in_words)
 {
-    net_stage *stage = *state;
     stage->refuse = true;
     net_stage_start(stage);
     net_stage_await(stage, &stage->joins, 1);
     uv_run(&stage->loop, UV_RUN_NOWAIT);
     assert_int_equal(net_stage_finish(stage), AQ_E_PEER);
-    assert_non_null(strstr(stage->error.text, "no room for shards"));
+    assert_says(stage->error.text, "no room for shards");
     assert_non_null(strstr(stage->error.text, stage->options.learner_url));
 }
 
-TEST_WITH(settings_that_cannot_work_end_the_daemon_in_words, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, settings_that_cannot_work_end_the_daemon_in_words)
 {
-    net_stage *stage = *state;
     stage->settings.tables[0].tolerance = 2.0;
     net_stage_start(stage);
     net_stage_await(stage, &stage->leaves, 1);
     assert_int_equal(net_stage_finish(stage), AQ_E_INVALID);
-    assert_non_null(strstr(stage->error.text, "tolerance"));
+    assert_says(stage->error.text, "tolerance");
 }
 
-TEST_WITH(an_address_in_use_is_named, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, an_address_in_use_is_named)
 {
-    net_stage *stage = *state;
     stage->options.listen_url = stage->options.learner_url;
     net_stage_start(stage);
     assert_int_equal(net_stage_finish(stage), AQ_E_IN_USE);
     assert_non_null(strstr(stage->error.text, stage->options.listen_url));
 }
 
-TEST_WITH(an_address_without_a_next_port_is_refused, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, an_address_without_a_next_port_is_refused)
 {
-    net_stage *stage = *state;
     stage->options.listen_url = "tcp://127.0.0.1:65535";
     net_stage_start(stage);
     assert_int_not_equal(net_stage_finish(stage), 0);
-    assert_non_null(strstr(stage->error.text, "65535"));
+    assert_says(stage->error.text, "65535");
 }
 
-TEST_WITH(a_daemon_that_finds_no_memory_ends_in_words, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, a_daemon_that_finds_no_memory_ends_in_words)
 {
-    net_stage *stage = *state;
     char listen_url[AQ_URL_MAX];
     unsigned port;
     /* The port before the learner's, so that what comes next fails even with all memory. */
@@ -173,9 +161,8 @@ TEST_WITH(a_daemon_that_finds_no_memory_ends_in_words, net_stage_setup, net_stag
     assert_true(nth > 10);
 }
 
-TEST_WITH(an_advertised_host_stands_before_the_bound_ports, net_stage_setup, net_stage_teardown)
+TEST_IN(net_stage, stage, an_advertised_host_stands_before_the_bound_ports)
 {
-    net_stage *stage = *state;
     char host[AQ_URL_MAX];
     stage->options.listen_url = "tcp://*:0";
     stage->options.daemon.insecure = true;

@@ -19,29 +19,13 @@
 
 enum { LANES = 3, EPISODES = 4, RUN_ID = 99 };
 
-typedef struct fixture {
+typedef struct import_stage {
     char folder[32];
     char set[64];
     char store[64];
     aq_data_set_info info;
     aq_error error;
-} fixture;
-
-static fixture all;
-
-static int set_up(void **state)
-{
-    const aq_run_settings settings = kit_settings();
-    memset(&all, 0, sizeof(all));
-    (void)snprintf(all.folder, sizeof(all.folder), "/tmp/aq-import-XXXXXX");
-    assert_non_null(mkdtemp(all.folder));
-    (void)snprintf(all.set, sizeof(all.set), "%s/steps.aqds", all.folder);
-    (void)snprintf(all.store, sizeof(all.store), "%s/store", all.folder);
-    (void)snprintf(all.info.task, sizeof(all.info.task), "%s", settings.task);
-    all.info.schema = settings.schema;
-    *state = &all;
-    return 0;
-}
+} import_stage;
 
 static int empty(const char *path)
 {
@@ -55,20 +39,14 @@ static int empty(const char *path)
     return rmdir(path);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    (void)empty(all.store);
-    assert_int_equal(empty(all.folder), 0); /* no half-made folder is left */
-    return 0;
-}
-
 /* Lanes of two actors, interleaved; an episode is a chunk of 8 and one of 7 that repeats 2. */
-static void write_set(void)
+static void write_set(import_stage *stage)
 {
     const aq_layout layout = kit_layout();
     aq_data_set_writer *writer;
-    assert_int_equal(aq_data_set_writer_create(all.set, &all.info, false, &writer, &all.error), 0);
+    assert_succeeds(
+        aq_data_set_writer_create(stage->set, &stage->info, false, &writer, &stage->error),
+        &stage->error);
     for (uint64_t episode = 0; episode < EPISODES; episode++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             for (uint32_t part = 0; part < 2; part++) {
@@ -80,29 +58,48 @@ static void write_set(void)
                 chunk->view.episode = episode;
                 const aq_data_set_block block = {
                     .actor = 1 + lane % 2, .incarnation = 50 + lane % 2, .view = chunk->view};
-                assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), 0);
+                assert_succeeds(aq_data_set_writer_add(writer, &block, &stage->error),
+                                &stage->error);
                 aq_chunk_unref(chunk);
             }
         }
     }
-    assert_int_equal(aq_data_set_writer_finish(writer, &all.error), 0);
+    assert_succeeds(aq_data_set_writer_finish(writer, &stage->error), &stage->error);
     aq_data_set_writer_destroy(writer);
 }
 
-static int import(uint32_t n_step, uint32_t length, uint64_t message_bytes)
+static void import_stage_setup(import_stage *stage)
+{
+    const aq_run_settings settings = kit_settings();
+    (void)snprintf(stage->folder, sizeof(stage->folder), "/tmp/aq-import-XXXXXX");
+    assert_non_null(mkdtemp(stage->folder));
+    (void)snprintf(stage->set, sizeof(stage->set), "%s/steps.aqds", stage->folder);
+    (void)snprintf(stage->store, sizeof(stage->store), "%s/store", stage->folder);
+    (void)snprintf(stage->info.task, sizeof(stage->info.task), "%s", settings.task);
+    stage->info.schema = settings.schema;
+    write_set(stage);
+}
+
+static void import_stage_teardown(import_stage *stage)
+{
+    (void)empty(stage->store);
+    assert_int_equal(empty(stage->folder), 0); /* no half-made folder is left */
+}
+
+static int import(import_stage *stage, uint32_t n_step, uint32_t length, uint64_t message_bytes)
 {
     aq_data_set_reader *reader;
     aq_data_imported imported;
     const aq_data_import how = {
-        .folder = all.store,
+        .folder = stage->store,
         .run_id = RUN_ID,
         .n_step = n_step,
         .chunk_length = length,
         .message_bytes = message_bytes,
         .segment_bytes = 1024,
     };
-    assert_int_equal(aq_data_set_reader_open(all.set, &reader, &all.error), 0);
-    int rc = aq_data_import_folder(reader, &how, &imported, &all.error);
+    assert_int_equal(aq_data_set_reader_open(stage->set, &reader, &stage->error), 0);
+    int rc = aq_data_import_folder(reader, &how, &imported, &stage->error);
     aq_data_set_reader_close(reader);
     if (rc == 0) {
         assert_int_equal(imported.transitions, 13 * LANES * EPISODES);
@@ -135,82 +132,78 @@ static void no_damage(void *user, const char *what)
     fail_msg("%s", what);
 }
 
-static aq_data_summary read_store(void)
+static aq_data_summary read_store(import_stage *stage)
 {
     aq_segment_folder folder;
     aq_data_audit *audit;
-    assert_int_equal(aq_segment_folder_open_any(all.store, &folder, &all.error), 0);
+    assert_int_equal(aq_segment_folder_open_any(stage->store, &folder, &stage->error), 0);
     assert_true(folder.identity.run_id == RUN_ID);
     assert_int_equal(aq_data_audit_create(&audit), 0);
     const aq_data_sink sink = {
         .user = audit, .block = on_block, .message = on_message, .damage = no_damage};
-    assert_int_equal(aq_data_source_read(&folder, &all.info.schema, &sink, &all.error), 0);
+    assert_int_equal(aq_data_source_read(&folder, &stage->info.schema, &sink, &stage->error), 0);
     const aq_data_summary summary = aq_data_audit_summary(audit);
     aq_data_audit_destroy(audit);
     aq_segment_folder_close(&folder);
     return summary;
 }
 
-TEST_WITH(a_store_has_the_steps_of_its_data_set, set_up, tear_down)
+TEST_IN(import_stage, stage, a_store_has_the_steps_of_its_data_set)
 {
     static const uint32_t cuts[][2] = {{3, 8}, {1, 1}, {5, 64}, {2, 4}};
-    write_set();
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-        assert_int_equal(import(cuts[i][0], cuts[i][1], i % 2 ? 4096 : 512), 0);
-        const aq_data_summary summary = read_store();
+    EACH_ROW(i, cuts) {
+        assert_int_equal(import(stage, cuts[i][0], cuts[i][1], i % 2 ? 4096 : 512), 0);
+        const aq_data_summary summary = read_store(stage);
         assert_int_equal(summary.transitions, 13 * LANES * EPISODES);
         assert_int_equal(summary.whole_episodes, LANES * EPISODES);
         assert_int_equal(summary.lanes, LANES);
         assert_int_equal(summary.gaps + summary.doubles + summary.seq_holes + summary.seq_doubles,
                          0);
-        assert_int_equal(empty(all.store), 0);
+        assert_int_equal(empty(stage->store), 0);
     }
 }
 
-TEST_WITH(a_folder_that_is_there_is_left_alone, set_up, tear_down)
+TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)
 {
-    write_set();
-    assert_int_equal(import(3, 8, 4096), 0);
-    assert_int_equal(import(3, 8, 4096), AQ_E_EXISTS);
-    assert_non_null(strstr(all.error.text, "exists already"));
-    assert_int_equal(read_store().transitions, 13 * LANES * EPISODES);
+    assert_int_equal(import(stage, 3, 8, 4096), 0);
+    assert_int_equal(import(stage, 3, 8, 4096), AQ_E_EXISTS);
+    assert_says(stage->error.text, "exists already");
+    assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
 }
 
-TEST_WITH(a_data_set_that_is_cut_short_makes_no_store, set_up, tear_down)
+TEST_IN(import_stage, stage, a_data_set_that_is_cut_short_makes_no_store)
 {
-    write_set();
     aq_buffer bytes;
     aq_buffer_init(&bytes, 1 << 20);
-    assert_int_equal(aq_file_read(all.set, &bytes, NULL), 0);
-    assert_int_equal(truncate(all.set, (off_t)bytes.size - 200), 0);
+    assert_int_equal(aq_file_read(stage->set, &bytes, NULL), 0);
+    assert_int_equal(truncate(stage->set, (off_t)bytes.size - 200), 0);
     aq_buffer_fini(&bytes);
-    assert_int_equal(import(3, 8, 4096), AQ_E_CORRUPT);
-    assert_false(aq_path_exists(all.store));
+    assert_int_equal(import(stage, 3, 8, 4096), AQ_E_CORRUPT);
+    assert_false(aq_path_exists(stage->store));
 }
 
-TEST_WITH(without_memory_no_store_is_made, set_up, tear_down)
+TEST_IN(import_stage, stage, without_memory_no_store_is_made)
 {
-    write_set();
     for (uint64_t nth = 1;; nth++) {
         aq_data_set_reader *reader;
         aq_data_imported imported;
-        const aq_data_import how = {.folder = all.store,
+        const aq_data_import how = {.folder = stage->store,
                                     .run_id = RUN_ID,
                                     .n_step = 3,
                                     .chunk_length = 8,
                                     .message_bytes = 4096,
                                     .segment_bytes = 1 << 20};
-        assert_int_equal(aq_data_set_reader_open(all.set, &reader, &all.error), 0);
+        assert_int_equal(aq_data_set_reader_open(stage->set, &reader, &stage->error), 0);
         aq_memory_fail_at(nth, 0);
-        int rc = aq_data_import_folder(reader, &how, &imported, &all.error);
+        int rc = aq_data_import_folder(reader, &how, &imported, &stage->error);
         aq_memory_fail_at(0, 0);
         aq_data_set_reader_close(reader);
         if (rc == 0) {
             break;
         }
         assert_true(rc == AQ_E_NOMEM || rc == AQ_E_IO); /* the log says it its way */
-        assert_false(aq_path_exists(all.store));
+        assert_false(aq_path_exists(stage->store));
         assert_true(nth < 10000);
     }
-    assert_int_equal(read_store().transitions, 13 * LANES * EPISODES);
+    assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
 }

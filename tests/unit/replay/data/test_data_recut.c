@@ -16,6 +16,7 @@ enum { STEPS = 41 };
 typedef struct harvest {
     aq_layout layout;
     aq_data_audit *audit;
+    aq_data_recut *recut;
     int seen[STEPS]; /* how often each transition was new */
     int chunks;
 } harvest;
@@ -53,7 +54,7 @@ static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *
 }
 
 /* Transitions first .. first + length - 1 of the one episode. */
-static void give(aq_data_recut *recut, const aq_layout *layout, uint32_t first, uint32_t length,
+static void give(harvest *found, const aq_layout *layout, uint32_t first, uint32_t length,
                  uint32_t overlap, bool ends)
 {
     aq_chunk *chunk = kit_chunk(layout, first, length, 0, ends ? KIT_TRUNCATED : KIT_GOES_ON);
@@ -61,30 +62,36 @@ static void give(aq_data_recut *recut, const aq_layout *layout, uint32_t first, 
     chunk->view.overlap = overlap;
     const aq_data_set_block block = {.actor = 3, .incarnation = 5, .view = chunk->view};
     aq_error error;
-    assert_int_equal(aq_data_recut_block(recut, &block, &error), 0);
+    assert_succeeds(aq_data_recut_block(found->recut, &block, &error), &error);
     aq_chunk_unref(chunk);
 }
 
-static aq_data_recut *begin(harvest *found, uint32_t n_step, uint32_t length)
+static void begin(harvest *found, uint32_t n_step, uint32_t length)
 {
-    aq_data_recut *recut;
     memset(found, 0, sizeof(*found));
     found->layout = layout_of(n_step, length);
     assert_int_equal(aq_data_audit_create(&found->audit), 0);
-    assert_int_equal(aq_data_recut_create(&found->layout, on_chunk, found, &recut), 0);
-    return recut;
+    assert_int_equal(aq_data_recut_create(&found->layout, on_chunk, found, &found->recut), 0);
 }
 
-static void end(aq_data_recut *recut, harvest *found)
+static void end(harvest *found)
 {
-    aq_error error;
-    assert_int_equal(aq_data_recut_end(recut, &error), 0);
-    aq_data_recut_destroy(recut);
+    aq_error error = {0};
+    assert_succeeds(aq_data_recut_end(found->recut, &error), &error);
+    aq_data_recut_destroy(found->recut);
     aq_data_audit_destroy(found->audit);
 }
 
+/* Each of the first transitions was new once. */
+static void assert_each_seen_once(const harvest *found, int steps)
+{
+    for (int step = 0; step < steps; step++) {
+        assert_int_equal(found->seen[step], 1);
+    }
+}
+
 /* Cuts the episode as an actor with `n_step` would. */
-static void give_episode(aq_data_recut *recut, uint32_t n_step, uint32_t length, bool ends)
+static void give_episode(harvest *found, uint32_t n_step, uint32_t length, bool ends)
 {
     const aq_layout layout = layout_of(n_step, length);
     uint32_t first = 0;
@@ -92,7 +99,7 @@ static void give_episode(aq_data_recut *recut, uint32_t n_step, uint32_t length,
     while (first + overlap < STEPS) {
         const uint32_t left = STEPS - first;
         const uint32_t now = left < length ? left : length;
-        give(recut, &layout, first, now, overlap, ends && now == left);
+        give(found, &layout, first, now, overlap, ends && now == left);
         first += now - (n_step - 1);
         overlap = n_step - 1;
     }
@@ -104,18 +111,16 @@ TEST(each_transition_is_new_once_whatever_the_cuts)
         for (uint32_t to = 1; to <= 7; to++) {
             for (uint32_t length = to; length <= 17; length += 5) {
                 harvest found;
-                aq_data_recut *recut = begin(&found, to, length);
-                give_episode(recut, from, 9, true);
-                assert_int_equal(aq_data_recut_left_out(recut), 0);
-                for (int step = 0; step < STEPS; step++) {
-                    assert_int_equal(found.seen[step], 1);
-                }
+                begin(&found, to, length);
+                give_episode(&found, from, 9, true);
+                assert_int_equal(aq_data_recut_left_out(found.recut), 0);
+                assert_each_seen_once(&found, STEPS);
                 aq_data_summary summary = aq_data_audit_summary(found.audit);
                 assert_int_equal(summary.transitions, STEPS);
                 assert_int_equal(summary.gaps + summary.doubles, 0);
                 assert_int_equal(summary.whole_episodes, 1);
                 assert_true(summary.return_mean == STEPS * (STEPS - 1) / 2.0);
-                end(recut, &found);
+                end(&found);
             }
         }
     }
@@ -125,43 +130,39 @@ TEST(an_episode_that_goes_on_is_closed_at_the_end)
 {
     harvest found;
     aq_error error;
-    aq_data_recut *recut = begin(&found, 4, 8);
-    give_episode(recut, 3, 9, false);
-    assert_int_equal(aq_data_recut_end(recut, &error), 0);
-    for (int step = 0; step < STEPS; step++) {
-        assert_int_equal(found.seen[step], 1);
-    }
-    end(recut, &found);
+    begin(&found, 4, 8);
+    give_episode(&found, 3, 9, false);
+    assert_int_equal(aq_data_recut_end(found.recut, &error), 0);
+    assert_each_seen_once(&found, STEPS);
+    end(&found);
 }
 
 TEST(what_is_missing_makes_a_new_beginning)
 {
     harvest found;
     const aq_layout layout = layout_of(3, 9);
-    aq_data_recut *recut = begin(&found, 3, 9);
-    give(recut, &layout, 0, 9, 0, false);
-    give(recut, &layout, 14, 9, 2, true); /* 9 to 15 are missing, but two are repeated here */
+    begin(&found, 3, 9);
+    give(&found, &layout, 0, 9, 0, false);
+    give(&found, &layout, 14, 9, 2, true); /* 9 to 15 are missing, but two are repeated here */
     assert_int_equal(found.seen[8], 1);
     assert_int_equal(found.seen[15], 0);
     assert_int_equal(found.seen[16], 1);
     assert_int_equal(aq_data_audit_summary(found.audit).gaps, 1);
-    assert_non_null(strstr(aq_data_audit_summary(found.audit).first_fault, "transition 16"));
-    end(recut, &found);
+    assert_says(aq_data_audit_summary(found.audit).first_fault, "transition 16");
+    end(&found);
 }
 
 TEST(what_was_there_is_passed_over)
 {
     harvest found;
     const aq_layout layout = layout_of(1, 9);
-    aq_data_recut *recut = begin(&found, 1, 30);
-    give(recut, &layout, 0, 9, 0, false);
-    give(recut, &layout, 5, 9, 0, false); /* 5 to 8 again */
-    give(recut, &layout, 14, 9, 0, true);
-    assert_int_equal(aq_data_recut_doubles(recut), 4);
-    for (int step = 0; step < 23; step++) {
-        assert_int_equal(found.seen[step], 1);
-    }
-    end(recut, &found);
+    begin(&found, 1, 30);
+    give(&found, &layout, 0, 9, 0, false);
+    give(&found, &layout, 5, 9, 0, false); /* 5 to 8 again */
+    give(&found, &layout, 14, 9, 0, true);
+    assert_int_equal(aq_data_recut_doubles(found.recut), 4);
+    assert_each_seen_once(&found, 23);
+    end(&found);
 }
 
 TEST(too_few_steps_for_an_item_are_left_out_and_counted)
@@ -169,12 +170,12 @@ TEST(too_few_steps_for_an_item_are_left_out_and_counted)
     harvest found;
     aq_error error;
     const aq_layout layout = layout_of(1, 9);
-    aq_data_recut *recut = begin(&found, 6, 9);
-    give(recut, &layout, 0, 5, 0, false);
-    assert_int_equal(aq_data_recut_end(recut, &error), 0);
+    begin(&found, 6, 9);
+    give(&found, &layout, 0, 5, 0, false);
+    assert_int_equal(aq_data_recut_end(found.recut, &error), 0);
     assert_int_equal(found.chunks, 0);
-    assert_int_equal(aq_data_recut_left_out(recut), 5);
-    end(recut, &found);
+    assert_int_equal(aq_data_recut_left_out(found.recut), 5);
+    end(&found);
 }
 
 TEST(an_audit_tells_messages_that_are_missing_or_twice)
@@ -188,6 +189,6 @@ TEST(an_audit_tells_messages_that_are_missing_or_twice)
     const aq_data_summary summary = aq_data_audit_summary(audit);
     assert_int_equal(summary.seq_doubles, 1);
     assert_int_equal(summary.seq_holes, 2);
-    assert_non_null(strstr(summary.first_fault, "message 5 of actor 1"));
+    assert_says(summary.first_fault, "message 5 of actor 1");
     aq_data_audit_destroy(audit);
 }

@@ -15,39 +15,18 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
-static segment_kit kit;
-
-static int set_up(void **state)
+static void write_records(segment_kit *kit, uint64_t count)
 {
-    (void)state;
-    segment_kit_init(&kit);
-    return 0;
+    segment_kit_open(kit, NULL);
+    segment_kit_append(kit, count);
+    segment_kit_close(kit);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    segment_kit_fini(&kit);
-    return 0;
-}
-
-static void write_records(uint64_t count)
-{
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, count);
-    segment_kit_close(&kit);
-}
-
-static void refuse(int code, const char *words)
+static void refuse(segment_kit *kit, int code, const char *words)
 {
     aq_error error = {0};
-    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), code);
-    assert_int_equal(error.code, code);
-    if (strstr(error.text, words) == NULL) {
-        print_message("%s\n", error.text);
-    }
-    assert_non_null(strstr(error.text, words));
-    assert_non_null(strstr(error.text, kit.config.folder));
+    assert_refused(segment_kit_try_open(kit, NULL, &error), code, &error, words);
+    assert_non_null(strstr(error.text, kit->config.folder));
 }
 
 /* A header that says another version, and is right otherwise. */
@@ -64,11 +43,11 @@ static void make_newer(const char *path)
     aq_free(bytes);
 }
 
-TEST_WITH(a_folder_in_use_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_folder_in_use_is_refused)
 {
     int done[2];
     int status;
-    segment_kit_open(&kit, NULL);
+    segment_kit_open(kit, NULL);
     assert_int_equal(pipe(done), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -77,7 +56,7 @@ TEST_WITH(a_folder_in_use_is_refused, set_up, tear_down)
         segment_harvest harvest = {0};
         aq_error error = {0};
         const aq_replay_log_recovery into = segment_harvest_into(&harvest);
-        const int rc = aq_segment_log_open(&kit.config, &into, &kit.found, &log, &error);
+        const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
         const bool said = strstr(error.text, "in use by another process") != NULL;
         _exit(rc == AQ_E_EXISTS && said ? 0 : 1);
     }
@@ -85,159 +64,157 @@ TEST_WITH(a_folder_in_use_is_refused, set_up, tear_down)
     assert_int_equal(status, 0);
     close(done[0]);
     close(done[1]);
-    segment_kit_append(&kit, 1);
-    segment_kit_settle(&kit);
+    segment_kit_write(kit, 1);
 }
 
-TEST_WITH(a_folder_is_free_again_after_close, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_folder_is_free_again_after_close)
 {
     for (int i = 0; i < 3; i++) {
-        segment_kit_open(&kit, NULL);
-        segment_kit_close(&kit);
+        segment_kit_open(kit, NULL);
+        segment_kit_close(kit);
     }
 }
 
-TEST_WITH(a_store_of_another_run_or_schema_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_store_of_another_run_or_schema_is_refused)
 {
-    write_records(3);
-    kit.config.run_id++;
-    refuse(AQ_E_SCHEMA, "another run");
-    kit.config.run_id--;
-    kit.config.schema_hash++;
-    refuse(AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
-    kit.config.schema_hash--;
-    segment_kit_open(&kit, NULL);
+    write_records(kit, 3);
+    kit->config.run_id++;
+    refuse(kit, AQ_E_SCHEMA, "another run");
+    kit->config.run_id--;
+    kit->config.schema_hash++;
+    refuse(kit, AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
+    kit->config.schema_hash--;
+    segment_kit_open(kit, NULL);
 }
 
-TEST_WITH(files_of_a_newer_version_are_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, files_of_a_newer_version_are_refused)
 {
-    write_records(3);
-    make_newer(segment_kit_segment(&kit, 1));
-    refuse(AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
-    make_newer(segment_kit_path(&kit, "store.aqrs"));
-    refuse(AQ_E_VERSION, "store.aqrs: of format version 9");
+    write_records(kit, 3);
+    make_newer(segment_kit_segment(kit, 1));
+    refuse(kit, AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
+    make_newer(segment_kit_path(kit, "store.aqrs"));
+    refuse(kit, AQ_E_VERSION, "store.aqrs: of format version 9");
 }
 
-TEST_WITH(foreign_files_under_our_names_are_refused_and_left, set_up, tear_down)
+TEST_IN(segment_kit, kit, foreign_files_under_our_names_are_refused_and_left)
 {
     static const char words[] = "These are my notes, and they are longer than a header of a file.";
     static const char *const names[] = {"segment-00000000000002.aqrs", "snapshot.aqrs"};
-    write_records(3);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        segment_kit_file_put(segment_kit_path(&kit, names[i]), words, sizeof(words));
-        refuse(AQ_E_FOREIGN, names[i]);
-        assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, names[i])), sizeof(words));
-        unlink(segment_kit_path(&kit, names[i]));
+    write_records(kit, 3);
+    EACH_ROW(i, names) {
+        segment_kit_file_put(segment_kit_path(kit, names[i]), words, sizeof(words));
+        refuse(kit, AQ_E_FOREIGN, names[i]);
+        assert_int_equal(segment_kit_file_size(segment_kit_path(kit, names[i])), sizeof(words));
+        unlink(segment_kit_path(kit, names[i]));
     }
-    segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), words, sizeof(words));
-    refuse(AQ_E_FOREIGN, "store.aqrs");
-    assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, "store.aqrs")), sizeof(words));
+    segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), words, sizeof(words));
+    refuse(kit, AQ_E_FOREIGN, "store.aqrs");
+    assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "store.aqrs")), sizeof(words));
 }
 
-TEST_WITH(a_short_foreign_file_and_a_folder_under_our_names_are_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_refused)
 {
-    write_records(3);
-    segment_kit_file_put(segment_kit_segment(&kit, 2), "hello", 5);
-    refuse(AQ_E_FOREIGN, "not a segment of a replay store");
-    unlink(segment_kit_segment(&kit, 2));
-    assert_int_equal(mkdir(segment_kit_segment(&kit, 2), 0777), 0);
-    refuse(AQ_E_FOREIGN, "not a file");
+    write_records(kit, 3);
+    segment_kit_file_put(segment_kit_segment(kit, 2), "hello", 5);
+    refuse(kit, AQ_E_FOREIGN, "not a segment of a replay store");
+    unlink(segment_kit_segment(kit, 2));
+    assert_int_equal(mkdir(segment_kit_segment(kit, 2), 0777), 0);
+    refuse(kit, AQ_E_FOREIGN, "not a file");
 }
 
-TEST_WITH(a_segment_of_another_store_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_segment_of_another_store_is_refused)
 {
     segment_kit other;
     size_t size;
-    write_records(3);
-    segment_kit_init(&other);
+    write_records(kit, 3);
+    segment_kit_setup(&other);
     other.config.store = 1;
     segment_kit_open(&other, NULL);
     segment_kit_append(&other, 20);
     segment_kit_close(&other);
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&other, 2), &size);
-    segment_kit_file_put(segment_kit_segment(&kit, 2), bytes, size);
+    segment_kit_file_put(segment_kit_segment(kit, 2), bytes, size);
     aq_free(bytes);
-    segment_kit_fini(&other);
-    refuse(AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
+    segment_kit_teardown(&other);
+    refuse(kit, AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
 }
 
-TEST_WITH(a_renamed_segment_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_renamed_segment_is_refused)
 {
     size_t size;
-    write_records(3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
-    segment_kit_file_put(segment_kit_segment(&kit, 4), bytes, size);
+    write_records(kit, 3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
+    segment_kit_file_put(segment_kit_segment(kit, 4), bytes, size);
     aq_free(bytes);
-    refuse(AQ_E_FOREIGN, "it is file 1 of store");
+    refuse(kit, AQ_E_FOREIGN, "it is file 1 of store");
 }
 
-TEST_WITH(segments_without_the_file_that_names_the_store_are_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, segments_without_the_file_that_names_the_store_are_refused)
 {
-    write_records(3);
-    assert_int_equal(unlink(segment_kit_path(&kit, "store.aqrs")), 0);
-    refuse(AQ_E_FOREIGN, "no store.aqrs");
-    assert_true(segment_kit_file_size(segment_kit_segment(&kit, 1)) > 0);
+    write_records(kit, 3);
+    assert_int_equal(unlink(segment_kit_path(kit, "store.aqrs")), 0);
+    refuse(kit, AQ_E_FOREIGN, "no store.aqrs");
+    assert_true(segment_kit_file_size(segment_kit_segment(kit, 1)) > 0);
 }
 
-TEST_WITH(a_damaged_name_of_the_store_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_damaged_name_of_the_store_is_refused)
 {
     size_t size;
-    write_records(3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_path(&kit, "store.aqrs"), &size);
+    write_records(kit, 3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_path(kit, "store.aqrs"), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 1;
-        segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, size);
-        refuse(AQ_E_CORRUPT, "store.aqrs: damaged");
+        segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), bytes, size);
+        refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
         bytes[i] ^= 1;
     }
     for (size_t cut = AQ_FILE_HEADER_BYTES; cut < size; cut++) {
-        segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, cut);
-        refuse(AQ_E_CORRUPT, "store.aqrs: damaged");
+        segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), bytes, cut);
+        refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
     }
     aq_free(bytes);
 }
 
-TEST_WITH(other_files_in_the_folder_are_none_of_our_business, set_up, tear_down)
+TEST_IN(segment_kit, kit, other_files_in_the_folder_are_none_of_our_business)
 {
     static const char *const names[] = {"notes.txt", "segment-1.aqrs",
                                         "segment-000000000000x1.aqrs",
                                         "segment-00000000000001.aqrs.bak"};
-    write_records(3);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        segment_kit_file_put(segment_kit_path(&kit, names[i]), "mine", 4);
+    write_records(kit, 3);
+    EACH_ROW(i, names) {
+        segment_kit_file_put(segment_kit_path(kit, names[i]), "mine", 4);
     }
-    segment_kit_open(&kit, NULL);
-    assert_int_equal(kit.found.last_number, 3);
-    segment_kit_close(&kit);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, names[i])), 4);
+    segment_kit_open(kit, NULL);
+    assert_int_equal(kit->found.last_number, 3);
+    segment_kit_close(kit);
+    EACH_ROW(i, names) {
+        assert_int_equal(segment_kit_file_size(segment_kit_path(kit, names[i])), 4);
     }
 }
 
-TEST_WITH(a_file_in_the_folders_place_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_file_in_the_folders_place_is_refused)
 {
-    segment_kit_file_put(kit.folder, "x", 1);
-    refuse(AQ_E_IO, "");
-    unlink(kit.folder);
-    kit.config.folder = "/proc/nothing/can/be/made/here";
+    segment_kit_file_put(kit->folder, "x", 1);
+    refuse(kit, AQ_E_IO, "");
+    unlink(kit->folder);
+    kit->config.folder = "/proc/nothing/can/be/made/here";
     aq_error error = {0};
-    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), AQ_E_IO);
+    assert_int_equal(segment_kit_try_open(kit, NULL, &error), AQ_E_IO);
     assert_true(error.text[0] != '\0');
 }
 
-TEST_WITH(a_path_that_is_too_long_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
 {
     char path[PATH_MAX + 10];
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
-    kit.config.folder = path;
+    kit->config.folder = path;
     aq_error error = {0};
-    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), AQ_E_IO);
-    assert_non_null(strstr(error.text, "too long"));
+    assert_refused(segment_kit_try_open(kit, NULL, &error), AQ_E_IO, &error, "too long");
 }
 
 /* Opens the store as somebody who may not write there; the superuser may write anywhere. */
-static int open_as_nobody(void)
+static int open_as_nobody(segment_kit *kit)
 {
     aq_replay_log *log;
     segment_harvest harvest = {0};
@@ -246,35 +223,35 @@ static int open_as_nobody(void)
     if (getuid() == 0 && setuid(65534) != 0) {
         return 2;
     }
-    const int rc = aq_segment_log_open(&kit.config, &into, &kit.found, &log, &error);
-    return rc == AQ_E_IO && strstr(error.text, kit.folder) != NULL &&
+    const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
+    return rc == AQ_E_IO && strstr(error.text, kit->folder) != NULL &&
                    strstr(error.text, "Permission denied") != NULL
                ? 0
                : 1;
 }
 
-TEST_WITH(a_folder_that_cannot_be_written_is_refused, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_folder_that_cannot_be_written_is_refused)
 {
     int status;
-    write_records(3);
-    assert_int_equal(chmod(kit.folder, 0555), 0);
+    write_records(kit, 3);
+    assert_int_equal(chmod(kit->folder, 0555), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        _exit(open_as_nobody());
+        _exit(open_as_nobody(kit));
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(chmod(kit.folder, 0755), 0);
+    assert_int_equal(chmod(kit->folder, 0755), 0);
     assert_int_equal(status, 0);
 }
 
-TEST_WITH(any_store_can_be_opened_to_look_at, set_up, tear_down)
+TEST_IN(segment_kit, kit, any_store_can_be_opened_to_look_at)
 {
     aq_segment_folder folder;
     uint64_t *numbers;
     size_t count;
-    write_records(20);
-    assert_int_equal(aq_segment_folder_open_any(kit.folder, &folder, NULL), 0);
+    write_records(kit, 20);
+    assert_int_equal(aq_segment_folder_open_any(kit->folder, &folder, NULL), 0);
     assert_int_equal(folder.identity.run_id, 7);
     assert_int_equal(folder.identity.schema_hash, 11);
     assert_int_equal(folder.identity.store, SEGMENT_KIT_STORE);

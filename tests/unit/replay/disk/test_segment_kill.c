@@ -16,53 +16,48 @@
 
 enum { ROUNDS = 30, KEPT_SEGMENTS = 4, SEED = 20240601, SNAPSHOT_EVERY = 500 };
 
-static segment_kit kit;
-static segment_harvest harvest;
+typedef segment_kit busy_store;
 
-static int set_up(void **state)
+static void busy_store_setup(busy_store *kit)
 {
-    (void)state;
-    segment_kit_init(&kit);
-    kit.config.segment_bytes = 200000;
-    kit.frame_bytes = 1500;
-    return 0;
+    segment_kit_setup(kit);
+    kit->config.segment_bytes = 200000;
+    kit->frame_bytes = 1500;
 }
 
-static int tear_down(void **state)
+static void busy_store_teardown(busy_store *kit)
 {
-    (void)state;
-    segment_kit_fini(&kit);
-    return 0;
+    segment_kit_teardown(kit);
 }
 
-static void request_snapshot(void)
+static void request_snapshot(segment_kit *kit)
 {
     uint8_t *bytes;
     aq_lease *lease;
     if (aq_lease_create(300000, &bytes, &lease) == 0) {
-        memset(bytes, (int)(kit.last_number & 0xff), 300000);
-        (void)!kit.log->class->snapshot(kit.log, lease);
+        memset(bytes, (int)(kit->last_number & 0xff), 300000);
+        (void)!kit->log->class->snapshot(kit->log, lease);
         aq_lease_unref(lease);
     }
 }
 
 /* The child: writes for ever, and says what is durable. */
-static void write_for_ever(int pipe_fd)
+static void write_for_ever(segment_kit *kit, int pipe_fd)
 {
     uint64_t told = 0;
     uint64_t oldest = 1;
     aq_log_progress progress;
-    segment_kit_open(&kit, NULL);
+    segment_kit_open(kit, NULL);
     for (;;) {
-        if (segment_kit_try_append(&kit) != 0) {
-            segment_kit_settle(&kit);
+        if (segment_kit_try_append(kit) != 0) {
+            segment_kit_settle(kit);
         }
-        if (kit.last_number % SNAPSHOT_EVERY == 0) {
-            request_snapshot();
+        if (kit->last_number % SNAPSHOT_EVERY == 0) {
+            request_snapshot(kit);
         }
-        kit.log->class->poll(kit.log, &progress);
+        kit->log->class->poll(kit->log, &progress);
         while (progress.segment > KEPT_SEGMENTS && oldest + KEPT_SEGMENTS <= progress.segment) {
-            kit.log->class->drop(kit.log, oldest++);
+            kit->log->class->drop(kit->log, oldest++);
         }
         if (progress.durable > told) {
             told = progress.durable;
@@ -85,7 +80,7 @@ static uint64_t last_told(int pipe_fd)
     return told;
 }
 
-static uint64_t kill_a_writer(aq_rng *rng)
+static uint64_t kill_a_writer(segment_kit *kit, aq_rng *rng)
 {
     int ends[2];
     int status;
@@ -95,7 +90,7 @@ static uint64_t kill_a_writer(aq_rng *rng)
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
-        write_for_ever(ends[1]);
+        write_for_ever(kit, ends[1]);
     }
     close(ends[1]);
     const ssize_t got = read(ends[0], &first, sizeof(first)); /* it is at work */
@@ -111,30 +106,30 @@ static uint64_t kill_a_writer(aq_rng *rng)
 }
 
 /* What there is, is without a gap, and reaches what was told. */
-static void assert_kept(uint64_t told)
+static void assert_kept(segment_kit *kit, uint64_t told)
 {
-    harvest = (segment_harvest){.keeps_frames = true};
-    segment_kit_open(&kit, &harvest);
-    assert_true(kit.found.last_number >= told);
-    assert_true(harvest.count > 0);
-    segment_harvest_assert_range(&harvest, harvest.numbers[0], kit.found.last_number);
-    for (size_t i = 0; i < harvest.damages; i++) {
-        assert_non_null(strstr(harvest.damage[i], "no whole record")); /* a torn tail at most */
+    kit->harvest = (segment_harvest){.keeps_frames = true};
+    segment_kit_open(kit, &kit->harvest);
+    assert_true(kit->found.last_number >= told);
+    assert_true(kit->harvest.count > 0);
+    segment_harvest_assert_range(&kit->harvest, kit->harvest.numbers[0], kit->found.last_number);
+    for (size_t i = 0; i < kit->harvest.damages; i++) {
+        assert_says(kit->harvest.damage[i], "no whole record"); /* a torn tail at most */
     }
-    assert_true(harvest.damages <= 1);
-    segment_harvest_fini(&harvest);
-    segment_kit_close(&kit);
+    assert_true(kit->harvest.damages <= 1);
+    segment_harvest_fini(&kit->harvest);
+    segment_kit_close(kit);
 }
 
-static void kill_and_look(void)
+static void kill_and_look(segment_kit *kit)
 {
     aq_rng rng;
     uint64_t before = 0;
     aq_rng_init(&rng, SEED, 0);
     for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t told = kill_a_writer(&rng);
+        const uint64_t told = kill_a_writer(kit, &rng);
         assert_true(told >= before); /* it begins with what it found */
-        assert_kept(told);
+        assert_kept(kit, told);
         before = told;
     }
     assert_true(before > 0);
@@ -142,13 +137,13 @@ static void kill_and_look(void)
                   (unsigned long long)before, SEED);
 }
 
-TEST_WITH(what_was_durable_survives_kill, set_up, tear_down)
+TEST_IN(busy_store, kit, what_was_durable_survives_kill)
 {
-    kill_and_look();
+    kill_and_look(kit);
 }
 
-TEST_WITH(what_was_durable_survives_kill_when_compressed, set_up, tear_down)
+TEST_IN(busy_store, kit, what_was_durable_survives_kill_when_compressed)
 {
-    kit.config.compressed = true;
-    kill_and_look();
+    kit->config.compressed = true;
+    kill_and_look(kit);
 }

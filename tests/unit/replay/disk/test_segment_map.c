@@ -6,73 +6,45 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
-static segment_kit kit;
-static segment_harvest harvest;
-
-static int set_up(void **state)
-{
-    (void)state;
-    segment_kit_init(&kit);
-    harvest = (segment_harvest){.keeps_frames = true};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    segment_kit_fini(&kit);
-    segment_harvest_fini(&harvest);
-    return 0;
-}
-
-static void reopen(void)
-{
-    segment_kit_close(&kit);
-    segment_harvest_fini(&harvest);
-    harvest.keeps_frames = true;
-    segment_kit_open(&kit, &harvest);
-}
-
 /* ---- mapping -------------------------------------------------------------------------------- */
 
-static void assert_mapped(uint64_t number, uint64_t segment)
+static void assert_mapped(segment_kit *kit, uint64_t number, uint64_t segment)
 {
     aq_lease *mapped = NULL;
-    aq_lease *expected = segment_kit_frame(number, kit.frame_bytes);
-    assert_int_equal(kit.log->class->map(kit.log, number, segment, &mapped), 0);
+    aq_lease *expected = segment_kit_frame(number, kit->frame_bytes);
+    assert_int_equal(kit->log->class->map(kit->log, number, segment, &mapped), 0);
     assert_int_equal(mapped->size, expected->size);
     assert_memory_equal(mapped->bytes, expected->bytes, expected->size);
     aq_lease_unref(mapped);
     aq_lease_unref(expected);
 }
 
-TEST_WITH(a_durable_record_is_mapped_as_it_was_written, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_durable_record_is_mapped_as_it_was_written)
 {
-    segment_kit_open(&kit, NULL);
+    segment_kit_open(kit, NULL);
     for (uint64_t number = 1; number <= 20; number++) {
-        segment_kit_append(&kit, 1);
-        segment_kit_settle(&kit);
-        assert_mapped(number, (number - 1) / 8 + 1); /* also in a file that still grows */
+        segment_kit_append(kit, 1);
+        segment_kit_settle(kit);
+        assert_mapped(kit, number, (number - 1) / 8 + 1); /* also in a file that still grows */
     }
-    reopen();
+    segment_kit_reopen(kit);
     for (uint64_t number = 1; number <= 20; number++) {
-        assert_mapped(number, (number - 1) / 8 + 1);
+        assert_mapped(kit, number, (number - 1) / 8 + 1);
     }
 }
 
-TEST_WITH(a_mapped_frame_outlives_its_segment_and_the_log, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_mapped_frame_outlives_its_segment_and_the_log)
 {
     aq_lease *first = NULL;
     aq_lease *second = NULL;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 20);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &first), 0);
-    assert_int_equal(kit.log->class->map(kit.log, 9, 2, &second), 0);
-    kit.log->class->drop(kit.log, 1);
-    segment_kit_append(&kit, 10);
-    segment_kit_close(&kit);
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 20);
+    assert_int_equal(kit->log->class->map(kit->log, 1, 1, &first), 0);
+    assert_int_equal(kit->log->class->map(kit->log, 9, 2, &second), 0);
+    kit->log->class->drop(kit->log, 1);
+    segment_kit_append(kit, 10);
+    segment_kit_close(kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
     aq_lease *expected = segment_kit_frame(1, 100);
     assert_memory_equal(first->bytes, expected->bytes, 100);
     aq_lease_unref(expected);
@@ -83,59 +55,55 @@ TEST_WITH(a_mapped_frame_outlives_its_segment_and_the_log, set_up, tear_down)
     aq_lease_unref(second);
 }
 
-TEST_WITH(what_is_not_there_is_not_mapped, set_up, tear_down)
+TEST_IN(segment_kit, kit, what_is_not_there_is_not_mapped)
 {
     aq_lease *frame = NULL;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 4, 1, &frame), AQ_E_NOT_FOUND);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 2, &frame), AQ_E_NOT_FOUND);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 3);
+    assert_int_equal(kit->log->class->map(kit->log, 4, 1, &frame), AQ_E_NOT_FOUND);
+    assert_int_equal(kit->log->class->map(kit->log, 1, 2, &frame), AQ_E_NOT_FOUND);
 }
 
-TEST_WITH(a_frame_that_has_changed_on_the_disk_is_not_mapped, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_frame_that_has_changed_on_the_disk_is_not_mapped)
 {
     size_t size;
     aq_lease *frame = NULL;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_settle(&kit);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
     bytes[size - 1] ^= 1;
-    segment_kit_file_put(segment_kit_segment(&kit, 1), bytes, size);
+    segment_kit_file_put(segment_kit_segment(kit, 1), bytes, size);
     aq_free(bytes);
-    assert_int_equal(kit.log->class->map(kit.log, 3, 1, &frame), AQ_E_CORRUPT);
-    assert_mapped(2, 1);
+    assert_int_equal(kit->log->class->map(kit->log, 3, 1, &frame), AQ_E_CORRUPT);
+    assert_mapped(kit, 2, 1);
 }
 
 /* ---- compression ---------------------------------------------------------------------------- */
 
-TEST_WITH(compressed_records_are_smaller_and_the_same, set_up, tear_down)
+TEST_IN(segment_kit, kit, compressed_records_are_smaller_and_the_same)
 {
     aq_lease *frame = NULL;
-    kit.config.compressed = true;
-    kit.config.segment_bytes = 1 << 20;
-    kit.frame_bytes = 50000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 30);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &frame), AQ_E_UNSUPPORTED);
+    kit->config.compressed = true;
+    kit->config.segment_bytes = 1 << 20;
+    kit->frame_bytes = 50000;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 30);
+    assert_int_equal(kit->log->class->map(kit->log, 1, 1, &frame), AQ_E_UNSUPPORTED);
     aq_log_progress progress;
-    kit.log->class->poll(kit.log, &progress);
+    kit->log->class->poll(kit->log, &progress);
     assert_true(progress.disk_bytes < 30 * 50000 * 9 / 10);
-    kit.config.compressed = false; /* what is there is read whatever is wanted now */
-    reopen();
-    segment_harvest_assert_range(&harvest, 1, 30);
+    kit->config.compressed = false; /* what is there is read whatever is wanted now */
+    segment_kit_reopen(kit);
+    segment_harvest_assert_range(&kit->harvest, 1, 30);
 }
 
-TEST_WITH(a_frame_that_compression_makes_no_smaller_is_written_as_it_is, set_up, tear_down)
+TEST_IN(segment_kit, kit, a_frame_that_compression_makes_no_smaller_is_written_as_it_is)
 {
-    kit.config.compressed = true;
-    kit.frame_bytes = 20;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 5);
-    segment_kit_settle(&kit);
-    assert_mapped(5, 1);
-    reopen();
-    segment_harvest_assert_range(&harvest, 1, 5);
+    kit->config.compressed = true;
+    kit->frame_bytes = 20;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 5);
+    assert_mapped(kit, 5, 1);
+    segment_kit_reopen(kit);
+    segment_harvest_assert_range(&kit->harvest, 1, 5);
 }

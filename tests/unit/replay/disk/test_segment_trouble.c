@@ -13,9 +13,6 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
-static segment_kit kit;
-static segment_harvest harvest;
-
 /* A disk with so many bytes left, that takes at most so many at once, and fails so many calls. */
 static struct {
     _Atomic long room;
@@ -92,12 +89,13 @@ static const aq_segment_disk bad_disk = {
     .retry_ms = 10,
 };
 
-static int set_up(void **state)
+typedef segment_kit bad_store;
+
+static void bad_store_setup(bad_store *kit)
 {
-    (void)state;
-    segment_kit_init(&kit);
-    kit.config.disk = &bad_disk;
-    kit.config.segment_bytes = 1 << 20;
+    segment_kit_setup(kit);
+    kit->config.disk = &bad_disk;
+    kit->config.segment_bytes = 1 << 20;
     atomic_store(&disk.room, 1L << 40);
     atomic_store(&disk.bytes_max, 1L << 40);
     atomic_store(&disk.write_errno, ENOSPC);
@@ -107,32 +105,19 @@ static int set_up(void **state)
     atomic_store(&disk.unlinks_failing, 0);
     atomic_store(&disk.renames_failing, 0);
     atomic_store(&disk.syncs, 0);
-    harvest = (segment_harvest){.keeps_frames = true};
-    return 0;
 }
 
-static int tear_down(void **state)
+static void bad_store_teardown(bad_store *kit)
 {
-    (void)state;
-    segment_kit_fini(&kit);
-    segment_harvest_fini(&harvest);
-    return 0;
-}
-
-static void reopen(void)
-{
-    segment_kit_close(&kit);
-    segment_harvest_fini(&harvest);
-    harvest.keeps_frames = true;
-    segment_kit_open(&kit, &harvest);
+    segment_kit_teardown(kit);
 }
 
 /* Whether the next life finds exactly the records up to `last`, and nothing between them. */
-static void assert_recovers(uint64_t last)
+static void assert_recovers(segment_kit *kit, uint64_t last)
 {
-    reopen();
-    segment_harvest_assert_range(&harvest, 1, last);
-    assert_int_equal(harvest.damages, 0);
+    segment_kit_reopen(kit);
+    segment_harvest_assert_range(&kit->harvest, 1, last);
+    assert_int_equal(kit->harvest.damages, 0);
 }
 
 static bool is_durable_and_loose(const aq_log_progress *progress, uint64_t number)
@@ -157,111 +142,107 @@ static bool has_failed_to_sync(const aq_log_progress *progress, uint64_t times)
 
 /* ---- full disks ------------------------------------------------------------------------------ */
 
-TEST_WITH(a_full_disk_stops_the_log_until_there_is_room, set_up, tear_down)
+TEST_IN(bad_store, kit, a_full_disk_stops_the_log_until_there_is_room)
 {
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 5);
-    segment_kit_settle(&kit);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 5);
     atomic_store(&disk.room, 200); /* one record of 132 bytes, and a part of the next */
-    segment_kit_append(&kit, 5);
-    aq_log_progress progress = segment_kit_wait(&kit, segment_kit_is_stuck, true);
-    progress = segment_kit_wait(&kit, segment_kit_is_durable, 6);
+    segment_kit_append(kit, 5);
+    aq_log_progress progress = segment_kit_wait(kit, segment_kit_is_stuck, true);
+    progress = segment_kit_wait(kit, segment_kit_is_durable, 6);
     assert_true(progress.stuck);
     assert_int_equal(progress.durable, 6);
     assert_int_equal(progress.backlog_bytes, 400);
-    assert_non_null(strstr(progress.reason, "segment-00000000000001.aqrs: can't write: No space"));
-    const long whole = segment_kit_file_size(segment_kit_segment(&kit, 1));
+    assert_says(progress.reason, "segment-00000000000001.aqrs: can't write: No space");
+    const long whole = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_int_equal((whole - 64 - 32) % 132, 0); /* no part of a record has stayed */
-    segment_kit_append(&kit, 5);
+    segment_kit_append(kit, 5);
     atomic_store(&disk.room, 1L << 40);
-    progress = segment_kit_wait(&kit, is_durable_and_loose, 15);
+    progress = segment_kit_wait(kit, is_durable_and_loose, 15);
     assert_string_equal(progress.reason, "");
-    assert_recovers(15);
+    assert_recovers(kit, 15);
 }
 
-TEST_WITH(a_full_disk_at_every_byte_leaves_whole_records, set_up, tear_down)
+TEST_IN(bad_store, kit, a_full_disk_at_every_byte_leaves_whole_records)
 {
     for (long room = 0; room < 700; room += 7) {
-        segment_kit_open(&kit, NULL);
-        const uint64_t before = kit.last_number;
+        segment_kit_open(kit, NULL);
+        const uint64_t before = kit->last_number;
         atomic_store(&disk.room, room);
-        segment_kit_append(&kit, 3);
+        segment_kit_append(kit, 3);
         const aq_log_progress progress =
-            segment_kit_wait(&kit, is_durable_or_stuck, kit.last_number);
-        segment_kit_close(&kit); /* the last attempt fails as well */
+            segment_kit_wait(kit, is_durable_or_stuck, kit->last_number);
+        segment_kit_close(kit); /* the last attempt fails as well */
         atomic_store(&disk.room, 1L << 40);
-        segment_harvest_fini(&harvest);
-        harvest.keeps_frames = true;
-        segment_kit_open(&kit, &harvest);
-        assert_int_equal(harvest.damages, 0);
-        assert_true(kit.found.last_number >= progress.durable);
-        assert_true(kit.found.last_number <= before + 3);
-        segment_harvest_assert_range(&harvest, 1, kit.found.last_number);
-        segment_kit_close(&kit);
+        segment_harvest_fini(&kit->harvest);
+        kit->harvest.keeps_frames = true;
+        segment_kit_open(kit, &kit->harvest);
+        assert_int_equal(kit->harvest.damages, 0);
+        assert_true(kit->found.last_number >= progress.durable);
+        assert_true(kit->found.last_number <= before + 3);
+        segment_harvest_assert_range(&kit->harvest, 1, kit->found.last_number);
+        segment_kit_close(kit);
     }
 }
 
-TEST_WITH(dropping_segments_makes_room, set_up, tear_down)
+TEST_IN(bad_store, kit, dropping_segments_makes_room)
 {
-    kit.config.segment_bytes = 1000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 20);
-    segment_kit_settle(&kit);
+    kit->config.segment_bytes = 1000;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 20);
     atomic_store(&disk.room, 0);
-    segment_kit_append(&kit, 1);
-    segment_kit_wait(&kit, segment_kit_is_stuck, true);
-    kit.log->class->drop(kit.log, 1);
-    segment_kit_wait(&kit, segment_kit_is_small, 2000);
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), 0);
+    segment_kit_append(kit, 1);
+    segment_kit_wait(kit, segment_kit_is_stuck, true);
+    kit->log->class->drop(kit->log, 1);
+    segment_kit_wait(kit, segment_kit_is_small, 2000);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), 0);
     atomic_store(&disk.room, 1L << 40);
-    segment_kit_settle(&kit);
-    segment_kit_append(&kit, 1);
-    reopen();
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
-    assert_int_equal(harvest.damages, 0);
-    assert_int_equal(harvest.count, 22 - 8);
+    segment_kit_settle(kit);
+    segment_kit_append(kit, 1);
+    segment_kit_reopen(kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
+    assert_int_equal(kit->harvest.damages, 0);
+    assert_int_equal(kit->harvest.count, 22 - 8);
 }
 
-TEST_WITH(what_was_dropped_on_a_full_disk_is_not_missed, set_up, tear_down)
+TEST_IN(bad_store, kit, what_was_dropped_on_a_full_disk_is_not_missed)
 {
-    kit.config.segment_bytes = 1000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 20);
-    segment_kit_settle(&kit);
+    kit->config.segment_bytes = 1000;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 20);
     atomic_store(&disk.room, 0);
-    segment_kit_append(&kit, 1);
-    segment_kit_wait(&kit, segment_kit_is_stuck, true);
-    kit.log->class->drop(kit.log, 1);
-    segment_kit_wait(&kit, segment_kit_is_small, 2000);
-    segment_kit_close(&kit);
+    segment_kit_append(kit, 1);
+    segment_kit_wait(kit, segment_kit_is_stuck, true);
+    kit->log->class->drop(kit->log, 1);
+    segment_kit_wait(kit, segment_kit_is_small, 2000);
+    segment_kit_close(kit);
     atomic_store(&disk.room, 1L << 40);
     for (int life = 0; life < 2; life++) {
-        reopen();
-        assert_int_equal(harvest.damages, 0);
-        assert_int_equal(harvest.count, 12 + (life == 1 ? 1 : 0));
-        segment_kit_append(&kit, 1);
+        segment_kit_reopen(kit);
+        assert_int_equal(kit->harvest.damages, 0);
+        assert_int_equal(kit->harvest.count, 12 + (life == 1 ? 1 : 0));
+        segment_kit_append(kit, 1);
     }
-    segment_kit_close(&kit);
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    segment_kit_close(kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
 }
 
-TEST_WITH(a_backlog_behind_a_full_disk_is_bounded, set_up, tear_down)
+TEST_IN(bad_store, kit, a_backlog_behind_a_full_disk_is_bounded)
 {
-    kit.config.backlog_bytes = 1000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 1);
-    segment_kit_settle(&kit);
+    kit->config.backlog_bytes = 1000;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 1);
     atomic_store(&disk.room, 0);
-    segment_kit_append(&kit, 10);
-    segment_kit_wait(&kit, segment_kit_is_stuck, true);
-    assert_int_equal(segment_kit_try_append(&kit), AQ_E_FULL);
+    segment_kit_append(kit, 10);
+    segment_kit_wait(kit, segment_kit_is_stuck, true);
+    assert_int_equal(segment_kit_try_append(kit), AQ_E_FULL);
     atomic_store(&disk.room, 1L << 40);
-    segment_kit_settle(&kit);
-    segment_kit_append(&kit, 1);
-    assert_recovers(12);
+    segment_kit_settle(kit);
+    segment_kit_append(kit, 1);
+    assert_recovers(kit, 12);
 }
 
-TEST_WITH(every_kind_of_failure_is_told_by_its_name, set_up, tear_down)
+TEST_IN(bad_store, kit, every_kind_of_failure_is_told_by_its_name)
 {
     static const struct {
         int errno_value;
@@ -270,130 +251,124 @@ TEST_WITH(every_kind_of_failure_is_told_by_its_name, set_up, tear_down)
                  {EDQUOT, "Disk quota exceeded"},
                  {EFBIG, "File too large"},
                  {EROFS, "Read-only file system"}};
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 1);
-    segment_kit_settle(&kit);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 1);
+    EACH_ROW(i, kinds) {
         atomic_store(&disk.write_errno, kinds[i].errno_value);
         atomic_store(&disk.room, 0);
-        segment_kit_append(&kit, 1);
-        const aq_log_progress progress = segment_kit_wait(&kit, segment_kit_is_stuck, true);
-        assert_non_null(strstr(progress.reason, kinds[i].words));
+        segment_kit_append(kit, 1);
+        const aq_log_progress progress = segment_kit_wait(kit, segment_kit_is_stuck, true);
+        assert_says(progress.reason, kinds[i].words);
         atomic_store(&disk.room, 1L << 40);
-        segment_kit_wait(&kit, segment_kit_is_stuck, false);
+        segment_kit_wait(kit, segment_kit_is_stuck, false);
     }
-    assert_recovers(5);
+    assert_recovers(kit, 5);
 }
 
-TEST_WITH(a_disk_that_takes_little_at_once_gets_it_all, set_up, tear_down)
+TEST_IN(bad_store, kit, a_disk_that_takes_little_at_once_gets_it_all)
 {
     atomic_store(&disk.bytes_max, 7);
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 50);
-    segment_kit_settle(&kit);
-    assert_recovers(50);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 50);
+    assert_recovers(kit, 50);
 }
 
-TEST_WITH(a_file_that_cannot_be_cut_is_not_written_on, set_up, tear_down)
+TEST_IN(bad_store, kit, a_file_that_cannot_be_cut_is_not_written_on)
 {
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 1);
-    segment_kit_settle(&kit);
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 1);
     atomic_store(&disk.truncates_failing, 3);
     atomic_store(&disk.room, 50);
-    segment_kit_append(&kit, 2);
-    segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    segment_kit_append(kit, 2);
+    segment_kit_wait(kit, segment_kit_is_stuck, true);
     atomic_store(&disk.room, 1L << 40);
-    segment_kit_wait(&kit, is_durable_and_loose, 3);
-    assert_recovers(3);
+    segment_kit_wait(kit, is_durable_and_loose, 3);
+    assert_recovers(kit, 3);
 }
 
-TEST_WITH(a_segment_that_cannot_be_made_is_tried_again, set_up, tear_down)
+TEST_IN(bad_store, kit, a_segment_that_cannot_be_made_is_tried_again)
 {
     atomic_store(&disk.opens_failing, 2);
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 2);
-    segment_kit_wait(&kit, is_durable_and_loose, 2);
+    segment_kit_open(kit, NULL);
+    segment_kit_append(kit, 2);
+    segment_kit_wait(kit, is_durable_and_loose, 2);
     assert_int_equal(atomic_load(&disk.opens_failing), 0);
-    assert_recovers(2);
+    assert_recovers(kit, 2);
 }
 
 /* ---- syncs ----------------------------------------------------------------------------------- */
 
-TEST_WITH(nothing_is_durable_before_its_sync_where_each_is_synced, set_up, tear_down)
+TEST_IN(bad_store, kit, nothing_is_durable_before_its_sync_where_each_is_synced)
 {
-    kit.config.fsync_ms = 0;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_settle(&kit);
+    kit->config.fsync_ms = 0;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 3);
     assert_true(atomic_load(&disk.syncs) >= 2); /* the folder, and the file */
     atomic_store(&disk.syncs_failing, 1 << 30);
-    segment_kit_append(&kit, 3);
-    aq_log_progress progress = segment_kit_wait(&kit, has_failed_to_sync, 2);
+    segment_kit_append(kit, 3);
+    aq_log_progress progress = segment_kit_wait(kit, has_failed_to_sync, 2);
     assert_true(progress.stuck);
     assert_int_equal(progress.durable, 3);
-    assert_non_null(strstr(progress.reason, "can't sync: Input/output error"));
-    assert_true(kit.log->class->wants_head(kit.log));
+    assert_says(progress.reason, "can't sync: Input/output error");
+    assert_true(kit->log->class->wants_head(kit->log));
     atomic_store(&disk.syncs_failing, 0);
-    segment_kit_wait(&kit, is_durable_and_loose, 6);
-    segment_kit_append(&kit, 1); /* in a new segment */
-    assert_recovers(7);
-    assert_int_equal(harvest.segments[3], 1);
-    assert_true(harvest.segments[6] > 1);
+    segment_kit_wait(kit, is_durable_and_loose, 6);
+    segment_kit_append(kit, 1); /* in a new segment */
+    assert_recovers(kit, 7);
+    assert_int_equal(kit->harvest.segments[3], 1);
+    assert_true(kit->harvest.segments[6] > 1);
 }
 
-TEST_WITH(a_sync_that_fails_later_stops_the_log_and_is_counted, set_up, tear_down)
+TEST_IN(bad_store, kit, a_sync_that_fails_later_stops_the_log_and_is_counted)
 {
-    kit.config.fsync_ms = 1;
+    kit->config.fsync_ms = 1;
     atomic_store(&disk.syncs_failing, 1);
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_wait(&kit, has_failed_to_sync, 1);
-    segment_kit_wait(&kit, is_durable_and_loose, 3);
+    segment_kit_open(kit, NULL);
+    segment_kit_append(kit, 3);
+    segment_kit_wait(kit, has_failed_to_sync, 1);
+    segment_kit_wait(kit, is_durable_and_loose, 3);
     aq_log_progress progress;
-    kit.log->class->poll(kit.log, &progress);
+    kit->log->class->poll(kit->log, &progress);
     assert_int_equal(progress.sync_failures, 1);
-    assert_true(kit.log->class->wants_head(kit.log));
-    segment_kit_append(&kit, 1);
-    assert_recovers(4);
+    assert_true(kit->log->class->wants_head(kit->log));
+    segment_kit_append(kit, 1);
+    assert_recovers(kit, 4);
 }
 
 /* ---- besides --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_snapshot_that_fails_stops_no_record_and_is_tried_again, set_up, tear_down)
+TEST_IN(bad_store, kit, a_snapshot_that_fails_stops_no_record_and_is_tried_again)
 {
     uint8_t *bytes;
     aq_lease *lease;
-    segment_kit_open(&kit, NULL);
+    segment_kit_open(kit, NULL);
     atomic_store(&disk.renames_failing, 1 << 30);
     assert_int_equal(aq_lease_create(1000, &bytes, &lease), 0);
     memset(bytes, 1, 1000);
-    assert_int_equal(kit.log->class->snapshot(kit.log, lease), 0);
+    assert_int_equal(kit->log->class->snapshot(kit->log, lease), 0);
     aq_lease_unref(lease);
-    aq_log_progress progress = segment_kit_wait(&kit, has_reason, true);
+    aq_log_progress progress = segment_kit_wait(kit, has_reason, true);
     assert_false(progress.stuck);
-    assert_non_null(strstr(progress.reason, "snapshot.aqrs: can't rename"));
-    segment_kit_append(&kit, 2);
-    segment_kit_settle(&kit);
+    assert_says(progress.reason, "snapshot.aqrs: can't rename");
+    segment_kit_write(kit, 2);
     atomic_store(&disk.renames_failing, 0);
-    segment_kit_wait(&kit, segment_kit_has_snapshots, 1);
-    segment_kit_wait(&kit, has_reason, false);
-    assert_recovers(2);
-    assert_int_equal(harvest.snapshot_size, 1000);
+    segment_kit_wait(kit, segment_kit_has_snapshots, 1);
+    segment_kit_wait(kit, has_reason, false);
+    assert_recovers(kit, 2);
+    assert_int_equal(kit->harvest.snapshot_size, 1000);
 }
 
-TEST_WITH(a_segment_that_cannot_be_deleted_is_tried_again, set_up, tear_down)
+TEST_IN(bad_store, kit, a_segment_that_cannot_be_deleted_is_tried_again)
 {
-    kit.config.segment_bytes = 1000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 17);
-    segment_kit_settle(&kit);
+    kit->config.segment_bytes = 1000;
+    segment_kit_open(kit, NULL);
+    segment_kit_write(kit, 17);
     atomic_store(&disk.unlinks_failing, 1 << 30);
-    kit.log->class->drop(kit.log, 1);
-    aq_log_progress progress = segment_kit_wait(&kit, has_reason, true);
+    kit->log->class->drop(kit->log, 1);
+    aq_log_progress progress = segment_kit_wait(kit, has_reason, true);
     assert_false(progress.stuck);
-    assert_non_null(strstr(progress.reason, "can't delete: Read-only file system"));
+    assert_says(progress.reason, "can't delete: Read-only file system");
     atomic_store(&disk.unlinks_failing, 0);
-    segment_kit_wait(&kit, has_reason, false);
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    segment_kit_wait(kit, has_reason, false);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
 }

@@ -41,7 +41,7 @@ TEST_WITH(a_slot_is_read_as_it_was_written, setup, teardown)
 TEST_WITH(what_is_no_slot_counts_as_none, setup, teardown)
 {
     static const char *const texts[] = {"", "x\n", "-1\n", "70000\n", "99999999999999999999999\n"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    EACH_ROW(i, texts) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         assert_true(fputs(texts[i], file) >= 0);

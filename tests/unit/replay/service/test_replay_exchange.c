@@ -19,7 +19,7 @@ typedef struct page {
     bool more;
     uint64_t messages;
     bool stored;
-    uint8_t *frame; /* a copy of the first; aq_free */
+    uint8_t *frame; /* a copy of the first */
     size_t frame_size;
 } page;
 
@@ -43,6 +43,7 @@ static void on_page(const Actorq__V1__ExportReply *reply, void *user)
         answer->frame_size = reply->frames[0].len;
         answer->frame = aq_alloc(answer->frame_size, 1);
         assert_non_null(answer->frame);
+        at_end(aq_free, answer->frame);
         memcpy(answer->frame, reply->frames[0].data, answer->frame_size);
     }
 }
@@ -82,9 +83,8 @@ static page bring(service_kit *kit, const uint8_t *bytes, size_t size)
     return answer;
 }
 
-TEST_WITH(pages_hold_each_message_once, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, pages_hold_each_message_once)
 {
-    service_kit *kit = *state;
     uint64_t after = 0;
     size_t frames = 0;
     for (uint64_t seq = 1; seq <= MESSAGES; seq++) {
@@ -98,7 +98,6 @@ TEST_WITH(pages_hold_each_message_once, service_kit_setup, service_kit_teardown)
         assert_true(answer.last > after);
         after = answer.last;
         frames += answer.frames;
-        aq_free(answer.frame);
         if (!answer.more) {
             assert_int_equal(pages, MESSAGES);
             break;
@@ -108,19 +107,16 @@ TEST_WITH(pages_hold_each_message_once, service_kit_setup, service_kit_teardown)
     page all = ask(kit, 0, 1 << 20);
     assert_int_equal(all.frames, MESSAGES);
     assert_false(all.more);
-    aq_free(all.frame);
     page none = ask(kit, after, 1 << 20);
     assert_int_equal(none.frames, 0);
     assert_int_equal(none.last, after);
 }
 
-TEST_WITH(what_is_dropped_between_pages_is_passed_over, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, what_is_dropped_between_pages_is_passed_over)
 {
-    service_kit *kit = *state;
     kit_insert(kit, 1, 200);
     kit_insert(kit, 2, 200);
     page first = ask(kit, 0, 1);
-    aq_free(first.frame);
     for (uint64_t seq = 3; seq <= 12; seq++) {
         kit_insert(kit, seq, 200); /* 1000 transitions are held */
     }
@@ -128,13 +124,10 @@ TEST_WITH(what_is_dropped_between_pages_is_passed_over, service_kit_setup, servi
     assert_int_equal(next.code, AQ_RPC_OK);
     assert_in_range(next.frames, 4, 6);
     assert_false(next.more);
-    aq_free(next.frame);
 }
 
-TEST_WITH(a_message_is_taken_and_its_repetition_changes_nothing, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, a_message_is_taken_and_its_repetition_changes_nothing)
 {
-    service_kit *kit = *state;
     kit_insert(kit, 1, 8);
     page first = ask(kit, 0, 1);
     page again = bring(kit, first.frame, first.frame_size);
@@ -142,13 +135,10 @@ TEST_WITH(a_message_is_taken_and_its_repetition_changes_nothing, service_kit_set
     assert_true(again.stored);
     page all = ask(kit, 0, 1 << 20);
     assert_int_equal(all.messages, 1);
-    aq_free(all.frame);
-    aq_free(first.frame);
 }
 
-TEST_WITH(bytes_that_are_no_message_are_refused, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, bytes_that_are_no_message_are_refused)
 {
-    service_kit *kit = *state;
     page answer = bring(kit, (const uint8_t *)"GET / HTTP/1.1", 14);
     assert_int_not_equal(answer.code, AQ_RPC_OK);
     answer = ask(kit, 0, 0);
@@ -157,9 +147,8 @@ TEST_WITH(bytes_that_are_no_message_are_refused, service_kit_setup, service_kit_
     assert_int_equal(answer.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
-TEST_WITH(a_shard_without_a_run_says_so, service_kit_setup_without_run, service_kit_teardown)
+TEST_IN(idle_kit, kit, a_shard_without_a_run_says_so)
 {
-    service_kit *kit = *state;
     assert_int_equal(ask(kit, 0, 1).code, AQ_RPC_UNAVAILABLE);
     assert_int_equal(bring(kit, (const uint8_t *)"x", 1).code, AQ_RPC_UNAVAILABLE);
 }

@@ -9,20 +9,18 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
-TEST_WITH(a_sample_comes_back_as_columns_of_stored_steps, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, a_sample_comes_back_as_columns_of_stored_steps)
 {
-    service_kit *kit = *state;
     aq_layout layout = kit_layout();
     aq_batch *batch = NULL;
-    kit_answer answer;
     kit_insert(kit, 1, 24);
     Actorq__V1__SampleRequest request = kit_sample_request(4, 3, 0);
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(answer.rows, 12);
-    assert_int_equal(answer.inserted, 24);
+    const kit_answer *answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_int_equal(answer->rows, 12);
+    assert_int_equal(answer->inserted, 24);
     assert_int_equal(aq_batch_create(&layout, 0, 12, &batch), 0);
-    assert_int_equal(aq_wire_sample_read(answer.sample, batch, NULL), 0);
+    assert_int_equal(aq_wire_sample_read(answer->sample, batch, NULL), 0);
     for (uint32_t row = 0; row < 12; row++) {
         uint32_t step = batch->version[row];
         float obs;
@@ -34,215 +32,170 @@ TEST_WITH(a_sample_comes_back_as_columns_of_stored_steps, service_kit_setup, ser
         assert_true(batch->reward[row] >= (float)step);
     }
     aq_batch_destroy(batch);
-    kit_answer_fini(&answer);
 }
 
-TEST_WITH(a_request_is_held_until_the_minimum_size_is_there, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, a_request_is_held_until_the_minimum_size_is_there)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 1000);
-    kit_sample(kit, &request, &answer);
+    const kit_answer *answer = kit_sample(kit, &request);
     kit_insert(kit, 1, 19);
     kit_pass(kit, 100);
-    assert_false(answer.done);
+    assert_false(answer->done);
     kit_insert(kit, 2, 1); /* answered right then, without a tick */
-    assert_true(answer.done);
-    assert_int_equal(answer.rows, 16);
-    kit_answer_fini(&answer);
+    assert_true(answer->done);
+    assert_int_equal(answer->rows, 16);
 }
 
-TEST_WITH(a_request_is_unavailable_in_words_when_its_time_is_over, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, a_request_is_unavailable_in_words_when_its_time_is_over)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 100);
     kit_insert(kit, 1, 12);
-    kit_sample(kit, &request, &answer);
+    const kit_answer *answer = kit_sample(kit, &request);
     kit_pass(kit, 98);
-    assert_false(answer.done);
+    assert_false(answer->done);
     kit_pass(kit, 2);
-    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
-    assert_string_equal(answer.status.message,
+    assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
+    assert_string_equal(answer->status.message,
                         "learner waits: 12 of 20 steps, but no actor is there");
 }
 
-TEST_WITH(a_request_that_does_not_want_to_wait_is_answered_at_once, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, a_request_that_does_not_want_to_wait_is_answered_at_once)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 0);
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
+    const kit_answer *answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
 }
 
-TEST_WITH(requests_are_answered_in_the_order_in_which_they_came, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, requests_are_answered_in_the_order_in_which_they_came)
 {
-    service_kit *kit = *state;
-    kit_answer big, small;
     /* 20 steps allow 160 rows, of which 152 are used: 8 are left, enough for the smaller one. */
     kit_insert(kit, 1, 20);
     Actorq__V1__SampleRequest request = kit_sample_request(8, 1, 0);
     for (int i = 0; i < 19; i++) {
-        kit_sample(kit, &request, &big);
-        assert_int_equal(big.status.code, AQ_RPC_OK);
-        kit_answer_fini(&big);
+        assert_int_equal(kit_sample(kit, &request)->status.code, AQ_RPC_OK);
     }
     request = kit_sample_request(16, 1, 1000);
-    kit_sample(kit, &request, &big);
+    const kit_answer *big = kit_sample(kit, &request);
     request = kit_sample_request(8, 1, 100);
-    kit_sample(kit, &request, &small);
+    const kit_answer *small = kit_sample(kit, &request);
     kit_pass(kit, 50);
-    assert_false(big.done || small.done);
+    assert_false(big->done || small->done);
     kit_insert(kit, 2, 2);
-    assert_true(big.done && big.rows == 16);
-    assert_false(small.done);
+    assert_true(big->done && big->rows == 16);
+    assert_false(small->done);
     kit_pass(kit, 100);
-    assert_int_equal(small.status.code, AQ_RPC_UNAVAILABLE);
-    kit_answer_fini(&big);
+    assert_int_equal(small->status.code, AQ_RPC_UNAVAILABLE);
 }
 
-TEST_WITH(an_impatient_request_goes_and_the_others_stay, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, an_impatient_request_goes_and_the_others_stay)
 {
-    service_kit *kit = *state;
-    kit_answer answers[3];
+    const kit_answer *answers[3];
     const uint32_t waits_ms[3] = {500, 100, 500};
     for (int i = 0; i < 3; i++) {
         Actorq__V1__SampleRequest request = kit_sample_request(16, 1, waits_ms[i]);
-        kit_sample(kit, &request, &answers[i]);
+        answers[i] = kit_sample(kit, &request);
     }
     kit_pass(kit, 100);
-    assert_false(answers[0].done);
-    assert_true(answers[1].done);
-    assert_false(answers[2].done);
+    assert_false(answers[0]->done);
+    assert_true(answers[1]->done);
+    assert_false(answers[2]->done);
     kit_insert(kit, 1, 20);
-    assert_int_equal(answers[0].rows, 16);
-    assert_int_equal(answers[2].rows, 16);
-    kit_answer_fini(&answers[0]);
-    kit_answer_fini(&answers[2]);
+    assert_int_equal(answers[0]->rows, 16);
+    assert_int_equal(answers[2]->rows, 16);
 }
 
-TEST_WITH(more_requests_than_can_be_held_are_refused, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, more_requests_than_can_be_held_are_refused)
 {
-    service_kit *kit = *state;
-    static kit_answer answers[AQ_REPLAY_HELD_SAMPLES_MAX];
-    kit_answer more;
+    const kit_answer *answers[AQ_REPLAY_HELD_SAMPLES_MAX];
     Actorq__V1__SampleRequest request = kit_sample_request(16, 1, 1000);
     for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
-        kit_sample(kit, &request, &answers[i]);
-        assert_false(answers[i].done);
+        answers[i] = kit_sample(kit, &request);
+        assert_false(answers[i]->done);
     }
-    kit_sample(kit, &request, &more);
-    assert_int_equal(more.status.code, AQ_RPC_RESOURCE_EXHAUSTED);
+    const kit_answer *more = kit_sample(kit, &request);
+    assert_int_equal(more->status.code, AQ_RPC_RESOURCE_EXHAUSTED);
     aq_replay_service_end(kit->service, "over");
     loopback_pump(&kit->loop);
     for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
-        assert_int_equal(answers[i].status.code, AQ_RPC_UNAVAILABLE);
+        assert_int_equal(answers[i]->status.code, AQ_RPC_UNAVAILABLE);
     }
 }
 
-TEST_WITH(counts_out_of_bounds_are_refused_in_words, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, counts_out_of_bounds_are_refused_in_words)
 {
-    service_kit *kit = *state;
     const struct {
         uint32_t rows, count;
     } bad[] = {
         {0, 1}, {1, 0}, {17, 1}, {1, 17}, {1, 257}, {65536, 65536}, {UINT32_MAX, UINT32_MAX}};
     kit_insert(kit, 1, 24);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        kit_answer answer;
+    EACH_ROW(i, bad) {
         Actorq__V1__SampleRequest request = kit_sample_request(bad[i].rows, bad[i].count, 100);
-        kit_sample(kit, &request, &answer);
-        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
-        assert_non_null(strstr(answer.status.message, "at most 16 rows"));
+        const kit_answer *answer = kit_sample(kit, &request);
+        assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
+        assert_says(answer->status.message, "at most 16 rows");
     }
 }
 
-TEST_WITH(a_discount_that_cannot_be_is_refused, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, a_discount_that_cannot_be_is_refused)
 {
-    service_kit *kit = *state;
     const float bad[] = {-0.1f, 1.1f, NAN, INFINITY, -INFINITY};
     kit_insert(kit, 1, 24);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        kit_answer answer;
+    EACH_ROW(i, bad) {
         Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
         request.discount = bad[i];
-        kit_sample(kit, &request, &answer);
-        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+        const kit_answer *answer = kit_sample(kit, &request);
+        assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
     }
 }
 
-TEST_WITH(a_foreign_run_or_schema_is_refused, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, a_foreign_run_or_schema_is_refused)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     kit_insert(kit, 1, 24);
     Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
     request.run_id++;
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
+    const kit_answer *answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
     request = kit_sample_request(4, 1, 0);
     request.schema_hash++;
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
-    assert_non_null(strstr(answer.status.message, "layout"));
+    answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
+    assert_says(answer->status.message, "layout");
 }
 
-TEST_WITH(too_long_a_wait_is_refused, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, too_long_a_wait_is_refused)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 10001);
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    const kit_answer *answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
-TEST_WITH(without_a_run_samples_are_unavailable, service_kit_setup_without_run,
-          service_kit_teardown)
+TEST_IN(idle_kit, kit, without_a_run_samples_are_unavailable)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 1000);
-    kit_sample(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
-    assert_string_equal(answer.status.message, "this shard has not joined a run yet");
+    const kit_answer *answer = kit_sample(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
+    assert_string_equal(answer->status.message, "this shard has not joined a run yet");
 }
 
-TEST_WITH(settings_whose_replies_are_too_large_are_refused_in_words, service_kit_setup_without_run,
-          service_kit_teardown)
+TEST_IN(idle_kit, kit, settings_whose_replies_are_too_large_are_refused_in_words)
 {
-    service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
     aq_error error;
     settings.sample_rows = 65536;
     settings.tables[0].tolerance = 1e6;
     aq_shard_run run = kit_run(&settings);
-    assert_int_equal(aq_replay_service_begin(kit->service, 0, &run, NULL, &error), AQ_E_TOO_BIG);
-    assert_non_null(strstr(error.text, "learner.batch_size"));
+    assert_refused(aq_replay_service_begin(kit->service, 0, &run, NULL, &error), AQ_E_TOO_BIG,
+                   &error, "learner.batch_size");
     assert_null(aq_replay_service_core(kit->service));
 }
 
-TEST_WITH(a_run_that_finds_no_memory_does_not_begin, service_kit_setup_without_run,
-          service_kit_teardown)
+TEST_IN(idle_kit, kit, a_run_that_finds_no_memory_does_not_begin)
 {
-    service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
-    aq_error error;
     aq_shard_run run = kit_run(&settings);
-    uint64_t nth = 1;
-    for (;; nth++) {
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_replay_service_begin(kit->service, 0, &run, NULL, &error);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            break;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(aq_replay_service_core(kit->service));
+        rc = aq_replay_service_begin(kit->service, 0, &run, NULL, NULL);
     }
-    assert_true(nth > 6);
 }

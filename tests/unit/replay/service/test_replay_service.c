@@ -40,54 +40,61 @@ static void assert_rejected(service_kit *kit, aq_experience *message, int code, 
     kit_receive(kit, message);
     assert_int_equal(kit->rejections, before + 1);
     assert_int_equal(kit->rejection.code, code);
-    assert_non_null(strstr(kit->rejection.text, words));
+    assert_says(kit->rejection.text, words);
     assert_string_equal(kit->rejected_peer, "tcp://10.0.0.7:1");
     assert_int_equal(counters_of(kit).rejected, (uint64_t)before + 1);
     assert_int_equal(counters_of(kit).stored, 0);
 }
 
-TEST_WITH(experience_is_stored, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, experience_is_stored)
 {
-    service_kit *kit = *state;
     kit_insert(kit, 1, 20);
     assert_int_equal(counters_of(kit).stored, 20);
+}
+
+typedef service_kit announced_kit;
+
+static void announced_kit_setup(announced_kit *kit)
+{
+    const aq_run_settings settings = kit_settings();
+    kit_create(kit, true);
+    kit_begin(kit, &settings);
+}
+
+static void announced_kit_teardown(announced_kit *kit)
+{
+    service_kit_teardown(kit);
 }
 
 /* With tokens: a call proves who its actor is, a message nothing. */
-TEST_WITH(experience_counts_once_its_actor_has_called, service_kit_setup_announced_only,
-          service_kit_teardown)
+TEST_IN(announced_kit, kit, experience_counts_once_its_actor_has_called)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
-    kit_answer answers[2] = {0};
+    const kit_answer *answers[2];
     assert_rejected(kit, &message, AQ_E_PEER, "has not called");
     request.actor = 2; /* somebody else has */
-    kit_credit(kit, &request, &answers[0]);
+    answers[0] = kit_credit(kit, &request);
     message = kit_message(1, 1, 0, 0, 8);
     assert_rejected(kit, &message, AQ_E_PEER, "has not called");
     request.actor = 1;
-    kit_credit(kit, &request, &answers[1]);
+    answers[1] = kit_credit(kit, &request);
     kit_insert(kit, 1, 20);
     assert_int_equal(counters_of(kit).stored, 20);
     kit_pass(kit, 20);
-    assert_true(answers[0].done);
-    assert_true(answers[1].done);
-    kit_answer_fini(&answers[0]);
-    kit_answer_fini(&answers[1]);
+    assert_true(answers[0]->done);
+    assert_true(answers[1]->done);
 }
 
-TEST_WITH(experience_of_another_run_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, experience_of_another_run_is_rejected)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     message.run_id = 78;
     assert_rejected(kit, &message, AQ_E_INVALID, "run 000000000000004e");
 }
 
-TEST_WITH(experience_of_another_layout_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, experience_of_another_layout_is_rejected)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     aq_layout layout = kit_layout();
     layout.hash++;
@@ -96,33 +103,29 @@ TEST_WITH(experience_of_another_layout_is_rejected, service_kit_setup, service_k
     assert_int_equal(counters_of(kit).stored, 0);
 }
 
-TEST_WITH(experience_that_is_not_finite_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, experience_that_is_not_finite_is_rejected)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     reward_of(message.chunks[0])[3] = NAN;
     assert_rejected(kit, &message, AQ_E_CORRUPT, "reward 3");
 }
 
-TEST_WITH(an_action_that_is_none_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, an_action_that_is_none_is_rejected)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     int32_t action = 2;
     memcpy(action_of(message.chunks[0]), &action, sizeof(action));
     assert_rejected(kit, &message, AQ_E_SCHEMA, "action 0");
 }
 
-TEST_WITH(experience_that_acknowledges_itself_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, experience_that_acknowledges_itself_is_rejected)
 {
-    service_kit *kit = *state;
     aq_experience message = kit_message(1, 4, 4, 0, 8);
     assert_rejected(kit, &message, AQ_E_INVALID, "message 4");
 }
 
-TEST_WITH(a_message_beyond_the_runs_limit_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, a_message_beyond_the_runs_limit_is_rejected)
 {
-    service_kit *kit = *state;
     uint8_t *bytes = aq_alloc(70000, 1);
     give(kit, bytes, 70000);
     assert_int_equal(kit->rejections, 1);
@@ -130,9 +133,8 @@ TEST_WITH(a_message_beyond_the_runs_limit_is_rejected, service_kit_setup, servic
     aq_free(bytes);
 }
 
-TEST_WITH(every_flipped_byte_and_every_cut_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, every_flipped_byte_and_every_cut_is_rejected)
 {
-    service_kit *kit = *state;
     aq_buffer frame;
     aq_experience message = kit_message(1, 1, 0, 0, 12);
     pack(&message, &frame);
@@ -151,9 +153,8 @@ TEST_WITH(every_flipped_byte_and_every_cut_is_rejected, service_kit_setup, servi
     aq_buffer_fini(&frame);
 }
 
-TEST_WITH(random_bytes_are_rejected, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, random_bytes_are_rejected)
 {
-    service_kit *kit = *state;
     aq_rng rng;
     uint8_t bytes[512];
     aq_rng_init(&rng, kit_seed(), 5);
@@ -167,10 +168,8 @@ TEST_WITH(random_bytes_are_rejected, service_kit_setup, service_kit_teardown)
     assert_int_equal(kit->rejections, 2000);
 }
 
-TEST_WITH(experience_that_finds_no_memory_is_not_acknowledged, service_kit_setup,
-          service_kit_teardown)
+TEST_IN(service_kit, kit, experience_that_finds_no_memory_is_not_acknowledged)
 {
-    service_kit *kit = *state;
     aq_buffer frame;
     aq_experience message = kit_message(1, 1, 0, 0, 8 * 70);
     pack(&message, &frame);
@@ -196,9 +195,8 @@ TEST_WITH(experience_that_finds_no_memory_is_not_acknowledged, service_kit_setup
     aq_buffer_fini(&frame);
 }
 
-TEST_WITH(experience_without_a_run_is_dropped, service_kit_setup_without_run, service_kit_teardown)
+TEST_IN(idle_kit, kit, experience_without_a_run_is_dropped)
 {
-    service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     kit_receive(kit, &message);
@@ -210,15 +208,13 @@ TEST_WITH(experience_without_a_run_is_dropped, service_kit_setup_without_run, se
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-TEST_WITH(status_tells_what_the_shard_holds, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, status_tells_what_the_shard_holds)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     kit_insert(kit, 1, 24);
     kit_pass(kit, 1500);
-    kit_status(kit, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    const Actorq__V1__StatusReply *report = answer.report;
+    const kit_answer *answer = kit_status(kit);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    const Actorq__V1__StatusReply *report = answer->report;
     assert_string_equal(report->role, "replay");
     assert_string_equal(report->software, AQ_VERSION);
     assert_string_equal(report->task, "test:Steps-v0");
@@ -233,59 +229,48 @@ TEST_WITH(status_tells_what_the_shard_holds, service_kit_setup, service_kit_tear
     assert_int_equal(report->members[0]->member, 1);
     assert_int_equal(report->members[0]->heartbeat_ms, 1500);
     assert_int_equal(report->members[0]->actor->env_steps, 24);
-    kit_answer_fini(&answer);
 }
 
-TEST_WITH(status_lists_a_bounded_number_of_actors, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, status_lists_a_bounded_number_of_actors)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     for (uint64_t actor = 0; actor < 300; actor++) {
         aq_experience message = kit_message(actor, 1, 0, 0, 1);
         kit_receive(kit, &message);
     }
-    kit_status(kit, &answer);
-    assert_int_equal(answer.report->n_members, 256);
-    assert_int_equal(answer.report->members[0]->member, 299);
-    kit_answer_fini(&answer);
+    const kit_answer *answer = kit_status(kit);
+    assert_int_equal(answer->report->n_members, 256);
+    assert_int_equal(answer->report->members[0]->member, 299);
 }
 
-TEST_WITH(stop_reaches_the_owner, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, stop_reaches_the_owner)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
-    kit_stop(kit, "enough", &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    static char reason[] = "enough";
+    const kit_answer *answer = kit_stop(kit, reason);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
     assert_int_equal(kit->stops, 1);
     assert_string_equal(kit->stop_reason, "enough");
 }
 
-TEST_WITH(checkpoint_is_refused_in_words, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, checkpoint_is_refused_in_words)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
-    kit_checkpoint(kit, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_UNIMPLEMENTED);
-    assert_non_null(strstr(answer.status.message, "learner"));
+    const kit_answer *answer = kit_checkpoint(kit);
+    assert_int_equal(answer->status.code, AQ_RPC_UNIMPLEMENTED);
+    assert_says(answer->status.message, "learner");
 }
 
-TEST_WITH(without_a_run_status_is_unavailable_and_stop_works, service_kit_setup_without_run,
-          service_kit_teardown)
+TEST_IN(idle_kit, kit, without_a_run_status_is_unavailable_and_stop_works)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
-    kit_status(kit, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
-    kit_stop(kit, "", &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    const kit_answer *answer = kit_status(kit);
+    assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
+    answer = kit_stop(kit, (char[]){""});
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
     assert_int_equal(kit->stops, 1);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-TEST_WITH(a_new_run_begins_with_an_empty_store, service_kit_setup, service_kit_teardown)
+TEST_IN(service_kit, kit, a_new_run_begins_with_an_empty_store)
 {
-    service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
     kit_insert(kit, 1, 24);
     aq_replay_service_end(kit->service, "another run");
@@ -296,9 +281,8 @@ TEST_WITH(a_new_run_begins_with_an_empty_store, service_kit_setup, service_kit_t
     assert_int_equal(counters_of(kit).stored, 8);
 }
 
-TEST_WITH(statistics_without_a_run_are_zero, service_kit_setup_without_run, service_kit_teardown)
+TEST_IN(idle_kit, kit, statistics_without_a_run_are_zero)
 {
-    service_kit *kit = *state;
     aq_replay_stats stats;
     aq_replay_service_statistics(kit->service, &stats);
     assert_int_equal(stats.message.inserted, 0);
@@ -331,11 +315,11 @@ TEST(create_without_memory_fails_clean)
     const aq_replay_service_owner owner = {
         .rejected = ignore_rejection, .damaged = ignore_damage, .stop = ignore_stop};
     aq_replay_service *service = NULL;
-    for (uint64_t nth = 1; nth <= 3; nth++) {
-        aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_replay_service_create(&owner, 0, &service), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(service);
+        rc = aq_replay_service_create(&owner, 0, &service);
     }
+    aq_replay_service_destroy(service);
     aq_replay_service_destroy(NULL);
 }

@@ -16,9 +16,10 @@ static char heavy[] = "heavy";
 
 /* main: prioritized; recent: the newest first; whole: sequences of 4; even: uniform; heavy:
  * prioritized, with no proportion to keep. */
-static int setup(void **state)
+typedef service_kit tables_kit;
+
+static void tables_kit_setup(tables_kit *kit)
 {
-    service_kit_setup_without_run(state);
     aq_run_settings settings = kit_settings();
     settings.table_count = 5;
     settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
@@ -37,8 +38,13 @@ static int setup(void **state)
     strcpy(settings.tables[3].name, even);
     settings.tables[3].selector = AQ_SELECTOR_UNIFORM;
     strcpy(settings.tables[4].name, heavy);
-    kit_begin(*state, &settings);
-    return 0;
+    kit_create(kit, false);
+    kit_begin(kit, &settings);
+}
+
+static void tables_kit_teardown(tables_kit *kit)
+{
+    service_kit_teardown(kit);
 }
 
 static Actorq__V1__PrioritizeRequest priorities_of(uint64_t *items, float *values, size_t count)
@@ -53,10 +59,8 @@ static Actorq__V1__PrioritizeRequest priorities_of(uint64_t *items, float *value
     return request;
 }
 
-TEST_WITH(priorities_decide_what_the_main_table_gives, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, priorities_decide_what_the_main_table_gives)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     uint64_t items[24];
     float values[24];
     kit_insert(kit, 1, 24);
@@ -65,20 +69,19 @@ TEST_WITH(priorities_decide_what_the_main_table_gives, setup, service_kit_teardo
         values[i] = i == 7 ? 1.0f : 0.0f;
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(answer.applied, 24);
+    const kit_answer *answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_int_equal(answer->applied, 24);
     Actorq__V1__SampleRequest sample = kit_sample_request(8, 1, 0);
-    kit_sample(kit, &sample, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(answer.sample->items, 24);
-    assert_true(fabs(answer.sample->mass - 1.0) < 1e-3);
+    answer = kit_sample(kit, &sample);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_int_equal(answer->sample->items, 24);
+    assert_near(answer->sample->mass, 1.0, 1e-3);
     for (uint32_t row = 0; row < 8; row++) {
         uint64_t item;
-        memcpy(&item, answer.sample->item.data + row * sizeof(item), sizeof(item));
+        memcpy(&item, answer->sample->item.data + row * sizeof(item), sizeof(item));
         assert_int_equal(item, 7);
     }
-    kit_answer_fini(&answer);
 }
 
 /* Pearson's sum of so many draws, asked for by RPC, of 24 items with these chances. */
@@ -88,22 +91,20 @@ static double chi_square_of(service_kit *kit, char *table, const double *chances
     double counts[ITEMS] = {0};
     double sum = 0.0;
     for (int i = 0; i < REQUESTS; i++) {
-        kit_answer answer;
         Actorq__V1__SampleRequest sample = kit_sample_request(ROWS, 1, 0);
         sample.table = table;
-        kit_sample(kit, &sample, &answer);
-        assert_int_equal(answer.status.code, AQ_RPC_OK);
+        const kit_answer *answer = kit_sample(kit, &sample);
+        assert_int_equal(answer->status.code, AQ_RPC_OK);
         for (uint32_t row = 0; row < ROWS; row++) {
             uint64_t item;
             float probability;
-            memcpy(&item, answer.sample->item.data + row * sizeof(item), sizeof(item));
-            memcpy(&probability, answer.sample->probability.data + row * sizeof(probability),
+            memcpy(&item, answer->sample->item.data + row * sizeof(item), sizeof(item));
+            memcpy(&probability, answer->sample->probability.data + row * sizeof(probability),
                    sizeof(probability));
             assert_true(item < ITEMS);
-            assert_true(fabs((double)probability - chances[item]) <= 1e-6);
+            assert_near((double)probability, chances[item], 1e-6);
             counts[item]++;
         }
-        kit_answer_fini(&answer);
     }
     for (int i = 0; i < ITEMS; i++) {
         double expected = chances[i] * ROWS * REQUESTS;
@@ -119,10 +120,8 @@ static void assert_drawn_as_said(double chi_square)
     assert_true(chi_square < 72.0);
 }
 
-TEST_WITH(draws_over_rpc_are_distributed_as_they_say, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, draws_over_rpc_are_distributed_as_they_say)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     uint64_t items[24];
     float values[24];
     double equal[24], weighted[24];
@@ -135,134 +134,114 @@ TEST_WITH(draws_over_rpc_are_distributed_as_they_say, setup, service_kit_teardow
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
     request.table = heavy;
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    const kit_answer *answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
     assert_drawn_as_said(chi_square_of(kit, even, equal));
     assert_drawn_as_said(chi_square_of(kit, heavy, weighted));
 }
 
-TEST_WITH(each_table_gives_its_own_rows, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, each_table_gives_its_own_rows)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
     kit_insert(kit, 1, 24);
     sample.table = recent;
-    kit_sample(kit, &sample, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(*(const uint32_t *)(const void *)answer.sample->version.data, 1023);
-    kit_answer_fini(&answer);
+    const kit_answer *answer = kit_sample(kit, &sample);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_int_equal(*(const uint32_t *)(const void *)answer->sample->version.data, 1023);
     sample.table = whole;
-    kit_sample(kit, &sample, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_int_equal(answer.sample->obs.len, 4 * 2 * sizeof(float));
-    assert_int_equal(answer.sample->next_obs.len, 0);
-    assert_int_equal(answer.sample->length.len, sizeof(uint32_t));
-    kit_answer_fini(&answer);
+    answer = kit_sample(kit, &sample);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_int_equal(answer->sample->obs.len, 4 * 2 * sizeof(float));
+    assert_int_equal(answer->sample->next_obs.len, 0);
+    assert_int_equal(answer->sample->length.len, sizeof(uint32_t));
 }
 
-TEST_WITH(a_request_that_waits_holds_up_its_own_table_only, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, a_request_that_waits_holds_up_its_own_table_only)
 {
-    service_kit *kit = *state;
-    kit_answer waiting, answer;
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 5000);
     kit_insert(kit, 1, 8); /* below the main table's minimum */
-    kit_sample(kit, &sample, &waiting);
+    const kit_answer *waiting = kit_sample(kit, &sample);
     sample.table = recent;
-    kit_sample(kit, &sample, &answer);
-    assert_false(waiting.done);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    kit_answer_fini(&answer);
+    const kit_answer *answer = kit_sample(kit, &sample);
+    assert_false(waiting->done);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
     kit_insert(kit, 2, 24);
-    assert_int_equal(waiting.status.code, AQ_RPC_OK);
-    kit_answer_fini(&waiting);
+    assert_int_equal(waiting->status.code, AQ_RPC_OK);
 }
 
-TEST_WITH(a_table_of_another_name_is_not_found, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, a_table_of_another_name_is_not_found)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
     sample.table = no_table;
-    kit_sample(kit, &sample, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_NOT_FOUND);
-    assert_non_null(strstr(answer.status.message, no_table));
+    const kit_answer *answer = kit_sample(kit, &sample);
+    assert_int_equal(answer->status.code, AQ_RPC_NOT_FOUND);
+    assert_says(answer->status.message, no_table);
     Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
     request.table = no_table;
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_NOT_FOUND);
+    answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_NOT_FOUND);
 }
 
-TEST_WITH(priorities_of_another_start_are_refused, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, priorities_of_another_start_are_refused)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     uint64_t item = 0;
     float value = 1.0f;
     kit_insert(kit, 1, 24);
     Actorq__V1__PrioritizeRequest request = priorities_of(&item, &value, 1);
     request.shard_incarnation++;
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
+    const kit_answer *answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
 }
 
-TEST_WITH(priorities_that_cannot_be_change_nothing, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, priorities_that_cannot_be_change_nothing)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     uint64_t items[2] = {0, 1};
     float values[2] = {5.0f, 0.0f};
     const float bad[] = {-1.0f, NAN, INFINITY};
     kit_insert(kit, 1, 24);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    EACH_ROW(i, bad) {
         values[1] = bad[i];
         Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
-        kit_prioritize(kit, &request, &answer);
-        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+        assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_INVALID_ARGUMENT);
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
     request.priority.len--; /* half a number */
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    const kit_answer *answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
     request = priorities_of(items, values, 2);
     request.item.len -= sizeof(items[0]); /* more priorities than items */
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
     const aq_replay_core *core = aq_replay_service_core(kit->service);
     assert_int_equal(aq_replay_core_tables(core)->shelves[0].prioritized, 0);
 }
 
-TEST_WITH(items_that_have_left_are_counted_as_stale, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, items_that_have_left_are_counted_as_stale)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     uint64_t items[3] = {0, 23, 5000};
     float values[3] = {1.0f, 2.0f, 3.0f};
     kit_insert(kit, 1, 24);
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 3);
-    kit_prioritize(kit, &request, &answer);
-    assert_int_equal(answer.applied, 2);
-    kit_status(kit, &answer);
-    const Actorq__V1__ReplayStats *replay = answer.report->replay;
+    const kit_answer *answer = kit_prioritize(kit, &request);
+    assert_int_equal(answer->applied, 2);
+    answer = kit_status(kit);
+    const Actorq__V1__ReplayStats *replay = answer->report->replay;
     assert_int_equal(replay->n_tables, 5);
     assert_string_equal(replay->tables[0]->name, "main");
     assert_int_equal(replay->tables[0]->prioritized, 2);
     assert_int_equal(replay->tables[0]->stale, 1);
     assert_int_equal(replay->tables[0]->items, 24);
-    kit_answer_fini(&answer);
 }
 
-TEST_WITH(a_call_for_another_store_is_told_which_this_is, setup, service_kit_teardown)
+TEST_IN(tables_kit, kit, a_call_for_another_store_is_told_which_this_is)
 {
-    service_kit *kit = *state;
-    kit_answer answer;
     Actorq__V1__CreditRequest request = kit_credit_request(9, 100, 1000);
     request.store = KIT_STORE + 1;
-    kit_credit(kit, &request, &answer);
-    assert_true(answer.done);
-    assert_int_equal(answer.store, KIT_STORE);
-    assert_false(answer.durable);
-    assert_int_equal(answer.credit.acknowledged, 0);
-    assert_int_equal(answer.credit.granted, 0);
+    const kit_answer *answer = kit_credit(kit, &request);
+    assert_true(answer->done);
+    assert_int_equal(answer->store, KIT_STORE);
+    assert_false(answer->durable);
+    assert_int_equal(answer->credit.acknowledged, 0);
+    assert_int_equal(answer->credit.granted, 0);
     assert_int_equal(aq_replay_core_actors(aq_replay_service_core(kit->service)), 0);
 }

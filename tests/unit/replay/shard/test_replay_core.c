@@ -1,10 +1,7 @@
 /*
  * The core: what is stored and acknowledged, what is drawn, and who waits.
  */
-#include <string.h>
-
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/shard/replay_core.h"
 #include "tests/support/test.h"
@@ -13,12 +10,10 @@
 static aq_replay_core *core_with(const aq_run_settings *settings)
 {
     aq_replay_core *core = NULL;
-    aq_error error;
+    aq_error error = {0};
     aq_shard_run run = kit_run(settings);
-    int rc = aq_replay_core_create(&run, 0, &core, &error);
-    if (rc != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_replay_core_create(&run, 0, &core, &error), &error);
+    at_end(kit_drop_core, core);
     return core;
 }
 
@@ -59,7 +54,6 @@ TEST(a_stored_message_is_counted_and_acknowledged)
     aq_credit credit = call(core, 0, 0, 0);
     assert_int_equal(credit.acknowledged, 1);
     assert_int_equal(credit.expected, 2);
-    aq_replay_core_destroy(core);
 }
 
 TEST(duplicates_and_gaps_are_dropped_and_counted)
@@ -73,7 +67,6 @@ TEST(duplicates_and_gaps_are_dropped_and_counted)
     assert_int_equal(counters.duplicates, 1);
     assert_int_equal(counters.gaps, 1);
     assert_int_equal(call(core, 0, 0, 0).gaps, 1);
-    aq_replay_core_destroy(core);
 }
 
 TEST(a_restarted_shard_goes_on_where_acknowledgements_end)
@@ -81,7 +74,6 @@ TEST(a_restarted_shard_goes_on_where_acknowledgements_end)
     aq_replay_core *core = core_of();
     assert_int_equal(send(core, 8, 7, 4), AQ_REPLAY_STORED);
     assert_int_equal(call(core, 0, 7, 0).acknowledged, 8);
-    aq_replay_core_destroy(core);
 }
 
 TEST(a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor)
@@ -91,7 +83,6 @@ TEST(a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor)
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_GAP);
     assert_int_equal(call(core, 0, 9, 0).expected, 10);
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_STORED);
-    aq_replay_core_destroy(core);
 }
 
 TEST(numbers_that_cannot_be_are_rejected)
@@ -101,7 +92,7 @@ TEST(numbers_that_cannot_be_are_rejected)
     } bad[] = {{0, 0}, {3, 3}, {3, 4}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX - 1}};
     aq_replay_core *core = core_of();
     aq_error error;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    EACH_ROW(i, bad) {
         enum aq_replay_verdict verdict;
         aq_experience message = kit_message(1, 1, 0, 0, 4);
         aq_arrival *arrival = kit_arrival(&message);
@@ -111,7 +102,6 @@ TEST(numbers_that_cannot_be_are_rejected)
     }
     assert_int_equal(aq_replay_core_counters(core).rejected, 5);
     assert_int_equal(aq_replay_core_actors(core), 0);
-    aq_replay_core_destroy(core);
 }
 
 /* A chunk in each environment and one more. */
@@ -133,7 +123,6 @@ TEST(a_call_with_impossible_totals_is_refused)
     call = (aq_credit_call){1, 1, 0, 10, 10 + most_beyond(core) + 1, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
     assert_int_equal(aq_replay_core_actors(core), 0);
-    aq_replay_core_destroy(core);
 }
 
 TEST(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
@@ -147,25 +136,19 @@ TEST(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
     aq_credit credit;
     assert_true(aq_replay_core_answer(core, 0, &call, true, &credit));
     assert_true(credit.granted > call.acknowledged_steps);
-    aq_replay_core_destroy(core);
 }
 
 TEST(a_message_that_finds_no_memory_is_still_the_next)
 {
     aq_replay_core *core = core_of();
-    aq_error error;
     enum aq_replay_verdict verdict;
     aq_experience message =
         kit_message(1, 1, 0, 0, 8 * 80); /* more chunks than the ring begins with */
     aq_arrival *arrival = kit_arrival(&message);
-    aq_memory_fail_at(1, 0);
-    int rc = aq_replay_core_insert(core, 0, arrival, &verdict, &error);
-    aq_memory_fail_at(0, 0);
-    assert_int_equal(rc, AQ_E_NOMEM);
+    assert_fails_without_memory(aq_replay_core_insert(core, 0, arrival, &verdict, NULL));
     assert_int_equal(aq_replay_core_counters(core).stored, 0);
     assert_int_equal(aq_replay_core_counters(core).rejected, 1);
     assert_int_equal(send(core, 1, 0, 8), AQ_REPLAY_STORED);
-    aq_replay_core_destroy(core);
 }
 
 TEST(more_actors_than_can_be_tracked_are_refused_in_words)
@@ -177,17 +160,14 @@ TEST(more_actors_than_can_be_tracked_are_refused_in_words)
         assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
     }
     aq_credit_call call = {8192, 1, 0, 0, 0, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL);
-    assert_non_null(strstr(error.text, "actor 8192"));
+    assert_refused(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL, &error, "actor 8192");
     assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
-    aq_replay_core_destroy(core);
 }
 
 TEST(sampling_waits_for_the_minimum_size)
 {
     aq_replay_core *core = core_of();
-    aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
+    aq_batch *batch = kit_batch(core, 16);
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     send(core, 1, 0, 19);
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
@@ -195,22 +175,17 @@ TEST(sampling_waits_for_the_minimum_size)
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
     assert_int_equal(batch->rows, 16);
     assert_int_equal(aq_replay_core_counters(core).sampled, 16);
-    aq_batch_destroy(batch);
-    aq_replay_core_destroy(core);
 }
 
 TEST(sampling_stops_at_the_end_of_the_band)
 {
     aq_replay_core *core = core_of();
-    aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
+    aq_batch *batch = kit_batch(core, 16);
     send(core, 1, 0, 20);
     for (int i = 0; i < 10; i++) { /* 160 rows: 40 steps' worth */
         assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
     }
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
-    aq_batch_destroy(batch);
-    aq_replay_core_destroy(core);
 }
 
 TEST(all_stored_items_are_drawn_equally_often)
@@ -227,8 +202,7 @@ TEST(all_stored_items_are_drawn_equally_often)
         aq_experience message = kit_message(1, seq, 0, 30 * (seq - 1), 30);
         assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
     }
-    aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, ROWS, &batch), 0);
+    aq_batch *batch = kit_batch(core, ROWS);
     double counts[2 * ITEMS] = {0};
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(aq_replay_core_sample(core, 0, 0, ROWS, 0.0f, batch), 0);
@@ -246,8 +220,6 @@ TEST(all_stored_items_are_drawn_equally_often)
     }
     print_message("chi-square %.1f of %d degrees of freedom\n", chi_square, ITEMS - 1);
     assert_true(chi_square > 42.0 && chi_square < 196.0); /* 119 -+ 5 deviations of 15.4 */
-    aq_batch_destroy(batch);
-    aq_replay_core_destroy(core);
 }
 
 TEST(a_lossy_network_stores_every_step_once_and_in_order)
@@ -287,14 +259,12 @@ TEST(a_lossy_network_stores_every_step_once_and_in_order)
     assert_int_equal(counters.messages, 2 * MESSAGES);
     assert_true(counters.duplicates > 0);
     assert_true(counters.gaps > 0);
-    aq_replay_core_destroy(core);
 }
 
 TEST(waiting_says_who_waits_for_whom)
 {
     aq_replay_core *core = core_of();
-    aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
+    aq_batch *batch = kit_batch(core, 16);
     assert_string_equal(aq_replay_core_waiting(core),
                         "learner waits: 0 of 20 steps, but no actor is there");
     call(core, 0, 0, 0);
@@ -310,8 +280,6 @@ TEST(waiting_says_who_waits_for_whom)
     send(core, 3, 0, 78);
     assert_string_equal(aq_replay_core_waiting(core),
                         "actors wait: they are 38 steps ahead of the learner");
-    aq_batch_destroy(batch);
-    aq_replay_core_destroy(core);
 }
 
 TEST(settings_that_could_block_both_sides_are_refused)
@@ -321,8 +289,8 @@ TEST(settings_that_could_block_both_sides_are_refused)
     aq_error error;
     settings.tables[0].tolerance = 2.0;
     aq_shard_run run = kit_run(&settings);
-    assert_int_equal(aq_replay_core_create(&run, 0, &core, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "wait for each other"));
+    assert_refused(aq_replay_core_create(&run, 0, &core, &error), AQ_E_INVALID, &error,
+                   "wait for each other");
     assert_null(core);
 }
 
@@ -330,20 +298,12 @@ TEST(create_without_memory_fails_clean)
 {
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
-    aq_error error;
     aq_shard_run run = kit_run(&settings);
-    uint64_t nth = 1;
-    for (;; nth++) {
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_replay_core_create(&run, 0, &core, &error);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            break;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(core);
+        rc = aq_replay_core_create(&run, 0, &core, NULL);
     }
-    assert_true(nth > 5);
     aq_replay_core_destroy(core);
     aq_replay_core_destroy(NULL);
 }

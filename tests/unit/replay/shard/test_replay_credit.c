@@ -19,6 +19,11 @@ typedef struct test_shard {
     int64_t now_ns;
 } test_shard;
 
+static void destroy_roster(void *roster)
+{
+    aq_replay_roster_destroy(roster);
+}
+
 /* Minimum 100, 4 rows a step, requests of 16 rows. */
 static test_shard shard_of(double tolerance)
 {
@@ -27,6 +32,7 @@ static test_shard shard_of(double tolerance)
     aq_table_spec spec = kit_spec(100, 4.0, tolerance);
     assert_int_equal(aq_replay_limiter_init(&shard.limiter, &spec, 16, NULL), 0);
     assert_int_equal(aq_replay_roster_create(64, &shard.roster), 0);
+    at_end(destroy_roster, shard.roster);
     aq_replay_credit_init(&shard.credit, &settings);
     return shard;
 }
@@ -57,7 +63,6 @@ TEST(a_lone_actor_is_granted_the_headroom)
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
     assert_int_equal(actor->granted, 150);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(actors_share_equally)
@@ -71,7 +76,6 @@ TEST(actors_share_equally)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(actors[i]->granted, 50);
     }
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(what_is_outstanding_counts)
@@ -84,7 +88,6 @@ TEST(what_is_outstanding_counts)
     share(&shard);
     assert_int_equal(first->granted, 150);
     assert_int_equal(second->granted, 0);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(who_only_sends_is_granted_nothing)
@@ -94,7 +97,6 @@ TEST(who_only_sends_is_granted_nothing)
     assert_int_equal(aq_replay_roster_meet(shard.roster, shard.now_ns, 1, 1, 0, &actor), 0);
     share(&shard);
     assert_int_equal(actor->granted, 0);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(the_credit_of_a_silent_actor_is_taken_back)
@@ -108,7 +110,6 @@ TEST(the_credit_of_a_silent_actor_is_taken_back)
     share(&shard);
     assert_int_equal(dead->granted, 150);
     assert_int_equal(heir->granted, 150);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(a_top_up_waits_until_a_quarter_is_used)
@@ -128,7 +129,6 @@ TEST(a_top_up_waits_until_a_quarter_is_used)
     aq_replay_limiter_sampled(&shard.limiter, 4 * 40);
     share(&shard);
     assert_int_equal(actor->granted, 400 + 119);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one)
@@ -145,7 +145,6 @@ TEST(who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one)
     aq_replay_limiter_sampled(&shard.limiter, 4);
     share(&shard);
     assert_int_equal(actor->granted, 158);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(scarce_credit_goes_round)
@@ -167,7 +166,6 @@ TEST(scarce_credit_goes_round)
     for (int i = 0; i < ACTORS; i++) {
         assert_int_equal(actors[i]->granted, ROUNDS / ACTORS * 8);
     }
-    aq_replay_roster_destroy(shard.roster);
 }
 
 /* Two environments and n-step 3: five steps are a rest that can neither be spent nor sent. */
@@ -187,7 +185,6 @@ TEST(who_is_left_with_a_rest_is_granted_a_chunk_on_top)
     aq_replay_limiter_sampled(&shard.limiter, 4); /* eight are free, a chunk */
     share(&shard);
     assert_int_equal(actors[0]->granted + actors[1]->granted, 28);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(who_asks_for_little_leaves_a_chunk_to_the_others)
@@ -205,7 +202,6 @@ TEST(who_asks_for_little_leaves_a_chunk_to_the_others)
         share(&shard);
     }
     assert_true(second->granted >= 8);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(a_grant_of_an_earlier_shard_goes_on)
@@ -214,7 +210,6 @@ TEST(a_grant_of_an_earlier_shard_goes_on)
     aq_replay_actor *actor = call(&shard, 1, 5000);
     share(&shard);
     assert_int_equal(actor->granted, 5150);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(steps_that_an_earlier_shard_granted_do_not_become_debt)
@@ -224,7 +219,6 @@ TEST(steps_that_an_earlier_shard_granted_do_not_become_debt)
     receive(&shard, actor, 40); /* sent again after the shard's restart */
     share(&shard);
     assert_in_range(actor->granted, 5110, 5112);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(steps_that_another_shard_took_are_not_waited_for)
@@ -238,7 +232,6 @@ TEST(steps_that_another_shard_took_are_not_waited_for)
     aq_replay_credit_acknowledged(actor, 150);
     share(&shard);
     assert_int_equal(actor->granted, 300);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(steps_beyond_the_grant_count_against_the_next)
@@ -250,7 +243,6 @@ TEST(steps_beyond_the_grant_count_against_the_next)
     aq_replay_limiter_sampled(&shard.limiter, 4 * 10);
     share(&shard);
     assert_int_equal(actor->granted, 152 + 8);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 /* A learner that waits, and one actor with 6 steps in open chunks and no headroom. */
@@ -277,7 +269,6 @@ TEST(open_chunks_do_not_keep_the_learner_waiting)
     shard.now_ns += 1;
     share(&shard);
     assert_int_equal(actor->granted, 8 + LANE_STEPS); /* two chunks of 8: one must close */
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(open_chunks_may_wait_while_the_learner_can_sample)
@@ -290,7 +281,6 @@ TEST(open_chunks_may_wait_while_the_learner_can_sample)
     call(&shard, 1, 20);
     share(&shard);
     assert_int_equal(actor->granted, 20);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(who_never_sends_is_not_granted_without_end)
@@ -308,7 +298,6 @@ TEST(who_never_sends_is_not_granted_without_end)
     call(&shard, 1, idler->granted);
     share(&shard);
     assert_true(worker->granted >= 8);
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(a_newcomer_is_answered_at_once)
@@ -318,7 +307,6 @@ TEST(a_newcomer_is_answered_at_once)
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
     aq_replay_credit_answered(actor, shard.now_ns);
     assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(an_actor_without_credit_is_answered_at_once)
@@ -328,7 +316,6 @@ TEST(an_actor_without_credit_is_answered_at_once)
     aq_replay_credit_answered(actor, shard.now_ns);
     share(&shard);
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(other_news_wait_for_their_interval)
@@ -342,7 +329,6 @@ TEST(other_news_wait_for_their_interval)
     shard.now_ns += 2 * AQ_NS_PER_MS;
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, actor->granted));
     assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 1, actor->granted));
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(a_gap_is_told_once)
@@ -356,7 +342,6 @@ TEST(a_gap_is_told_once)
     aq_replay_credit_answered(actor, shard.now_ns);
     shard.now_ns += AQ_NS_PER_S;
     assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
-    aq_replay_roster_destroy(shard.roster);
 }
 
 TEST(many_actors_are_answered_less_often)
@@ -373,5 +358,4 @@ TEST(many_actors_are_answered_less_often)
                                       actor->granted));
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns + 10 * AQ_NS_PER_MS, 0,
                                      actor->granted));
-    aq_replay_roster_destroy(shard.roster);
 }

@@ -8,12 +8,10 @@
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-TEST_WITH(a_message_is_acknowledged_when_it_is_durable, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_message_is_acknowledged_when_it_is_durable)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
-    assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
-    assert_int_equal(durable_kit_send(kit, 1, 2, 8), AQ_REPLAY_STORED);
+    durable_kit_fill(kit, 1, 2);
     durable_kit_pass(kit, 3);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 0);
     assert_int_equal(durable_kit_ask(kit, 1, 0).expected, 3);
@@ -24,9 +22,8 @@ TEST_WITH(a_message_is_acknowledged_when_it_is_durable, durable_kit_setup, durab
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 2);
 }
 
-TEST_WITH(each_sender_is_acknowledged_its_own, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, each_sender_is_acknowledged_its_own)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 3; seq++) {
         for (uint64_t actor = 1; actor <= 3; actor++) {
@@ -40,10 +37,8 @@ TEST_WITH(each_sender_is_acknowledged_its_own, durable_kit_setup, durable_kit_te
     assert_int_equal(durable_kit_ask(kit, 3, 0).acknowledged, 1);
 }
 
-TEST_WITH(a_repeat_of_what_is_not_durable_yet_is_a_duplicate, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_repeat_of_what_is_not_durable_yet_is_a_duplicate)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
     assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_DUPLICATE);
@@ -51,10 +46,8 @@ TEST_WITH(a_repeat_of_what_is_not_durable_yet_is_a_duplicate, durable_kit_setup,
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 8);
 }
 
-TEST_WITH(more_records_than_the_ring_begins_with_wait_in_order, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, more_records_than_the_ring_begins_with_wait_in_order)
 {
-    durable_kit *kit = *state;
     kit->fake.records_per_segment = 100;
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 3000; seq++) {
@@ -67,14 +60,11 @@ TEST_WITH(more_records_than_the_ring_begins_with_wait_in_order, durable_kit_setu
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3000);
 }
 
-TEST_WITH(a_message_that_the_log_has_no_room_for_is_deferred, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_message_that_the_log_has_no_room_for_is_deferred)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     kit->fake.full_at = 2;
-    assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
-    assert_int_equal(durable_kit_send(kit, 1, 2, 8), AQ_REPLAY_STORED);
+    durable_kit_fill(kit, 1, 2);
     assert_int_equal(durable_kit_send(kit, 1, 3, 8), AQ_REPLAY_DEFERRED);
     assert_int_equal(durable_kit_send(kit, 1, 4, 8), AQ_REPLAY_GAP);
     aq_replay_counters counters = aq_replay_core_counters(kit->core);
@@ -87,10 +77,8 @@ TEST_WITH(a_message_that_the_log_has_no_room_for_is_deferred, durable_kit_setup,
     assert_int_equal(durable_kit_send(kit, 1, 3, 8), AQ_REPLAY_STORED);
 }
 
-TEST_WITH(a_stuck_log_stops_acknowledgements_and_credit_and_recovers, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_stuck_log_stops_acknowledgements_and_credit_and_recovers)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
     kit->fake.stuck = true;
@@ -112,10 +100,8 @@ TEST_WITH(a_stuck_log_stops_acknowledgements_and_credit_and_recovers, durable_ki
     assert_null(strstr(aq_replay_core_waiting(kit->core), "written"));
 }
 
-TEST_WITH(grants_are_bounded_by_what_the_backlog_still_takes, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, grants_are_bounded_by_what_the_backlog_still_takes)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].tolerance = 1e9;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_send(kit, 1, 1, 800), AQ_REPLAY_STORED);
@@ -128,9 +114,8 @@ TEST_WITH(grants_are_bounded_by_what_the_backlog_still_takes, durable_kit_setup,
     assert_in_range(durable_kit_ask(kit, 1, granted).granted, free_steps / 2, free_steps + 800);
 }
 
-TEST_WITH(a_message_for_another_store_is_dropped, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_message_for_another_store_is_dropped)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     enum aq_replay_verdict verdict;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -143,12 +128,10 @@ TEST_WITH(a_message_for_another_store_is_dropped, durable_kit_setup, durable_kit
     assert_int_equal(aq_replay_core_counters(kit->core).rejected, 0);
 }
 
-TEST_WITH(marks_go_on_when_a_store_in_memory_begins_anew, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
-    assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
-    assert_int_equal(durable_kit_send(kit, 1, 2, 8), AQ_REPLAY_STORED);
+    durable_kit_fill(kit, 1, 2);
     aq_shard_run run = kit_run(&kit->settings);
     aq_replay_core *former = kit->core;
     assert_int_equal(aq_replay_core_create(&run, kit->now_ns, &kit->core, NULL), 0);
@@ -162,9 +145,8 @@ TEST_WITH(marks_go_on_when_a_store_in_memory_begins_anew, durable_kit_setup, dur
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3);
 }
 
-TEST_WITH(the_log_is_closed_with_the_core, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, the_log_is_closed_with_the_core)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     durable_kit_crash(kit);
     assert_int_equal(kit->fake.closed, 1);

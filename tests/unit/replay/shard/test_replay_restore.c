@@ -8,9 +8,8 @@
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-TEST_WITH(a_restart_finds_every_mark_item_and_count, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_restart_finds_every_mark_item_and_count)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 10; seq++) {
         assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
@@ -19,8 +18,7 @@ TEST_WITH(a_restart_finds_every_mark_item_and_count, durable_kit_setup, durable_
     durable_kit_make_durable(kit);
     aq_replay_counters before = aq_replay_core_counters(kit->core);
     aq_replay_holdings held = durable_kit_holdings(kit, 0);
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     aq_replay_counters after = aq_replay_core_counters(kit->core);
     assert_int_equal(after.inserted, before.inserted);
     assert_int_equal(after.stored, before.stored);
@@ -39,28 +37,20 @@ TEST_WITH(a_restart_finds_every_mark_item_and_count, durable_kit_setup, durable_
     }
 }
 
-TEST_WITH(what_was_not_durable_comes_again_and_is_stored_once, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, what_was_not_durable_comes_again_and_is_stored_once)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 6; seq++) {
-        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
-    }
+    durable_kit_fill(kit, 1, 6);
     kit->fake.durable = 4;
     durable_kit_pass(kit, 1);
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 4);
-    assert_int_equal(durable_kit_send(kit, 1, 5, 8), AQ_REPLAY_STORED);
-    assert_int_equal(durable_kit_send(kit, 1, 6, 8), AQ_REPLAY_STORED);
+    durable_kit_fill(kit, 5, 6);
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 48);
 }
 
-TEST_WITH(marks_and_counts_survive_the_dropping_of_segments, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, marks_and_counts_survive_the_dropping_of_segments)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 40;
     kit->settings.tables[0].min_size = 20;
     durable_kit_open(kit);
@@ -71,8 +61,7 @@ TEST_WITH(marks_and_counts_survive_the_dropping_of_segments, durable_kit_setup,
         durable_kit_make_durable(kit);
     }
     assert_int_equal(fake_log_live_segments(&kit->fake), 2);
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     assert_int_equal(durable_kit_ask(kit, 7, 0).acknowledged, 1);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 60);
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 61 * 8);
@@ -80,36 +69,29 @@ TEST_WITH(marks_and_counts_survive_the_dropping_of_segments, durable_kit_setup,
     assert_int_equal(durable_kit_send(kit, 7, 1, 8), AQ_REPLAY_DUPLICATE);
 }
 
-TEST_WITH(a_second_restart_finds_the_same, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_second_restart_finds_the_same)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 9; seq++) {
         assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
         durable_kit_make_durable(kit);
-        durable_kit_crash(kit);
-        durable_kit_open(kit);
+        durable_kit_restart(kit);
     }
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 72);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 9);
     assert_int_equal(fake_log_live_segments(&kit->fake), 9);
 }
 
-TEST_WITH(priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
     kit->settings.tables[0].priority_exponent = 1.0;
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 5; seq++) {
-        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
-    }
+    durable_kit_fill(kit, 1, 5);
     const uint64_t items[3] = {3, 17, 1000};
     const float priorities[3] = {50.0f, 9.0f, 1.0f};
     assert_int_equal(aq_replay_core_prioritize(kit->core, 0, items, priorities, 3), 2);
-    aq_batch *batch = durable_kit_sample(kit, 16);
-    aq_batch_destroy(batch);
+    (void)durable_kit_sample(kit, 16);
     durable_kit_make_durable(kit);
     uint64_t snapshots;
     assert_int_equal(aq_replay_core_snapshot_now(kit->core, &snapshots), 0);
@@ -118,8 +100,7 @@ TEST_WITH(priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot, 
     assert_int_equal(aq_replay_core_log_progress(kit->core)->snapshots, snapshots);
     double lead = aq_replay_limiter_lead(&aq_replay_core_tables(kit->core)->shelves[0].limiter);
     double mass = durable_kit_holdings(kit, 0).mass;
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     const aq_replay_shelf *shelf = &aq_replay_core_tables(kit->core)->shelves[0];
     assert_true(durable_kit_holdings(kit, 0).mass == mass);
     assert_true(mass > 90.0);
@@ -130,9 +111,8 @@ TEST_WITH(priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot, 
     assert_string_equal(aq_replay_core_restored(kit->core)->changed, "");
 }
 
-TEST_WITH(a_changed_setting_wins_and_is_said, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_changed_setting_wins_and_is_said)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_send(kit, 1, 1, 100), AQ_REPLAY_STORED);
     durable_kit_make_durable(kit);
@@ -149,10 +129,8 @@ TEST_WITH(a_changed_setting_wins_and_is_said, durable_kit_setup, durable_kit_tea
     assert_true(aq_replay_limiter_lead(limiter) <= 20.0); /* no wait beyond the band */
 }
 
-TEST_WITH(a_snapshot_that_cannot_be_read_leaves_a_store_without_it, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_snapshot_that_cannot_be_read_leaves_a_store_without_it)
 {
-    durable_kit *kit = *state;
     static const uint8_t bytes[20] = {'A', 'Q', 'S', 'N', 1, 0, 0, 0, 1};
     uint8_t *copy;
     durable_kit_open(kit);
@@ -160,23 +138,18 @@ TEST_WITH(a_snapshot_that_cannot_be_read_leaves_a_store_without_it, durable_kit_
     durable_kit_make_durable(kit);
     assert_int_equal(aq_lease_create(sizeof(bytes), &copy, &kit->fake.snapshot), 0);
     memcpy(copy, bytes, sizeof(bytes));
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     assert_int_equal(kit->damages, 1);
     assert_int_equal(durable_kit_holdings(kit, 0).items, 100);
     const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
     assert_true(aq_replay_limiter_lead(limiter) == 0.0); /* neither side is ahead */
 }
 
-TEST_WITH(a_table_that_lost_its_items_does_not_stop_everybody, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_table_that_lost_its_items_does_not_stop_everybody)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 8; /* less than what is counted as inserted */
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 24; seq++) {
-        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
-    }
+    durable_kit_fill(kit, 1, 24);
     durable_kit_make_durable(kit);
     aq_replay_core_save(kit->core);
     durable_kit_crash(kit);
@@ -194,10 +167,8 @@ TEST_WITH(a_table_that_lost_its_items_does_not_stop_everybody, durable_kit_setup
     assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
 }
 
-TEST_WITH(a_record_whose_message_was_not_stored_is_passed_over_later, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_record_whose_message_was_not_stored_is_passed_over_later)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     aq_arrival *arrival = kit_arrival(&message);
@@ -221,8 +192,7 @@ TEST_WITH(a_record_whose_message_was_not_stored_is_passed_over_later, durable_ki
     assert_int_equal(inserted, 16);
     durable_kit_make_durable(kit);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 1);
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, inserted);
     assert_true(aq_replay_core_restored(kit->core)->duplicates >= 1);
 }

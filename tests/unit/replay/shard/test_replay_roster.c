@@ -1,16 +1,21 @@
 /*
  * The roster: finding, room, and who is forgotten when.
  */
-#include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/shard/replay_roster.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
+static void destroy(void *roster)
+{
+    aq_replay_roster_destroy(roster);
+}
+
 static aq_replay_roster *roster_of(size_t capacity)
 {
     aq_replay_roster *roster = NULL;
     assert_int_equal(aq_replay_roster_create(capacity, &roster), 0);
+    at_end(destroy, roster);
     return roster;
 }
 
@@ -30,7 +35,6 @@ TEST(an_actor_is_found_again)
     assert_int_equal(first->heard_ns, 20);
     assert_int_equal(first->met_ns, 10);
     assert_int_equal(aq_replay_roster_count(roster), 1);
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(another_incarnation_is_another_actor)
@@ -40,7 +44,6 @@ TEST(another_incarnation_is_another_actor)
     aq_replay_actor *second = NULL;
     assert_int_equal(aq_replay_roster_meet(roster, 0, 7, 2, 0, &second), 0);
     assert_ptr_not_equal(first, second);
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(who_is_not_known_is_not_found)
@@ -49,7 +52,6 @@ TEST(who_is_not_known_is_not_found)
     meet(roster, 0, 7);
     assert_null(aq_replay_roster_find(roster, 8, 1));
     assert_null(aq_replay_roster_find(roster, 7, 9));
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(the_mark_starts_at_what_the_actor_knows)
@@ -58,7 +60,6 @@ TEST(the_mark_starts_at_what_the_actor_knows)
     aq_replay_actor *met = NULL;
     assert_int_equal(aq_replay_roster_meet(roster, 0, 1, 1, 41, &met), 0);
     assert_int_equal(met->sequence.acknowledged, 41);
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(a_full_roster_of_busy_actors_refuses_a_new_one)
@@ -71,7 +72,6 @@ TEST(a_full_roster_of_busy_actors_refuses_a_new_one)
                      AQ_E_FULL);
     assert_null(met);
     assert_non_null(aq_replay_roster_find(roster, 1, 1));
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(idle_actors_make_room_and_busy_ones_stay)
@@ -86,7 +86,6 @@ TEST(idle_actors_make_room_and_busy_ones_stay)
     assert_null(aq_replay_roster_find(roster, 3, 1));
     assert_int_equal(aq_replay_roster_find(roster, 2, 1)->granted, 99);
     assert_int_equal(aq_replay_roster_count(roster), 2);
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(idle_actors_stay_while_there_is_room)
@@ -95,7 +94,6 @@ TEST(idle_actors_stay_while_there_is_room)
     meet(roster, 0, 1);
     meet(roster, 100 * AQ_ROSTER_IDLE_NS, 2);
     assert_non_null(aq_replay_roster_find(roster, 1, 1));
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(many_actors_come_and_go)
@@ -122,17 +120,16 @@ TEST(many_actors_come_and_go)
         aq_replay_actor *actor = aq_replay_roster_at(roster, i);
         assert_ptr_equal(aq_replay_roster_find(roster, actor->actor, 1), actor);
     }
-    aq_replay_roster_destroy(roster);
 }
 
 TEST(create_without_memory_fails_clean)
 {
     aq_replay_roster *roster = NULL;
-    for (uint64_t nth = 1; nth <= 3; nth++) {
-        aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_replay_roster_create(8, &roster), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(roster);
+        rc = aq_replay_roster_create(8, &roster);
     }
+    aq_replay_roster_destroy(roster);
     aq_replay_roster_destroy(NULL);
 }

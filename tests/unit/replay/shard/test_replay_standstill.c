@@ -138,10 +138,8 @@ static void assert_goes_on(standstill *world)
     }
 }
 
-TEST_WITH(steps_and_samples_go_on_under_any_tables_and_any_log, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, steps_and_samples_go_on_under_any_tables_and_any_log)
 {
-    durable_kit *kit = *state;
     uint64_t seed = kit_seed();
     for (uint64_t round = 0; round < ROUNDS; round++) {
         standstill world = {.kit = kit};

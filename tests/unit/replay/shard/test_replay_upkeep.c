@@ -7,9 +7,8 @@
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-TEST_WITH(segments_of_which_nothing_is_held_are_dropped, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, segments_of_which_nothing_is_held_are_dropped)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 64;
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 400; seq++) {
@@ -20,10 +19,8 @@ TEST_WITH(segments_of_which_nothing_is_held_are_dropped, durable_kit_setup, dura
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 64);
 }
 
-TEST_WITH(old_chunks_kept_for_their_priority_go_when_files_grow_too_large, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, old_chunks_kept_for_their_priority_go_when_files_grow_too_large)
 {
-    durable_kit *kit = *state;
     kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
     kit->settings.tables[0].remover = AQ_REMOVER_LOWEST_PRIORITY;
     kit->settings.tables[0].priority_exponent = 1.0;
@@ -53,13 +50,10 @@ TEST_WITH(old_chunks_kept_for_their_priority_go_when_files_grow_too_large, durab
     assert_true(kit->fake.segments[0].dropped);
 }
 
-TEST_WITH(messages_move_out_of_memory_beyond_the_budget, durable_kit_setup, durable_kit_teardown)
+TEST_IN(durable_kit, kit, messages_move_out_of_memory_beyond_the_budget)
 {
-    durable_kit *kit = *state;
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 100; seq++) {
-        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
-    }
+    durable_kit_fill(kit, 1, 100);
     uint64_t all = aq_replay_core_stored(kit->core).resident_bytes;
     durable_kit_crash(kit);
     fake_log_fini(&kit->fake);
@@ -67,9 +61,7 @@ TEST_WITH(messages_move_out_of_memory_beyond_the_budget, durable_kit_setup, dura
     kit->settings.config.replay.shards = 2;
     kit->settings.config.replay.memory_bytes = 2 * (3 * all / 4); /* of both */
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 100; seq++) {
-        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
-    }
+    durable_kit_fill(kit, 1, 100);
     durable_kit_pass(kit, 1);
     assert_int_equal(kit->fake.mapped, 0); /* nothing is durable yet */
     durable_kit_make_durable(kit);
@@ -80,13 +72,10 @@ TEST_WITH(messages_move_out_of_memory_beyond_the_budget, durable_kit_setup, dura
     for (uint32_t row = 0; row < 16; row++) {
         assert_true(batch->version[row] >= 1000);
     }
-    aq_batch_destroy(batch);
 }
 
-TEST_WITH(a_message_goes_into_every_table_and_its_segment_with_the_last, durable_kit_setup,
-          durable_kit_teardown)
+TEST_IN(durable_kit, kit, a_message_goes_into_every_table_and_its_segment_with_the_last)
 {
-    durable_kit *kit = *state;
     kit->settings.table_count = 2;
     kit->settings.tables[1] = kit->settings.tables[0];
     memcpy(kit->settings.tables[1].name, "recent", 7);
@@ -105,8 +94,7 @@ TEST_WITH(a_message_goes_into_every_table_and_its_segment_with_the_last, durable
     assert_int_equal(aq_replay_core_find_table(kit->core, "recent"), 1);
     assert_int_equal(aq_replay_core_find_table(kit->core, ""), 0);
     assert_int_equal(aq_replay_core_find_table(kit->core, "old"), -1);
-    durable_kit_crash(kit);
-    durable_kit_open(kit);
+    durable_kit_restart(kit);
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 64);
     assert_int_equal(durable_kit_holdings(kit, 1).transitions, 16);
 }

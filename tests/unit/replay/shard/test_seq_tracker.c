@@ -8,10 +8,16 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
-TEST(messages_are_taken_in_their_turn)
+static aq_seq_tracker tracker_at(uint64_t acknowledged)
 {
     aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 0);
+    aq_seq_tracker_init(&tracker, acknowledged);
+    return tracker;
+}
+
+TEST(messages_are_taken_in_their_turn)
+{
+    aq_seq_tracker tracker = tracker_at(0);
     for (uint64_t seq = 1; seq <= 3; seq++) {
         assert_int_equal(aq_seq_tracker_expected(&tracker), seq);
         assert_int_equal(aq_seq_tracker_judge(&tracker, seq), AQ_REPLAY_STORED);
@@ -22,8 +28,7 @@ TEST(messages_are_taken_in_their_turn)
 
 TEST(a_message_that_was_not_stored_is_still_the_next)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 0);
+    aq_seq_tracker tracker = tracker_at(0);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 1), AQ_REPLAY_STORED);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 1), AQ_REPLAY_STORED);
     assert_int_equal(tracker.taken, 0);
@@ -31,8 +36,7 @@ TEST(a_message_that_was_not_stored_is_still_the_next)
 
 TEST(a_repeat_is_a_duplicate)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 5);
+    aq_seq_tracker tracker = tracker_at(5);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 5), AQ_REPLAY_DUPLICATE);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 1), AQ_REPLAY_DUPLICATE);
     assert_int_equal(tracker.gaps, 0);
@@ -41,8 +45,7 @@ TEST(a_repeat_is_a_duplicate)
 
 TEST(a_message_before_its_turn_is_a_gap_and_counted)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 5);
+    aq_seq_tracker tracker = tracker_at(5);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 7), AQ_REPLAY_GAP);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 8), AQ_REPLAY_GAP);
     assert_int_equal(tracker.gaps, 2);
@@ -51,24 +54,21 @@ TEST(a_message_before_its_turn_is_a_gap_and_counted)
 
 TEST(the_mark_is_lifted_to_what_the_sender_knows)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 2);
+    aq_seq_tracker tracker = tracker_at(2);
     aq_seq_tracker_lift(&tracker, 9);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 10), AQ_REPLAY_STORED);
 }
 
 TEST(the_mark_is_never_lowered)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 9);
+    aq_seq_tracker tracker = tracker_at(9);
     aq_seq_tracker_lift(&tracker, 2);
     assert_int_equal(tracker.taken, 9);
 }
 
 TEST(what_was_taken_is_acknowledged_when_it_is_kept_for_good)
 {
-    aq_seq_tracker tracker;
-    aq_seq_tracker_init(&tracker, 0);
+    aq_seq_tracker tracker = tracker_at(0);
     aq_seq_tracker_taken(&tracker);
     aq_seq_tracker_taken(&tracker);
     assert_int_equal(tracker.acknowledged, 0);
@@ -119,8 +119,7 @@ TEST(a_lossy_network_delivers_each_message_once_and_in_order)
         uint64_t drop = aq_rng_below(&rng, 60);
         uint64_t repeat = aq_rng_below(&rng, 60);
         uint64_t reorder = aq_rng_below(&rng, 60);
-        aq_seq_tracker tracker;
-        aq_seq_tracker_init(&tracker, 0);
+        aq_seq_tracker tracker = tracker_at(0);
         uint64_t stored = 0;
         for (int step = 0; stored < MESSAGES; step++) {
             assert_true(step < 1000000);

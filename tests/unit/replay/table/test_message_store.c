@@ -9,10 +9,16 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
+static void destroy(void *store)
+{
+    aq_message_store_destroy(store);
+}
+
 static aq_message_store *store_of(uint64_t memory_bytes)
 {
     aq_message_store *store = NULL;
     assert_int_equal(aq_message_store_create(memory_bytes, &store), 0);
+    at_end(destroy, store);
     return store;
 }
 
@@ -42,7 +48,6 @@ TEST(a_message_leaves_with_its_last_hold)
     aq_message_store_release(store, message);
     assert_int_equal(aq_message_store_counts_of(store).messages, 0);
     assert_null(aq_message_store_oldest(store));
-    aq_message_store_destroy(store);
 }
 
 TEST(a_message_that_nobody_held_is_discarded)
@@ -58,7 +63,6 @@ TEST(a_message_that_nobody_held_is_discarded)
     uint64_t segment = 0;
     assert_true(aq_message_store_dead_segment(store, 4, &segment));
     assert_int_equal(segment, 3);
-    aq_message_store_destroy(store);
 }
 
 TEST(bytes_are_those_of_the_arrivals)
@@ -73,7 +77,6 @@ TEST(bytes_are_those_of_the_arrivals)
     assert_int_equal(aq_message_store_counts_of(store).resident_bytes,
                      aq_arrival_bytes(b->arrival));
     aq_message_store_release(store, b);
-    aq_message_store_destroy(store);
 }
 
 TEST(the_oldest_is_the_oldest_that_is_held)
@@ -88,7 +91,6 @@ TEST(the_oldest_is_the_oldest_that_is_held)
     aq_message_store_release(store, messages[0]);
     assert_int_equal(aq_message_store_oldest(store)->number, 7);
     aq_message_store_release(store, messages[2]);
-    aq_message_store_destroy(store);
 }
 
 /* ---- segments ------------------------------------------------------------------------------ */
@@ -123,7 +125,6 @@ TEST(the_next_one_is_found_whatever_left_meanwhile)
             aq_message_store_release(store, messages[i]);
         }
     }
-    aq_message_store_destroy(store);
 }
 
 TEST(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
@@ -141,7 +142,6 @@ TEST(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
     assert_int_equal(segment, 1);
     assert_false(aq_message_store_dead_segment(store, 3, &segment));
     aq_message_store_release(store, c);
-    aq_message_store_destroy(store);
 }
 
 TEST(the_segment_that_is_written_is_not_told)
@@ -152,7 +152,6 @@ TEST(the_segment_that_is_written_is_not_told)
     assert_false(aq_message_store_dead_segment(store, 7, &segment));
     assert_true(aq_message_store_dead_segment(store, 8, &segment));
     assert_int_equal(segment, 7);
-    aq_message_store_destroy(store);
 }
 
 TEST(a_segment_in_the_middle_may_go_first)
@@ -176,7 +175,6 @@ TEST(a_segment_in_the_middle_may_go_first)
         assert_int_equal(segment, i < 20 ? i + 1 : i + 2);
     }
     assert_false(aq_message_store_dead_segment(store, 40, &segment));
-    aq_message_store_destroy(store);
 }
 
 TEST(a_segment_that_never_held_anything_is_told_too)
@@ -189,7 +187,6 @@ TEST(a_segment_that_never_held_anything_is_told_too)
     assert_true(aq_message_store_dead_segment(store, 5, &segment));
     assert_int_equal(segment, 4);
     assert_false(aq_message_store_dead_segment(store, 5, &segment));
-    aq_message_store_destroy(store);
 }
 
 /* ---- larger than memory -------------------------------------------------------------------- */
@@ -230,7 +227,7 @@ typedef struct demotion {
 } demotion;
 
 /* Six messages, of which four fit. */
-static void open_demotion(demotion *it)
+static void demotion_setup(demotion *it)
 {
     aq_arrival *arrival = arrival_of(0);
     it->each = aq_arrival_bytes(arrival);
@@ -242,7 +239,7 @@ static void open_demotion(demotion *it)
     }
 }
 
-static void close_demotion(demotion *it)
+static void demotion_teardown(demotion *it)
 {
     for (int i = 0; i < 6; i++) {
         if (it->messages[i] != NULL) {
@@ -251,7 +248,6 @@ static void close_demotion(demotion *it)
     }
     assert_int_equal(aq_message_store_counts_of(it->store).mapped_bytes, 0);
     assert_int_equal(aq_message_store_counts_of(it->store).resident_bytes, 0);
-    aq_message_store_destroy(it->store);
 }
 
 static int demote(demotion *it, uint64_t durable, uint32_t count_max)
@@ -259,68 +255,53 @@ static int demote(demotion *it, uint64_t durable, uint32_t count_max)
     return aq_message_store_demote(it->store, &it->log.base, durable, count_max, NULL);
 }
 
-TEST(the_oldest_go_out_of_memory_until_the_rest_fits)
+TEST_IN(demotion, it, the_oldest_go_out_of_memory_until_the_rest_fits)
 {
-    demotion it;
-    open_demotion(&it);
-    assert_int_equal(demote(&it, 6, 100), 0);
-    aq_message_store_counts counts = aq_message_store_counts_of(it.store);
-    assert_true(counts.resident_bytes <= 4 * it.each);
-    assert_true(it.messages[0]->mapped && it.messages[1]->mapped);
-    assert_false(it.messages[5]->mapped);
-    assert_int_equal(counts.resident_bytes + counts.mapped_bytes, 6 * it.each);
-    assert_true(aq_chunk_view_reward(&it.messages[0]->arrival->chunks[0], 3) == 13.0f);
-    close_demotion(&it);
+    assert_int_equal(demote(it, 6, 100), 0);
+    aq_message_store_counts counts = aq_message_store_counts_of(it->store);
+    assert_true(counts.resident_bytes <= 4 * it->each);
+    assert_true(it->messages[0]->mapped && it->messages[1]->mapped);
+    assert_false(it->messages[5]->mapped);
+    assert_int_equal(counts.resident_bytes + counts.mapped_bytes, 6 * it->each);
+    assert_true(aq_chunk_view_reward(&it->messages[0]->arrival->chunks[0], 3) == 13.0f);
 }
 
-TEST(what_is_not_durable_stays_in_memory)
+TEST_IN(demotion, it, what_is_not_durable_stays_in_memory)
 {
-    demotion it;
-    open_demotion(&it);
-    assert_int_equal(demote(&it, 1, 100), 0);
-    assert_true(it.messages[0]->mapped);
-    assert_false(it.messages[1]->mapped);
-    close_demotion(&it);
+    assert_int_equal(demote(it, 1, 100), 0);
+    assert_true(it->messages[0]->mapped);
+    assert_false(it->messages[1]->mapped);
 }
 
-TEST(one_call_moves_no_more_than_it_is_told)
+TEST_IN(demotion, it, one_call_moves_no_more_than_it_is_told)
 {
-    demotion it;
-    open_demotion(&it);
-    assert_int_equal(demote(&it, 6, 1), 0);
-    assert_int_equal(it.log.asked, 1);
-    assert_int_equal(demote(&it, 6, 1), 0);
-    assert_true(it.messages[1]->mapped);
-    close_demotion(&it);
+    assert_int_equal(demote(it, 6, 1), 0);
+    assert_int_equal(it->log.asked, 1);
+    assert_int_equal(demote(it, 6, 1), 0);
+    assert_true(it->messages[1]->mapped);
 }
 
-TEST(a_log_that_fails_is_asked_once_a_call)
+TEST_IN(demotion, it, a_log_that_fails_is_asked_once_a_call)
 {
-    demotion it;
-    open_demotion(&it);
-    it.log.rc = AQ_E_IO;
+    it->log.rc = AQ_E_IO;
     aq_error error;
-    assert_int_equal(aq_message_store_demote(it.store, &it.log.base, 6, 100, &error), AQ_E_IO);
-    assert_non_null(strstr(error.text, "message 1 "));
-    assert_int_equal(it.log.asked, 1);
-    it.log.rc = 0;
-    assert_int_equal(demote(&it, 6, 100), 0);
-    assert_true(it.messages[0]->mapped);
-    close_demotion(&it);
+    assert_refused(aq_message_store_demote(it->store, &it->log.base, 6, 100, &error), AQ_E_IO,
+                   &error, "message 1 ");
+    assert_int_equal(it->log.asked, 1);
+    it->log.rc = 0;
+    assert_int_equal(demote(it, 6, 100), 0);
+    assert_true(it->messages[0]->mapped);
 }
 
-TEST(messages_that_left_are_not_asked_for)
+TEST_IN(demotion, it, messages_that_left_are_not_asked_for)
 {
-    demotion it;
-    open_demotion(&it);
-    assert_int_equal(demote(&it, 6, 1), 0);
-    aq_message_store_release(it.store, it.messages[1]);
-    it.messages[1] = NULL;
-    aq_stored_message *more = add(it.store, 7, 1);
-    assert_int_equal(demote(&it, 7, 100), 0);
-    assert_true(it.messages[2]->mapped);
-    aq_message_store_release(it.store, more);
-    close_demotion(&it);
+    assert_int_equal(demote(it, 6, 1), 0);
+    aq_message_store_release(it->store, it->messages[1]);
+    it->messages[1] = NULL;
+    aq_stored_message *more = add(it->store, 7, 1);
+    assert_int_equal(demote(it, 7, 100), 0);
+    assert_true(it->messages[2]->mapped);
+    aq_message_store_release(it->store, more);
 }
 
 TEST(without_a_budget_nothing_moves)
@@ -329,7 +310,6 @@ TEST(without_a_budget_nothing_moves)
     aq_stored_message *message = add(store, 1, 1);
     assert_int_equal(aq_message_store_demote(store, NULL, 1, 100, NULL), 0);
     aq_message_store_release(store, message);
-    aq_message_store_destroy(store);
 }
 
 TEST(what_is_in_no_log_stays_in_memory)
@@ -341,32 +321,26 @@ TEST(what_is_in_no_log_stays_in_memory)
     assert_int_equal(log.asked, 0);
     assert_false(message->mapped);
     aq_message_store_release(store, message);
-    aq_message_store_destroy(store);
 }
 
 TEST(without_memory_nothing_changes)
 {
     aq_message_store *store = NULL;
-    for (uint64_t nth = 1; nth <= 2; nth++) {
-        aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_message_store_create(0, &store), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(store);
+        rc = aq_message_store_create(0, &store);
     }
-    store = store_of(0);
     for (uint64_t i = 1; i <= 16; i++) { /* fills the room for segments */
         assert_int_equal(aq_message_store_open_segment(store, i), 0);
     }
     aq_arrival *arrival = arrival_of(1);
     aq_stored_message *message = NULL;
-    for (uint64_t nth = 1; nth <= 2; nth++) {
-        aq_memory_fail_at(nth, 0);
-        assert_int_equal(aq_message_store_add(store, arrival, 1, 17, &message), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+    EACH_ALLOCATION_FAILS(rc) {
         assert_null(message);
         assert_int_equal(aq_message_store_counts_of(store).messages, 0);
+        rc = aq_message_store_add(store, arrival, 1, 17, &message);
     }
-    assert_int_equal(aq_message_store_add(store, arrival, 1, 17, &message), 0);
     aq_message_store_discard(store, message);
     aq_message_store_destroy(store);
     aq_message_store_destroy(NULL);

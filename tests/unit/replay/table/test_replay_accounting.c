@@ -12,7 +12,7 @@ TEST(a_histogram_counts_in_powers_of_two)
         uint64_t value;
         int bucket;
     } cases[] = {{0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {UINT64_MAX, 39}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    EACH_ROW(i, cases) {
         aq_histogram histogram = {0};
         assert_int_equal(aq_histogram_length(&histogram), 0);
         aq_histogram_add(&histogram, cases[i].value);

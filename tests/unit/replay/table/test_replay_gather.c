@@ -206,7 +206,7 @@ TEST(rows_of_all_sizes_agree_with_a_plain_fold)
                               33, 48, 64, 68, 100, 1023, 1024, 1025, 4000};
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 7);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    EACH_ROW(i, sizes) {
         for (size_t n = 0; n < 4; n++) {
             check_many(&rng, sizes[i], sizes[(i * 5 + n) % 11],
                        1 + (uint32_t)aq_rng_below(&rng, 8));

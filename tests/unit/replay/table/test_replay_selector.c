@@ -16,6 +16,11 @@ typedef struct selection {
     uint64_t first, end;
 } selection;
 
+static void destroy_selector(void *selector)
+{
+    aq_replay_selector_destroy(selector);
+}
+
 static selection select_by(uint32_t kind, uint32_t remover, uint64_t seed)
 {
     aq_table_spec spec = table_kit_spec();
@@ -23,6 +28,7 @@ static selection select_by(uint32_t kind, uint32_t remover, uint64_t seed)
     spec.selector = kind;
     spec.remover = remover;
     assert_int_equal(aq_replay_selector_create(&spec, seed, &it.selector), 0);
+    at_end(destroy_selector, it.selector);
     return it;
 }
 
@@ -97,7 +103,6 @@ TEST(uniform_draws_are_uniform)
         insert(&it, ITEMS, 1.0f);
         take_away(&it, 0, 300);
         assert_proportions(&it, masses, 300);
-        aq_replay_selector_destroy(it.selector);
     }
 }
 
@@ -124,7 +129,6 @@ TEST(uniform_draws_over_holes_are_uniform)
             }
         }
         table_kit_assert_chi_square(counts, expected, ITEMS);
-        aq_replay_selector_destroy(it.selector);
     }
 }
 
@@ -146,7 +150,6 @@ TEST(prioritized_draws_follow_the_masses)
         it.selector->class->weigh(it.selector, items, floats, ITEMS);
         assert_proportions(&it, masses, 777);
         assert_true(it.selector->class->mass(it.selector, 780) == floats[3]);
-        aq_replay_selector_destroy(it.selector);
     }
 }
 
@@ -159,20 +162,18 @@ TEST(equal_masses_are_drawn_as_by_a_uniform_selector)
     }
     insert(&it, ITEMS, 1.0f);
     assert_proportions(&it, masses, 0);
-    aq_replay_selector_destroy(it.selector);
 }
 
 TEST(equal_seeds_draw_equal_items)
 {
     const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
-    for (size_t n = 0; n < 2; n++) {
+    EACH_ROW(n, kinds) {
         uint64_t items[3][100];
         float probabilities[100];
         for (uint64_t i = 0; i < 3; i++) {
             selection it = select_by(kinds[n], AQ_REMOVER_FIFO, 9 + i / 2);
             insert(&it, 5000, 1.0f);
             draw(&it, 100, items[i], probabilities);
-            aq_replay_selector_destroy(it.selector);
         }
         assert_memory_equal(items[0], items[1], sizeof(items[0]));
         assert_int_not_equal(memcmp(items[0], items[2], sizeof(items[0])), 0);
@@ -209,7 +210,6 @@ TEST(masses_stay_theirs_while_the_window_moves_and_grows)
             assert_in_range(items[i], it.first, it.end - 1);
         }
     }
-    aq_replay_selector_destroy(it.selector);
 }
 
 TEST(what_is_hardly_ever_drawn_still_has_a_probability)
@@ -220,7 +220,6 @@ TEST(what_is_hardly_ever_drawn_still_has_a_probability)
     float probabilities[4];
     draw(&it, 4, items, probabilities);
     assert_true(probabilities[3] == 1.0f);
-    aq_replay_selector_destroy(it.selector);
 }
 
 /* ---- in order ------------------------------------------------------------------------------ */
@@ -234,7 +233,6 @@ TEST(fifo_gives_the_oldest_in_their_order)
     take_away(&it, 0, 2);
     take_away(&it, 4, 90);
     assert_draws(&it, (const uint64_t[]){2, 3, 94, 95}, 4);
-    aq_replay_selector_destroy(it.selector);
 }
 
 TEST(lifo_gives_the_newest_first)
@@ -248,7 +246,6 @@ TEST(lifo_gives_the_newest_first)
     take_away(&it, 97, 3);
     insert(&it, 2, 1.0f);
     assert_draws(&it, (const uint64_t[]){101, 100, 9}, 3);
-    aq_replay_selector_destroy(it.selector);
 }
 
 TEST(ordered_selectors_agree_with_a_plain_list)
@@ -290,7 +287,6 @@ TEST(ordered_selectors_agree_with_a_plain_list)
             }
             assert_draws(&it, expected, rows);
         }
-        aq_replay_selector_destroy(it.selector);
     }
 }
 
@@ -299,7 +295,7 @@ TEST(ordered_selectors_agree_with_a_plain_list)
 TEST(room_that_cannot_be_had_changes_nothing)
 {
     const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED, AQ_SELECTOR_FIFO};
-    for (size_t i = 0; i < 3; i++) {
+    EACH_ROW(i, kinds) {
         aq_table_spec spec = table_kit_spec();
         aq_replay_selector *selector = NULL;
         spec.selector = kinds[i];
@@ -315,7 +311,6 @@ TEST(room_that_cannot_be_had_changes_nothing)
             aq_memory_fail_at(0, 0);
         }
         assert_true(it.selector->class->total(it.selector) == 10.0);
-        aq_replay_selector_destroy(it.selector);
     }
     aq_replay_selector_destroy(NULL);
 }

@@ -27,7 +27,7 @@ static void assert_total(const aq_sum_tree *tree)
 TEST(a_new_tree_weighs_nothing)
 {
     const uint64_t sizes[] = {16, 32, 256, 4096, 65536, 1 << 20};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    EACH_ROW(i, sizes) {
         aq_sum_tree tree = tree_of(sizes[i]);
         assert_true(tree.total == 0.0);
         assert_int_equal(tree.counts[0], sizes[i]);
@@ -41,7 +41,7 @@ TEST(the_total_is_the_sum_of_the_leaves)
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 1);
     const uint64_t sizes[] = {16, 32, 512, 8192};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    EACH_ROW(i, sizes) {
         aq_sum_tree tree = tree_of(sizes[i]);
         for (int round = 0; round < 300; round++) {
             if (aq_rng_below(&rng, 2) == 0) {

@@ -177,7 +177,7 @@ static uint64_t nth_in_order(const model *m, uint32_t row)
 static void step_sample(model *m)
 {
     uint32_t rows = 1 + (uint32_t)aq_rng_below(&m->rng, DRAW_MAX);
-    aq_batch *batch = table_kit_batch(&m->kit, rows);
+    aq_batch *batch;
     uint64_t items;
     uint64_t draws = draws_left(m, &items);
     bool in_order = m->spec.selector >= AQ_SELECTOR_FIFO;
@@ -186,6 +186,7 @@ static void step_sample(model *m)
     for (uint32_t row = 0; possible && in_order && row < rows; row++) {
         expected[row] = nth_in_order(m, row);
     }
+    assert_int_equal(aq_batch_create(&m->kit.layout, m->spec.sequence_length, rows, &batch), 0);
     int rc = aq_replay_table_sample(m->kit.table, rows, 0.5f, batch);
     assert_int_equal(rc, possible ? 0 : AQ_E_AGAIN);
     uint32_t stride = m->spec.sequence_length > 0 ? m->spec.sequence_period : 1;

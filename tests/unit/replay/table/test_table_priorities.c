@@ -49,23 +49,22 @@ TEST(draws_follow_priority_to_the_exponent)
         enum { ITEMS = 400, ROWS = 256, ROUNDS = 4000 };
         static double counts[ITEMS], expected[ITEMS];
         const aq_table_spec spec = prioritized_spec(exponents[n]);
-        table_kit kit;
         double total = 0.0;
-        table_kit_open(&kit, &spec, table_kit_seed() + n);
+        table_kit *kit = table_kit_of(&spec, table_kit_seed() + n);
         for (int i = 0; i < ITEMS / 8; i++) {
-            table_kit_insert(&kit, 8);
+            table_kit_insert(kit, 8);
         }
         for (uint64_t i = 0; i < ITEMS; i++) {
             float priority = 1.0f + (float)(i * 7 % 10);
-            assert_int_equal(prioritize(&kit, i, 1, priority), 1);
+            assert_int_equal(prioritize(kit, i, 1, priority), 1);
             expected[i] = pow((double)priority, exponents[n]);
             total += expected[i];
             counts[i] = 0.0;
         }
-        assert_true(fabs(mass_of(&kit) - total) <= 1e-5 * total);
-        aq_batch *batch = table_kit_batch(&kit, ROWS);
+        assert_true(fabs(mass_of(kit) - total) <= 1e-5 * total);
+        aq_batch *batch = table_kit_batch(kit, ROWS);
         for (int round = 0; round < ROUNDS; round++) {
-            assert_int_equal(aq_replay_table_sample(kit.table, ROWS, 0.5f, batch), 0);
+            assert_int_equal(aq_replay_table_sample(kit->table, ROWS, 0.5f, batch), 0);
             for (int row = 0; row < ROWS; row++) {
                 uint64_t item = batch->item[row];
                 counts[item] += 1.0;
@@ -77,54 +76,47 @@ TEST(draws_follow_priority_to_the_exponent)
             expected[i] *= (double)ROWS * ROUNDS / total;
         }
         table_kit_assert_chi_square(counts, expected, ITEMS);
-        aq_batch_destroy(batch);
-        table_kit_close(&kit);
     }
 }
 
 TEST(new_items_have_the_greatest_priority_that_was_given)
 {
     const aq_table_spec spec = prioritized_spec(1.0);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
-    assert_true(mass_of(&kit) == 8.0);
-    assert_int_equal(prioritize(&kit, 3, 1, 5.0f), 1);
-    assert_true(mass_of(&kit) == 12.0);
-    table_kit_insert(&kit, 2);
-    assert_true(mass_of(&kit) == 22.0);
-    assert_int_equal(prioritize(&kit, 3, 1, 0.5f), 1);
-    table_kit_insert(&kit, 2);
-    assert_true(mass_of(&kit) == 27.5);
-    table_kit_close(&kit);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
+    assert_true(mass_of(kit) == 8.0);
+    assert_int_equal(prioritize(kit, 3, 1, 5.0f), 1);
+    assert_true(mass_of(kit) == 12.0);
+    table_kit_insert(kit, 2);
+    assert_true(mass_of(kit) == 22.0);
+    assert_int_equal(prioritize(kit, 3, 1, 0.5f), 1);
+    table_kit_insert(kit, 2);
+    assert_true(mass_of(kit) == 27.5);
 }
 
 TEST(numbers_that_are_not_there_are_passed_over)
 {
     aq_table_spec spec = prioritized_spec(1.0);
     spec.capacity = 16;
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
+    table_kit *kit = table_kit_of(&spec, 1);
     for (int i = 0; i < 4; i++) {
-        table_kit_insert(&kit, 8);
+        table_kit_insert(kit, 8);
     }
     const uint64_t items[] = {3, 15, 16, 31, 32, UINT64_MAX, 17};
     const float priorities[] = {9.0f, 9.0f, 2.0f, 3.0f, 9.0f, 9.0f, 4.0f};
     uint32_t applied;
-    aq_replay_table_prioritize(kit.table, items, priorities, 7, &applied);
+    aq_replay_table_prioritize(kit->table, items, priorities, 7, &applied);
     assert_int_equal(applied, 3);
-    assert_true(mass_of(&kit) == 13.0 + 9.0);
-    table_kit_insert(&kit, 8); /* the greatest of those that counted */
-    assert_true(mass_of(&kit) == 7.0 + 3.0 + 8 * 4.0);
-    table_kit_close(&kit);
+    assert_true(mass_of(kit) == 13.0 + 9.0);
+    table_kit_insert(kit, 8); /* the greatest of those that counted */
+    assert_true(mass_of(kit) == 7.0 + 3.0 + 8 * 4.0);
 }
 
 TEST(of_a_number_that_comes_twice_the_last_priority_counts)
 {
     const aq_table_spec spec = prioritized_spec(1.0);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
     enum { COUNT = 300 }; /* more than a block */
     uint64_t items[COUNT];
     float priorities[COUNT];
@@ -133,61 +125,51 @@ TEST(of_a_number_that_comes_twice_the_last_priority_counts)
         items[i] = 5;
         priorities[i] = (float)(COUNT - i);
     }
-    aq_replay_table_prioritize(kit.table, items, priorities, COUNT, &applied);
+    aq_replay_table_prioritize(kit->table, items, priorities, COUNT, &applied);
     assert_int_equal(applied, COUNT);
-    assert_true(mass_of(&kit) == 8.0);
-    table_kit_close(&kit);
+    assert_true(mass_of(kit) == 8.0);
 }
 
 TEST(items_that_were_drawn_out_are_passed_over)
 {
     aq_table_spec spec = prioritized_spec(1.0);
     spec.times_sampled_max = 1;
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
-    aq_batch *batch = table_kit_batch(&kit, 5);
-    assert_int_equal(aq_replay_table_sample(kit.table, 5, 0.5f, batch), 0);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
+    aq_batch *batch = table_kit_batch(kit, 5);
+    assert_int_equal(aq_replay_table_sample(kit->table, 5, 0.5f, batch), 0);
     for (uint32_t row = 0; row < 5; row++) {
-        assert_int_equal(prioritize(&kit, batch->item[row], 1, 7.0f), 0);
+        assert_int_equal(prioritize(kit, batch->item[row], 1, 7.0f), 0);
     }
-    assert_true(mass_of(&kit) == 3.0);
-    aq_batch_destroy(batch);
-    table_kit_close(&kit);
+    assert_true(mass_of(kit) == 3.0);
 }
 
 TEST(items_of_priority_0_are_drawn_when_there_are_no_others)
 {
     const aq_table_spec spec = prioritized_spec(0.6);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
-    aq_batch *batch = table_kit_batch(&kit, 256);
-    assert_int_equal(prioritize(&kit, 0, 7, 0.0f), 7);
-    assert_int_equal(aq_replay_table_sample(kit.table, 256, 0.5f, batch), 0);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
+    aq_batch *batch = table_kit_batch(kit, 256);
+    assert_int_equal(prioritize(kit, 0, 7, 0.0f), 7);
+    assert_int_equal(aq_replay_table_sample(kit->table, 256, 0.5f, batch), 0);
     for (int row = 0; row < 256; row++) {
         assert_int_equal(batch->item[row], 7);
     }
-    assert_int_equal(prioritize(&kit, 7, 1, 0.0f), 1);
-    assert_int_equal(aq_replay_table_sample(kit.table, 256, 0.5f, batch), 0);
+    assert_int_equal(prioritize(kit, 7, 1, 0.0f), 1);
+    assert_int_equal(aq_replay_table_sample(kit->table, 256, 0.5f, batch), 0);
     assert_true(fabsf(batch->weight[0] - 0.125f) < 1e-6f);
-    aq_batch_destroy(batch);
-    table_kit_close(&kit);
 }
 
 TEST(enormous_priorities_leave_the_sums_finite)
 {
     const aq_table_spec spec = prioritized_spec(4.0);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
-    assert_int_equal(prioritize(&kit, 0, 8, 3e38f), 8);
-    assert_true(isfinite(mass_of(&kit)));
-    aq_batch *batch = table_kit_batch(&kit, 8);
-    assert_int_equal(aq_replay_table_sample(kit.table, 8, 0.5f, batch), 0);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
+    assert_int_equal(prioritize(kit, 0, 8, 3e38f), 8);
+    assert_true(isfinite(mass_of(kit)));
+    aq_batch *batch = table_kit_batch(kit, 8);
+    assert_int_equal(aq_replay_table_sample(kit->table, 8, 0.5f, batch), 0);
     assert_true(batch->weight[0] == 0.125f);
-    aq_batch_destroy(batch);
-    table_kit_close(&kit);
 }
 
 TEST(where_nothing_is_prioritized_the_mass_is_the_count)
@@ -196,12 +178,10 @@ TEST(where_nothing_is_prioritized_the_mass_is_the_count)
     for (size_t i = 0; i < 2; i++) {
         aq_table_spec spec = table_kit_spec();
         spec.selector = selectors[i];
-        table_kit kit;
-        table_kit_open(&kit, &spec, 1);
-        table_kit_insert(&kit, 8);
-        assert_int_equal(prioritize(&kit, 0, 8, 100.0f), 8);
-        assert_true(mass_of(&kit) == 8.0);
-        table_kit_close(&kit);
+        table_kit *kit = table_kit_of(&spec, 1);
+        table_kit_insert(kit, 8);
+        assert_int_equal(prioritize(kit, 0, 8, 100.0f), 8);
+        assert_true(mass_of(kit) == 8.0);
     }
 }
 
@@ -210,102 +190,91 @@ TEST(where_nothing_is_prioritized_the_mass_is_the_count)
 TEST(the_chunk_of_the_lowest_mean_priority_leaves_first)
 {
     const aq_table_spec spec = lowest_spec(32);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
+    table_kit *kit = table_kit_of(&spec, 1);
     for (int i = 0; i < 4; i++) {
-        table_kit_insert(&kit, 8);
+        table_kit_insert(kit, 8);
     }
-    assert_int_equal(prioritize(&kit, 0, 8, 3.0f), 8);
-    assert_int_equal(prioritize(&kit, 8, 8, 1.0f), 8);
-    assert_int_equal(prioritize(&kit, 16, 8, 0.25f), 8);
-    assert_int_equal(prioritize(&kit, 24, 7, 0.0f), 7);
-    assert_int_equal(prioritize(&kit, 31, 1, 2.5f), 1); /* mean 0.31 */
-    table_kit_insert(&kit, 8);
-    assert_int_equal(prioritize(&kit, 16, 8, 1.0f), 0); /* it left */
-    assert_int_equal(prioritize(&kit, 24, 8, 0.3f), 8);
-    table_kit_insert(&kit, 8);
-    assert_int_equal(prioritize(&kit, 24, 8, 1.0f), 0);
-    table_kit_insert(&kit, 8);
-    assert_int_equal(prioritize(&kit, 8, 8, 1.0f), 0);
-    assert_int_equal(prioritize(&kit, 0, 8, 3.0f), 8);
-    table_kit_close(&kit);
+    assert_int_equal(prioritize(kit, 0, 8, 3.0f), 8);
+    assert_int_equal(prioritize(kit, 8, 8, 1.0f), 8);
+    assert_int_equal(prioritize(kit, 16, 8, 0.25f), 8);
+    assert_int_equal(prioritize(kit, 24, 7, 0.0f), 7);
+    assert_int_equal(prioritize(kit, 31, 1, 2.5f), 1); /* mean 0.31 */
+    table_kit_insert(kit, 8);
+    assert_int_equal(prioritize(kit, 16, 8, 1.0f), 0); /* it left */
+    assert_int_equal(prioritize(kit, 24, 8, 0.3f), 8);
+    table_kit_insert(kit, 8);
+    assert_int_equal(prioritize(kit, 24, 8, 1.0f), 0);
+    table_kit_insert(kit, 8);
+    assert_int_equal(prioritize(kit, 8, 8, 1.0f), 0);
+    assert_int_equal(prioritize(kit, 0, 8, 3.0f), 8);
 }
 
 TEST(of_equal_priorities_the_oldest_chunk_leaves)
 {
     const aq_table_spec spec = lowest_spec(32);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
+    table_kit *kit = table_kit_of(&spec, 1);
     for (uint64_t i = 0; i < 20; i++) {
-        uint64_t first = table_kit_insert(&kit, 8);
+        uint64_t first = table_kit_insert(kit, 8);
         if (i >= 4) {
-            assert_int_equal(prioritize(&kit, first - 32, 8, 1.0f), 0);
-            assert_int_equal(prioritize(&kit, first - 24, 8, 1.0f), 8);
+            assert_int_equal(prioritize(kit, first - 32, 8, 1.0f), 0);
+            assert_int_equal(prioritize(kit, first - 24, 8, 1.0f), 8);
         }
     }
-    table_kit_close(&kit);
 }
 
 TEST(uniform_draws_go_round_the_holes)
 {
     const aq_table_spec spec = lowest_spec(200);
-    table_kit kit;
     aq_rng rng;
     static float priority_of[8 * 400];
-    table_kit_open(&kit, &spec, table_kit_seed());
+    table_kit *kit = table_kit_of(&spec, table_kit_seed());
     aq_rng_init(&rng, table_kit_seed(), 1);
-    aq_batch *batch = table_kit_batch(&kit, 64);
+    aq_batch *batch = table_kit_batch(kit, 64);
     for (int i = 0; i < 400; i++) {
-        uint64_t first = table_kit_insert(&kit, 8);
+        uint64_t first = table_kit_insert(kit, 8);
         float priority = (float)aq_rng_uniform(&rng);
-        assert_int_equal(prioritize(&kit, first, 8, priority), 8);
+        assert_int_equal(prioritize(kit, first, 8, priority), 8);
         for (uint64_t item = first; item < first + 8; item++) {
             priority_of[item] = priority;
         }
     }
     uint32_t low = 0;
     for (int round = 0; round < 20; round++) {
-        assert_int_equal(aq_replay_table_sample(kit.table, 64, 0.5f, batch), 0);
+        assert_int_equal(aq_replay_table_sample(kit->table, 64, 0.5f, batch), 0);
         for (uint32_t row = 0; row < 64; row++) {
             assert_int_equal(table_kit_step(batch, row), batch->item[row]);
             low += priority_of[batch->item[row]] < 0.4f;
         }
     }
     assert_true(low < 200); /* but for the newest, of 25 of 400 chunks the greatest are left */
-    aq_batch_destroy(batch);
-    table_kit_close(&kit);
 }
 
 TEST(no_priority_keeps_a_chunk_for_ever)
 {
     const aq_table_spec spec = lowest_spec(32);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
-    table_kit_insert(&kit, 8);
-    assert_int_equal(prioritize(&kit, 0, 8, 1000.0f), 8);
+    table_kit *kit = table_kit_of(&spec, 1);
+    table_kit_insert(kit, 8);
+    assert_int_equal(prioritize(kit, 0, 8, 1000.0f), 8);
     bool stayed_long = false;
     for (int i = 0; i < 100; i++) {
-        uint64_t first = table_kit_insert(&kit, 8);
-        prioritize(&kit, first, 8, 1.0f);
-        bool stays = prioritize(&kit, 0, 8, 1000.0f) == 8;
+        uint64_t first = table_kit_insert(kit, 8);
+        prioritize(kit, first, 8, 1.0f);
+        bool stays = prioritize(kit, 0, 8, 1000.0f) == 8;
         stayed_long = stayed_long || (stays && first >= 128);
     }
     assert_true(stayed_long);
-    assert_int_equal(prioritize(&kit, 0, 8, 1000.0f), 0);
-    table_kit_close(&kit);
+    assert_int_equal(prioritize(kit, 0, 8, 1000.0f), 0);
 }
 
 TEST(forgotten_messages_leave_others_where_priorities_decide)
 {
     const aq_table_spec spec = lowest_spec(100);
-    table_kit kit;
-    table_kit_open(&kit, &spec, 1);
+    table_kit *kit = table_kit_of(&spec, 1);
     for (int i = 0; i < 4; i++) {
-        table_kit_insert(&kit, 8);
+        table_kit_insert(kit, 8);
     }
-    aq_replay_table_forget(kit.table, aq_message_store_oldest(kit.store)->newer);
-    assert_int_equal(prioritize(&kit, 0, 8, 1.0f), 8);
-    assert_int_equal(prioritize(&kit, 8, 8, 1.0f), 0);
-    assert_int_equal(aq_replay_table_holdings(kit.table).items, 24);
-    table_kit_close(&kit);
+    aq_replay_table_forget(kit->table, aq_message_store_oldest(kit->store)->newer);
+    assert_int_equal(prioritize(kit, 0, 8, 1.0f), 8);
+    assert_int_equal(prioritize(kit, 8, 8, 1.0f), 0);
+    assert_int_equal(aq_replay_table_holdings(kit->table).items, 24);
 }
