@@ -196,8 +196,6 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
     check_outputs(snapshot, obs, &got);
     aq_buffer_fini(&text);
     aq_buffer_fini(&got);
-    aq_free(obs);
-    aq_snapshot_unref(snapshot);
 }
 
 static void check_all(const toolchain *tools)

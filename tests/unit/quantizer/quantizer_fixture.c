@@ -7,8 +7,8 @@
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
-void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,
-                            uint32_t outputs, enum aq_activation activation)
+static aq_net_spec spec_of(uint32_t inputs, const uint32_t *hidden, uint32_t outputs,
+                           enum aq_activation activation)
 {
     uint32_t hidden_count = 0;
     while (hidden != NULL && hidden[hidden_count] != 0) {
@@ -17,6 +17,13 @@ void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const u
     aq_net_spec spec;
     assert_int_equal(
         aq_net_spec_init_mlp(inputs, hidden, hidden_count, outputs, activation, &spec, NULL), 0);
+    return spec;
+}
+
+void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,
+                            uint32_t outputs, enum aq_activation activation)
+{
+    const aq_net_spec spec = spec_of(inputs, hidden, outputs, activation);
     quantizer_fixture_init_spec(fixture, &spec);
 }
 
@@ -46,9 +53,36 @@ void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *
                                        .act_rule = AQ_ACT_ARGMAX};
 }
 
+static void drop_fixture(void *fixture)
+{
+    quantizer_fixture_fini(fixture);
+    aq_free(fixture);
+}
+
+quantizer_fixture *quantizer_fixture_of_spec(const aq_net_spec *spec)
+{
+    quantizer_fixture *fixture = aq_alloc(1, sizeof(*fixture));
+    assert_non_null(fixture);
+    quantizer_fixture_init_spec(fixture, spec);
+    at_end(drop_fixture, fixture);
+    return fixture;
+}
+
+quantizer_fixture *quantizer_fixture_of(uint32_t inputs, const uint32_t *hidden, uint32_t outputs,
+                                        enum aq_activation activation)
+{
+    const aq_net_spec spec = spec_of(inputs, hidden, outputs, activation);
+    return quantizer_fixture_of_spec(&spec);
+}
+
 void quantizer_fixture_fini(quantizer_fixture *fixture)
 {
     aq_params_fini(&fixture->params);
+}
+
+static void unref_snapshot(void *snapshot)
+{
+    aq_snapshot_unref(snapshot);
 }
 
 aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format)
@@ -61,10 +95,10 @@ aq_snapshot *quantizer_fixture_planned(const quantizer_fixture *fixture,
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    const int rc =
-        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &error);
-    assert_string_equal(error.text, "");
-    assert_int_equal(rc, 0);
+    assert_succeeds(
+        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &error),
+        &error);
+    at_end(unref_snapshot, snapshot);
     return snapshot;
 }
 
@@ -72,6 +106,7 @@ float *quantizer_fixture_floats(size_t count)
 {
     float *values = aq_alloc(count, sizeof(*values));
     assert_non_null(values);
+    at_end(aq_free, values);
     return values;
 }
 

@@ -16,22 +16,27 @@ typedef struct quantizer_fixture {
     aq_rng rng;
 } quantizer_fixture;
 
+/* All that is given out here goes when the test ends. */
+
 /* inputs -> hidden, ended by a 0 -> outputs; random parameters. */
+quantizer_fixture *quantizer_fixture_of(uint32_t inputs, const uint32_t *hidden, uint32_t outputs,
+                                        enum aq_activation activation);
+quantizer_fixture *quantizer_fixture_of_spec(const aq_net_spec *spec);
+
+/* The same in place. */
 void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,
                             uint32_t outputs, enum aq_activation activation);
 void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *spec);
 void quantizer_fixture_fini(quantizer_fixture *fixture);
 
-/* The caller owns it. */
 aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format);
-
 aq_snapshot *quantizer_fixture_planned(const quantizer_fixture *fixture,
                                        const aq_quantize_plan *plan);
 
-/* (rows, inputs) normal values; aq_free. */
+/* (rows, inputs) normal values. */
 float *quantizer_fixture_observations(quantizer_fixture *fixture, size_t rows);
 
-/* Zeroed; aq_free. */
+/* Zeroed. */
 float *quantizer_fixture_floats(size_t count);
 
 #endif

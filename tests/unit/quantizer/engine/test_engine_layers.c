@@ -31,13 +31,17 @@ static uint32_t rung_flags(uint32_t flags[RUNGS_MAX])
     return count;
 }
 
+static void destroy_engine(void *engine)
+{
+    aq_engine_destroy(engine);
+}
+
 static aq_engine *make_engine(aq_snapshot *snapshot, uint32_t cpu_flags)
 {
     aq_engine *engine = NULL;
     aq_error error = {0};
-    const int rc = aq_engine_create(snapshot, ROWS_MAX, cpu_flags, &engine, &error);
-    assert_string_equal(error.text, "");
-    assert_int_equal(rc, 0);
+    assert_succeeds(aq_engine_create(snapshot, ROWS_MAX, cpu_flags, &engine, &error), &error);
+    at_end(destroy_engine, engine);
     return engine;
 }
 
@@ -55,6 +59,7 @@ static float *floats(size_t count)
 {
     float *values = aq_alloc(count, sizeof(*values));
     assert_non_null(values);
+    at_end(aq_free, values);
     return values;
 }
 
@@ -183,12 +188,7 @@ static void check_policy(enum random_policy_net net, uint32_t format, bool is_st
             check_layer(snapshot, i, x, y);
             memcpy(x, y, ROWS * sizeof(float) * snapshot->spec.layers[i].outputs);
         }
-        aq_engine_destroy(engine);
     }
-    aq_free(obs);
-    aq_free(x);
-    aq_free(y);
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(every_layer_in_every_format_is_within_its_bound)
@@ -247,13 +247,7 @@ static void check_bits(enum random_policy_net net, uint32_t format, bool is_stat
             aq_engine_forward(engine, obs, rows, out);
             assert_memory_equal(out, expected, rows * outputs * sizeof(*out));
         }
-        aq_engine_destroy(engine);
     }
-    aq_engine_destroy(scalar);
-    aq_free(obs);
-    aq_free(expected);
-    aq_free(out);
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(integer_formats_give_the_same_bits_for_any_rung_and_number_of_rows)
@@ -286,11 +280,6 @@ static void check_shape(const aq_conv_shape *shape)
     aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
     aq_engine_forward(engine, obs, ROWS, y);
     check_layer(snapshot, 0, x, y);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    aq_free(x);
-    aq_free(y);
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(convolutions_of_every_small_shape_match_the_reference)
@@ -333,16 +322,12 @@ TEST(a_failed_allocation_leaves_nothing_behind)
     for (size_t i = 0; i < 3; i++) {
         aq_snapshot *snapshot = make_policy(nets[i], AQ_FORMAT_INT8_CHANNEL, false);
         aq_engine *engine = NULL;
-        int rc = AQ_E_NOMEM;
-        for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
-            aq_memory_fail_at(nth, 0);
+        int rc;
+        EACH_ALLOCATION_FAILS(rc) {
             rc = aq_engine_create(snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL);
-            aq_memory_fail_at(0, 0);
             assert_int_equal(atomic_load(&snapshot->references), rc == 0 ? 2 : 1);
         }
-        assert_int_equal(rc, 0);
         aq_engine_destroy(engine);
-        aq_snapshot_unref(snapshot);
     }
 }
 
@@ -356,10 +341,6 @@ TEST(a_forward_pass_of_any_kind_allocates_nothing)
         const uint64_t before = aq_memory_allocation_count();
         aq_engine_forward(engine, obs, ROWS, out);
         assert_int_equal(aq_memory_allocation_count(), before);
-        aq_free(obs);
-        aq_free(out);
-        aq_engine_destroy(engine);
-        aq_snapshot_unref(snapshot);
     }
 }
 
@@ -369,13 +350,12 @@ TEST(a_bad_layer_is_refused_in_words)
     aq_engine *engine = NULL;
     aq_error error = {0};
     snapshot->layers[1].input_zero = 256;
-    assert_int_equal(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT);
-    assert_non_null(strstr(error.text, "layer 1"));
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
+                   "layer 1");
     snapshot->layers[1].input_zero = 0;
     snapshot->spec.layers[0].conv.stride++;
-    assert_int_equal(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT);
-    assert_non_null(strstr(error.text, "layer 0"));
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
+                   "layer 0");
     assert_null(engine);
     assert_int_equal(atomic_load(&snapshot->references), 1);
-    aq_snapshot_unref(snapshot);
 }

@@ -13,169 +13,138 @@
 
 enum { ROWS = 50, ROWS_MAX = 16 };
 
+static void destroy_engine(void *engine)
+{
+    aq_engine_destroy(engine);
+}
+
+static aq_engine *engine_of(aq_snapshot *snapshot, size_t rows_max)
+{
+    aq_engine *engine = NULL;
+    assert_int_equal(aq_engine_create(snapshot, rows_max, aq_cpu_flags(), &engine, NULL), 0);
+    at_end(destroy_engine, engine);
+    return engine;
+}
+
 static aq_engine *make_engine(const quantizer_fixture *fixture, uint32_t format)
 {
-    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, format);
-    aq_engine *engine = NULL;
-    assert_int_equal(aq_engine_create(snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL), 0);
-    aq_snapshot_unref(snapshot);
-    return engine;
+    return engine_of(quantizer_fixture_snapshot(fixture, format), ROWS_MAX);
+}
+
+static aq_quant_error measure(aq_engine *engine, const quantizer_fixture *fixture, const float *obs)
+{
+    aq_quant_error error;
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error), 0);
+    return error;
 }
 
 TEST(fp32_has_no_error_but_rounding)
 {
     const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_int_equal(error.rows, ROWS);
     assert_true(error.action_disagreement == 0.0f);
     assert_true(error.output_max <= 2e-6f);
     assert_true(error.output_rms <= error.output_max);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(int8_has_some_error_and_its_rms_is_below_its_maximum)
 {
     const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.output_rms > 0.0f);
     assert_true(error.output_rms < error.output_max);
     assert_true(error.output_max < 0.05f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 /* y = bias + W x with W = 0: the network's outputs are its biases, whatever it sees. */
-static void init_constant(quantizer_fixture *fixture, float first, float second)
+static quantizer_fixture *constant_of(float first, float second)
 {
-    quantizer_fixture_init(fixture, 3, NULL, 2, AQ_ACTIVATION_NONE);
+    quantizer_fixture *fixture = quantizer_fixture_of(3, NULL, 2, AQ_ACTIVATION_NONE);
     memset(fixture->params.weight[0], 0, 3 * 2 * sizeof(float));
     fixture->params.bias[0][0] = first;
     fixture->params.bias[0][1] = second;
+    return fixture;
 }
 
 TEST(a_known_difference_is_what_is_measured)
 {
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_constant(&fixture, 1.0f, 2.0f);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    fixture.params.bias[0][0] = 4.0f; /* the fp32 policy says 4, 6 and the engine still 1, 2 */
-    fixture.params.bias[0][1] = 6.0f;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = constant_of(1.0f, 2.0f);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][0] = 4.0f; /* the fp32 policy says 4, 6 and the engine still 1, 2 */
+    fixture->params.bias[0][1] = 6.0f;
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.output_max == 4.0f);
     assert_true(error.output_rms == (float)sqrt((9.0 + 16.0) / 2.0));
     assert_true(error.action_disagreement == 0.0f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 /* fp32 chooses by the sign of x[0]; the engine always chooses 1. */
 TEST(disagreement_is_the_share_of_rows_with_another_choice)
 {
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_constant(&fixture, 0.0f, 1.0f);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    fixture.params.bias[0][1] = 0.0f;
-    fixture.params.weight[0][0] = 1.0f;
+    quantizer_fixture *fixture = constant_of(0.0f, 1.0f);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][1] = 0.0f;
+    fixture->params.weight[0][0] = 1.0f;
     for (size_t row = 0; row < ROWS; row++) {
         obs[row * 3] = row < 15 ? 1.0f : -1.0f;
     }
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.action_disagreement == 0.3f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(pieces_of_any_size_give_the_same_result)
 {
     const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture fixture;
-    aq_quant_error whole, pieces;
-    aq_engine *engine = NULL;
-    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_snapshot *snapshot = quantizer_fixture_snapshot(&fixture, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(aq_engine_create(snapshot, ROWS, aq_cpu_flags(), &engine, NULL), 0);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &whole), 0);
-    aq_engine_destroy(engine);
-    assert_int_equal(aq_engine_create(snapshot, 7, aq_cpu_flags(), &engine, NULL), 0);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &pieces), 0);
+    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const aq_quant_error whole = measure(engine_of(snapshot, ROWS), fixture, obs);
+    const aq_quant_error pieces = measure(engine_of(snapshot, 7), fixture, obs);
     /* fp32 is summed in another order for another number of rows. */
-    assert_true(fabsf(whole.output_max - pieces.output_max) < 1e-6f);
-    assert_true(fabsf(whole.output_rms - pieces.output_rms) < 1e-6f);
+    assert_near(whole.output_max, pieces.output_max, 1e-6);
+    assert_near(whole.output_rms, pieces.output_rms, 1e-6);
     assert_true(whole.action_disagreement == pieces.action_disagreement);
-    aq_engine_destroy(engine);
-    aq_snapshot_unref(snapshot);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(an_error_that_is_not_a_number_is_refused)
 {
-    quantizer_fixture fixture;
     aq_quant_error error = {.rows = 77};
-    quantizer_fixture_init(&fixture, 3, NULL, 2, AQ_ACTIVATION_NONE);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    quantizer_fixture *fixture = quantizer_fixture_of(3, NULL, 2, AQ_ACTIVATION_NONE);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
     obs[3 * 20] = NAN; /* counts as 0 in the engine and stays NaN in fp32 */
     assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error),
+        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error),
         AQ_E_CORRUPT);
     assert_int_equal(error.rows, 77);
     obs[3 * 20] = 0.0f;
-    fixture.params.bias[0][0] = -INFINITY;
+    fixture->params.bias[0][0] = -INFINITY;
     assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error),
+        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error),
         AQ_E_CORRUPT);
     assert_int_equal(error.rows, 77);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(a_failed_allocation_is_an_error)
 {
-    quantizer_fixture fixture;
     aq_quant_error error;
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    init_constant(&fixture, 0.0f, 1.0f);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    while (rc == AQ_E_NOMEM) {
-        aq_memory_fail_at(++nth, 0);
-        rc = aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error);
-        aq_memory_fail_at(0, 0);
+    int rc;
+    quantizer_fixture *fixture = constant_of(0.0f, 1.0f);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error);
     }
-    assert_int_equal(rc, 0);
-    assert_true(nth > 3);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(more_bits_have_less_error)
@@ -183,54 +152,43 @@ TEST(more_bits_have_less_error)
     const uint32_t formats[] = {AQ_FORMAT_F16,  AQ_FORMAT_BF16,        AQ_FORMAT_INT8_CHANNEL,
                                 AQ_FORMAT_INT4, AQ_FORMAT_INT8_SPARSE, AQ_FORMAT_INT2};
     const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture fixture;
     float before = 0.0f;
-    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        aq_quant_error error;
-        aq_engine *engine = make_engine(&fixture, formats[i]);
-        assert_int_equal(
-            aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    EACH_ROW(i, formats) {
+        aq_engine *engine = make_engine(fixture, formats[i]);
+        const aq_quant_error error = measure(engine, fixture, obs);
         assert_true(error.output_rms > before);
         before = error.output_rms;
-        aq_engine_destroy(engine);
     }
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 /* ---- continuous actions --------------------------------------------------------------------- */
 
 /* tanh of biases: the actions are known. */
-static void init_continuous(quantizer_fixture *fixture)
+static quantizer_fixture *continuous_of(void)
 {
-    init_constant(fixture, 0.0f, 0.0f);
+    quantizer_fixture *fixture = constant_of(0.0f, 0.0f);
     fixture->spec.layers[0].activation = AQ_ACTIVATION_TANH;
     fixture->schema.action = fixture->schema.obs;
     fixture->schema.action.shape[0] = 2;
     fixture->meta.act_rule = AQ_ACT_CONTINUOUS;
+    return fixture;
 }
 
 TEST(a_continuous_policy_has_the_error_of_its_action)
 {
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_continuous(&fixture);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    fixture.params.bias[0][0] = 50.0f; /* tanh of it is 1 */
-    fixture.params.bias[0][1] = -50.0f;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = continuous_of();
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][0] = 50.0f; /* tanh of it is 1 */
+    fixture->params.bias[0][1] = -50.0f;
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.output_rms == 1.0f);
     assert_true(error.output_max == 1.0f);
     assert_true(error.action_disagreement == 0.0f); /* another argmax, but nobody asks for it */
     assert_true(error.kl == 0.0f);
     assert_true(aq_quant_error_share(&error, AQ_ACT_CONTINUOUS) == 0.5f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(the_share_of_a_discrete_policy_is_its_disagreement)
@@ -244,8 +202,8 @@ TEST(the_share_of_a_discrete_policy_is_its_disagreement)
 
 enum { CHOICES = 2, ATOMS = 3, LOGITS = CHOICES * ATOMS };
 
-/* Logits are biases, as init_constant. */
-static void init_categorical(quantizer_fixture *fixture, const float *logits)
+/* Logits are biases, as those of constant_of. */
+static quantizer_fixture *categorical_of(const float *logits)
 {
     const aq_head_shape head = {.choices = CHOICES, .atoms = ATOMS, .low = -1.0f, .high = 1.0f};
     const aq_layer_spec layers[] = {aq_layer_linear(3, LOGITS, AQ_ACTIVATION_NONE),
@@ -253,9 +211,10 @@ static void init_categorical(quantizer_fixture *fixture, const float *logits)
     aq_net_spec spec = {0};
     assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
-    quantizer_fixture_init_spec(fixture, &spec);
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
     memset(fixture->params.weight[0], 0, (size_t)3 * LOGITS * sizeof(float));
     memcpy(fixture->params.bias[0], logits, LOGITS * sizeof(float));
+    return fixture;
 }
 
 /* The engine says (1/2, 1/4, 1/4) for each choice; fp32 the same for one, (1/4, 1/2, 1/4) for the
@@ -264,72 +223,48 @@ TEST(kl_is_the_divergence_from_fp32_per_row_and_choice)
 {
     const float half = 3.0f + (float)log(2.0), quarter = 3.0f;
     const float engine_logits[] = {half, quarter, quarter, half, quarter, quarter};
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_categorical(&fixture, engine_logits);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    fixture.params.bias[0][ATOMS] = quarter;
-    fixture.params.bias[0][ATOMS + 1] = half;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
-    assert_true(fabs((double)error.kl - log(2.0) / 8.0) < 1e-6);
-    assert_true(fabs((double)error.output_max - 0.25) < 1e-6); /* (-1, 0, 1) by probabilities */
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
+    quantizer_fixture *fixture = categorical_of(engine_logits);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][ATOMS] = quarter;
+    fixture->params.bias[0][ATOMS + 1] = half;
+    const aq_quant_error error = measure(engine, fixture, obs);
+    assert_near((double)error.kl, log(2.0) / 8.0, 1e-6);
+    assert_near((double)error.output_max, 0.25, 1e-6); /* (-1, 0, 1) by probabilities */
 }
 
 TEST(the_same_distribution_has_no_divergence)
 {
     const float logits[] = {1.0f, -200.0f, 300.0f, 0.0f, 0.0f, 1e-3f};
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_categorical(&fixture, logits);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = categorical_of(logits);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.kl == 0.0f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 /* Its probability in the engine is less than the smallest double, its logarithm is not. */
 TEST(a_divergence_may_be_large)
 {
     const float logits[] = {0.0f, 2000.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-    quantizer_fixture fixture;
-    aq_quant_error error;
-    init_categorical(&fixture, logits);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
-    fixture.params.bias[0][0] = 4000.0f;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = categorical_of(logits);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][0] = 4000.0f;
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.kl == 1000.0f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }
 
 TEST(a_head_alone_has_no_error)
 {
     const aq_layer_spec head =
         aq_layer_categorical(&(aq_head_shape){.choices = 2, .atoms = 3, .low = 0.0f, .high = 1.0f});
-    quantizer_fixture fixture;
     aq_net_spec spec = {0};
-    aq_quant_error error;
     assert_int_equal(aq_net_spec_add(&spec, &head, NULL), 0);
-    quantizer_fixture_init_spec(&fixture, &spec);
-    float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.kl == 0.0f);
     assert_true(error.output_max < 1e-5f);
-    aq_engine_destroy(engine);
-    aq_free(obs);
-    quantizer_fixture_fini(&fixture);
 }

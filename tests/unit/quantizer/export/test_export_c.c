@@ -18,19 +18,23 @@ typedef struct exported {
     aq_error error;
 } exported;
 
-static void prepare(exported *own, enum random_policy_net net, uint32_t format, uint32_t act_rule)
+static void finish(void *data)
+{
+    exported *own = data;
+    aq_buffer_fini(&own->text);
+    aq_free(own);
+}
+
+static exported *prepare(enum random_policy_net net, uint32_t format, uint32_t act_rule)
 {
     const aq_net_spec spec = random_policy_spec(net);
     const random_policy_how how = {.seed = 4, .format = format, .act_rule = act_rule};
-    memset(own, 0, sizeof(*own));
+    exported *own = aq_alloc(1, sizeof(*own));
+    assert_non_null(own);
     own->snapshot = random_policy_create(&spec, &how);
     aq_buffer_init(&own->text, AQ_EXPORT_BYTES_MAX);
-}
-
-static void finish(exported *own)
-{
-    aq_buffer_fini(&own->text);
-    aq_snapshot_unref(own->snapshot);
+    at_end(finish, own);
+    return own;
 }
 
 static int export_as(exported *own, const char *prefix)
@@ -53,139 +57,113 @@ static void refuse(exported *own, const char *prefix, int code, const char *word
 {
     assert_int_equal(export_as(own, prefix), code);
     assert_int_equal(own->text.size, 0);
-    assert_non_null(strstr(own->error.text, words));
+    assert_says(own->error.text, words);
 }
 
 TEST(a_file_has_its_functions_and_three_headers)
 {
-    exported own;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    assert_int_equal(export_as(&own, "pole_2"), 0);
-    assert_int_equal(count_words(&own, "#include"), 3);
-    assert_int_equal(count_words(&own, "void pole_2_forward(const float *obs, float *out);"), 1);
-    assert_int_equal(count_words(&own, "uint32_t pole_2_act(const float *obs);"), 1);
-    assert_int_equal(count_words(&own, "@"), 0);
-    assert_int_equal(count_words(&own, "tanh"), 0); /* nothing that it has no use for */
-    finish(&own);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(own, "pole_2"), 0);
+    assert_int_equal(count_words(own, "#include"), 3);
+    assert_int_equal(count_words(own, "void pole_2_forward(const float *obs, float *out);"), 1);
+    assert_int_equal(count_words(own, "uint32_t pole_2_act(const float *obs);"), 1);
+    assert_int_equal(count_words(own, "@"), 0);
+    assert_int_equal(count_words(own, "tanh"), 0); /* nothing that it has no use for */
 }
 
 TEST(a_continuous_policy_has_an_action_of_floats)
 {
-    exported own;
-    prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
-    assert_int_equal(export_as(&own, "p"), 0);
-    assert_int_equal(count_words(&own, "void p_act(const float *obs, float *action);"), 1);
-    assert_int_equal(count_words(&own, "{-0x1.333334p-2f, 0x1.666666p-1f, 0x1p+0f},"),
+    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    assert_int_equal(export_as(own, "p"), 0);
+    assert_int_equal(count_words(own, "void p_act(const float *obs, float *action);"), 1);
+    assert_int_equal(count_words(own, "{-0x1.333334p-2f, 0x1.666666p-1f, 0x1p+0f},"),
                      1); /* -0.3 to 0.7 */
-    finish(&own);
 }
 
 TEST(the_figures_are_those_of_the_policy)
 {
-    exported own;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    assert_int_equal(export_as(&own, "p"), 0);
-    assert_int_equal(own.figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
-    assert_int_equal(own.figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
-    finish(&own);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(own, "p"), 0);
+    assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
+    assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
 }
 
 TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
 {
-    exported own;
-    prepare(&own, NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_ACT_ARGMAX);
-    assert_int_equal(export_as(&own, "p"), 0);
-    const size_t size = own.text.size;
-    assert_int_equal(export_as(&own, "p"), 0);
-    assert_int_equal(own.text.size, 2 * size);
-    assert_memory_equal(own.text.data, own.text.data + size, size);
-    finish(&own);
+    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(own, "p"), 0);
+    const size_t size = own->text.size;
+    assert_int_equal(export_as(own, "p"), 0);
+    assert_int_equal(own->text.size, 2 * size);
+    assert_memory_equal(own->text.data, own->text.data + size, size);
 }
 
 TEST(a_tasks_name_cannot_leave_its_comment)
 {
     static const char name[] = "*/ int x; /* %s @ \"\\";
-    exported own;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    memcpy(own.snapshot->task, name, sizeof(name));
-    assert_int_equal(export_as(&own, "p"), 0);
-    assert_int_equal(count_words(&own, "A policy for __ int x; __ _s _ __, version 1"), 1);
-    finish(&own);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    memcpy(own->snapshot->task, name, sizeof(name));
+    assert_int_equal(export_as(own, "p"), 0);
+    assert_int_equal(count_words(own, "A policy for __ int x; __ _s _ __, version 1"), 1);
 }
 
 TEST(names_that_c_does_not_have_are_refused)
 {
     static const char *const names[] = {
         "", "2b", "_p", "a-b", "a b", "a;", "\xc3\xa4", "abcdefghijklmnopqrstuvwxyzabcdef"};
-    exported own;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        refuse(&own, names[i], AQ_E_INVALID, "a letter, then");
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    EACH_ROW(i, names) {
+        refuse(own, names[i], AQ_E_INVALID, "a letter, then");
     }
-    assert_int_equal(export_as(&own, "abcdefghijklmnopqrstuvwxyzabcde"), 0);
-    finish(&own);
+    assert_int_equal(export_as(own, "abcdefghijklmnopqrstuvwxyzabcde"), 0);
 }
 
 TEST(other_formats_are_refused_with_what_to_do)
 {
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-        exported own;
-        prepare(&own, NET_CONV, format, AQ_ACT_ARGMAX);
+        exported *own = prepare(NET_CONV, format, AQ_ACT_ARGMAX);
         if (format == AQ_FORMAT_INT8_CHANNEL || format == AQ_FORMAT_INT8_TENSOR) {
-            assert_int_equal(export_as(&own, "p"), 0);
+            assert_int_equal(export_as(own, "p"), 0);
         } else {
-            refuse(&own, "p", AQ_E_UNSUPPORTED, "--format int8");
-            assert_non_null(strstr(own.error.text, aq_format_name(format)));
+            refuse(own, "p", AQ_E_UNSUPPORTED, "--format int8");
+            assert_non_null(strstr(own->error.text, aq_format_name(format)));
         }
-        finish(&own);
     }
 }
 
 TEST(an_action_without_a_range_is_refused)
 {
     static const float highs[] = {INFINITY, FLT_MAX};
-    exported own;
-    prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
-    own.snapshot->schema.action.low[2] = -FLT_MAX;
+    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    own->snapshot->schema.action.low[2] = -FLT_MAX;
     for (size_t i = 0; i < 2; i++) {
-        own.snapshot->schema.action.high[2] = highs[i];
-        refuse(&own, "p", AQ_E_UNSUPPORTED, "no range");
+        own->snapshot->schema.action.high[2] = highs[i];
+        refuse(own, "p", AQ_E_UNSUPPORTED, "no range");
     }
-    finish(&own);
 }
 
 TEST(a_broken_policy_is_refused)
 {
-    exported own;
     aq_snapshot_layer_data data;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    aq_snapshot_layer_edit(own.snapshot, 1, &data);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    aq_snapshot_layer_edit(own->snapshot, 1, &data);
     data.sum[3]++;
-    refuse(&own, "p", AQ_E_CORRUPT, "layer 1");
-    finish(&own);
+    refuse(own, "p", AQ_E_CORRUPT, "layer 1");
 }
 
 TEST(a_buffer_that_is_too_small_is_left_as_it_was)
 {
-    exported own;
-    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    own.text.size_max = 10000;
-    refuse(&own, "p", AQ_E_TOO_BIG, "export");
-    finish(&own);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    own->text.size_max = 10000;
+    refuse(own, "p", AQ_E_TOO_BIG, "export");
 }
 
 TEST(a_failed_allocation_leaves_the_buffer_as_it_was)
 {
-    exported own;
-    int rc = AQ_E_NOMEM;
-    prepare(&own, NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
-    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
-        aq_memory_fail_at(nth, 0);
-        rc = export_as(&own, "p");
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || own.text.size == 0);
-        assert_true(nth < 1000);
+    int rc;
+    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_int_equal(own->text.size, 0);
+        rc = export_as(own, "p");
     }
-    assert_int_equal(rc, 0);
-    finish(&own);
 }

@@ -201,7 +201,7 @@ static void check_norm_row(const norm_case *own, const float *x, const float *y,
         const double z = ((double)x[i] - mean) / deviation;
         const double bound =
             fabs(g) * (d + fabs(z) * (k * unit + d * d)) + 8.0 * unit * (fabs(g * z) + fabs(b));
-        assert_true(fabs((double)y[i] - (g * z + b)) <= bound);
+        assert_near((double)y[i], (g * z + b), bound);
     }
 }
 
@@ -231,7 +231,7 @@ TEST(norm_is_within_its_bound_and_the_same_on_every_rung)
         for (size_t i = 0; i < COUNT; i++) {
             own.x[COUNT + i] += 50.0f; /* a mean far from 0 */
         }
-        for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+        EACH_ROW(w, widths) {
             for (size_t r = 0; r < rung_count; r++) {
                 check_norm(&own, rungs[r], widths[w]);
                 first = r == 0 ? own : first;
@@ -277,7 +277,7 @@ static void check_dueling(const head_case *own, uint32_t choices, uint32_t atoms
             const double wanted = value + advantage - sum / choices;
             const double bound =
                 (choices + 3.0) * unit * (fabs(value) + fabs(advantage) + magnitudes / choices);
-            assert_true(fabs((double)own->y[c * atoms + k] - wanted) <= bound);
+            assert_near((double)own->y[c * atoms + k], wanted, bound);
         }
     }
 }
@@ -291,7 +291,7 @@ TEST(dueling_is_within_its_bound_and_the_same_on_every_rung)
     aq_rng rng;
     aq_rng_init(&rng, 12, 0);
     fill_normal(&rng, own.x, HEAD_MAX, 10.0);
-    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+    EACH_ROW(s, shapes) {
         const aq_head_shape head = {.choices = shapes[s][0], .atoms = shapes[s][1]};
         const aq_const_rows x = {own.x, 0};
         const aq_float_rows y = {.values = own.y, .stride = 0, .rows = 1};
@@ -319,7 +319,7 @@ static void check_categorical(const head_case *own, const aq_head_shape *head, c
             weight += e;
             value += e * (double)atoms[k];
         }
-        assert_true(fabs((double)own->y[c] - value / weight) <= bound);
+        assert_near((double)own->y[c], value / weight, bound);
     }
 }
 

@@ -5,50 +5,46 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { OUTPUTS = 5, INPUTS = 19 };
 static const uint32_t hidden[] = {33, 0};
 
-/* One layer of INPUTS -> OUTPUTS whose row 0 the tests set. */
-static int setup_single(void **state)
+/* One layer of INPUTS -> OUTPUTS whose row 0 the tests set; and one more before it. */
+typedef quantizer_fixture single, deep;
+
+static void single_setup(single *fixture)
 {
-    static quantizer_fixture fixture;
-    quantizer_fixture_init(&fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
-    *state = &fixture;
-    return 0;
+    quantizer_fixture_init(fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
 }
 
-static int setup_deep(void **state)
+static void single_teardown(single *fixture)
 {
-    static quantizer_fixture fixture;
-    quantizer_fixture_init(&fixture, INPUTS, hidden, OUTPUTS, AQ_ACTIVATION_RELU);
-    *state = &fixture;
-    return 0;
+    quantizer_fixture_fini(fixture);
 }
 
-static int teardown(void **state)
+static void deep_setup(deep *fixture)
 {
-    quantizer_fixture_fini(*state);
-    return 0;
+    quantizer_fixture_init(fixture, INPUTS, hidden, OUTPUTS, AQ_ACTIVATION_RELU);
 }
 
-TEST_WITH(a_scale_is_the_greatest_magnitude_over_127, setup_single, teardown)
+static void deep_teardown(deep *fixture)
 {
-    quantizer_fixture *fixture = *state;
+    quantizer_fixture_fini(fixture);
+}
+
+TEST_IN(single, fixture, a_scale_is_the_greatest_magnitude_over_127)
+{
     fixture->params.weight[0][3] = -2.54f;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     const int8_t *q = snapshot->layers[0].weights;
     assert_true(snapshot->layers[0].scale[0] == 2.54f / 127.0f);
     assert_int_equal(q[3], -127);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(every_weight_is_within_half_a_step, setup_deep, teardown)
+TEST_IN(deep, fixture, every_weight_is_within_half_a_step)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     for (uint32_t i = 0; i < fixture->spec.layer_count; i++) {
         const aq_layer_spec *layer = &fixture->spec.layers[i];
@@ -62,24 +58,20 @@ TEST_WITH(every_weight_is_within_half_a_step, setup_deep, teardown)
             }
         }
     }
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(halves_round_to_even, setup_single, teardown)
+TEST_IN(single, fixture, halves_round_to_even)
 {
-    quantizer_fixture *fixture = *state;
     static const float row[INPUTS] = {127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 126.5f};
     static const int8_t expected[INPUTS] = {127, 0, 2, 2, 0, -2, -2, 126};
     memcpy(fixture->params.weight[0], row, sizeof(row));
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     assert_true(snapshot->layers[0].scale[0] == 1.0f);
     assert_memory_equal(snapshot->layers[0].weights, expected, sizeof(expected));
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(the_largest_floats_keep_a_finite_scale, setup_single, teardown)
+TEST_IN(single, fixture, the_largest_floats_keep_a_finite_scale)
 {
-    quantizer_fixture *fixture = *state;
     for (int i = 0; i < INPUTS; i++) {
         fixture->params.weight[0][i] = i % 2 == 0 ? FLT_MAX : -FLT_MAX;
     }
@@ -88,12 +80,10 @@ TEST_WITH(the_largest_floats_keep_a_finite_scale, setup_single, teardown)
     assert_true(isfinite(snapshot->layers[0].scale[0]));
     assert_int_equal(q[0], 127);
     assert_int_equal(q[1], -127);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(fp32_keeps_every_bit, setup_deep, teardown)
+TEST_IN(deep, fixture, fp32_keeps_every_bit)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
     for (uint32_t i = 0; i < fixture->spec.layer_count; i++) {
         const aq_layer_spec *layer = &fixture->spec.layers[i];
@@ -104,22 +94,18 @@ TEST_WITH(fp32_keeps_every_bit, setup_deep, teardown)
         assert_memory_equal(view->weights, fixture->params.weight[i], view->weights_bytes);
         assert_memory_equal(view->bias, fixture->params.bias[i], layer->outputs * sizeof(float));
     }
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(int8_takes_a_quarter_of_fp32, setup_deep, teardown)
+TEST_IN(deep, fixture, int8_takes_a_quarter_of_fp32)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     const size_t weights = INPUTS * hidden[0] + (size_t)hidden[0] * OUTPUTS;
     const size_t rows = hidden[0] + OUTPUTS;
     assert_int_equal(aq_snapshot_tensor_bytes(snapshot), weights + rows * 12);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(what_it_is_for_is_copied, setup_deep, teardown)
+TEST_IN(deep, fixture, what_it_is_for_is_copied)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(snapshot->run_id, fixture->meta.run_id);
     assert_int_equal(snapshot->version, fixture->meta.version);
@@ -129,7 +115,6 @@ TEST_WITH(what_it_is_for_is_copied, setup_deep, teardown)
     assert_int_equal(aq_schema_hash(&snapshot->schema), aq_schema_hash(&fixture->schema));
     assert_int_equal(aq_net_spec_hash(&snapshot->spec), aq_net_spec_hash(&fixture->spec));
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
-    aq_snapshot_unref(snapshot);
 }
 
 /* Refused with `code` and words that hold `words`; nothing given out. */
@@ -137,96 +122,80 @@ static void refuse(const quantizer_fixture *fixture, uint32_t format, int code, 
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_quantize(&fixture->spec, &fixture->params,
-                                 &(aq_quantize_plan){.format = format}, &fixture->meta, &snapshot,
-                                 &error),
-                     code);
+    assert_refused(aq_quantize(&fixture->spec, &fixture->params,
+                               &(aq_quantize_plan){.format = format}, &fixture->meta, &snapshot,
+                               &error),
+                   code, &error, words);
     assert_null(snapshot);
-    assert_int_equal(error.code, code);
-    assert_non_null(strstr(error.text, words));
 }
 
 TEST(arrays_stay_as_they_are)
 {
-    quantizer_fixture fixture;
     aq_net_spec spec = {.layer_count = 1,
                         .layers = {aq_layer_linear(4, 2, AQ_ACTIVATION_NONE)},
                         .array_count = 2,
                         .arrays = {{"a", 2}, {"b", 1}}};
-    quantizer_fixture_init_spec(&fixture, &spec);
-    fixture.params.array[0][1] = -0.5f;
-    fixture.params.array[1][0] = 3.25f;
-    aq_snapshot *snapshot = quantizer_fixture_snapshot(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
+    fixture->params.array[0][1] = -0.5f;
+    fixture->params.array[1][0] = 3.25f;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     const float expected[] = {0.0f, -0.5f, 3.25f};
     assert_memory_equal(snapshot->arrays, expected, sizeof(expected));
     assert_int_equal(aq_snapshot_tensor_bytes(snapshot), sizeof(expected) + 4 * 2 + 2 * 12);
-    aq_snapshot_unref(snapshot);
-    quantizer_fixture_fini(&fixture);
 }
 
-TEST_WITH(a_weight_that_is_nan_is_refused_by_layer_and_row, setup_deep, teardown)
+TEST_IN(deep, fixture, a_weight_that_is_nan_is_refused_by_layer_and_row)
 {
-    const quantizer_fixture *fixture = *state;
     fixture->params.weight[1][2 * hidden[0] + 7] = NAN;
     refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 1, row 2: a weight");
     refuse(fixture, AQ_FORMAT_F32, AQ_E_CORRUPT, "layer 1, row 2: a weight");
 }
 
-TEST_WITH(a_bias_that_is_infinite_is_refused_by_layer_and_row, setup_deep, teardown)
+TEST_IN(deep, fixture, a_bias_that_is_infinite_is_refused_by_layer_and_row)
 {
-    const quantizer_fixture *fixture = *state;
     fixture->params.bias[0][30] = -INFINITY;
     refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 0, row 30: a bias");
 }
 
-TEST_WITH(a_row_of_zeros_is_refused, setup_single, teardown)
+TEST_IN(single, fixture, a_row_of_zeros_is_refused)
 {
-    const quantizer_fixture *fixture = *state;
     memset(fixture->params.weight[0] + (size_t)3 * INPUTS, 0, INPUTS * sizeof(float));
     refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT,
            "layer 0, row 3: all its weights are zero");
 }
 
-TEST_WITH(an_unknown_format_is_refused, setup_single, teardown)
+TEST_IN(single, fixture, an_unknown_format_is_refused)
 {
-    refuse(*state, 99, AQ_E_UNSUPPORTED, "format 99");
-    refuse(*state, 0, AQ_E_UNSUPPORTED, "format 0");
+    refuse(fixture, 99, AQ_E_UNSUPPORTED, "format 99");
+    refuse(fixture, 0, AQ_E_UNSUPPORTED, "format 0");
 }
 
-TEST_WITH(a_name_that_is_too_long_is_refused, setup_single, teardown)
+TEST_IN(single, fixture, a_name_that_is_too_long_is_refused)
 {
-    quantizer_fixture *fixture = *state;
     char name[AQ_TASK_NAME_MAX + 1];
     memset(name, 'x', AQ_TASK_NAME_MAX);
     name[AQ_TASK_NAME_MAX] = '\0';
     fixture->meta.task = name;
     refuse(fixture, AQ_FORMAT_F32, AQ_E_INVALID, "name");
     name[AQ_TASK_NAME_MAX - 1] = '\0';
-    aq_snapshot_unref(quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32));
+    (void)quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
 }
 
-TEST_WITH(a_network_that_does_not_fit_the_schema_is_refused, setup_single, teardown)
+TEST_IN(single, fixture, a_network_that_does_not_fit_the_schema_is_refused)
 {
-    quantizer_fixture *fixture = *state;
     aq_space_init_discrete(&fixture->schema.action, OUTPUTS + 1);
     refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_SCHEMA, "choices");
 }
 
-TEST_WITH(a_failed_allocation_is_an_error, setup_deep, teardown)
+TEST_IN(deep, fixture, a_failed_allocation_is_an_error)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = NULL;
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    while (rc == AQ_E_NOMEM) {
-        aq_memory_fail_at(++nth, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_null(snapshot);
         rc = aq_quantize(&fixture->spec, &fixture->params,
                          &(aq_quantize_plan){.format = AQ_FORMAT_INT8_CHANNEL}, &fixture->meta,
                          &snapshot, NULL);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || snapshot == NULL);
     }
-    assert_int_equal(rc, 0);
-    assert_true(nth > 1);
     aq_snapshot_unref(snapshot);
 }

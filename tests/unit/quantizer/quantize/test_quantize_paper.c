@@ -22,18 +22,15 @@ typedef struct example {
 /* One row of COLUMNS weights under the formula. */
 static void assert_example(const example *it)
 {
-    quantizer_fixture fixture;
     const aq_quantize_plan plan = {
         .format = AQ_FORMAT_INT8_TENSOR, .paper = true, .bits = it->bits};
-    quantizer_fixture_init(&fixture, COLUMNS, NULL, 1, AQ_ACTIVATION_NONE);
-    memcpy(fixture.params.weight[0], it->weights, sizeof(it->weights));
-    aq_snapshot *snapshot = quantizer_fixture_planned(&fixture, &plan);
+    quantizer_fixture *fixture = quantizer_fixture_of(COLUMNS, NULL, 1, AQ_ACTIVATION_NONE);
+    memcpy(fixture->params.weight[0], it->weights, sizeof(it->weights));
+    aq_snapshot *snapshot = quantizer_fixture_planned(fixture, &plan);
     const aq_snapshot_layer *layer = &snapshot->layers[0];
     assert_true(layer->scale[0] == it->step);
     assert_int_equal(layer->weight_zero, it->zero);
     assert_memory_equal(layer->weights, it->stored, sizeof(it->stored));
-    aq_snapshot_unref(snapshot);
-    quantizer_fixture_fini(&fixture);
 }
 
 /* step = (1 + 1) / 4; levels -2, -0.8, 0, 0.6, 2, of which 2 would be the fifth of four. */
@@ -77,18 +74,17 @@ TEST(eight_bits_fill_a_byte)
 /* Half a step, but for those at the end that gave up its level: a step. */
 TEST(any_weight_is_within_a_step)
 {
-    quantizer_fixture fixture;
-    quantizer_fixture_init(&fixture, 70, NULL, 9, AQ_ACTIVATION_NONE);
+    quantizer_fixture *fixture = quantizer_fixture_of(70, NULL, 9, AQ_ACTIVATION_NONE);
     for (int i = 0; i < 300; i++) {
         const aq_quantize_plan plan = {
             .format = AQ_FORMAT_INT8_TENSOR, .paper = true, .bits = 2 + (uint32_t)i % 7};
         float stored[70 * 9];
-        const float *weights = fixture.params.weight[0];
-        const float shift = (float)aq_rng_range(&fixture.rng, -0.3, 0.3);
+        const float *weights = fixture->params.weight[0];
+        const float shift = (float)aq_rng_range(&fixture->rng, -0.3, 0.3);
         for (int k = 0; k < 70 * 9; k++) {
-            fixture.params.weight[0][k] = shift + 0.2f * (float)aq_rng_normal(&fixture.rng);
+            fixture->params.weight[0][k] = shift + 0.2f * (float)aq_rng_normal(&fixture->rng);
         }
-        aq_snapshot *snapshot = quantizer_fixture_planned(&fixture, &plan);
+        aq_snapshot *snapshot = quantizer_fixture_planned(fixture, &plan);
         const double step = (double)snapshot->layers[0].scale[0];
         aq_snapshot_layer_weights(snapshot, 0, stored);
         int beyond_low = 0, beyond_high = 0;
@@ -99,7 +95,5 @@ TEST(any_weight_is_within_a_step)
             beyond_high += error > step * (0.5 + 256 * FLT_EPSILON);
         }
         assert_true(beyond_low == 0 || beyond_high == 0);
-        aq_snapshot_unref(snapshot);
     }
-    quantizer_fixture_fini(&fixture);
 }

@@ -11,18 +11,14 @@
 
 enum { INPUTS = 100, OUTPUTS = 34, WEIGHTS = INPUTS * OUTPUTS };
 
-static int setup(void **state)
+static void quantizer_fixture_setup(quantizer_fixture *fixture)
 {
-    static quantizer_fixture fixture;
-    quantizer_fixture_init(&fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
-    *state = &fixture;
-    return 0;
+    quantizer_fixture_init(fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
 }
 
-static int teardown(void **state)
+static void quantizer_fixture_teardown(quantizer_fixture *fixture)
 {
-    quantizer_fixture_fini(*state);
-    return 0;
+    quantizer_fixture_fini(fixture);
 }
 
 static void multiply(quantizer_fixture *fixture, float factor)
@@ -68,25 +64,20 @@ static void assert_within_half_a_step(const quantizer_fixture *fixture, const aq
         const double error = fabs((double)fixture->params.weight[0][i] - (double)stored[i]);
         assert_true(error <= scale * 0.5001);
     }
-    aq_free(stored);
 }
 
-TEST_WITH(weights_that_do_not_move_keep_their_levels_in_every_format, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, weights_that_do_not_move_keep_their_levels_in_every_format)
 {
-    const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *first = after(fixture, format, NULL);
         aq_snapshot *second = after(fixture, format, first);
         assert_same_levels(first, second);
-        aq_snapshot_unref(first);
-        aq_snapshot_unref(second);
     }
 }
 
 /* Also after the greatest of each row has shrunk, so that a new scale would have been another. */
-TEST_WITH(a_weight_that_shrinks_moves_no_other, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_weight_that_shrinks_moves_no_other)
 {
-    quantizer_fixture *fixture = *state;
     float *weights = fixture->params.weight[0];
     for (uint32_t row = 0; row < OUTPUTS; row++) {
         weights[row * INPUTS + 3] = 0.11f; /* the others are up to 0.1 */
@@ -103,31 +94,25 @@ TEST_WITH(a_weight_that_shrinks_moves_no_other, setup, teardown)
         assert_int_equal(before[i] != now[i], i % INPUTS == 3);
     }
     assert_within_half_a_step(fixture, second);
-    aq_snapshot_unref(first);
-    aq_snapshot_unref(second);
 }
 
 static const uint32_t int8_formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_TENSOR,
                                         AQ_FORMAT_INT8_SPARSE};
 
-TEST_WITH(scales_of_int8_are_kept_while_weights_shrink_by_a_sixth, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, scales_of_int8_are_kept_while_weights_shrink_by_a_sixth)
 {
-    quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
         aq_snapshot *first = after(fixture, int8_formats[i], NULL);
         multiply(fixture, 0.84f);
         aq_snapshot *second = after(fixture, int8_formats[i], first);
         assert_same_scales(first, second);
         multiply(fixture, 1.0f / 0.84f);
-        aq_snapshot_unref(first);
-        aq_snapshot_unref(second);
     }
 }
 
 /* So few levels cannot spare any of their range. */
-TEST_WITH(scales_of_fewer_bits_are_always_new, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, scales_of_fewer_bits_are_always_new)
 {
-    quantizer_fixture *fixture = *state;
     const aq_quantize_plan plans[] = {{.format = AQ_FORMAT_INT4},
                                       {.format = AQ_FORMAT_INT2},
                                       {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 7},
@@ -142,9 +127,6 @@ TEST_WITH(scales_of_fewer_bits_are_always_new, setup, teardown)
         assert_same_scales(fresh, second);
         assert_same_levels(fresh, second);
         multiply(fixture, 1.0f / 0.99f);
-        aq_snapshot_unref(first);
-        aq_snapshot_unref(fresh);
-        aq_snapshot_unref(second);
     }
 }
 
@@ -158,35 +140,28 @@ static void assert_new_scales(const quantizer_fixture *fixture, uint32_t format,
         assert_true(second->layers[0].scale[i] != previous->layers[0].scale[i]);
         assert_true(second->layers[0].scale[i] == fresh->layers[0].scale[i] * AQ_QUANTIZE_ROOM);
     }
-    aq_snapshot_unref(fresh);
-    aq_snapshot_unref(second);
 }
 
-TEST_WITH(scales_are_new_when_weights_shrink_by_a_quarter, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, scales_are_new_when_weights_shrink_by_a_quarter)
 {
-    quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
         aq_snapshot *first = after(fixture, int8_formats[i], NULL);
         multiply(fixture, 0.75f);
         assert_new_scales(fixture, int8_formats[i], first);
-        aq_snapshot_unref(first);
     }
 }
 
-TEST_WITH(scales_are_new_when_weights_outgrow_them, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, scales_are_new_when_weights_outgrow_them)
 {
-    quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
         aq_snapshot *first = after(fixture, int8_formats[i], NULL);
         multiply(fixture, 1.01f);
         assert_new_scales(fixture, int8_formats[i], first);
-        aq_snapshot_unref(first);
     }
 }
 
-TEST_WITH(a_new_scale_has_room_for_weights_to_grow, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_new_scale_has_room_for_weights_to_grow)
 {
-    quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
     multiply(fixture, 1.01f);
     aq_snapshot *second = after(fixture, AQ_FORMAT_INT8_CHANNEL, first);
@@ -194,14 +169,10 @@ TEST_WITH(a_new_scale_has_room_for_weights_to_grow, setup, teardown)
     aq_snapshot *third = after(fixture, AQ_FORMAT_INT8_CHANNEL, second);
     assert_same_scales(second, third);
     assert_within_half_a_step(fixture, third);
-    aq_snapshot_unref(first);
-    aq_snapshot_unref(second);
-    aq_snapshot_unref(third);
 }
 
-TEST_WITH(a_version_of_another_format_or_network_lends_nothing, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_version_of_another_format_or_network_lends_nothing)
 {
-    quantizer_fixture *fixture = *state;
     quantizer_fixture other;
     quantizer_fixture_init(&other, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_TANH);
     other.spec.layers[0].activation = AQ_ACTIVATION_TANH;
@@ -213,24 +184,16 @@ TEST_WITH(a_version_of_another_format_or_network_lends_nothing, setup, teardown)
     aq_snapshot *after_foreign = after(fixture, AQ_FORMAT_INT8_CHANNEL, foreign);
     assert_same_levels(fresh, after_tensor);
     assert_same_levels(fresh, after_foreign);
-    aq_snapshot_unref(tensor);
-    aq_snapshot_unref(foreign);
-    aq_snapshot_unref(fresh);
-    aq_snapshot_unref(after_tensor);
-    aq_snapshot_unref(after_foreign);
     quantizer_fixture_fini(&other);
 }
 
-TEST_WITH(fewer_bits_than_before_bring_new_scales, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, fewer_bits_than_before_bring_new_scales)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
     const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 4, .previous = first};
     aq_snapshot *second = quantizer_fixture_planned(fixture, &plan);
     assert_true(second->layers[0].scale[0] > 15.0f * first->layers[0].scale[0]);
     assert_within_half_a_step(fixture, second);
-    aq_snapshot_unref(first);
-    aq_snapshot_unref(second);
 }
 
 /* ---- the paper's formula -------------------------------------------------------------------- */
@@ -242,9 +205,8 @@ static aq_snapshot *paper(const quantizer_fixture *fixture, const aq_snapshot *p
         &(aq_quantize_plan){.format = AQ_FORMAT_INT8_TENSOR, .paper = true, .previous = previous});
 }
 
-TEST_WITH(the_papers_grid_is_kept_and_left_by_the_same_rule, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, the_papers_grid_is_kept_and_left_by_the_same_rule)
 {
-    quantizer_fixture *fixture = *state;
     for (size_t i = 0; i < WEIGHTS; i++) {
         fixture->params.weight[0][i] += 0.02f; /* so that the zero point is not 0 */
     }
@@ -261,18 +223,12 @@ TEST_WITH(the_papers_grid_is_kept_and_left_by_the_same_rule, setup, teardown)
     assert_true(fourth->layers[0].scale[0] > third->layers[0].scale[0]);
     aq_snapshot *symmetric = after(fixture, AQ_FORMAT_INT8_TENSOR, fourth);
     assert_int_equal(symmetric->layers[0].weight_zero, 0);
-    aq_snapshot_unref(first);
-    aq_snapshot_unref(second);
-    aq_snapshot_unref(third);
-    aq_snapshot_unref(fourth);
-    aq_snapshot_unref(symmetric);
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_block_that_was_kept_stays_while_it_is_nearly_as_heavy, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_block_that_was_kept_stays_while_it_is_nearly_as_heavy)
 {
-    quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_SPARSE, NULL);
     for (size_t i = 0; i < WEIGHTS; i++) { /* none changes its root mean square by a twentieth */
         fixture->params.weight[0][i] *= (float)aq_rng_range(&fixture->rng, 0.96, 1.04);
@@ -282,9 +238,6 @@ TEST_WITH(a_block_that_was_kept_stays_while_it_is_nearly_as_heavy, setup, teardo
     const size_t mask_bytes = first->layers[0].sizes.mask_bytes;
     assert_memory_not_equal(first->layers[0].mask, fresh->layers[0].mask, mask_bytes);
     assert_memory_equal(first->layers[0].mask, second->layers[0].mask, mask_bytes);
-    aq_snapshot_unref(first);
-    aq_snapshot_unref(fresh);
-    aq_snapshot_unref(second);
 }
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -297,9 +250,8 @@ static aq_snapshot *with_range(const quantizer_fixture *fixture, uint32_t format
         fixture, &(aq_quantize_plan){.format = format, .ranges = &ranges, .previous = previous});
 }
 
-TEST_WITH(a_range_gives_the_input_its_scale_in_integer_formats_alone, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_range_gives_the_input_its_scale_in_integer_formats_alone)
 {
-    const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *snapshot = with_range(fixture, format, -1.0f, 4.1f, NULL);
         if (aq_format_is_integer(format)) {
@@ -309,22 +261,18 @@ TEST_WITH(a_range_gives_the_input_its_scale_in_integer_formats_alone, setup, tea
             assert_true(snapshot->layers[0].input_scale == 0.0f);
             assert_int_equal(snapshot->layers[0].input_zero, 0);
         }
-        aq_snapshot_unref(snapshot);
     }
 }
 
-TEST_WITH(an_empty_range_leaves_the_input_dynamic, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, an_empty_range_leaves_the_input_dynamic)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = with_range(fixture, AQ_FORMAT_INT8_CHANNEL, 0.0f, 0.0f, NULL);
     assert_true(snapshot->layers[0].input_scale == 0.0f);
     assert_int_equal(snapshot->layers[0].input_zero, 0);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(the_quantization_of_an_input_is_kept_by_the_same_rule, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, the_quantization_of_an_input_is_kept_by_the_same_rule)
 {
-    const quantizer_fixture *fixture = *state;
     const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
     const struct {
         float low, high;
@@ -334,12 +282,10 @@ TEST_WITH(the_quantization_of_an_input_is_kept_by_the_same_rule, setup, teardown
                 {-0.9f, 4.12f, false}, {0.0f, 0.0f, false}};
     /* Steps of 0.02, from -1 to 4.1; values up to half a step further are still within one. */
     aq_snapshot *first = with_range(fixture, format, -1.0f, 4.1f, NULL);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    EACH_ROW(i, rows) {
         aq_snapshot *second = with_range(fixture, format, rows[i].low, rows[i].high, first);
         const bool same = second->layers[0].input_scale == first->layers[0].input_scale &&
                           second->layers[0].input_zero == first->layers[0].input_zero;
         assert_int_equal(same, rows[i].is_kept);
-        aq_snapshot_unref(second);
     }
-    aq_snapshot_unref(first);
 }

@@ -12,18 +12,14 @@
 /* 3 rows of blocks, the last with 5 of 16 rows; 10 columns, the last with 1 of 4 columns. */
 enum { ROWS = 37, COLUMNS = 37, BLOCK_ROWS = 3, BLOCK_COLUMNS = 10, BLOCKS = 30 };
 
-static int setup(void **state)
+static void quantizer_fixture_setup(quantizer_fixture *fixture)
 {
-    static quantizer_fixture fixture;
-    quantizer_fixture_init(&fixture, COLUMNS, NULL, ROWS, AQ_ACTIVATION_NONE);
-    *state = &fixture;
-    return 0;
+    quantizer_fixture_init(fixture, COLUMNS, NULL, ROWS, AQ_ACTIVATION_NONE);
 }
 
-static int teardown(void **state)
+static void quantizer_fixture_teardown(quantizer_fixture *fixture)
 {
-    quantizer_fixture_fini(*state);
-    return 0;
+    quantizer_fixture_fini(fixture);
 }
 
 static aq_snapshot *sparse(const quantizer_fixture *fixture, float density)
@@ -63,14 +59,13 @@ static double squares(const quantizer_fixture *fixture, uint32_t block_row, uint
     return sum;
 }
 
-TEST_WITH(the_density_is_the_share_that_is_kept, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, the_density_is_the_share_that_is_kept)
 {
-    const quantizer_fixture *fixture = *state;
     const struct {
         float density;
         size_t blocks;
     } rows[] = {{1.0f, 30}, {0.5f, 15}, {0.25f, 8}, {0.3f, 9}, {0.0001f, 3}, {0.0f, 15}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    EACH_ROW(i, rows) {
         aq_snapshot *snapshot = sparse(fixture, rows[i].density);
         size_t kept = 0;
         for (uint32_t row = 0; row < BLOCK_ROWS; row++) {
@@ -79,7 +74,6 @@ TEST_WITH(the_density_is_the_share_that_is_kept, setup, teardown)
         }
         assert_int_equal(kept, rows[i].blocks);
         assert_int_equal(snapshot->layers[0].weights_bytes, rows[i].blocks * AQ_BLOCK_BYTES);
-        aq_snapshot_unref(snapshot);
     }
 }
 
@@ -91,9 +85,8 @@ TEST(a_density_below_a_block_a_row_keeps_one_a_row)
 }
 
 /* No block that was left out is heavier than one that was kept, but for a row's only one. */
-TEST_WITH(the_heaviest_blocks_are_kept, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, the_heaviest_blocks_are_kept)
 {
-    const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = sparse(fixture, 0.4f);
     double heaviest_out = 0.0, lightest_in = INFINITY;
     for (uint32_t row = 0; row < BLOCK_ROWS; row++) {
@@ -108,12 +101,10 @@ TEST_WITH(the_heaviest_blocks_are_kept, setup, teardown)
         }
     }
     assert_true(lightest_in >= heaviest_out);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(a_row_of_blocks_keeps_its_best_however_light, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_row_of_blocks_keeps_its_best_however_light)
 {
-    quantizer_fixture *fixture = *state;
     float *row = fixture->params.weight[0] + (size_t)16 * COLUMNS;
     for (size_t i = 0; i < (size_t)16 * COLUMNS; i++) {
         row[i] *= 1e-6f;
@@ -123,12 +114,10 @@ TEST_WITH(a_row_of_blocks_keeps_its_best_however_light, setup, teardown)
     assert_int_equal(kept_in_row(snapshot, 1), 1);
     assert_true(is_kept(snapshot, 1, 22 / AQ_BLOCK_COLUMNS));
     assert_int_equal(kept_in_row(snapshot, 0) + kept_in_row(snapshot, 2), 8);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(of_equal_blocks_the_first_are_kept, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, of_equal_blocks_the_first_are_kept)
 {
-    quantizer_fixture *fixture = *state;
     for (size_t i = 0; i < ROWS * COLUMNS; i++) {
         fixture->params.weight[0][i] = i % 2 == 0 ? 0.5f : -0.5f;
     }
@@ -138,12 +127,10 @@ TEST_WITH(of_equal_blocks_the_first_are_kept, setup, teardown)
     }
     assert_int_equal(kept_in_row(snapshot, 1), 1);
     assert_int_equal(kept_in_row(snapshot, 2), 1);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(all_blocks_are_what_int8_stores, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, all_blocks_are_what_int8_stores)
 {
-    const quantizer_fixture *fixture = *state;
     static float dense[ROWS * COLUMNS], blocks[ROWS * COLUMNS];
     aq_snapshot *int8 = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
     aq_snapshot *all = sparse(fixture, 1.0f);
@@ -152,14 +139,11 @@ TEST_WITH(all_blocks_are_what_int8_stores, setup, teardown)
     assert_memory_equal(dense, blocks, sizeof(dense));
     assert_memory_equal(int8->layers[0].scale, all->layers[0].scale, ROWS * sizeof(float));
     assert_memory_equal(int8->layers[0].sum, all->layers[0].sum, ROWS * sizeof(int32_t));
-    aq_snapshot_unref(int8);
-    aq_snapshot_unref(all);
 }
 
 /* What is left out takes no part in the scale. */
-TEST_WITH(a_scale_comes_from_what_is_kept, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_scale_comes_from_what_is_kept)
 {
-    quantizer_fixture *fixture = *state;
     float *weights = fixture->params.weight[0];
     for (size_t i = 0; i < ROWS * COLUMNS; i++) {
         weights[i] = 0.001f;
@@ -173,22 +157,18 @@ TEST_WITH(a_scale_comes_from_what_is_kept, setup, teardown)
     assert_true(is_kept(snapshot, 0, 0) && kept_in_row(snapshot, 0) == 1);
     assert_true(snapshot->layers[0].scale[0] == 0.254f / 127.0f);
     assert_true(snapshot->layers[0].scale[1] == 10.0f / 127.0f);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(a_row_of_which_nothing_is_kept_has_scale_1, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, a_row_of_which_nothing_is_kept_has_scale_1)
 {
-    quantizer_fixture *fixture = *state;
     memset(fixture->params.weight[0] + (size_t)5 * COLUMNS, 0, COLUMNS * sizeof(float));
     aq_snapshot *snapshot = sparse(fixture, 0.5f);
     assert_true(snapshot->layers[0].scale[5] == 1.0f);
     assert_int_equal(snapshot->layers[0].sum[5], 0);
-    aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(the_largest_weights_can_be_weighed, setup, teardown)
+TEST_IN(quantizer_fixture, fixture, the_largest_weights_can_be_weighed)
 {
-    quantizer_fixture *fixture = *state;
     for (uint32_t row = 0; row < AQ_BLOCK_ROWS; row++) {
         for (uint32_t column = 32; column < 36; column++) {
             fixture->params.weight[0][row * COLUMNS + column] = 3e38f;
@@ -196,5 +176,4 @@ TEST_WITH(the_largest_weights_can_be_weighed, setup, teardown)
     }
     aq_snapshot *snapshot = sparse(fixture, 0.0001f);
     assert_true(is_kept(snapshot, 0, 8));
-    aq_snapshot_unref(snapshot);
 }
