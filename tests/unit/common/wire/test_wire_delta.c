@@ -3,9 +3,7 @@
  * frame and every lie about a layer are refused in words.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/base/memory.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
@@ -23,26 +21,23 @@ typedef struct fixture {
     aq_error error;
 } fixture;
 
-static int set_up(void **state)
+static void fixture_setup(fixture *all)
 {
-    static fixture all;
-    memset(&all, 0, sizeof(all));
-    aq_rng_init(&all.rng, fixture_seed(), 3);
-    all.base = fixture_snapshot();
-    all.next = policy_trained(&all.rng, all.base, 0.5);
-    aq_buffer_init(&all.frame, FIXTURE_FRAME_MAX);
-    *state = &all;
-    return aq_wire_delta_pack(all.base, all.next, &all.frame);
+    aq_rng_init(&all->rng, fixture_seed(), 3);
+    all->base = fixture_snapshot();
+    all->next = policy_trained(&all->rng, all->base, 0.5);
+    aq_buffer_init(&all->frame, FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_delta_pack(all->base, all->next, &all->frame), 0);
 }
 
-static int tear_down(void **state)
+static void fixture_teardown(fixture *all)
 {
-    fixture *all = *state;
-    aq_memory_fail_at(0, 0);
+    if (all->message != NULL) {
+        protobuf_c_message_free_unpacked(&all->message->base, NULL);
+    }
     aq_snapshot_unref(all->base);
     aq_snapshot_unref(all->next);
     aq_buffer_fini(&all->frame);
-    return 0;
 }
 
 /* From the frame to the snapshot. */
@@ -92,9 +87,8 @@ TEST(any_change_of_any_policy_survives_the_wire)
 }
 
 /* A chain of them ends where the learner is, whatever happened on the way. */
-TEST_WITH(a_chain_ends_with_the_learners_own_bytes, set_up, tear_down)
+TEST_IN(fixture, all, a_chain_ends_with_the_learners_own_bytes)
 {
-    fixture *all = *state;
     aq_net_spec spec;
     fixture_random_network(&all->rng, &spec);
     aq_snapshot *learner = fixture_random_snapshot(&all->rng, &spec);
@@ -116,9 +110,8 @@ TEST_WITH(a_chain_ends_with_the_learners_own_bytes, set_up, tear_down)
     aq_snapshot_unref(actor);
 }
 
-TEST_WITH(what_did_not_change_takes_no_bytes, set_up, tear_down)
+TEST_IN(fixture, all, what_did_not_change_takes_no_bytes)
 {
-    fixture *all = *state;
     aq_snapshot *base = policy_plain();
     aq_snapshot *next = policy_trained(&all->rng, base, 0);
     aq_buffer_clear(&all->frame);
@@ -135,9 +128,8 @@ TEST_WITH(what_did_not_change_takes_no_bytes, set_up, tear_down)
 
 /* ---- what is no change of it ---------------------------------------------------------------- */
 
-TEST_WITH(another_run_format_or_mask_is_no_change, set_up, tear_down)
+TEST_IN(fixture, all, another_run_format_or_mask_is_no_change)
 {
-    fixture *all = *state;
     assert_true(aq_wire_delta_possible(all->base, all->next));
     assert_false(aq_wire_delta_possible(all->next, all->base));
     assert_false(aq_wire_delta_possible(all->base, all->base));
@@ -177,9 +169,8 @@ TEST(another_mask_is_no_change)
     aq_snapshot_unref(policies[1]);
 }
 
-TEST_WITH(the_head_says_what_it_is_about, set_up, tear_down)
+TEST_IN(fixture, all, the_head_says_what_it_is_about)
 {
-    fixture *all = *state;
     aq_wire_delta *delta;
     assert_int_equal(aq_wire_delta_open(all->frame.data, all->frame.size, &delta, NULL), 0);
     const aq_delta_head *head = aq_wire_delta_head(delta);
@@ -191,121 +182,81 @@ TEST_WITH(the_head_says_what_it_is_about, set_up, tear_down)
     aq_wire_delta_close(NULL);
 }
 
-TEST_WITH(another_base_is_refused_by_its_version, set_up, tear_down)
+TEST_IN(fixture, all, another_base_is_refused_by_its_version)
 {
-    fixture *all = *state;
     aq_snapshot *received = NULL;
-    assert_int_equal(receive(&all->frame, all->next, &received, &all->error), AQ_E_INVALID);
-    assert_non_null(strstr(all->error.text, "a change of version 17, not of version"));
+    assert_refused(receive(&all->frame, all->next, &received, &all->error), AQ_E_INVALID,
+                   &all->error, "a change of version 17, not of version");
     assert_null(received);
 }
 
-TEST_WITH(a_base_that_only_says_so_is_refused_by_the_check_sum, set_up, tear_down)
+TEST_IN(fixture, all, a_base_that_only_says_so_is_refused_by_the_check_sum)
 {
-    fixture *all = *state;
     aq_snapshot *received = NULL;
     aq_snapshot *other = policy_trained(&all->rng, all->base, 0.9);
     other->version = all->base->version;
-    assert_int_equal(receive(&all->frame, other, &received, &all->error), AQ_E_CORRUPT);
-    assert_non_null(strstr(all->error.text, "is not what was sent"));
+    assert_refused(receive(&all->frame, other, &received, &all->error), AQ_E_CORRUPT, &all->error,
+                   "is not what was sent");
     assert_null(received);
     aq_snapshot_unref(other);
 }
 
 /* ---- lies ------------------------------------------------------------------------------------ */
 
+/* The message from `base` to `next`, to be changed. */
 static void open_message(fixture *all)
 {
+    aq_buffer_clear(&all->frame);
+    assert_int_equal(aq_wire_delta_pack(all->base, all->next, &all->frame), 0);
     all->message =
         (Actorq__V1__PolicyDelta *)fixture_open(&all->frame, &actorq__v1__policy_delta__descriptor);
 }
 
+/* As the message was changed; then there is a new one. */
 static void refuse(fixture *all, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
-    assert_int_equal(receive(&all->frame, all->base, &received, &all->error), code);
+    assert_refused(receive(&all->frame, all->base, &received, &all->error), code, &all->error,
+                   words);
     assert_null(received);
-    if (strstr(all->error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", all->error.text, words);
-    }
+    open_message(all);
 }
 
-TEST_WITH(a_check_sum_that_is_wrong_is_refused, set_up, tear_down)
+TEST_IN(fixture, all, a_change_that_can_not_be_is_refused)
 {
-    fixture *all = *state;
     open_message(all);
     all->message->crc ^= 1;
     refuse(all, AQ_E_CORRUPT, "is not what was sent");
-}
-
-TEST_WITH(a_version_before_its_base_is_refused, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
     all->message->version = 17;
     refuse(all, AQ_E_CORRUPT, "version 17 as a change of version 17");
-}
-
-TEST_WITH(fewer_layers_than_the_base_has_are_refused, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
     protobuf_c_message_free_unpacked(&all->message->layers[1]->base, NULL);
     all->message->n_layers = 1;
     refuse(all, AQ_E_CORRUPT, "changes of 1 layers of a network that has 2");
-}
-
-TEST_WITH(arrays_of_another_size_are_refused, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
     all->message->arrays = (ProtobufCBinaryData){.data = calloc(1, 4), .len = 4};
     refuse(all, AQ_E_CORRUPT, "arrays is 4 bytes long, not 0 times 4");
+    all->message->layers[0]->compressed = 1;
+    refuse(all, AQ_E_CORRUPT, "no zstd frame");
+    all->message->layers[1]->compressed |= 64;
+    refuse(all, AQ_E_VERSION, "compressed in a way (6");
+    all->message->layers[1]->input_zero = UINT32_MAX;
+    refuse(all, AQ_E_CORRUPT, "is not what was sent");
 }
 
-TEST_WITH(a_tensor_of_another_size_is_refused, set_up, tear_down)
+TEST_IN(fixture, all, a_tensor_of_another_size_is_refused)
 {
-    fixture *all = *state;
     aq_snapshot_unref(all->next);
     all->next = policy_trained(&all->rng, all->base, 1);
-    aq_buffer_clear(&all->frame);
-    assert_int_equal(aq_wire_delta_pack(all->base, all->next, &all->frame), 0);
     open_message(all);
     assert_int_equal(all->message->layers[0]->weights.len, 12);
     all->message->layers[0]->weights.len = 11;
     refuse(all, AQ_E_CORRUPT, "policy delta: layer 0: weights is 11 bytes long");
 }
 
-TEST_WITH(a_claim_of_another_size_is_refused, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
-    all->message->layers[0]->compressed = 1;
-    refuse(all, AQ_E_CORRUPT, "no zstd frame");
-}
-
-TEST_WITH(an_unknown_way_to_compress_is_refused_by_its_number, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
-    all->message->layers[1]->compressed |= 64;
-    refuse(all, AQ_E_VERSION, "compressed in a way (6");
-}
-
-TEST_WITH(a_zero_point_out_of_bounds_is_refused, set_up, tear_down)
-{
-    fixture *all = *state;
-    open_message(all);
-    all->message->layers[1]->input_zero = UINT32_MAX;
-    refuse(all, AQ_E_CORRUPT, "is not what was sent");
-}
-
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-TEST_WITH(every_flipped_bit_is_refused, set_up, tear_down)
+TEST_IN(fixture, all, every_flipped_bit_is_refused)
 {
-    fixture *all = *state;
     for (size_t bit = 0; bit < all->frame.size * 8; bit++) {
         aq_snapshot *received = NULL;
         all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
@@ -315,9 +266,8 @@ TEST_WITH(every_flipped_bit_is_refused, set_up, tear_down)
     }
 }
 
-TEST_WITH(every_cut_is_refused, set_up, tear_down)
+TEST_IN(fixture, all, every_cut_is_refused)
 {
-    fixture *all = *state;
     const size_t size = all->frame.size;
     for (all->frame.size = 0; all->frame.size < size; all->frame.size++) {
         aq_snapshot *received = NULL;
@@ -326,9 +276,8 @@ TEST_WITH(every_cut_is_refused, set_up, tear_down)
     }
 }
 
-TEST_WITH(a_full_policy_is_no_delta_and_the_other_way_round, set_up, tear_down)
+TEST_IN(fixture, all, a_full_policy_is_no_delta_and_the_other_way_round)
 {
-    fixture *all = *state;
     aq_snapshot *received = NULL;
     assert_int_equal(
         aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &all->error),
@@ -339,27 +288,19 @@ TEST_WITH(a_full_policy_is_no_delta_and_the_other_way_round, set_up, tear_down)
     assert_null(received);
 }
 
-TEST_WITH(each_allocation_may_fail, set_up, tear_down)
+TEST_IN(fixture, all, each_allocation_may_fail)
 {
-    fixture *all = *state;
     aq_snapshot *received = NULL;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc != 0; nth++) {
-        assert_true(nth < 1000);
-        aq_memory_fail_at(nth, 0);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
         rc = receive(&all->frame, all->base, &received, &all->error);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
     }
     assert_same_policy(all->next, received);
     aq_snapshot_unref(received);
-    rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc != 0; nth++) {
-        assert_true(nth < 1000);
+    aq_buffer_fini(&all->frame);
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_int_equal(all->frame.size, 0);
         aq_buffer_fini(&all->frame);
-        aq_memory_fail_at(nth, 0);
         rc = aq_wire_delta_pack(all->base, all->next, &all->frame);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || (rc == AQ_E_NOMEM && all->frame.size == 0));
     }
 }

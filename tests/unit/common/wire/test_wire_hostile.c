@@ -159,11 +159,9 @@ static const frame_kind kinds[] = {
     {AQ_FRAME_ANNOUNCE, make_announce, decode_announce},
 };
 
-enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
-
 TEST(a_frame_that_was_cut_off_is_refused)
 {
-    for (size_t k = 0; k < KIND_COUNT; k++) {
+    EACH_ROW(k, kinds) {
         aq_buffer frame;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
         kinds[k].make(&frame);
@@ -178,7 +176,7 @@ TEST(a_frame_that_was_cut_off_is_refused)
 
 TEST(a_payload_that_was_cut_off_gives_nothing_invalid)
 {
-    for (size_t k = 0; k < KIND_COUNT; k++) {
+    EACH_ROW(k, kinds) {
         aq_buffer frame, cut;
         size_t size;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
@@ -219,7 +217,7 @@ TEST(flipped_bits_give_nothing_invalid)
 {
     aq_rng rng;
     aq_rng_init(&rng, fixture_seed(), 6);
-    for (size_t k = 0; k < KIND_COUNT; k++) {
+    EACH_ROW(k, kinds) {
         aq_buffer frame;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
         kinds[k].make(&frame);
@@ -231,7 +229,7 @@ TEST(flipped_bits_give_nothing_invalid)
 /* The same field twice, as protobuf allows: parts are merged, and what comes of it is checked. */
 TEST(a_payload_sent_twice_in_one_frame_gives_nothing_invalid)
 {
-    for (size_t k = 0; k < KIND_COUNT; k++) {
+    EACH_ROW(k, kinds) {
         aq_buffer frame, twice;
         size_t size;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);

@@ -80,7 +80,7 @@ typedef struct changed {
     Actorq__V1__SampleReply reply;
 } changed;
 
-static int open_layout(changed *it, const aq_schema *schema)
+static void open_layout(changed *it, const aq_schema *schema)
 {
     aq_rng rng;
     aq_rng_init(&rng, 1, 1);
@@ -89,73 +89,44 @@ static int open_layout(changed *it, const aq_schema *schema)
     assert_int_equal(aq_batch_create(&it->layout, 0, 6, &it->received), 0);
     it->received->rows = 5;
     view(it->sent, 77, &it->reply);
-    return 0;
 }
 
-static int open_fixed(void **state)
+static void changed_setup(changed *it)
 {
-    static changed it;
     aq_schema schema;
     fixture_schema(&schema);
-    *state = &it;
-    return open_layout(&it, &schema);
+    open_layout(it, &schema);
 }
 
-/* Actions in a box of two floats. */
-static int open_box(void **state)
+static void changed_teardown(changed *it)
 {
-    static changed it;
-    const float low[2] = {-1.0f, -1.0f};
-    const float high[2] = {1.0f, 1.0f};
-    aq_schema schema;
-    fixture_schema(&schema);
-    aq_space_init_box(&schema.action, 2, low, high);
-    *state = &it;
-    return open_layout(&it, &schema);
-}
-
-static int close_fixed(void **state)
-{
-    changed *it = *state;
     aq_batch_destroy(it->sent);
     aq_batch_destroy(it->received);
-    return 0;
 }
 
 static void refuse(changed *it, int code, const char *words)
 {
-    aq_error error;
-    assert_int_equal(aq_wire_sample_read(&it->reply, it->received, &error), code);
+    aq_error error = {0};
+    assert_refused(aq_wire_sample_read(&it->reply, it->received, &error), code, &error, words);
     assert_int_equal(it->received->rows, 0);
-    if (strstr(error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-    }
 }
 
-TEST_WITH(columns_are_lent_not_copied, open_fixed, close_fixed)
+TEST_IN(changed, it, columns_are_lent_not_copied)
 {
-    changed *it = *state;
     assert_ptr_equal(it->reply.obs.data, it->sent->obs);
     assert_ptr_equal(it->reply.version.data, it->sent->version);
 }
 
-TEST_WITH(a_reply_without_rows_is_refused, open_fixed, close_fixed)
+TEST_IN(changed, it, a_reply_of_no_rows_or_too_many_is_refused)
 {
-    changed *it = *state;
     it->reply.rows = 0;
     refuse(it, AQ_E_CORRUPT, "sample of 0 rows");
-}
-
-TEST_WITH(more_rows_than_there_is_room_for_are_refused, open_fixed, close_fixed)
-{
-    changed *it = *state;
     it->reply.rows = 7;
     refuse(it, AQ_E_CORRUPT, "sample of 7 rows; 1 to 6");
 }
 
-TEST_WITH(each_column_must_have_its_size, open_fixed, close_fixed)
+TEST_IN(changed, it, each_column_must_have_its_size)
 {
-    changed *it = *state;
     ProtobufCBinaryData *columns[] = {
         &it->reply.obs,       &it->reply.next_obs,    &it->reply.action, &it->reply.reward,
         &it->reply.bootstrap, &it->reply.probability, &it->reply.item,   &it->reply.version};
@@ -170,9 +141,8 @@ TEST_WITH(each_column_must_have_its_size, open_fixed, close_fixed)
     }
 }
 
-TEST_WITH(each_float_must_be_finite, open_fixed, close_fixed)
+TEST_IN(changed, it, each_float_must_be_finite)
 {
-    changed *it = *state;
     float *const places[] = {(float *)(void *)it->sent->obs, (float *)(void *)it->sent->next_obs,
                              it->sent->reward, it->sent->weight};
     const char *const names[] = {"obs 1, element 0", "next_obs 1, element 0", "reward 4",
@@ -185,23 +155,16 @@ TEST_WITH(each_float_must_be_finite, open_fixed, close_fixed)
     }
 }
 
-TEST_WITH(a_bootstrap_above_1_is_refused, open_fixed, close_fixed)
+TEST_IN(changed, it, a_bootstrap_that_can_not_be_is_refused)
 {
-    changed *it = *state;
     it->sent->bootstrap[5] = 1.5f;
     refuse(it, AQ_E_CORRUPT, "row 5: bootstrap is 1.5");
-}
-
-TEST_WITH(a_bootstrap_that_is_no_number_is_refused, open_fixed, close_fixed)
-{
-    changed *it = *state;
     it->sent->bootstrap[0] = NAN;
     refuse(it, AQ_E_CORRUPT, "row 0: bootstrap");
 }
 
-TEST_WITH(a_probability_that_cannot_be_is_refused, open_fixed, close_fixed)
+TEST_IN(changed, it, a_probability_that_cannot_be_is_refused)
 {
-    changed *it = *state;
     const float bad[] = {-0.25f, 0.0f, 1.25f};
     const char *const words[] = {"row 2: probability is -0.25", "row 2: probability is 0;",
                                  "row 2: probability is 1.25"};
@@ -211,16 +174,11 @@ TEST_WITH(a_probability_that_cannot_be_is_refused, open_fixed, close_fixed)
     }
 }
 
-TEST_WITH(a_sample_of_nothing_is_refused, open_fixed, close_fixed)
+TEST_IN(changed, it, a_table_that_can_not_be_is_refused)
 {
-    changed *it = *state;
     it->reply.items = 0;
     refuse(it, AQ_E_CORRUPT, "holds nothing");
-}
-
-TEST_WITH(a_mass_that_cannot_be_is_refused, open_fixed, close_fixed)
-{
-    changed *it = *state;
+    it->reply.items = 1000;
     const double bad[] = {0.0, -1.0, (double)INFINITY, (double)NAN};
     for (size_t i = 0; i < 4; i++) {
         it->reply.mass = bad[i];
@@ -228,9 +186,8 @@ TEST_WITH(a_mass_that_cannot_be_is_refused, open_fixed, close_fixed)
     }
 }
 
-TEST_WITH(lengths_have_no_place_among_items, open_fixed, close_fixed)
+TEST_IN(changed, it, lengths_have_no_place_among_items)
 {
-    changed *it = *state;
     uint32_t lengths[6] = {1, 1, 1, 1, 1, 1};
     it->reply.length = (ProtobufCBinaryData){sizeof(lengths), (uint8_t *)lengths};
     refuse(it, AQ_E_CORRUPT, "sample: length is");
@@ -241,41 +198,44 @@ TEST_WITH(lengths_have_no_place_among_items, open_fixed, close_fixed)
 enum { STEPS = 5, SEQUENCES = 4 };
 
 /* Sequences of 5, 4, 3 and 2 real steps. */
-static int open_sequences(void **state)
+typedef changed sequences;
+
+static void sequences_setup(sequences *it)
 {
-    static changed it;
     aq_schema schema;
     fixture_schema(&schema);
-    assert_int_equal(aq_layout_init(&schema, STEPS, 8, &it.layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&it.layout, STEPS, SEQUENCES, &it.sent), 0);
-    assert_int_equal(aq_batch_create(&it.layout, STEPS, SEQUENCES, &it.received), 0);
-    it.sent->rows = SEQUENCES;
-    float *obs = (float *)(void *)it.sent->obs;
-    size_t obs_values = it.layout.columns[AQ_COLUMN_OBS].bytes / sizeof(float);
+    assert_int_equal(aq_layout_init(&schema, STEPS, 8, &it->layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&it->layout, STEPS, SEQUENCES, &it->sent), 0);
+    assert_int_equal(aq_batch_create(&it->layout, STEPS, SEQUENCES, &it->received), 0);
+    it->sent->rows = SEQUENCES;
+    float *obs = (float *)(void *)it->sent->obs;
+    size_t obs_values = it->layout.columns[AQ_COLUMN_OBS].bytes / sizeof(float);
     for (uint32_t row = 0; row < SEQUENCES; row++) {
         uint32_t length = STEPS - row;
-        it.sent->length[row] = length;
-        it.sent->weight[row] = 0.5f;
-        it.sent->item[row] = 100 + row;
+        it->sent->length[row] = length;
+        it->sent->weight[row] = 0.5f;
+        it->sent->item[row] = 100 + row;
         for (uint32_t i = 0; i < (length + 1) * obs_values; i++) {
             obs[row * (STEPS + 1) * obs_values + i] = 1.0f + (float)i;
         }
         for (uint32_t i = 0; i < length; i++) {
             const int32_t choice = 1;
-            memcpy(it.sent->action + (row * STEPS + i) * sizeof(choice), &choice, sizeof(choice));
-            it.sent->reward[row * STEPS + i] = (float)i;
-            it.sent->bootstrap[row * STEPS + i] = 0.5f;
-            it.sent->version[row * STEPS + i] = 7;
+            memcpy(it->sent->action + (row * STEPS + i) * sizeof(choice), &choice, sizeof(choice));
+            it->sent->reward[row * STEPS + i] = (float)i;
+            it->sent->bootstrap[row * STEPS + i] = 0.5f;
+            it->sent->version[row * STEPS + i] = 7;
         }
     }
-    view(it.sent, 77, &it.reply);
-    *state = &it;
-    return 0;
+    view(it->sent, 77, &it->reply);
 }
 
-TEST_WITH(sequences_survive_the_wire, open_sequences, close_fixed)
+static void sequences_teardown(sequences *it)
 {
-    changed *it = *state;
+    changed_teardown(it);
+}
+
+TEST_IN(sequences, it, sequences_survive_the_wire)
+{
     Actorq__V1__SampleReply *arrived = travel(&it->reply);
     assert_int_equal(aq_wire_sample_read(arrived, it->received, NULL), 0);
     const aq_batch *a = it->sent;
@@ -293,18 +253,16 @@ TEST_WITH(sequences_survive_the_wire, open_sequences, close_fixed)
     actorq__v1__sample_reply__free_unpacked(arrived, NULL);
 }
 
-TEST_WITH(a_length_that_cannot_be_is_refused, open_sequences, close_fixed)
+TEST_IN(sequences, it, a_length_that_cannot_be_is_refused)
 {
-    changed *it = *state;
     it->sent->length[1] = 0;
     refuse(it, AQ_E_CORRUPT, "row 1: length is 0; 1 to 5");
     it->sent->length[1] = 6;
     refuse(it, AQ_E_CORRUPT, "row 1: length is 6; 1 to 5");
 }
 
-TEST_WITH(nothing_lies_beyond_a_length, open_sequences, close_fixed)
+TEST_IN(sequences, it, nothing_lies_beyond_a_length)
 {
-    changed *it = *state;
     uint8_t *const ends[] = {
         it->sent->obs + 12 * it->layout.columns[AQ_COLUMN_OBS].bytes - 1,
         it->sent->action + 10 * it->layout.columns[AQ_COLUMN_ACTION].bytes - 4,
@@ -319,41 +277,44 @@ TEST_WITH(nothing_lies_beyond_a_length, open_sequences, close_fixed)
     }
 }
 
-TEST_WITH(sequences_need_their_lengths, open_sequences, close_fixed)
+TEST_IN(sequences, it, sequences_need_their_lengths)
 {
-    changed *it = *state;
     it->reply.length.len = 0;
     refuse(it, AQ_E_CORRUPT, "sample: length is");
 }
 
-TEST_WITH(sequences_have_no_next_obs, open_sequences, close_fixed)
+TEST_IN(sequences, it, sequences_have_no_next_obs)
 {
-    changed *it = *state;
     it->reply.next_obs = it->reply.obs;
     refuse(it, AQ_E_CORRUPT, "sample: next_obs is");
 }
 
-TEST_WITH(each_float_of_a_sequence_must_be_finite, open_sequences, close_fixed)
+TEST_IN(sequences, it, each_float_of_a_sequence_must_be_finite)
 {
-    changed *it = *state;
     it->sent->reward[STEPS + 1] = NAN;
     refuse(it, AQ_E_CORRUPT, "reward 6, element 0 is NaN");
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-TEST_WITH(an_action_that_does_not_exist_is_refused, open_fixed, close_fixed)
+TEST_IN(changed, it, an_action_that_does_not_exist_is_refused)
 {
-    changed *it = *state;
     const int32_t choice = -1;
     memcpy(it->sent->action + 12, &choice, sizeof(choice));
     refuse(it, AQ_E_SCHEMA, "action 3 is -1");
 }
 
-TEST_WITH(a_continuous_action_must_be_finite, open_box, close_fixed)
+/* Actions in a box of two floats. */
+TEST(a_continuous_action_must_be_finite)
 {
-    changed *it = *state;
+    const float low[2] = {-1.0f, -1.0f}, high[2] = {1.0f, 1.0f};
     const float infinite = -INFINITY;
-    memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
-    refuse(it, AQ_E_CORRUPT, "action 1, element 1");
+    changed it;
+    aq_schema schema;
+    fixture_schema(&schema);
+    aq_space_init_box(&schema.action, 2, low, high);
+    open_layout(&it, &schema);
+    memcpy(it.sent->action + 12, &infinite, sizeof(infinite));
+    refuse(&it, AQ_E_CORRUPT, "action 1, element 1");
+    changed_teardown(&it);
 }
