@@ -27,9 +27,7 @@ static aq_recording *record(void **state, const char *members)
     const char *path = cli_path(state, "recording.json");
     (void)snprintf(text, sizeof(text), "{\"id\": \"X\", %s}", members);
     cli_write_text(path, text);
-    if (aq_recording_read(path, &recording, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_recording_read(path, &recording, &error), &error);
     return recording;
 }
 
@@ -40,9 +38,7 @@ static aq_playback_report play(void **state, const aq_env_class *class, const ch
     aq_error error = {0};
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, "");
-    if (aq_playback(env, recording, per_step, &report, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_playback(env, recording, per_step, &report, &error), &error);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
     aq_recording_free(recording);
@@ -235,14 +231,11 @@ TEST(a_failing_allocation_leaves_nothing_behind)
     aq_recording *recording =
         record(state, TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS);
     aq_env *env = sum_env_open(&sum_env_plain, "");
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc != 0; nth++) {
+    int rc = 0;
+    EACH_ALLOCATION_FAILS(rc) {
         aq_playback_report report;
         aq_error error = {0};
-        aq_memory_fail_at(nth, 0);
         rc = aq_playback(env, recording, false, &report, &error);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
     aq_env_unref(env);

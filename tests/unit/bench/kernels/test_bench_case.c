@@ -35,9 +35,8 @@ TEST(each_format_and_peer_is_a_row)
     const aq_bench_plan plan = quick_plan();
     const size_t peers = peers_there() > 0 ? peers_there() : 1;
     assert_int_equal(aq_bench_problem_layer(48, 33, 3, &problem), 0);
-    if (aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error),
+                    &error);
     assert_int_equal(count, AQ_FORMAT_COUNT * peers);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(rows[i].format, rows[i / peers * peers].format);
@@ -119,18 +118,14 @@ TEST(every_failed_allocation_is_survived)
     aq_bench_plan plan = quick_plan();
     memset(plan.formats, 0, sizeof(plan.formats));
     plan.formats[AQ_FORMAT_INT8_CHANNEL] = true;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc != 0; nth++) {
+    int rc = 0;
+    EACH_ALLOCATION_FAILS(rc) {
         aq_bench_problem problem = {0};
         aq_error error = {0};
-        aq_memory_fail_at(nth, 0);
         rc = aq_bench_problem_layer(8, 8, 1, &problem);
         if (rc == 0) {
             rc = aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error);
         }
-        aq_memory_fail_at(0, 0);
         aq_bench_problem_fini(&problem);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
-        assert_true(nth < 1000);
     }
 }

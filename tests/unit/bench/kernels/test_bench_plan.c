@@ -89,7 +89,7 @@ TEST(bad_values_are_refused_in_words)
         {"--rung=avx512vnni", "'avx512vnni' is no rung that this processor"},
         {"kernels", "'kernels': this command takes options only"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    EACH_ROW(i, rows) {
         aq_bench_request request;
         aq_error error = {0};
         assert_true(parse(&request, &error, (const char *[]){rows[i].argument, NULL}) < 0);
