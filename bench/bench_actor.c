@@ -56,7 +56,7 @@ static aq_engine *make_engine(const bench *all, uint32_t format)
         .version = 1,
         .task = all->task.env->name,
         .schema = &all->schema,
-        .act_rule = AQ_ACT_ARGMAX,
+        .head = AQ_HEAD_ARGMAX,
     };
     aq_rng_init(&rng, 1, 0);
     int rc = aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL);

@@ -1,10 +1,8 @@
 /*
- * Act: from observations to rows of actions, as a policy says or at random.
+ * Act: from observations to rows of greedy actions, as a policy's head says (common/policy/head.h).
  *
- * Observations in bytes are divided by 255 for the network. The actions are the choice with the
- * greatest output; or, where they are boxes, each output spread from [-1, 1] to its element's
- * bounds, by the formula of exported policies (docs/export.md), and held between them. One thread
- * at a time; nothing is allocated after create.
+ * Observations in bytes are divided by 255 for the network. One thread at a time; nothing is
+ * allocated after create.
  */
 #ifndef AQ_ROLLOUT_ACT_H
 #define AQ_ROLLOUT_ACT_H
@@ -13,7 +11,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/base/rng.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 
@@ -30,12 +27,5 @@ const float *aq_act_inputs(aq_act *act, const void *obs, uint32_t rows);
 /* The policy's actions for `rows` rows. The engine is of a policy for the task and allows as many.
  */
 void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions);
-
-/* One action drawn evenly from all that there are. */
-void aq_act_random(const aq_act *act, aq_rng *rng, void *action);
-
-/* Adds to each element of one action, which is a box, a normal deviate of `sigma` times half its
- * range, and holds it between its bounds. */
-void aq_act_disturb(const aq_act *act, aq_rng *rng, double sigma, void *action);
 
 #endif

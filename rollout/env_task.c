@@ -47,14 +47,11 @@ int aq_env_task_init(aq_env *env, aq_env_task *ret_task, aq_error *error)
     if (rc != 0) {
         return rc;
     }
-    const bool is_choice = action->kind == AQ_SPACE_DISCRETE;
     *ret_task = (aq_env_task){
         .env = aq_env_ref(env),
         .schema_hash = aq_schema_hash(&env->schema),
-        .act_rule = is_choice ? AQ_ACT_ARGMAX : AQ_ACT_CONTINUOUS,
         .obs_dtype = obs->dtype,
         .obs_elements = (uint32_t)aq_space_elements(obs),
-        .score_count = is_choice ? action->choice_count : (uint32_t)aq_space_elements(action),
         .obs_bytes = aq_space_bytes(obs),
         .action_bytes = aq_space_bytes(action),
     };
@@ -116,19 +113,6 @@ int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapsho
         return aq_fail(error, AQ_E_SCHEMA,
                        "a policy for schema %016" PRIx64 "; that of %s is %016" PRIx64,
                        aq_schema_hash(&snapshot->schema), task->env->name, task->schema_hash);
-    }
-    if (snapshot->act_rule != task->act_rule) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "a policy that acts by rule %" PRIu32 "; %s takes rule %" PRIu32,
-                       snapshot->act_rule, task->env->name, task->act_rule);
-    }
-    if (aq_net_spec_inputs(&snapshot->spec) != task->obs_elements ||
-        aq_net_spec_outputs(&snapshot->spec) != task->score_count) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "a network of %" PRIu32 " inputs and %" PRIu32 " outputs; %s has %" PRIu32
-                       " and %" PRIu32,
-                       aq_net_spec_inputs(&snapshot->spec), aq_net_spec_outputs(&snapshot->spec),
-                       task->env->name, task->obs_elements, task->score_count);
     }
     return 0;
 }

@@ -17,12 +17,10 @@
 typedef struct aq_env_task {
     aq_env *env; /* a reference */
     uint64_t schema_hash;
-    uint32_t act_rule;     /* the one that a policy must act by */
     uint32_t obs_dtype;    /* enum aq_dtype */
     uint32_t obs_elements; /* of one observation row: the inputs of a policy */
-    uint32_t score_count;  /* outputs of a policy: one per choice, or per element of an action */
     size_t obs_bytes;      /* of one row */
-    size_t action_bytes;   /* of one row: an int32 choice, or score_count floats */
+    size_t action_bytes;   /* of one row: an int32 choice, or a float for each element */
 } aq_env_task;
 
 /* Takes a reference of its own. AQ_E_UNSUPPORTED, in words, where there is no rule here for acting:

@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/policy/exploration.h"
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
 
@@ -28,9 +29,8 @@ struct aq_actor_core {
     aq_engine *engine; /* lent; NULL: act at random */
     uint32_t version;
 
-    double *epsilon; /* (lanes) */
-    aq_rng *rngs;    /* (lanes): exploration; environments have their own */
-    double *noise;   /* (lanes): of continuous actions, a share of half their range */
+    aq_exploration *exploration; /* (lanes) */
+    aq_rng *rngs;                /* (lanes): exploration; environments have their own */
     aq_act *act;
     uint8_t *actions; /* (lanes) rows */
     aq_record record;
@@ -92,12 +92,11 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
 {
     uint64_t env_seed, explore_seed;
     derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
-    core->epsilon = aq_alloc(core->lanes, sizeof(*core->epsilon));
-    core->noise = aq_alloc(core->lanes, sizeof(*core->noise));
+    core->exploration = aq_alloc(core->lanes, sizeof(*core->exploration));
     core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
     core->actions = aq_alloc(core->lanes, core->task.action_bytes);
-    if (core->epsilon == NULL || core->noise == NULL || core->rngs == NULL ||
-        core->actions == NULL || aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
+    if (core->exploration == NULL || core->rngs == NULL || core->actions == NULL ||
+        aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
         aq_record_init(&core->record, settings, core->lanes) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
@@ -177,8 +176,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_record_fini(&core->record);
     aq_free(core->actions);
     aq_free(core->rngs);
-    aq_free(core->noise);
-    aq_free(core->epsilon);
+    aq_free(core->exploration);
     aq_env_task_fini(&core->task);
     aq_free(core);
 }
@@ -186,8 +184,10 @@ void aq_actor_core_destroy(aq_actor_core *core)
 void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
 {
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        core->epsilon[lane] = aq_explore_rate(config, core->slot, lane);
-        core->noise[lane] = aq_explore_noise(config, core->slot, lane);
+        core->exploration[lane] = (aq_exploration){
+            .epsilon = aq_explore_rate(config, core->slot, lane),
+            .sigma = aq_explore_noise(config, core->slot, lane),
+        };
     }
 }
 
@@ -206,20 +206,21 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
 
 /* ---- stepping ------------------------------------------------------------------------------- */
 
-/* Choices are random now and then; in other actions there is noise, always. */
+/* Without a policy all of them are random. */
 static void choose_actions(aq_actor_core *core)
 {
-    const bool is_choice = core->task.act_rule == AQ_ACT_ARGMAX;
+    const aq_space *space = &core->task.env->schema.action;
+    const aq_head *head = NULL;
     if (core->engine != NULL) {
+        head = aq_head_of(aq_engine_snapshot(core->engine)->head);
         aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
     }
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        aq_rng *rng = &core->rngs[lane];
         void *action = core->actions + lane * core->task.action_bytes;
-        if (core->engine == NULL || (is_choice && aq_rng_uniform(rng) < core->epsilon[lane])) {
-            aq_act_random(core->act, rng, action);
-        } else if (!is_choice) {
-            aq_act_disturb(core->act, rng, core->noise[lane], action);
+        if (head != NULL) {
+            head->explore(space, &core->exploration[lane], &core->rngs[lane], action);
+        } else {
+            aq_action_random(space, &core->rngs[lane], action);
         }
     }
 }

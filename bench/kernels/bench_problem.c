@@ -141,7 +141,7 @@ int aq_bench_problem_snapshot(const aq_bench_problem *problem, uint32_t format,
                             .high = {10.0f}};
     aq_space_init_discrete(&schema.action, aq_net_spec_outputs(&problem->spec));
     const aq_quantize_meta meta = {
-        .run_id = 1, .version = 1, .task = "bench", .schema = &schema, .act_rule = AQ_ACT_ARGMAX};
+        .run_id = 1, .version = 1, .task = "bench", .schema = &schema, .head = AQ_HEAD_ARGMAX};
     return aq_quantize(&problem->spec, &problem->params, &(aq_quantize_plan){.format = format},
                        &meta, ret_snapshot, error);
 }

@@ -103,12 +103,11 @@ static void describe_image(aq_net_spec *spec)
 static const struct random_subject {
     const char *environment;
     void (*describe)(aq_net_spec *spec);
-    uint32_t act_rule;
-    bool is_image; /* observations from 0 to 1; else normally distributed */
+    bool is_image; /* observations from 0 to 1, and choices; else normally distributed, and a box */
 } random_subjects[] = {
-    {"random continuous", describe_mlp, AQ_ACT_CONTINUOUS, false},
-    {"random continuous", describe_norm, AQ_ACT_CONTINUOUS, false},
-    {"random images", describe_image, AQ_ACT_ARGMAX, true},
+    {"random continuous", describe_mlp, false},
+    {"random continuous", describe_norm, false},
+    {"random images", describe_image, true},
 };
 _Static_assert(sizeof(random_subjects) / sizeof(random_subjects[0]) + 1 == AQ_ERROR_SUBJECTS,
                "one subject is trained");
@@ -124,7 +123,7 @@ static void make_schema(const struct random_subject *from, const aq_net_spec *sp
                                  .bound_count = 1,
                                  .low = {-10.0f},
                                  .high = {10.0f}};
-    if (from->act_rule == AQ_ACT_ARGMAX) {
+    if (from->is_image) {
         aq_space_init_discrete(&ret_schema->action, aq_net_spec_outputs(spec));
     } else {
         ret_schema->action = (aq_space){.kind = AQ_SPACE_BOX,
@@ -165,7 +164,7 @@ static int init_random(const struct random_subject *from, aq_error_subject *subj
                                    .version = 1,
                                    .task = from->environment,
                                    .schema = &schema,
-                                   .act_rule = from->act_rule};
+                                   .head = from->is_image ? AQ_HEAD_ARGMAX : AQ_HEAD_TANH_BOX};
     rc = aq_quantize(&spec, &params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, &meta,
                      &subject->exact, error);
     aq_params_fini(&params);

@@ -74,13 +74,13 @@ static void write_row(FILE *out, const aq_error_subject *subject, const struct w
     char kl[NUMBER_BYTES];
     const aq_quant_error *error = &made->quant_error;
     const aq_layer_spec *last = &made->spec.layers[made->spec.layer_count - 1];
-    const bool is_discrete = made->act_rule == AQ_ACT_ARGMAX;
+    const bool has_disagreement = aq_head_of(made->head)->disagrees != NULL;
     const bool has_distribution = last->kind == AQ_LAYER_CATEGORICAL;
     (void)fprintf(out, "%s,%s,%s,%s,%u,%s,%zu,%s,%s,%s,%s\n", subject->environment,
                   aq_net_spec_text(&made->spec, network, sizeof(network)),
                   aq_format_name(way->plan.quantize.format), way->method, way->bits,
                   way->activations, aq_snapshot_tensor_bytes(made),
-                  is_discrete ? number(share, way, (double)error->action_disagreement) : "",
+                  has_disagreement ? number(share, way, (double)error->action_disagreement) : "",
                   number(rms, way, (double)error->output_rms),
                   number(most, way, (double)error->output_max),
                   has_distribution ? number(kl, way, (double)error->kl) : "");

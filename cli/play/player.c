@@ -10,6 +10,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/policy/exploration.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/act.h"
@@ -127,23 +128,6 @@ int aq_player_start(aq_player *player, uint32_t number, aq_error *error)
                : fail_environment(player, "a reset", error);
 }
 
-static void draw_action(aq_player *player)
-{
-    const aq_space *space = &player->env->schema.action;
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        *(int32_t *)player->action =
-            (int32_t)aq_rng_below(&player->action_rng, space->choice_count);
-        return;
-    }
-    float *elements = player->action;
-    for (size_t i = 0; i < aq_space_elements(space); i++) {
-        const size_t bound = space->bound_count > 1 ? i : 0;
-        const double low = space->low[bound], high = space->high[bound];
-        const float drawn = (float)aq_rng_range(&player->action_rng, low, high);
-        elements[i] = drawn < space->high[bound] ? drawn : space->high[bound];
-    }
-}
-
 int aq_player_step(aq_player *player, aq_error *error)
 {
     const aq_env *env = player->env;
@@ -153,7 +137,7 @@ int aq_player_step(aq_player *player, aq_error *error)
     if (player->engine != NULL) {
         aq_act_greedy(player->act, player->engine, player->obs, 1, player->action);
     } else {
-        draw_action(player);
+        aq_action_random(&env->schema.action, &player->action_rng, player->action);
     }
     if (env->class->announce != NULL) {
         env->class->announce(env->params, player->state, player->action);

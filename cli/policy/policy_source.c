@@ -141,7 +141,7 @@ int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_pla
         .learner_step = snapshot->learner_step,
         .task = snapshot->task,
         .schema = &snapshot->schema,
-        .act_rule = snapshot->act_rule,
+        .head = snapshot->head,
     };
     aq_params params;
     int rc = aq_policy_source_params(snapshot, &params);

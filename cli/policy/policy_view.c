@@ -14,13 +14,6 @@
 
 enum { TEXT_BYTES = 256 };
 
-static const char *act_rule_name(uint32_t act_rule)
-{
-    return act_rule == AQ_ACT_ARGMAX       ? "argmax"
-           : act_rule == AQ_ACT_CONTINUOUS ? "continuous"
-                                           : "unknown";
-}
-
 static int figures_of(const aq_snapshot *snapshot, aq_layer_figures *figures)
 {
     int rc = 0;
@@ -28,6 +21,12 @@ static int figures_of(const aq_snapshot *snapshot, aq_layer_figures *figures)
         rc = aq_layer_figures_of_snapshot(snapshot, i, &figures[i]);
     }
     return rc;
+}
+
+/* Whether its error has a share of actions that differ. */
+static bool has_disagreement(const aq_snapshot *snapshot)
+{
+    return aq_head_of(snapshot->head)->disagrees != NULL;
 }
 
 /* Whether its error has a divergence of distributions. */
@@ -44,13 +43,13 @@ static json_t *error_json(const aq_snapshot *snapshot)
     if (error->rows == 0) {
         return json_null();
     }
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o}", "rows", aq_json_count(error->rows), "action_disagreement",
-        snapshot->act_rule == AQ_ACT_ARGMAX ? aq_json_number((double)error->action_disagreement)
-                                            : json_null(),
-        "output_rms", aq_json_number((double)error->output_rms), "output_max",
-        aq_json_number((double)error->output_max), "kl",
-        has_distribution(snapshot) ? aq_json_number((double)error->kl) : json_null());
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "rows", aq_json_count(error->rows),
+                     "action_disagreement",
+                     has_disagreement(snapshot) ? aq_json_number((double)error->action_disagreement)
+                                                : json_null(),
+                     "output_rms", aq_json_number((double)error->output_rms), "output_max",
+                     aq_json_number((double)error->output_max), "kl",
+                     has_distribution(snapshot) ? aq_json_number((double)error->kl) : json_null());
 }
 
 json_t *aq_policy_view_json(const aq_snapshot *snapshot, size_t file_bytes)
@@ -67,7 +66,7 @@ json_t *aq_policy_view_json(const aq_snapshot *snapshot, size_t file_bytes)
         aq_json_count(snapshot->version), "learner_step", aq_json_count(snapshot->learner_step),
         "schema", aq_schema_text(&snapshot->schema, schema, sizeof(schema)), "network",
         aq_net_spec_text(&snapshot->spec, network, sizeof(network)), "act_rule",
-        act_rule_name(snapshot->act_rule), "precision", aq_precision_name(snapshot), "parameters",
+        aq_head_name(snapshot->head), "precision", aq_precision_name(snapshot), "parameters",
         aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "tensor_bytes",
         aq_json_count(aq_snapshot_tensor_bytes(snapshot)), "tensor_bytes_fp32",
         aq_json_count(aq_snapshot_tensor_bytes_f32(snapshot)), "file_bytes",
@@ -85,7 +84,7 @@ static void print_error(FILE *out, const aq_snapshot *snapshot)
     }
     aq_figure_number(&rms, (double)error->output_rms);
     aq_figure_number(&largest, (double)error->output_max);
-    if (snapshot->act_rule == AQ_ACT_ARGMAX) {
+    if (has_disagreement(snapshot)) {
         aq_print_fact(out, "error",
                       "%s of %" PRIu32
                       " greedy actions differ from fp32, outputs by rms %s, at most %s",
@@ -123,7 +122,7 @@ void aq_policy_view_print_facts(FILE *out, const aq_snapshot *snapshot, size_t f
                   snapshot->version, snapshot->learner_step, snapshot->run_id);
     aq_print_fact(out, "network", "%s, %zu parameters, acts by %s",
                   aq_net_spec_text(&snapshot->spec, network, sizeof(network)),
-                  aq_net_spec_parameters(&snapshot->spec), act_rule_name(snapshot->act_rule));
+                  aq_net_spec_parameters(&snapshot->spec), aq_head_name(snapshot->head));
     print_size(out, snapshot, file_bytes);
     print_error(out, snapshot);
 }

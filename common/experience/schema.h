@@ -45,6 +45,21 @@ size_t aq_space_elements(const aq_space *space);
 /* Bytes of one value as stored in columns: 4 an f32 element, 1 a u8 element, 4 (int32) discrete. */
 size_t aq_space_bytes(const aq_space *space);
 
+/* The index of a box's bounds for one of its elements. */
+static inline size_t aq_space_bound(const aq_space *space, size_t element)
+{
+    return space->bound_count > 1 ? element : 0;
+}
+
+/* A number held between bounds, which have this index; NaN is held to the lower. */
+static inline float aq_space_hold(const aq_space *space, size_t bound, float value)
+{
+    if (!(value >= space->low[bound])) {
+        return space->low[bound];
+    }
+    return value <= space->high[bound] ? value : space->high[bound];
+}
+
 /* AQ_E_SCHEMA, in words, for a space that can't be: rank, sizes, NaN or crossed bounds. */
 int aq_space_validate(const aq_space *space, const char *name, aq_error *error) AQ_MUST_USE;
 int aq_schema_validate(const aq_schema *schema, aq_error *error) AQ_MUST_USE;

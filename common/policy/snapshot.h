@@ -11,14 +11,11 @@
 #include "common/base/error.h"
 #include "common/experience/schema.h"
 #include "common/policy/format.h"
+#include "common/policy/head.h"
 #include "common/policy/netspec.h"
 
 enum { AQ_TASK_NAME_MAX = 128 };
 #define AQ_SNAPSHOT_BYTES_MAX (UINT64_C(1) << 30)
-
-/* How to act on the network's outputs: the greatest of them is the choice; or each, in [-1, 1], is
- * an action's element between its bounds. */
-enum aq_act_rule { AQ_ACT_ARGMAX = 1, AQ_ACT_CONTINUOUS = 2 };
 
 /* The tensors of one layer as its format stores them (format.h); NULL for those that it has not.
  * sum[o] is the sum of row o as stored, so that a zero point of the activations costs one
@@ -41,7 +38,7 @@ typedef struct aq_snapshot_layer {
 /* The quantizer's measured error against fp32, on recent observations. */
 typedef struct aq_quant_error {
     uint32_t rows;             /* observations it was measured on; 0: not measured */
-    float action_disagreement; /* share of rows whose greedy action differs; discrete */
+    float action_disagreement; /* share of rows whose greedy action differs; of choices */
     float output_rms;          /* rms of the output difference */
     float output_max;          /* largest absolute output difference */
     float kl; /* mean divergence of the quantized distribution from fp32's; categorical heads */
@@ -54,7 +51,7 @@ typedef struct aq_snapshot {
     char task[AQ_TASK_NAME_MAX];
     aq_schema schema;
     aq_net_spec spec;
-    uint32_t act_rule;
+    uint32_t head; /* enum aq_head_number: how its outputs become actions */
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
     const float *arrays;         /* of the network, one after the other */

@@ -69,55 +69,7 @@ static int check_spec(const aq_net_spec *spec, aq_error *error)
     return 0;
 }
 
-static int check_argmax(const aq_snapshot *snapshot, aq_error *error)
-{
-    const aq_space *action = &snapshot->schema.action;
-    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    if (action->kind != AQ_SPACE_DISCRETE) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "policy: the greatest output can choose only a discrete action");
-    }
-    if (outputs != action->choice_count) {
-        return aq_fail(error, AQ_E_SCHEMA, "policy: the network gives %u values for %u choices",
-                       outputs, action->choice_count);
-    }
-    return 0;
-}
-
-static int check_continuous(const aq_snapshot *snapshot, aq_error *error)
-{
-    const aq_space *action = &snapshot->schema.action;
-    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    if (action->kind != AQ_SPACE_BOX || action->dtype != AQ_DTYPE_F32) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "policy: outputs can be scaled only to an action of numbers");
-    }
-    if (outputs != aq_space_elements(action)) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "policy: the network gives %u values for an action of %zu", outputs,
-                       aq_space_elements(action));
-    }
-    if (snapshot->spec.layers[snapshot->spec.layer_count - 1].activation != AQ_ACTIVATION_TANH) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "policy: the outputs of a continuous policy must end in tanh");
-    }
-    return 0;
-}
-
-static int check_act_rule(const aq_snapshot *snapshot, aq_error *error)
-{
-    switch (snapshot->act_rule) {
-    case AQ_ACT_ARGMAX:
-        return check_argmax(snapshot, error);
-    case AQ_ACT_CONTINUOUS:
-        return check_continuous(snapshot, error);
-    default:
-        return aq_fail(error, AQ_E_VERSION, "policy: unknown rule to act by %u",
-                       snapshot->act_rule);
-    }
-}
-
-/* The network takes what the environment shows and answers what the act rule reads. */
+/* The network takes what the environment shows and answers what the head reads. */
 static int check_fit(const aq_snapshot *snapshot, aq_error *error)
 {
     const aq_schema *schema = &snapshot->schema;
@@ -135,7 +87,11 @@ static int check_fit(const aq_snapshot *snapshot, aq_error *error)
                        "policy: the network takes %u values, an observation has %zu", inputs,
                        aq_space_elements(&schema->obs));
     }
-    return check_act_rule(snapshot, error);
+    const aq_head *head = aq_head_of(snapshot->head);
+    if (head == NULL) {
+        return aq_fail(error, AQ_E_VERSION, "policy: unknown rule to act by %u", snapshot->head);
+    }
+    return head->check(&snapshot->spec, &schema->action, error);
 }
 
 static int check_arrays(const aq_snapshot *snapshot, aq_error *error)

@@ -118,7 +118,7 @@ static bool same_layout(const aq_snapshot_layer *a, const aq_snapshot_layer *b)
 bool aq_wire_delta_possible(const aq_snapshot *base, const aq_snapshot *snapshot)
 {
     if (base->run_id != snapshot->run_id || base->version >= snapshot->version ||
-        base->act_rule != snapshot->act_rule || strcmp(base->task, snapshot->task) != 0 ||
+        base->head != snapshot->head || strcmp(base->task, snapshot->task) != 0 ||
         aq_schema_hash(&base->schema) != aq_schema_hash(&snapshot->schema) ||
         aq_net_spec_hash(&base->spec) != aq_net_spec_hash(&snapshot->spec)) {
         return false;
@@ -376,7 +376,7 @@ static int create_like(const aq_snapshot *base, aq_snapshot **ret_snapshot, aq_e
     aq_snapshot *snapshot = *ret_snapshot;
     memcpy(snapshot->task, base->task, sizeof(snapshot->task));
     snapshot->schema = base->schema;
-    snapshot->act_rule = base->act_rule;
+    snapshot->head = base->head;
     snapshot->run_id = base->run_id;
     return 0;
 }

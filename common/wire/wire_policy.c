@@ -79,7 +79,7 @@ static void view_policy(const aq_snapshot *snapshot, policy_view *ret_view)
     message->task = aq_wire_text(snapshot->task);
     message->schema = &ret_view->schema.message;
     message->network = &ret_view->network.message;
-    message->act_rule = snapshot->act_rule;
+    message->act_rule = snapshot->head;
     message->quant_error = &ret_view->measured;
     message->n_layers = layer_count;
     message->layers = ret_view->pointers;
@@ -305,7 +305,7 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
     snapshot->run_id = message->run_id;
     snapshot->version = message->version;
     snapshot->learner_step = message->learner_step;
-    snapshot->act_rule = message->act_rule;
+    snapshot->head = message->act_rule;
     snapshot->quant_error = aq_wire_quant_error_from(message->quant_error);
     aq_wire_column_copy(aq_snapshot_arrays_edit(snapshot), &message->arrays);
     int rc = fill_layers(snapshot, message, error);

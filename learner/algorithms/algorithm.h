@@ -57,7 +57,7 @@ typedef struct aq_algorithm_class {
     const void *kind; /* what the file of a family tells apart its members by; NULL: nothing */
     aq_algorithm_needs needs;
     aq_metric_list metrics;
-    uint32_t act_rule;    /* enum aq_act_rule */
+    uint32_t head;        /* enum aq_head_number: how actors act */
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
 
     /* The task's actions are of the kind that it is made for. AQ_E_UNSUPPORTED, in words, when it

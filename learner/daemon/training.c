@@ -143,7 +143,7 @@ static void say_fallback(aq_training *training, const aq_publication *publicatio
     aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
            "version=%" PRIu64 " share=%.4f budget=%.4f reason=%s suppressed=%" PRIu64,
            publication->snapshot->version,
-           (double)aq_quant_error_share(&publication->measured, publication->snapshot->act_rule),
+           (double)aq_head_of(publication->snapshot->head)->error_share(&publication->measured),
            training->config.live->now.config.quantizer.error_budget,
            aq_log_quote(quoted, sizeof(quoted), why), suppressed);
 }
@@ -286,7 +286,7 @@ static int create_stage(aq_training *training, const aq_publication_config *publ
         .meta = {.run_id = training->config.folder->run_id,
                  .task = training->begun.settings.task,
                  .schema = &training->begun.settings.schema,
-                 .act_rule = training->begun.algorithm_class->act_rule},
+                 .head = training->begun.algorithm_class->head},
         .spec = aq_agent_spec(training->config.agent),
         .arrays = &arrays,
     };

@@ -108,7 +108,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     if (rc) {
         return rc;
     }
-    double share = (double)aq_quant_error_share(&made->measured, meta->act_rule);
+    double share = (double)aq_head_of(meta->head)->error_share(&made->measured);
     made->fell_back = share > config->error_budget;
     if (made->fell_back) {
         aq_snapshot_unref(made->snapshot);

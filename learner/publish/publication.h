@@ -27,7 +27,7 @@ typedef struct aq_publication_config {
     bool has_own_scales;   /* each version; those of the one before are never kept */
     uint32_t range_method; /* enum aq_range_method */
     uint32_t full_period;  /* versions; 1: every one goes out in full */
-    double error_budget;   /* share of what the policy does (aq_quant_error_share), 0 to 1 */
+    double error_budget;   /* share of what the policy does (aq_head.error_share), 0 to 1 */
     uint32_t error_rows;   /* observations to measure on, at most */
     uint32_t cpu_flags;
 } aq_publication_config;

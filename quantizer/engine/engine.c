@@ -8,8 +8,6 @@
  */
 #include "quantizer/engine/engine.h"
 
-#include <math.h>
-
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -28,6 +26,7 @@ struct aq_engine {
     size_t y_stride; /* floats */
     float
         *y[AQ_NET_LAYERS_MAX]; /* (block, y_stride) each: what a layer gives, while it is needed */
+    float *outputs;            /* (rows_max, outputs) */
     void *scratch_block;
 };
 
@@ -82,6 +81,8 @@ static int create_scratch(aq_engine *engine)
     const size_t quant_at = aq_arrays_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
     const size_t q_at = aq_arrays_add(&bytes, need.q_rows, engine->scratch.q_stride);
     const size_t room_at = aq_arrays_add(&bytes, need.room_bytes, 1);
+    const size_t outputs_at = aq_arrays_add(
+        &bytes, engine->rows_max, aq_net_spec_outputs(&engine->snapshot->spec) * sizeof(float));
     unsigned char *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
@@ -93,6 +94,7 @@ static int create_scratch(aq_engine *engine)
     engine->scratch.quant = (aq_row_quant *)(void *)(block + quant_at);
     engine->scratch.q = block + q_at;
     engine->scratch.room = block + room_at;
+    engine->outputs = (float *)(void *)(block + outputs_at);
     return 0;
 }
 
@@ -214,6 +216,12 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
     aq_engine_forward_until(engine, obs, rows, engine->layer_count, out);
 }
 
+const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows)
+{
+    aq_engine_forward(engine, obs, rows, engine->outputs);
+    return engine->outputs;
+}
+
 const aq_snapshot *aq_engine_snapshot(const aq_engine *engine)
 {
     return engine->snapshot;
@@ -227,16 +235,4 @@ size_t aq_engine_rows_max(const aq_engine *engine)
 const char *aq_engine_rung(const aq_engine *engine)
 {
     return engine->tables.kernels->name;
-}
-
-uint32_t aq_argmax(const float *values, uint32_t count)
-{
-    AQ_ASSERT(count > 0);
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        if (values[i] > values[best] || (isnan(values[best]) && !isnan(values[i]))) {
-            best = i;
-        }
-    }
-    return best;
 }

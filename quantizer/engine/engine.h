@@ -34,6 +34,9 @@ void aq_engine_destroy(aq_engine *engine); /* NULL is fine */
  * there. */
 void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out);
 
+/* The same into rows of the engine's own, which hold until the next call of this. */
+const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows);
+
 /* out (rows, outputs of the last of them) = the first `layer_count` layers; 1 to all of them. */
 void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
                              float *out);
@@ -41,8 +44,5 @@ void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, u
 const aq_snapshot *aq_engine_snapshot(const aq_engine *engine);
 size_t aq_engine_rows_max(const aq_engine *engine);
 const char *aq_engine_rung(const aq_engine *engine); /* "avx512vnni"; static storage */
-
-/* Index of the greatest value; the first of equals. NaN never wins; 0 if all are NaN. count > 0. */
-uint32_t aq_argmax(const float *values, uint32_t count);
 
 #endif

@@ -42,8 +42,10 @@ static const aq_head_shape *distributions(const aq_net_spec *spec)
 /* ---- tallies -------------------------------------------------------------------------------- */
 
 /* NaN makes `squares` NaN, so one look at the end is enough. */
-static void tally_outputs(tally *sum, const piece *both, uint32_t outputs)
+static void tally_outputs(tally *sum, const piece *both, const aq_snapshot *snapshot)
 {
+    const aq_head *head = aq_head_of(snapshot->head);
+    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
     for (size_t row = 0; row < both->rows; row++) {
         const float *a = both->got + row * outputs;
         const float *b = both->exact + row * outputs;
@@ -52,7 +54,7 @@ static void tally_outputs(tally *sum, const piece *both, uint32_t outputs)
             sum->squares += difference * difference;
             sum->greatest = difference > sum->greatest ? difference : sum->greatest;
         }
-        sum->disagreements += aq_argmax(a, outputs) != aq_argmax(b, outputs);
+        sum->disagreements += head->disagrees != NULL && head->disagrees(a, b, outputs);
     }
 }
 
@@ -107,7 +109,7 @@ static int make_exact(const aq_engine *engine, const aq_net_spec *spec, const aq
                                    .learner_step = snapshot->learner_step,
                                    .task = snapshot->task,
                                    .schema = &snapshot->schema,
-                                   .act_rule = snapshot->act_rule};
+                                   .head = snapshot->head};
     aq_snapshot *exact = NULL;
     int rc = aq_quantize(spec, params, &plan, &meta, &exact, NULL);
     if (rc == 0) {
@@ -162,10 +164,9 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
     if (!(sum->squares <= DBL_MAX) || sum->greatest > (double)FLT_MAX || !(kl <= (double)FLT_MAX)) {
         return AQ_E_CORRUPT;
     }
-    const double share = (double)sum->disagreements / (double)rows;
     *ret_result = (aq_quant_error){
         .rows = (uint32_t)rows,
-        .action_disagreement = snapshot->act_rule == AQ_ACT_ARGMAX ? (float)share : 0.0f,
+        .action_disagreement = (float)((double)sum->disagreements / (double)rows),
         .output_rms = (float)sqrt(sum->squares / values),
         .output_max = (float)sum->greatest,
         .kl = (float)kl,
@@ -198,7 +199,7 @@ int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_
         both.rows = rows - row < piece_max ? rows - row : piece_max;
         run(engine, in, both.rows, both.got, both.got_logits);
         run(exact, in, both.rows, both.exact, both.exact_logits);
-        tally_outputs(&sum, &both, aq_net_spec_outputs(spec));
+        tally_outputs(&sum, &both, snapshot);
         if (head != NULL) {
             tally_logits(&sum, &both, head);
         }
@@ -206,9 +207,4 @@ int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_
     aq_engine_destroy(exact);
     aq_free(both.block);
     return rc == 0 ? conclude(&sum, snapshot, rows, ret_result) : rc;
-}
-
-float aq_quant_error_share(const aq_quant_error *measured, uint32_t act_rule)
-{
-    return act_rule == AQ_ACT_ARGMAX ? measured->action_disagreement : measured->output_rms / 2.0f;
 }

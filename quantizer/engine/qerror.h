@@ -15,9 +15,10 @@
 /* Runs `engine` and the fp32 parameters, whose description is the engine's, over obs
  * (rows, inputs), in pieces of the engine's rows_max. rows > 0.
  *
- *   action_disagreement = share of rows with another argmax; argmax rule only, else 0
+ *   action_disagreement = share of rows whose greedy action is another one; heads that choose only
+ *                         (aq_head.disagrees), else 0
  *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs. Where the
- *                outputs are the action (continuous rule), this is the action's error
+ *                outputs are the action, this is the action's error
  *   kl         = mean over rows and choices of sum_k p[k] log(p[k] / pq[k]); networks that end in a
  *                categorical head only, else 0
  *
@@ -25,10 +26,5 @@
  * accident; AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
 int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
                            const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
-
-/* The number to hold against a budget, 0 to 1: how much of what the policy does is another thing.
- * argmax: action_disagreement; continuous: output_rms as a share of an action's range, [-1, 1], so
- * half of it. Of a measurement of no rows it is 0, and says nothing. */
-float aq_quant_error_share(const aq_quant_error *measured, uint32_t act_rule);
 
 #endif

@@ -17,6 +17,7 @@
 /* Where the layers' outputs go: buffers of floats, and `out` for the last. */
 typedef struct export_plan {
     const aq_snapshot *snapshot;
+    const aq_head *head;
     uint32_t pieces, kinds; /* sets */
     aq_net_buffers buffers;
     size_t widths[AQ_NET_VALUES_MAX];  /* of each buffer */
@@ -71,13 +72,13 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
 {
     memset(ret_plan, 0, sizeof(*ret_plan));
     ret_plan->snapshot = snapshot;
+    ret_plan->head = aq_head_of(snapshot->head);
     ret_plan->buffers = aq_net_inner_buffers(&snapshot->spec);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         plan_layer(ret_plan, i);
     }
-    ret_plan->pieces |= snapshot->act_rule == AQ_ACT_CONTINUOUS ? AQ_PIECE(SCALE) : 0;
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces);
-    size_t floats = snapshot->act_rule == AQ_ACT_ARGMAX ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    size_t floats = ret_plan->head->code.keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }
@@ -119,15 +120,10 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
     return 0;
 }
 
-static size_t bound_index(const aq_space *action, uint32_t element)
-{
-    return action->bound_count == 1 ? 0 : element;
-}
-
 static int check_bounds(const aq_snapshot *snapshot, aq_error *error)
 {
     const aq_space *action = &snapshot->schema.action;
-    if (snapshot->act_rule != AQ_ACT_CONTINUOUS) {
+    if (!aq_head_of(snapshot->head)->code.has_bounds) {
         return 0;
     }
     for (uint32_t i = 0; i < action->bound_count; i++) {
@@ -140,7 +136,7 @@ static int check_bounds(const aq_snapshot *snapshot, aq_error *error)
     return 0;
 }
 
-/* ---- the head of the file ------------------------------------------------------------------- */
+/* ---- what the file says of itself ----------------------------------------------------------- */
 
 /* The task's name comes from elsewhere: nothing in it may end the comment or begin another. */
 static void put_task(aq_export_text *text, const char *task)
@@ -157,7 +153,7 @@ static void put_task(aq_export_text *text, const char *task)
     aq_export_put(text, plain);
 }
 
-static void put_head(aq_export_text *text, const export_plan *plan)
+static void put_preface(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
     char net[256];
@@ -181,8 +177,22 @@ static void put_head(aq_export_text *text, const export_plan *plan)
               " */\n");
 }
 
-static void put_prototypes(aq_export_text *text, const aq_snapshot *snapshot)
+/* A text of the head's row. */
+static void put_head(aq_export_text *text, const export_plan *plan, const char *piece)
 {
+    const uint32_t outputs = aq_net_spec_outputs(&plan->snapshot->spec);
+    const aq_export_number numbers[] = {
+        {"outputs", outputs},
+        {"last_output", outputs - 1},
+        {"elements", aq_space_elements(&plan->snapshot->schema.action)},
+        {NULL, 0},
+    };
+    aq_export_fill(text, piece, numbers);
+}
+
+static void put_prototypes(aq_export_text *text, const export_plan *plan)
+{
+    const aq_snapshot *snapshot = plan->snapshot;
     const uint32_t inputs = aq_net_spec_inputs(&snapshot->spec);
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
     aq_export_print(text,
@@ -190,17 +200,7 @@ static void put_prototypes(aq_export_text *text, const aq_snapshot *snapshot)
                     "void @_forward(const float *obs, float *out);\n",
                     outputs, inputs,
                     snapshot->schema.obs.dtype == AQ_DTYPE_U8 ? ", bytes divided by 255" : "");
-    if (snapshot->act_rule == AQ_ACT_ARGMAX) {
-        aq_export_print(text,
-                        "\n/* The choice, 0 to %u: the greatest output, the first of equals. NaN "
-                        "never wins. */\nuint32_t @_act(const float *obs);\n",
-                        outputs - 1);
-    } else {
-        aq_export_print(text,
-                        "\n/* action[%u]: each output, -1 to 1, scaled to the bounds of its "
-                        "element. */\nvoid @_act(const float *obs, float *action);\n",
-                        outputs);
-    }
+    put_head(text, plan, plan->head->code.prototype);
 }
 
 /* ---- the two functions ---------------------------------------------------------------------- */
@@ -222,42 +222,20 @@ static void put_forward(aq_export_text *text, const export_plan *plan)
     aq_export_put(text, "}\n");
 }
 
-static void put_choice(aq_export_text *text, uint32_t outputs)
+static void put_bounds(aq_export_text *text, const aq_space *action)
 {
-    aq_export_print(text,
-                    "\nuint32_t @_act(const float *obs)\n{\n"
-                    "    float values[%u];\n"
-                    "    uint32_t best = 0;\n"
-                    "    @_forward(obs, values);\n"
-                    "    for (uint32_t i = 1; i < %u; i++) {\n"
-                    "        if (values[i] > values[best] ||\n"
-                    "            (values[best] != values[best] && values[i] == values[i])) {\n"
-                    "            best = i;\n"
-                    "        }\n"
-                    "    }\n"
-                    "    return best;\n}\n",
-                    outputs, outputs);
-}
-
-static void put_scaling(aq_export_text *text, const aq_snapshot *snapshot)
-{
-    const aq_space *action = &snapshot->schema.action;
-    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    aq_export_print(text, "\nstatic const float @_bounds[%u][3] = { /* low, high, high - low */\n",
-                    outputs);
-    for (uint32_t i = 0; i < outputs; i++) {
-        const size_t bound = bound_index(action, i);
+    const size_t elements = aq_space_elements(action);
+    aq_export_print(text, "\nstatic const float @_bounds[%zu][3] = { /* low, high, high - low */\n",
+                    elements);
+    for (size_t i = 0; i < elements; i++) {
+        const size_t bound = aq_space_bound(action, i);
         char low[32], high[32], range[32];
         aq_export_float_text(action->low[bound], low);
         aq_export_float_text(action->high[bound], high);
         aq_export_float_text(action->high[bound] - action->low[bound], range);
         aq_export_print(text, "    {%s, %s, %s},\n", low, high, range);
     }
-    aq_export_print(text,
-                    "};\n\nvoid @_act(const float *obs, float *action)\n{\n"
-                    "    @_forward(obs, action);\n"
-                    "    @_scale(@_bounds, %u, action);\n}\n",
-                    outputs);
+    aq_export_put(text, "};\n");
 }
 
 /* What the kinds of layers that are there compute with, behind the piece that it follows. */
@@ -273,24 +251,26 @@ static void put_kinds(aq_export_text *text, const export_plan *plan, enum aq_exp
 static void put_file(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
-    put_head(text, plan);
+    put_preface(text, plan);
     aq_export_put(text, aq_export_piece_text(AQ_PIECE_COMPILER));
-    put_prototypes(text, snapshot);
+    put_prototypes(text, plan);
     for (uint32_t i = AQ_PIECE_COMPILER + 1; i < AQ_PIECE_COUNT; i++) {
         if ((plan->pieces >> i & 1) != 0) {
             aq_export_put(text, aq_export_piece_text((enum aq_export_piece)i));
         }
         put_kinds(text, plan, (enum aq_export_piece)i);
     }
+    if (plan->head->code.helpers != NULL) {
+        put_head(text, plan, plan->head->code.helpers);
+    }
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         aq_export_layer_put_constants(&plan->layers[i], text);
     }
     put_forward(text, plan);
-    if (snapshot->act_rule == AQ_ACT_ARGMAX) {
-        put_choice(text, aq_net_spec_outputs(&snapshot->spec));
-    } else {
-        put_scaling(text, snapshot);
+    if (plan->head->code.has_bounds) {
+        put_bounds(text, &snapshot->schema.action);
     }
+    put_head(text, plan, plan->head->code.act);
 }
 
 int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,

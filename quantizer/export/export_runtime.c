@@ -208,20 +208,6 @@ static const char lanes_text[] =
     "    return lanes[0];\n"
     "}\n";
 
-static const char scale_text[] =
-    "\n"
-    "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
-    "   held there, and what is not a number is low. */\n"
-    "@_APART\n"
-    "static void @_scale(const float (*bounds)[3], uint32_t count, float *action)\n"
-    "{\n"
-    "    for (uint32_t i = 0; i < count; i++) {\n"
-    "        const float low = bounds[i][0], high = bounds[i][1];\n"
-    "        const float spread = low + (action[i] + 1.0f) / 2.0f * bounds[i][2];\n"
-    "        action[i] = !(spread >= low) ? low : spread <= high ? spread : high;\n"
-    "    }\n"
-    "}\n";
-
 /* clang-format on */
 
 static const struct piece_row {
@@ -241,7 +227,6 @@ static const struct piece_row {
     [AQ_PIECE_ELU] = {elu_text, AQ_PIECE(EXPM1)},
     [AQ_PIECE_RELU] = {relu_text, 0},
     [AQ_PIECE_LANES] = {lanes_text, 0},
-    [AQ_PIECE_SCALE] = {scale_text, 0},
 };
 
 uint32_t aq_export_pieces_close(uint32_t wanted)

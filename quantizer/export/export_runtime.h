@@ -25,7 +25,6 @@ enum aq_export_piece {
     AQ_PIECE_ELU,
     AQ_PIECE_RELU,  /* after a norm; a matrix has its own */
     AQ_PIECE_LANES, /* sums over a row */
-    AQ_PIECE_SCALE, /* actions */
     AQ_PIECE_COUNT,
 };
 

@@ -19,17 +19,35 @@ static void append(aq_export_text *text, const char *bytes, size_t size)
     }
 }
 
-void aq_export_put(aq_export_text *text, const char *piece)
+/* Puts the number that `at` begins with the name of; returns what follows. */
+static const char *put_number(aq_export_text *text, const char *at, const aq_export_number *number)
+{
+    while (number->name != NULL && strncmp(at, number->name, strlen(number->name)) != 0) {
+        number++;
+    }
+    AQ_ASSERT(number->name != NULL);
+    aq_export_print(text, "%zu", number->value);
+    return at + strlen(number->name);
+}
+
+void aq_export_fill(aq_export_text *text, const char *piece, const aq_export_number *numbers)
 {
     for (const char *at = piece; *at != '\0';) {
-        const size_t plain = strcspn(at, "@");
+        const size_t plain = strcspn(at, numbers != NULL ? "@$" : "@");
         append(text, at, plain);
         at += plain;
         if (*at == '@') {
             append(text, text->prefix, strlen(text->prefix));
             at++;
+        } else if (*at == '$') {
+            at = put_number(text, at + 1, numbers);
         }
     }
+}
+
+void aq_export_put(aq_export_text *text, const char *piece)
+{
+    aq_export_fill(text, piece, NULL);
 }
 
 void aq_export_print(aq_export_text *text, const char *format, ...)

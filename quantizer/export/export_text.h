@@ -21,6 +21,13 @@ typedef struct aq_export_text {
 /* Each '@' becomes the prefix. */
 void aq_export_put(aq_export_text *text, const char *piece);
 
+/* The same, and each "$name" becomes the number of that name; NULL ends them. */
+typedef struct aq_export_number {
+    const char *name;
+    size_t value;
+} aq_export_number;
+void aq_export_fill(aq_export_text *text, const char *piece, const aq_export_number *numbers);
+
 /* The same of a formatted text of at most AQ_EXPORT_LINE_MAX bytes. */
 enum { AQ_EXPORT_LINE_MAX = 511 };
 void aq_export_print(aq_export_text *text, const char *format, ...)

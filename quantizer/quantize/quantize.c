@@ -118,7 +118,7 @@ static int set_meta(aq_snapshot *snapshot, const aq_quantize_meta *meta, aq_erro
     snapshot->version = meta->version;
     snapshot->learner_step = meta->learner_step;
     snapshot->schema = *meta->schema;
-    snapshot->act_rule = meta->act_rule;
+    snapshot->head = meta->head;
     return 0;
 }
 

@@ -59,7 +59,7 @@ typedef struct aq_quantize_meta {
     uint64_t learner_step;
     const char *task;
     const aq_schema *schema;
-    uint32_t act_rule;
+    uint32_t head;
 } aq_quantize_meta;
 
 /* How. Zeroed but for `format`, everything has its default. */

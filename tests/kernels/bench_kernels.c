@@ -80,7 +80,7 @@ static aq_snapshot *make_snapshot(const struct net *net, uint32_t format, uint64
                             .high = {10.0f}};
     aq_space_init_discrete(&schema.action, net->outputs);
     const aq_quantize_meta meta = {
-        .run_id = 1, .version = 1, .task = "bench", .schema = &schema, .act_rule = AQ_ACT_ARGMAX};
+        .run_id = 1, .version = 1, .task = "bench", .schema = &schema, .head = AQ_HEAD_ARGMAX};
     rc = aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot, NULL);
     AQ_ASSERT(rc == 0);
     aq_params_fini(&params);

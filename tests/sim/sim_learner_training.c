@@ -295,7 +295,7 @@ static void create_stage(sim_learner *learner)
         .meta = {.run_id = site->run_id,
                  .task = site->plan.settings.task,
                  .schema = &site->plan.settings.schema,
-                 .act_rule = site->plan.algorithm_class->act_rule},
+                 .head = site->plan.algorithm_class->head},
         .spec = aq_agent_spec(learner->agent),
         .arrays = &arrays,
     };

@@ -11,7 +11,7 @@ const aq_algorithm_class aq_dqn_class = {
     .summary = "double Q-learning with n-step returns, for discrete actions",
     .kind = &(const aq_q_learner_kind){.is_distributional = false},
     .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
-    .act_rule = AQ_ACT_ARGMAX,
+    .head = AQ_HEAD_ARGMAX,
     .create = aq_q_learner_create,
     .destroy = aq_q_learner_destroy,
     .train = aq_q_learner_train,

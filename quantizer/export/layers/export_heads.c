@@ -32,7 +32,7 @@ static void call_dueling(aq_export_text *to, const aq_export_layer *layer)
 }
 
 const aq_export_kind aq_export_dueling = {
-    .text = dueling_text, .after = AQ_PIECE_SCALE, .call = call_dueling};
+    .text = dueling_text, .after = AQ_PIECE_LANES, .call = call_dueling};
 
 /* clang-format off */
 static const char categorical_text[] =
@@ -97,7 +97,7 @@ static void call_categorical(aq_export_text *to, const aq_export_layer *layer)
 const aq_export_kind aq_export_categorical = {
     .text = categorical_text,
     .needs = AQ_PIECE(LANES) | AQ_PIECE(EXP),
-    .after = AQ_PIECE_SCALE,
+    .after = AQ_PIECE_LANES,
     .constants_bytes = atoms_bytes,
     .put_constants = put_atoms,
     .call = call_categorical,

@@ -3,15 +3,15 @@
  * and the action go to standard output. Compiled together with the exported file, for this machine
  * or, with arm_start.c, for a microcontroller; so it uses nothing but read and write.
  *
- * INPUTS, OUTPUTS and CONTINUOUS are the build's.
+ * INPUTS, OUTPUTS, ELEMENTS (of an action) and IS_BOX are the build's.
  */
 #include <stdint.h>
 #include <unistd.h>
 
 void policy_forward(const float *obs, float *out);
-#if CONTINUOUS
+#if IS_BOX
 void policy_act(const float *obs, float *action);
-typedef float action[OUTPUTS];
+typedef float action[ELEMENTS];
 #else
 uint32_t policy_act(const float *obs);
 typedef uint32_t action[1];
@@ -51,7 +51,7 @@ int main(void)
     action chosen;
     while (read_row(obs, sizeof(obs))) {
         policy_forward(obs, out);
-#if CONTINUOUS
+#if IS_BOX
         policy_act(obs, chosen);
 #else
         chosen[0] = policy_act(obs);

@@ -18,6 +18,7 @@
 #include "quantizer/export/export_c.h"
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
+#include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 1024, COMMAND_MAX = 4096 };
@@ -30,20 +31,27 @@ static const struct policy_case {
     enum random_policy_net net;
     uint32_t format;
     bool is_static;
-    uint32_t act_rule;
+    uint32_t head;
 } cases[] = {
-    {NET_RELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_CONTINUOUS},
-    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_NORM, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_CONV, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_DUELING, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_HEADS, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
-    {NET_ELU, AQ_FORMAT_INT8_TENSOR, false, AQ_ACT_ARGMAX},
-    {NET_CONV, AQ_FORMAT_INT8_TENSOR, true, AQ_ACT_ARGMAX},
-    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_ACT_CONTINUOUS},
+    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
+    {NET_NORM, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
+    {NET_CONV, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
+    {NET_DUELING, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
+    {NET_HEADS, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
+    {NET_ELU, AQ_FORMAT_INT8_TENSOR, false, AQ_HEAD_ARGMAX},
+    {NET_CONV, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX},
+    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_HEAD_TANH_BOX},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+/* A policy of any head: outputs of some kind fit it. */
+static struct policy_case case_of_head(uint32_t head)
+{
+    const aq_net_spec spec = random_policy_spec(NET_RELU);
+    aq_space space;
+    const enum random_policy_net net = head_kit_space(head, &spec, &space) ? NET_RELU : NET_TANH;
+    return (struct policy_case){net, AQ_FORMAT_INT8_CHANNEL, false, head};
+}
 
 static aq_snapshot *make_policy(const struct policy_case *policy)
 {
@@ -51,7 +59,7 @@ static aq_snapshot *make_policy(const struct policy_case *policy)
     const random_policy_how how = {.seed = 77u + policy->net,
                                    .format = policy->format,
                                    .is_static = policy->is_static,
-                                   .act_rule = policy->act_rule};
+                                   .head = policy->head};
     return random_policy_create(&spec, &how);
 }
 
@@ -93,27 +101,20 @@ static void assert_same_bits(float got, float expected)
 
 static void check_row(const aq_snapshot *snapshot, const float *expected, const float *got)
 {
+    const aq_space *space = &snapshot->schema.action;
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
+    float action[AQ_BOUNDS_MAX];
     for (uint32_t o = 0; o < outputs; o++) {
         assert_same_bits(got[o], expected[o]);
     }
-    if (snapshot->act_rule == AQ_ACT_ARGMAX) {
-        uint32_t choice;
-        memcpy(&choice, got + outputs, sizeof(choice));
-        assert_int_equal(choice, aq_argmax(expected, outputs));
-        return;
-    }
-    for (uint32_t o = 0; o < outputs; o++) {
-        const float low = snapshot->schema.action.low[o], high = snapshot->schema.action.high[o];
-        const float spread = low + (expected[o] + 1.0f) / 2.0f * (high - low);
-        assert_same_bits(got[outputs + o], spread >= low ? fminf(spread, high) : low);
-    }
+    aq_head_of(snapshot->head)->act(space, expected, outputs, 1, action);
+    assert_memory_equal(got + outputs, action, aq_space_bytes(space));
 }
 
 static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buffer *got)
 {
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    const size_t width = outputs + (snapshot->act_rule == AQ_ACT_ARGMAX ? 1 : outputs);
+    const size_t width = outputs + aq_space_elements(&snapshot->schema.action);
     const aq_qkernels *rung;
     float *expected = aq_alloc((size_t)ROWS * outputs, sizeof(*expected));
     assert_non_null(expected);
@@ -161,17 +162,19 @@ static void must_run(const char *command)
 static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
 {
     static const char warnings[] = "-Wall -Wextra -Werror -pedantic -Wmissing-prototypes";
+    const aq_space *action = &snapshot->schema.action;
     char command[COMMAND_MAX];
     (void)snprintf(command, sizeof(command), "%s %s %s %s -c policy.c -o policy.o", tools->compiler,
                    tools->common, tools->flags, warnings);
     must_run(command);
     (void)snprintf(command, sizeof(command),
-                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DCONTINUOUS=%d policy.o "
+                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d policy.o "
                    "%s/policy_harness.c %s%s%s -o policy",
                    tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
-                   aq_net_spec_outputs(&snapshot->spec), snapshot->act_rule == AQ_ACT_CONTINUOUS,
-                   source_folder, tools->extra[0] != '\0' ? source_folder : "",
-                   tools->extra[0] != '\0' ? "/" : "", tools->extra);
+                   aq_net_spec_outputs(&snapshot->spec), aq_space_elements(action),
+                   action->kind == AQ_SPACE_BOX, source_folder,
+                   tools->extra[0] != '\0' ? source_folder : "", tools->extra[0] != '\0' ? "/" : "",
+                   tools->extra);
     must_run(command);
     (void)snprintf(command, sizeof(command), "%s ./policy <obs.bin >out.bin", tools->runner);
     must_run(command);
@@ -184,6 +187,10 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
     aq_error error = {0};
     aq_snapshot *snapshot = make_policy(policy);
     float *obs = make_observations(snapshot);
+    char net[256];
+    print_message("%s %s: %s, %s\n", tools->compiler, tools->flags,
+                  aq_net_spec_text(&snapshot->spec, net, sizeof(net)),
+                  aq_head_name(snapshot->head));
     const size_t obs_bytes = ROWS * aq_net_spec_inputs(&snapshot->spec) * sizeof(*obs);
 
     aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
@@ -208,11 +215,11 @@ static void check_all(const toolchain *tools)
         print_message("skipped: no %s\n", tools->runner);
         skip();
     }
+    for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
+        const struct policy_case policy = case_of_head(head);
+        check_case(tools, &policy);
+    }
     for (size_t i = 0; i < CASES; i++) {
-        const aq_net_spec spec = random_policy_spec(cases[i].net);
-        char net[256];
-        print_message("%s %s: %s\n", tools->compiler, tools->flags,
-                      aq_net_spec_text(&spec, net, sizeof(net)));
         check_case(tools, &cases[i]);
     }
 }

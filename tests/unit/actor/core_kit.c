@@ -44,7 +44,7 @@ aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, ui
     must(aq_snapshot_create(&spec, &format, &snapshot));
     snapshot->run_id = run_id;
     snapshot->version = version;
-    snapshot->act_rule = AQ_ACT_ARGMAX;
+    snapshot->head = AQ_HEAD_ARGMAX;
     must(aq_text_set(snapshot->task, sizeof(snapshot->task), "gym:CartPole-v1"));
     snapshot->schema = run_settings_kit().schema;
     aq_snapshot_layer_edit(snapshot, 0, &layer);

@@ -227,7 +227,7 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
         .learner_step = 3100,
         .task = "gym:CartPole-v1",
         .schema = &schema,
-        .act_rule = AQ_ACT_ARGMAX,
+        .head = AQ_HEAD_ARGMAX,
     };
     if (aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot,
                     &error)) {

@@ -29,7 +29,7 @@ void learner_kit_init(learner_kit *kit, uint64_t seed)
                                    .version = 1,
                                    .task = "gym:CartPole-v1",
                                    .schema = &kit->schema,
-                                   .act_rule = AQ_ACT_ARGMAX};
+                                   .head = AQ_HEAD_ARGMAX};
 }
 
 void learner_kit_fini(learner_kit *kit)

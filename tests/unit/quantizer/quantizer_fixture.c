@@ -50,7 +50,7 @@ void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *
                                        .learner_step = 1000,
                                        .task = "random",
                                        .schema = &fixture->schema,
-                                       .act_rule = AQ_ACT_ARGMAX};
+                                       .head = AQ_HEAD_ARGMAX};
 }
 
 static void drop_fixture(void *fixture)

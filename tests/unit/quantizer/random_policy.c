@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/policy/half.h"
 #include "tests/support/test.h"
+#include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */
@@ -233,11 +234,9 @@ static void fill_weights(filling *fill)
 
 /* ---- the snapshot --------------------------------------------------------------------------- */
 
-static void set_schema(aq_snapshot *snapshot, uint32_t act_rule)
+static void set_schema(aq_snapshot *snapshot, uint32_t head)
 {
-    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    aq_space *action = &snapshot->schema.action;
-    snapshot->act_rule = act_rule;
+    snapshot->head = head;
     snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
                                       .dtype = AQ_DTYPE_F32,
                                       .rank = 1,
@@ -245,19 +244,7 @@ static void set_schema(aq_snapshot *snapshot, uint32_t act_rule)
                                       .bound_count = 1,
                                       .low = {-INFINITY},
                                       .high = {INFINITY}};
-    if (act_rule == AQ_ACT_ARGMAX) {
-        aq_space_init_discrete(action, outputs);
-        return;
-    }
-    *action = (aq_space){.kind = AQ_SPACE_BOX,
-                         .dtype = AQ_DTYPE_F32,
-                         .rank = 1,
-                         .shape = {outputs},
-                         .bound_count = outputs};
-    for (uint32_t i = 0; i < outputs; i++) {
-        action->low[i] = -0.3f * (float)(i + 1);
-        action->high[i] = 0.7f * (float)(i + 1);
-    }
+    assert_true(head_kit_space(head, &snapshot->spec, &snapshot->schema.action));
 }
 
 static void unref_snapshot(void *snapshot)
@@ -281,7 +268,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
     assert_int_equal(aq_snapshot_create_sparse(spec, formats, blocks, &snapshot), 0);
     snapshot->version = 1;
     memcpy(snapshot->task, "random", sizeof("random"));
-    set_schema(snapshot, how->act_rule);
+    set_schema(snapshot, how->head);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         fill.format = formats[i];
         fill.matrix = aq_layer_matrix(&spec->layers[i]);

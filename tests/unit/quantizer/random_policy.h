@@ -28,7 +28,7 @@ typedef struct random_policy_how {
     uint64_t seed;
     uint32_t format; /* of every quantizable layer */
     bool is_static;  /* the inputs' scales are known beforehand; integer formats */
-    uint32_t act_rule;
+    uint32_t head;
 } random_policy_how;
 
 aq_net_spec random_policy_spec(enum random_policy_net net);

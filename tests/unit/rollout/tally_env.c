@@ -151,7 +151,7 @@ aq_snapshot *tally_policy(const float *bias)
     must(aq_snapshot_create(&spec, &format, &snapshot));
     snapshot->run_id = 1;
     snapshot->version = 1;
-    snapshot->act_rule = AQ_ACT_ARGMAX;
+    snapshot->head = AQ_HEAD_ARGMAX;
     memcpy(snapshot->task, "test:Tally", sizeof("test:Tally"));
     schema(NULL, &snapshot->schema);
     aq_snapshot_layer_edit(snapshot, 0, &layer);

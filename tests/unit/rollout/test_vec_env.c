@@ -104,7 +104,7 @@ static void compare_with_singles(aq_env *env)
     }
     for (int i = 0; i < STEPS; i++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
-            actions[lane] = (int32_t)aq_rng_below(&rng, vec->task.score_count);
+            actions[lane] = (int32_t)aq_rng_below(&rng, vec->task.env->schema.action.choice_count);
         }
         step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {

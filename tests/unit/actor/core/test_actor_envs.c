@@ -182,7 +182,7 @@ static void adopt_pendulum_policy(float bias)
     assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
     snapshot->run_id = KIT_RUN;
     snapshot->version = 1;
-    snapshot->act_rule = AQ_ACT_CONTINUOUS;
+    snapshot->head = AQ_HEAD_TANH_BOX;
     assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), all.settings.task), 0);
     snapshot->schema = all.settings.schema;
     aq_snapshot_layer_edit(snapshot, 0, &layer);

@@ -31,7 +31,7 @@ static aq_snapshot *snapshot_in(uint32_t format)
                                       .low = {-1.0f},
                                       .high = {1.0f}};
     aq_space_init_discrete(&snapshot->schema.action, ROWS);
-    snapshot->act_rule = AQ_ACT_ARGMAX;
+    snapshot->head = AQ_HEAD_ARGMAX;
     return snapshot;
 }
 

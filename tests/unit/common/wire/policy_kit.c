@@ -42,7 +42,7 @@ void assert_same_policy(const aq_snapshot *a, const aq_snapshot *b)
     assert_string_equal(a->task, b->task);
     assert_true(aq_schema_hash(&a->schema) == aq_schema_hash(&b->schema));
     assert_true(aq_net_spec_hash(&a->spec) == aq_net_spec_hash(&b->spec));
-    assert_int_equal(a->act_rule, b->act_rule);
+    assert_int_equal(a->head, b->head);
     assert_memory_equal(&a->quant_error, &b->quant_error, sizeof(a->quant_error));
     for (uint32_t i = 0; i < a->spec.layer_count; i++) {
         assert_same_layer(a, b, i);
@@ -113,7 +113,7 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
     assert_int_equal(aq_snapshot_create_sparse(&policy->spec, formats, blocks, &copy), 0);
     copy->run_id = policy->run_id;
     copy->schema = policy->schema;
-    copy->act_rule = policy->act_rule;
+    copy->head = policy->head;
     memcpy(copy->task, policy->task, sizeof(copy->task));
     for (uint32_t i = 0; i < policy->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &policy->layers[i];
@@ -179,7 +179,7 @@ aq_snapshot *policy_plain(void)
         aq_snapshot_layer_add_up(policy, i);
     }
     policy->version = 1;
-    policy->act_rule = AQ_ACT_ARGMAX;
+    policy->head = AQ_HEAD_ARGMAX;
     fixture_schema(&policy->schema);
     memcpy(policy->task, "t", 2);
     assert_int_equal(aq_snapshot_validate(policy, NULL), 0);

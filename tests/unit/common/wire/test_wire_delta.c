@@ -139,9 +139,9 @@ TEST_IN(fixture, all, another_run_format_or_mask_is_no_change)
     all->next->task[0] ^= 1;
     assert_false(aq_wire_delta_possible(all->base, all->next));
     all->next->task[0] ^= 1;
-    all->next->act_rule = AQ_ACT_CONTINUOUS;
+    all->next->head = AQ_HEAD_TANH_BOX;
     assert_false(aq_wire_delta_possible(all->base, all->next));
-    all->next->act_rule = all->base->act_rule;
+    all->next->head = all->base->head;
     all->next->layers[0].format = AQ_FORMAT_INT8_TENSOR;
     assert_false(aq_wire_delta_possible(all->base, all->next));
 }

@@ -110,7 +110,7 @@ aq_snapshot *fixture_snapshot(void)
     snapshot->run_id = FIXTURE_RUN;
     snapshot->version = 17;
     snapshot->learner_step = 1700;
-    snapshot->act_rule = AQ_ACT_ARGMAX;
+    snapshot->head = AQ_HEAD_ARGMAX;
     snapshot->quant_error = (aq_quant_error){256, 0.0078125f, 0.015625f, 0.0625f, 0.25f};
     assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), "gym:CartPole-v1"), 0);
     fixture_schema(&snapshot->schema);

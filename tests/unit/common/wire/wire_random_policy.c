@@ -256,11 +256,11 @@ static void random_ends(aq_rng *rng, aq_snapshot *snapshot)
     snapshot->schema.obs = numbers;
     snapshot->schema.obs.shape[0] = aq_net_spec_inputs(spec);
     if (spec->layers[spec->layer_count - 1].activation == AQ_ACTIVATION_TANH && coin(rng)) {
-        snapshot->act_rule = AQ_ACT_CONTINUOUS;
+        snapshot->head = AQ_HEAD_TANH_BOX;
         snapshot->schema.action = numbers;
         snapshot->schema.action.shape[0] = aq_net_spec_outputs(spec);
     } else {
-        snapshot->act_rule = AQ_ACT_ARGMAX;
+        snapshot->head = AQ_HEAD_ARGMAX;
         aq_space_init_discrete(&snapshot->schema.action, aq_net_spec_outputs(spec));
     }
 }

@@ -26,7 +26,7 @@ TEST(every_algorithm_is_complete)
         const aq_algorithm_class *a = aq_algorithm_at(i);
 
         assert_true(a->summary != NULL && a->summary[0] != '\0');
-        assert_true(a->act_rule != 0);
+        assert_true(a->head != 0);
         assert_true(a->create != NULL && a->destroy != NULL && a->train != NULL);
         assert_true(a->spec != NULL && a->policy != NULL);
         assert_true(a->arrays != NULL);

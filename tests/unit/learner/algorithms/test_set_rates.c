@@ -35,7 +35,7 @@ static void init(fixture *f, size_t index)
     assert_int_equal(aq_text_set(f->config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
     fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &f->schema);
     f->class = aq_algorithm_at(index);
-    if (f->class->act_rule == AQ_ACT_CONTINUOUS) {
+    if (f->class->head == AQ_HEAD_TANH_BOX) {
         aq_space_init_box(&f->schema.action, ACTION_ELEMENTS, low, high);
     }
     assert_int_equal(agent_try(f->class, &f->config, &f->schema, 1, &f->algorithm, NULL), 0);

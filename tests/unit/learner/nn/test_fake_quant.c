@@ -80,7 +80,7 @@ static void published(const fixture *f, const aq_fake_quant *quant, const aq_par
                                    .version = 1,
                                    .task = "gym:Test-v0",
                                    .schema = &f->schema,
-                                   .act_rule = AQ_ACT_ARGMAX};
+                                   .head = AQ_HEAD_ARGMAX};
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
 

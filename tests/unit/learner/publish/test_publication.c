@@ -97,7 +97,7 @@ static void assert_frame_is_the_snapshot(const aq_publication *publication)
     assert_int_equal(read->version, sent->version);
     assert_int_equal(read->learner_step, sent->learner_step);
     assert_string_equal(read->task, sent->task);
-    assert_int_equal(read->act_rule, sent->act_rule);
+    assert_int_equal(read->head, sent->head);
     assert_int_equal(aq_schema_hash(&read->schema), aq_schema_hash(&sent->schema));
     assert_memory_equal(&read->quant_error, &sent->quant_error, sizeof(read->quant_error));
     assert_same_tensors(read, sent);

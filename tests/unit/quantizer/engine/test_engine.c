@@ -303,7 +303,7 @@ TEST_IN(small_policy, policy, layers_of_different_formats_work_together)
     }
     mixed->version = 1;
     mixed->schema = fixture->schema;
-    mixed->act_rule = AQ_ACT_ARGMAX;
+    mixed->head = AQ_HEAD_ARGMAX;
     memcpy(mixed->task, "mixed", sizeof("mixed"));
     aq_engine *engine = make_engine(mixed, aq_cpu_flags());
     aq_engine_forward(engine, policy->obs, ROWS_MAX, policy->out);
@@ -375,20 +375,4 @@ TEST_IN(small_policy, policy, a_failed_allocation_leaves_nothing_behind)
         assert_int_equal(nth, 1 + 3 + 1 + 1); /* the engine, layers, scratch, and none failing */
         aq_engine_destroy(engine);
     }
-}
-
-TEST(the_greatest_value_wins_and_the_first_of_equals)
-{
-    const float values[] = {-3.0f, 2.0f, 5.0f, 5.0f, -INFINITY};
-    assert_int_equal(aq_argmax(values, 5), 2);
-    assert_int_equal(aq_argmax(values, 1), 0);
-}
-
-TEST(nan_never_wins)
-{
-    const float values[] = {NAN, -INFINITY, NAN, -1.0f, NAN};
-    const float none[] = {NAN, NAN};
-    assert_int_equal(aq_argmax(values, 5), 3);
-    assert_int_equal(aq_argmax(values, 2), 1);
-    assert_int_equal(aq_argmax(none, 2), 0);
 }

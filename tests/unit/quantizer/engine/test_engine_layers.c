@@ -51,7 +51,7 @@ static aq_snapshot *make_policy(enum random_policy_net net, uint32_t format, boo
     const random_policy_how how = {.seed = 100u * net + format,
                                    .format = format,
                                    .is_static = is_static,
-                                   .act_rule = AQ_ACT_ARGMAX};
+                                   .head = AQ_HEAD_ARGMAX};
     return random_policy_create(&spec, &how);
 }
 
@@ -272,7 +272,7 @@ static void check_shape(const aq_conv_shape *shape)
         return;
     }
     assert_int_equal(aq_net_spec_add(&spec, &layer, NULL), 0);
-    const random_policy_how how = {.seed = 9, .format = AQ_FORMAT_F32, .act_rule = AQ_ACT_ARGMAX};
+    const random_policy_how how = {.seed = 9, .format = AQ_FORMAT_F32, .head = AQ_HEAD_ARGMAX};
     aq_snapshot *snapshot = random_policy_create(&spec, &how);
     float *obs = random_policy_observations(&spec, 7, ROWS);
     float *x = random_policy_observations(&spec, 7, ROWS);

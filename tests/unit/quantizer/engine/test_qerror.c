@@ -172,7 +172,7 @@ static quantizer_fixture *continuous_of(void)
     fixture->spec.layers[0].activation = AQ_ACTIVATION_TANH;
     fixture->schema.action = fixture->schema.obs;
     fixture->schema.action.shape[0] = 2;
-    fixture->meta.act_rule = AQ_ACT_CONTINUOUS;
+    fixture->meta.head = AQ_HEAD_TANH_BOX;
     return fixture;
 }
 
@@ -188,14 +188,14 @@ TEST(a_continuous_policy_has_the_error_of_its_action)
     assert_true(error.output_max == 1.0f);
     assert_true(error.action_disagreement == 0.0f); /* another argmax, but nobody asks for it */
     assert_true(error.kl == 0.0f);
-    assert_true(aq_quant_error_share(&error, AQ_ACT_CONTINUOUS) == 0.5f);
+    assert_true(aq_head_of(AQ_HEAD_TANH_BOX)->error_share(&error) == 0.5f);
 }
 
 TEST(the_share_of_a_discrete_policy_is_its_disagreement)
 {
     const aq_quant_error error = {
         .rows = 4, .action_disagreement = 0.25f, .output_rms = 100.0f, .output_max = 200.0f};
-    assert_true(aq_quant_error_share(&error, AQ_ACT_ARGMAX) == 0.25f);
+    assert_true(aq_head_of(AQ_HEAD_ARGMAX)->error_share(&error) == 0.25f);
 }
 
 /* ---- distributions -------------------------------------------------------------------------- */

@@ -25,10 +25,10 @@ static void finish(void *data)
     aq_free(own);
 }
 
-static exported *prepare(enum random_policy_net net, uint32_t format, uint32_t act_rule)
+static exported *prepare(enum random_policy_net net, uint32_t format, uint32_t head)
 {
     const aq_net_spec spec = random_policy_spec(net);
-    const random_policy_how how = {.seed = 4, .format = format, .act_rule = act_rule};
+    const random_policy_how how = {.seed = 4, .format = format, .head = head};
     exported *own = aq_alloc(1, sizeof(*own));
     assert_non_null(own);
     own->snapshot = random_policy_create(&spec, &how);
@@ -62,7 +62,7 @@ static void refuse(exported *own, const char *prefix, int code, const char *word
 
 TEST(a_file_has_its_functions_and_three_headers)
 {
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "pole_2"), 0);
     assert_int_equal(count_words(own, "#include"), 3);
     assert_int_equal(count_words(own, "void pole_2_forward(const float *obs, float *out);"), 1);
@@ -73,7 +73,7 @@ TEST(a_file_has_its_functions_and_three_headers)
 
 TEST(a_continuous_policy_has_an_action_of_floats)
 {
-    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_TANH_BOX);
     assert_int_equal(export_as(own, "p"), 0);
     assert_int_equal(count_words(own, "void p_act(const float *obs, float *action);"), 1);
     assert_int_equal(count_words(own, "{-0x1.333334p-2f, 0x1.666666p-1f, 0x1p+0f},"),
@@ -82,7 +82,7 @@ TEST(a_continuous_policy_has_an_action_of_floats)
 
 TEST(the_figures_are_those_of_the_policy)
 {
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "p"), 0);
     assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
     assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
@@ -90,7 +90,7 @@ TEST(the_figures_are_those_of_the_policy)
 
 TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
 {
-    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "p"), 0);
     const size_t size = own->text.size;
     assert_int_equal(export_as(own, "p"), 0);
@@ -101,7 +101,7 @@ TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
 TEST(a_tasks_name_cannot_leave_its_comment)
 {
     static const char name[] = "*/ int x; /* %s @ \"\\";
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     memcpy(own->snapshot->task, name, sizeof(name));
     assert_int_equal(export_as(own, "p"), 0);
     assert_int_equal(count_words(own, "A policy for __ int x; __ _s _ __, version 1"), 1);
@@ -111,7 +111,7 @@ TEST(names_that_c_does_not_have_are_refused)
 {
     static const char *const names[] = {
         "", "2b", "_p", "a-b", "a b", "a;", "\xc3\xa4", "abcdefghijklmnopqrstuvwxyzabcdef"};
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     EACH_ROW(i, names) {
         refuse(own, names[i], AQ_E_INVALID, "a letter, then");
     }
@@ -121,7 +121,7 @@ TEST(names_that_c_does_not_have_are_refused)
 TEST(other_formats_are_refused_with_what_to_do)
 {
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-        exported *own = prepare(NET_CONV, format, AQ_ACT_ARGMAX);
+        exported *own = prepare(NET_CONV, format, AQ_HEAD_ARGMAX);
         if (format == AQ_FORMAT_INT8_CHANNEL || format == AQ_FORMAT_INT8_TENSOR) {
             assert_int_equal(export_as(own, "p"), 0);
         } else {
@@ -134,7 +134,7 @@ TEST(other_formats_are_refused_with_what_to_do)
 TEST(an_action_without_a_range_is_refused)
 {
     static const float highs[] = {INFINITY, FLT_MAX};
-    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    exported *own = prepare(NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_TANH_BOX);
     own->snapshot->schema.action.low[2] = -FLT_MAX;
     for (size_t i = 0; i < 2; i++) {
         own->snapshot->schema.action.high[2] = highs[i];
@@ -145,7 +145,7 @@ TEST(an_action_without_a_range_is_refused)
 TEST(a_broken_policy_is_refused)
 {
     aq_snapshot_layer_data data;
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     aq_snapshot_layer_edit(own->snapshot, 1, &data);
     data.sum[3]++;
     refuse(own, "p", AQ_E_CORRUPT, "layer 1");
@@ -153,7 +153,7 @@ TEST(a_broken_policy_is_refused)
 
 TEST(a_buffer_that_is_too_small_is_left_as_it_was)
 {
-    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     own->text.size_max = 10000;
     refuse(own, "p", AQ_E_TOO_BIG, "export");
 }
@@ -161,7 +161,7 @@ TEST(a_buffer_that_is_too_small_is_left_as_it_was)
 TEST(a_failed_allocation_leaves_the_buffer_as_it_was)
 {
     int rc;
-    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    exported *own = prepare(NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     EACH_ALLOCATION_FAILS(rc) {
         assert_int_equal(own->text.size, 0);
         rc = export_as(own, "p");

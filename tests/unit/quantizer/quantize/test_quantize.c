@@ -110,7 +110,7 @@ TEST_IN(deep, fixture, what_it_is_for_is_copied)
     assert_int_equal(snapshot->run_id, fixture->meta.run_id);
     assert_int_equal(snapshot->version, fixture->meta.version);
     assert_int_equal(snapshot->learner_step, fixture->meta.learner_step);
-    assert_int_equal(snapshot->act_rule, AQ_ACT_ARGMAX);
+    assert_int_equal(snapshot->head, AQ_HEAD_ARGMAX);
     assert_string_equal(snapshot->task, fixture->meta.task);
     assert_int_equal(aq_schema_hash(&snapshot->schema), aq_schema_hash(&fixture->schema));
     assert_int_equal(aq_net_spec_hash(&snapshot->spec), aq_net_spec_hash(&fixture->spec));

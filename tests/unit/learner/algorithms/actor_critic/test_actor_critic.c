@@ -159,7 +159,7 @@ TEST(the_policys_parameters_are_the_first)
         assert_int_equal(aq_net_spec_inputs(spec), INPUTS);
         assert_int_equal(aq_net_spec_outputs(spec), ACTIONS);
         assert_int_equal(spec->layers[spec->layer_count - 1].activation, AQ_ACTIVATION_TANH);
-        assert_int_equal(f.class->act_rule, AQ_ACT_CONTINUOUS);
+        assert_int_equal(f.class->head, AQ_HEAD_TANH_BOX);
         fini(&f);
     }
 }

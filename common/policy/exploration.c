@@ -1,0 +1,42 @@
+/*
+ * Drawing: see exploration.h.
+ */
+#include "common/policy/exploration.h"
+
+#include "common/base/assert.h"
+
+void aq_action_random(const aq_space *space, aq_rng *rng, void *action)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        *(int32_t *)action = (int32_t)aq_rng_below(rng, space->choice_count);
+        return;
+    }
+    float *elements = action;
+    const size_t count = aq_space_elements(space);
+    for (size_t i = 0; i < count; i++) {
+        const size_t bound = aq_space_bound(space, i);
+        const double low = (double)space->low[bound], high = (double)space->high[bound];
+        elements[i] = aq_space_hold(space, bound, (float)aq_rng_range(rng, low, high));
+    }
+}
+
+void aq_action_epsilon_greedy(const aq_space *space, const aq_exploration *how, aq_rng *rng,
+                              void *greedy)
+{
+    if (aq_rng_uniform(rng) < how->epsilon) {
+        aq_action_random(space, rng, greedy);
+    }
+}
+
+void aq_action_perturb(const aq_space *space, const aq_exploration *how, aq_rng *rng, void *greedy)
+{
+    float *elements = greedy;
+    const size_t count = aq_space_elements(space);
+    AQ_ASSERT(space->kind == AQ_SPACE_BOX);
+    for (size_t i = 0; i < count; i++) {
+        const size_t bound = aq_space_bound(space, i);
+        const double half = (double)(space->high[bound] - space->low[bound]) / 2.0;
+        const double moved = (double)elements[i] + how->sigma * half * aq_rng_normal(rng);
+        elements[i] = aq_space_hold(space, bound, (float)moved);
+    }
+}

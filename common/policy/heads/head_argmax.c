@@ -1,0 +1,74 @@
+/*
+ * argmax: one output for each choice; the greatest is chosen. Explores epsilon-greedily.
+ */
+#include "common/policy/exploration.h"
+#include "common/policy/head.h"
+#include "common/policy/snapshot.h"
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    const uint32_t outputs = aq_net_spec_outputs(spec);
+    if (action->kind != AQ_SPACE_DISCRETE) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: the greatest output can choose only a discrete action");
+    }
+    if (outputs != action->choice_count) {
+        return aq_fail(error, AQ_E_SCHEMA, "policy: the network gives %u values for %u choices",
+                       outputs, action->choice_count);
+    }
+    return 0;
+}
+
+static void act(const aq_space *action, const float *outputs, uint32_t width, uint32_t rows,
+                void *actions)
+{
+    (void)action;
+    int32_t *choices = actions;
+    for (uint32_t row = 0; row < rows; row++) {
+        choices[row] = (int32_t)aq_argmax(outputs + (size_t)row * width, width);
+    }
+}
+
+static bool disagrees(const float *outputs, const float *others, uint32_t width)
+{
+    return aq_argmax(outputs, width) != aq_argmax(others, width);
+}
+
+static float error_share(const aq_quant_error *measured)
+{
+    return measured->action_disagreement;
+}
+
+/* clang-format off */
+static const char act_prototype[] =
+    "\n"
+    "/* The choice, 0 to $last_output: the greatest output, the first of equals. "
+    "NaN never wins. */\n"
+    "uint32_t @_act(const float *obs);\n";
+
+static const char act_text[] =
+    "\n"
+    "uint32_t @_act(const float *obs)\n"
+    "{\n"
+    "    float values[$outputs];\n"
+    "    uint32_t best = 0;\n"
+    "    @_forward(obs, values);\n"
+    "    for (uint32_t i = 1; i < $outputs; i++) {\n"
+    "        if (values[i] > values[best] ||\n"
+    "            (values[best] != values[best] && values[i] == values[i])) {\n"
+    "            best = i;\n"
+    "        }\n"
+    "    }\n"
+    "    return best;\n"
+    "}\n";
+/* clang-format on */
+
+const aq_head aq_head_argmax = {
+    .name = "argmax",
+    .check = check,
+    .act = act,
+    .explore = aq_action_epsilon_greedy,
+    .disagrees = disagrees,
+    .error_share = error_share,
+    .code = {.prototype = act_prototype, .act = act_text, .keeps_outputs = true},
+};

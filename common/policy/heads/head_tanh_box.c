@@ -1,0 +1,87 @@
+/*
+ * tanh box: one output, -1 to 1, for each element of an action, between whose bounds it is spread.
+ * Explores by noise.
+ */
+#include "common/policy/exploration.h"
+#include "common/policy/head.h"
+#include "common/policy/snapshot.h"
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    const uint32_t outputs = aq_net_spec_outputs(spec);
+    if (action->kind != AQ_SPACE_BOX || action->dtype != AQ_DTYPE_F32) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: outputs can be scaled only to an action of numbers");
+    }
+    if (outputs != aq_space_elements(action)) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: the network gives %u values for an action of %zu", outputs,
+                       aq_space_elements(action));
+    }
+    if (spec->layers[spec->layer_count - 1].activation != AQ_ACTIVATION_TANH) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: the outputs of a continuous policy must end in tanh");
+    }
+    return 0;
+}
+
+/* Rounded to float at each step, as in the exported text. */
+static void act(const aq_space *action, const float *outputs, uint32_t width, uint32_t rows,
+                void *actions)
+{
+    float *elements = actions;
+    for (uint32_t i = 0; i < width; i++) {
+        const size_t bound = aq_space_bound(action, i);
+        const float low = action->low[bound], range = action->high[bound] - low;
+        for (size_t at = i; at < (size_t)rows * width; at += width) {
+            elements[at] = aq_space_hold(action, bound, low + (outputs[at] + 1.0f) / 2.0f * range);
+        }
+    }
+}
+
+/* Outputs lie in [-1, 1], so half of an error is its share of an action's range. */
+static float error_share(const aq_quant_error *measured)
+{
+    return measured->output_rms / 2.0f;
+}
+
+/* clang-format off */
+static const char helpers_text[] =
+    "\n"
+    "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
+    "   held there, and what is not a number is low. */\n"
+    "@_APART\n"
+    "static void @_scale(const float (*bounds)[3], uint32_t count, float *action)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float low = bounds[i][0], high = bounds[i][1];\n"
+    "        const float spread = low + (action[i] + 1.0f) / 2.0f * bounds[i][2];\n"
+    "        action[i] = !(spread >= low) ? low : spread <= high ? spread : high;\n"
+    "    }\n"
+    "}\n";
+
+static const char act_prototype[] =
+    "\n"
+    "/* action[$outputs]: each output, -1 to 1, scaled to the bounds of its element. */\n"
+    "void @_act(const float *obs, float *action);\n";
+
+static const char act_text[] =
+    "\n"
+    "void @_act(const float *obs, float *action)\n"
+    "{\n"
+    "    @_forward(obs, action);\n"
+    "    @_scale(@_bounds, $outputs, action);\n"
+    "}\n";
+/* clang-format on */
+
+const aq_head aq_head_tanh_box = {
+    .name = "continuous",
+    .check = check,
+    .act = act,
+    .explore = aq_action_perturb,
+    .error_share = error_share,
+    .code = {.helpers = helpers_text,
+             .prototype = act_prototype,
+             .act = act_text,
+             .has_bounds = true},
+};
