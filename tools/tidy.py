@@ -180,6 +180,31 @@ def check_must_use(source, add):
                 f"{match.group(1)} returns int: AQ_MUST_USE, or bool if it cannot fail")
 
 
+def codes_of(sources):
+    """The functions of headers that return a code: 0, or a negative AQ_E_."""
+    return {name for source in sources if source.is_c and source.is_header
+            for name in re.findall(r"^(?:static inline )?int (\w+)\([^;{]*?\)\s*AQ_MUST_USE",
+                                   source.code, re.MULTILINE)}
+
+
+def check_codes(source, codes, add):
+    """A return code is compared: rc != 0, never rc or !rc alone."""
+    for match in re.finditer(r"(!?)\b(rc|\w+(?=\())\b(?!->|[.\[])", source.code):
+        is_call = source.code[match.end()] == "("
+        if is_call and match.group(2) not in codes or not is_call and match.group(2) != "rc":
+            continue
+        end = after_parentheses(source.code, match.end()) if is_call else match.end()
+        before = source.code[:match.start()].rstrip()
+        behind = source.code[end:].lstrip()
+        is_operand = re.search(r"(\b(if|while) \(|&&|\|\|)$", before)
+        if match.group(1) or \
+                is_operand and re.match(r"\)|&&|\|\||\?|;", behind) or \
+                re.search(r"(\breturn|[^=!<>]=|[(,])$", before) and \
+                re.match(r"&&|\|\||\?", behind):
+            add(source.line_of(match.start()), "code",
+                f"{match.group(2)} is a return code: it is compared with 0")
+
+
 def check_links(source, exists, add):
     """Links of a document to other files lead somewhere."""
     for match in re.finditer(r"\]\((?!\w+:|#)([^)#\s]+)[^)]*\)", source.text):
@@ -265,6 +290,7 @@ def main():
     sources = [source for source in walk(root) if not source.path.endswith(BINARY_SUFFIXES)]
     documented = read_events(next((source.text for source in sources
                                    if source.path == EVENT_LIST), ""))
+    codes = codes_of(sources)
     for source in sources:
         def add(line, rule, text, path=source.path):
             findings.add(path, line, rule, text)
@@ -278,6 +304,7 @@ def main():
         check_functions(source, add)
         check_braces(source, add)
         check_banned(source, add)
+        check_codes(source, codes, add)
         if source.is_test:
             continue
         if source.is_header:

@@ -31,6 +31,15 @@ class Tidy(PlantedTree):
                    + "    a++;\n" * 67 + "}\n")
         self.assertEqual(self.found(), ["cli/long.c:3 function-lines"])
 
+    def test_return_codes_that_are_not_compared_are_found(self):
+        self.plant("cli/a.h", "/* A file. */\n#ifndef AQ_CLI_A_H\n#define AQ_CLI_A_H\n"
+                   "int aq_a(int a) AQ_MUST_USE;\nbool aq_b(int a);\n#endif\n")
+        self.plant_function("cli/a.c", "if (rc) {", "} else if (!rc && a) {", "}",
+                            "a = rc ? 1 : 2;", "if (a && aq_a(1)) {", "} else if (!aq_a(2)) {", "}",
+                            "return a ? a : aq_a(3);", "if (rc != 0 && aq_a(4) == 0) {", "}",
+                            "aq_b(rc);", "if (aq_b(rc) || a == rc) {", "}", "a = aq_a(5);")
+        self.assertEqual(self.found(), [f"cli/a.c:{line} code" for line in (4, 5, 7, 8, 9)])
+
     def test_a_line_comment_is_found_and_an_address_in_a_text_is_not(self):
         self.plant_function("cli/a.c", 'a += "tcp://x"[a];', "a++; // more", "/* http://y */")
         self.assertEqual(self.found(), ["cli/a.c:5 line-comment"])
