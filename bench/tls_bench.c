@@ -67,7 +67,7 @@ typedef struct taker {
 static int listen_urls(int port, char *ret_push_url, char *ret_rpc_url)
 {
     int rc = aq_text_format(ret_push_url, AQ_URL_MAX, "tcp://127.0.0.1:%d", port);
-    return rc ? rc : aq_text_format(ret_rpc_url, AQ_URL_MAX, "tcp://127.0.0.1:%d", port + 1);
+    return rc != 0 ? rc : aq_text_format(ret_rpc_url, AQ_URL_MAX, "tcp://127.0.0.1:%d", port + 1);
 }
 
 /* What a process of `mode` proves itself with. */
@@ -112,29 +112,29 @@ static int take(const char *folder, const struct mode *mode, int port, aq_error 
     aq_security *security;
     char push_url[AQ_URL_MAX], rpc_url[AQ_URL_MAX];
     int rc = aq_process_follow_parent(getppid(), error);
-    if (!rc) {
+    if (rc == 0) {
         rc = load(folder, mode, "learner", AQ_SECURITY_LISTENS, &security, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_net_limits limits = quick;
     limits.security = security;
     rc = uv_loop_init(&loop) ? AQ_E_NOMEM : listen_urls(port, push_url, rpc_url);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_rpc_dispatcher_create(8, MESSAGE_MAX, 1 << 16, &dispatcher);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_rpc_dispatcher_add(dispatcher, &service.base);
     }
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     rc = aq_pull_create(&loop, push_url, &limits, drop, NULL, &pull, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_rpc_server_create(&loop, rpc_url, &limits, dispatcher, 8, &server, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         (void)uv_run(&loop, UV_RUN_DEFAULT); /* until it is killed */
     }
     return rc;
@@ -151,7 +151,7 @@ static int start_taker(uv_loop_t *loop, const char *folder, int index, taker *to
     (void)snprintf(port, sizeof(port), "%d", first);
     (void)snprintf(own_folder, sizeof(own_folder), "%s", folder);
     int rc = listen_urls(first, to->push_url, to->rpc_url);
-    return !rc && !uv_spawn(loop, &to->process, &options)
+    return rc == 0 && !uv_spawn(loop, &to->process, &options)
                ? 0
                : aq_fail(error, AQ_E_UNSUPPORTED, "no process can be started");
 }
@@ -201,7 +201,7 @@ static int measure_bulk(uv_loop_t *loop, const taker *to, const aq_security *sec
     limits.security = security;
     AQ_ASSERT(all.message != NULL);
     int rc = aq_push_create(loop, to->push_url, &limits, &events, &all.push, error);
-    if (!rc) {
+    if (rc == 0) {
         for (int waited = 0; all.bytes == 0 && waited < PATIENCE_MS; waited += WARM_UP_MS) {
             run_for(loop, WARM_UP_MS);
         }
@@ -249,7 +249,7 @@ static int measure_calls(uv_loop_t *loop, const taker *to, const aq_security *se
     aq_rpc_client *client;
     limits.security = security;
     int rc = aq_rpc_client_create(loop, to->rpc_url, &limits, 1, &client, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_rpc_stub_init(&all.stub, aq_rpc_client_channel(client), &actorq__v1__policy__descriptor,
@@ -288,23 +288,23 @@ static int measure_all(uv_loop_t *loop, const taker *takers, aq_security *const 
     int rc = 0;
     (void)printf("%-12s %12s %10s %7s\n", "message", "plain", "tls", "ratio");
     for (size_t s = 0; s < SIZES; s++) {
-        for (int i = 0; !rc && i < RUNS * MODES; i += 2) {
+        for (int i = 0; rc == 0 && i < RUNS * MODES; i += 2) {
             int m = i % MODES;
             rc = measure_bulk(loop, &takers[m], own[m], sizes[s], time_ms / RUNS,
                               &values[m][i / MODES], error);
         }
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         double plain = median(values[0]), tls = median(values[2]);
         (void)printf("%9zu kB %7.0f MB/s %5.0f MB/s %7.1f\n", sizes[s] / 1024, plain, tls,
                      plain / tls);
     }
-    for (int i = 0; !rc && i < RUNS * MODES; i++) {
+    for (int i = 0; rc == 0 && i < RUNS * MODES; i++) {
         int m = i % MODES;
         rc = measure_calls(loop, &takers[m], own[m], &values[m][i / MODES], error);
     }
-    for (int m = 0; !rc && m < MODES; m++) {
+    for (int m = 0; rc == 0 && m < MODES; m++) {
         (void)printf("a call, %-10s %6.0f us\n", modes[m].name, median(values[m]));
     }
     return rc;
@@ -321,25 +321,25 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
     AQ_ASSERT(uv_loop_init(&loop) == 0);
     (void)uv_timer_init(&loop, &alarm);
     (void)uv_timer_start(&alarm, on_alarm, 10, 10);
-    for (int m = 0; !rc && m < MODES; m++) {
+    for (int m = 0; rc == 0 && m < MODES; m++) {
         char path[PATH_ROOM];
         char token[PATH_ROOM + 32];
         (void)snprintf(path, sizeof(path), "%s/%s", folder, modes[m].name);
         rc = aq_certs_folder_make(path, aq_clock_wall_ns() / AQ_NS_PER_S, 1, error);
-        for (int role = 0; !rc && role < 2 && !modes[m].token; role++) {
+        for (int role = 0; rc == 0 && role < 2 && !modes[m].token; role++) {
             (void)snprintf(token, sizeof(token), "%s/%s/token", path,
                            role == 0 ? "learner" : "operator");
             (void)unlink(token); /* else it is taken from there */
         }
-        if (!rc) {
+        if (rc == 0) {
             rc = load(folder, &modes[m], "operator", AQ_SECURITY_ASKS, &own[m], error);
         }
-        if (!rc) {
+        if (rc == 0) {
             rc = start_taker(&loop, folder, m, &takers[m], error);
-            started += !rc;
+            started += rc == 0;
         }
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = measure_all(&loop, takers, own, time_ms, error);
     }
     for (int m = 0; m < started; m++) {
@@ -379,18 +379,18 @@ int main(int argc, char **argv)
     int rc;
     if (argc == 5 && strcmp(argv[1], "take") == 0) {
         int64_t mode = 0, port = 0;
-        rc = aq_parse_i64(argv[3], &mode) || aq_parse_i64(argv[4], &port) || mode < 0 ||
+        rc = aq_parse_i64(argv[3], &mode) != 0 || aq_parse_i64(argv[4], &port) != 0 || mode < 0 ||
                      mode >= MODES
                  ? aq_fail(&error, AQ_E_INVALID, "this is for tls_bench itself")
                  : take(argv[2], &modes[mode], (int)port, &error);
-    } else if (argc > 2 || (argc == 2 && (aq_parse_f64(argv[1], &seconds) || seconds <= 0))) {
+    } else if (argc > 2 || (argc == 2 && (aq_parse_f64(argv[1], &seconds) != 0 || seconds <= 0))) {
         rc = aq_fail(&error, AQ_E_INVALID, "usage: tls_bench [SECONDS]");
     } else {
         rc = measure(seconds, &error);
     }
     aq_net_fini();
-    if (rc) {
+    if (rc != 0) {
         (void)fprintf(stderr, "tls_bench: %s\n", error.text);
     }
-    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+    return rc != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -131,17 +131,17 @@ static int play(const playback_arguments *arguments, playback_result *result,
                 aq_recording **recording, aq_env **env, aq_error *error)
 {
     int rc = aq_recording_read(arguments->path, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail_context(error, rc, "%s", arguments->path);
     }
     const char *task = arguments->task ? arguments->task : (*recording)->task;
     rc = aq_env_open(task, env, error);
-    if (rc) {
+    if (rc != 0) {
         return arguments->task ? rc : aq_fail_context(error, rc, "%s", arguments->path);
     }
     *result = (playback_result){.recording = *recording, .env = *env, .arguments = arguments};
     rc = aq_playback(*env, *recording, arguments->per_step, &result->report, error);
-    return rc ? aq_fail_context(error, rc, "%s", arguments->path) : 0;
+    return rc != 0 ? aq_fail_context(error, rc, "%s", arguments->path) : 0;
 }
 
 int main(int argc, char **argv)
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
         return status;
     }
     int rc = play(&arguments, &result, &recording, &env, &error);
-    if (rc) {
+    if (rc != 0) {
         (void)fprintf(stderr, "env_replay: %s\n", error.text);
         status = EXIT_FAILURE;
     } else if (arguments.json) {

@@ -70,12 +70,12 @@ int aq_number_matrix_read(const json_t *value, const char *name, aq_number_matri
     size_t rows = json_array_size(value);
     size_t width = rows > 0 ? width_of(json_array_get(value, 0)) : 0;
     int rc = allocate(name, rows, width, &matrix, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < rows; i++) {
         rc = fill_row(json_array_get(value, i), name, i, width, matrix.numbers + i * width, error);
-        if (rc) {
+        if (rc != 0) {
             aq_number_matrix_fini(&matrix);
             return rc;
         }
@@ -93,11 +93,11 @@ int aq_number_row_read(const json_t *value, const char *name, aq_number_matrix *
     }
     size_t width = width_of(value);
     int rc = allocate(name, 1, width, &matrix, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = fill_row(value, name, 0, width, matrix.numbers, error);
-    if (rc) {
+    if (rc != 0) {
         aq_number_matrix_fini(&matrix);
         return rc;
     }

@@ -68,7 +68,7 @@ static int go_on(playback *r, size_t step, aq_error *error)
     if (aq_recording_reset_after(recording, step, &reset)) {
         aq_recording_at_reset(recording, reset, &values);
         int rc = aq_playback_subject_set(&r->subject, &values, true, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         aq_playback_subject_observe(&r->subject);
@@ -104,13 +104,13 @@ static int play_step(playback *r, size_t step, bool per_step, aq_error *error)
     const aq_recording *recording = r->recording;
     if (per_step) {
         int rc = set_before(r, step, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
     int rc = aq_playback_subject_step(&r->subject, aq_number_matrix_row(&recording->actions, step),
                                       error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     compare_obs(r, (int64_t)step, aq_number_matrix_row(&recording->observations, step));
@@ -118,7 +118,7 @@ static int play_step(playback *r, size_t step, bool per_step, aq_error *error)
                    recording->rewards.numbers[step]);
     compare_flags(r, step);
     rc = compare_state(r, step, error);
-    return rc ? rc : go_on(r, step, error);
+    return rc != 0 ? rc : go_on(r, step, error);
 }
 
 static int play_episode(playback *r, bool per_step, aq_error *error)
@@ -129,7 +129,7 @@ static int play_episode(playback *r, bool per_step, aq_error *error)
                        r->subject.env->name, r->subject.action_width, recording->actions.width);
     }
     int rc = set_before(r, 0, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->initial_observation.numbers != NULL) {
@@ -138,7 +138,7 @@ static int play_episode(playback *r, bool per_step, aq_error *error)
     }
     for (size_t step = 0; step < recording->step_count; step++) {
         rc = play_step(r, step, per_step, error);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail_context(error, rc, "step %zu", step);
         }
         r->report.steps++;
@@ -155,7 +155,7 @@ static int play_probes(playback *r, aq_error *error)
         aq_golden_values values;
         aq_recording_at_step(recording, probe, &values);
         int rc = aq_playback_subject_set(&r->subject, &values, true, error);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail_context(error, rc, "probe %zu", probe);
         }
         aq_playback_subject_observe(&r->subject);
@@ -165,7 +165,7 @@ static int play_probes(playback *r, aq_error *error)
                            recording->rewards.numbers[probe]);
         }
         rc = compare_state(r, probe, error);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail_context(error, rc, "probe %zu", probe);
         }
         r->report.steps++;
@@ -201,7 +201,7 @@ int aq_playback(const aq_env *env, const aq_recording *recording, bool per_step,
 {
     playback r = {.recording = recording};
     int rc = aq_playback_subject_init(&r.subject, env, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = play(&r, per_step, error);

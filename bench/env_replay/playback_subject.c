@@ -42,7 +42,7 @@ static int start(aq_playback_subject *subject, aq_error *error)
     const aq_env_class *class = subject->env->class;
     if (class->begin != NULL) {
         int rc = class->begin(subject->env->params, subject->state, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -67,7 +67,7 @@ int aq_playback_subject_init(aq_playback_subject *subject, const aq_env *env, aq
     if (rc == 0) {
         rc = start(subject, error);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_playback_subject_fini(subject);
     }
     return rc;
@@ -156,7 +156,7 @@ int aq_playback_subject_step(aq_playback_subject *subject, const double *action,
     const aq_env *env = subject->env;
     enum aq_step_end end;
     int rc = put_action_row(subject, action, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (subject->golden->step != NULL) {

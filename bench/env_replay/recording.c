@@ -45,7 +45,7 @@ static int load_json(const char *path, json_t **ret_root, aq_error *error)
     json_error_t json_error;
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
     int rc = aq_file_read(path, &bytes, error);
-    if (rc) {
+    if (rc != 0) {
         aq_buffer_fini(&bytes);
         return rc;
     }
@@ -64,14 +64,14 @@ int aq_recording_read(const char *path, aq_recording **ret_recording, aq_error *
 {
     json_t *root = NULL;
     int rc = load_json(path, &root, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_recording *recording = aq_alloc(1, sizeof(*recording));
     rc = recording != NULL ? read_form(root, recording, error)
                            : aq_fail(error, AQ_E_NOMEM, "no memory for a recording");
     json_decref(root);
-    if (rc) {
+    if (rc != 0) {
         aq_recording_free(recording);
         return rc;
     }

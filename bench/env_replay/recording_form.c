@@ -10,7 +10,7 @@ int aq_recording_rows(const json_t *root, const char *name, size_t rows,
 {
     aq_number_matrix matrix;
     int rc = aq_number_matrix_read(json_object_get(root, name), name, &matrix, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (matrix.rows != rows) {
@@ -26,7 +26,7 @@ int aq_recording_read_steps(const json_t *root, aq_recording *recording, aq_erro
 {
     int rc = aq_number_matrix_read(json_object_get(root, "actions"), "actions", &recording->actions,
                                    error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     size_t steps = recording->actions.rows;
@@ -36,11 +36,11 @@ int aq_recording_read_steps(const json_t *root, aq_recording *recording, aq_erro
     }
     recording->step_count = steps;
     rc = aq_recording_rows(root, "observations", steps, &recording->observations, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_recording_rows(root, "rewards", steps, &recording->rewards, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->rewards.width != 1) {

@@ -35,18 +35,18 @@ static int read_resets(const json_t *root, aq_recording *recording, aq_recording
         return 0;
     }
     int rc = read_reset_member(resets, "after_step", &recording->reset_steps, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->reset_steps.width != 1) {
         return aq_fail(error, AQ_E_CORRUPT, "'after_step' of a reset is not one number");
     }
     rc = read_reset_member(resets, "state", &state->resets, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_reset_member(resets, "observation", &recording->reset_observations, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->reset_observations.width != recording->observations.width) {
@@ -60,11 +60,11 @@ static int read_ends(const json_t *root, aq_recording *recording, aq_error *erro
 {
     int rc =
         aq_recording_rows(root, "terminated", recording->step_count, &recording->terminated, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_recording_rows(root, "truncated", recording->step_count, &recording->truncated, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->terminated.width != 1 || recording->truncated.width != 1) {
@@ -78,11 +78,11 @@ static int read_state(const json_t *root, aq_recording *recording, aq_error *err
     aq_recording_series *state = aq_recording_add_series(recording, "state", true);
     int rc = aq_number_row_read(json_object_get(root, "initial_state"), "initial_state",
                                 &state->initial, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_recording_rows(root, "states", recording->step_count, &state->steps, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     return read_resets(root, recording, state, error);
@@ -97,21 +97,21 @@ int aq_recording_read_gym(const json_t *root, aq_recording *recording, aq_error 
     }
     (void)snprintf(recording->task, sizeof(recording->task), "gym:%s", id);
     int rc = aq_recording_read_steps(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_number_row_read(json_object_get(root, "initial_observation"), "initial_observation",
                             &recording->initial_observation, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->initial_observation.width != recording->observations.width) {
         return aq_fail(error, AQ_E_CORRUPT, "'initial_observation' has another width");
     }
     rc = read_ends(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_state(root, recording, error);
-    return rc ? rc : aq_recording_check_series(recording, error);
+    return rc != 0 ? rc : aq_recording_check_series(recording, error);
 }

@@ -49,13 +49,13 @@ static int read_states(const json_t *root, aq_recording *recording, aq_error *er
             aq_recording_add_series(recording, states[i].name, states[i].is_compared);
         int rc =
             aq_recording_rows(root, states[i].name, recording->step_count, &series->steps, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         const json_t *first = json_object_get(root, initial);
         if (first != NULL || states[i].is_needed) {
             rc = aq_number_row_read(first, initial, &series->initial, error);
-            if (rc) {
+            if (rc != 0) {
                 return rc;
             }
         }
@@ -92,12 +92,12 @@ static int read_ends(const json_t *root, aq_recording *recording, aq_error *erro
     aq_number_matrix types = {0};
     int rc =
         aq_recording_rows(root, "discounts", recording->step_count, &recording->terminated, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (json_object_get(root, "step_types") != NULL) {
         rc = aq_recording_rows(root, "step_types", recording->step_count, &types, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -144,7 +144,7 @@ static int read_change(const json_t *change, aq_number_matrix *ret_position, aq_
     }
     aq_number_matrix_fini(&index);
     aq_number_matrix_fini(&fresh);
-    if (rc) {
+    if (rc != 0) {
         aq_number_matrix_fini(&position);
         return rc;
     }
@@ -168,7 +168,7 @@ static int read_targets(const json_t *root, aq_recording *recording, aq_error *e
                 aq_recording_add_series(recording, targets[i].name, false);
             rc = read_change(change, &series->initial, error);
         }
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -179,18 +179,18 @@ int aq_recording_read_suite(const json_t *root, aq_recording *recording, aq_erro
 {
     recording->form = AQ_RECORDING_EPISODE;
     int rc = read_task(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_recording_read_steps(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     const json_t *first = json_object_get(root, "initial_observation");
     if (first != NULL) {
         rc = aq_number_row_read(first, "initial_observation", &recording->initial_observation,
                                 error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         if (recording->initial_observation.width != recording->observations.width) {
@@ -198,15 +198,15 @@ int aq_recording_read_suite(const json_t *root, aq_recording *recording, aq_erro
         }
     }
     rc = read_ends(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_states(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_targets(root, recording, error);
-    return rc ? rc : aq_recording_check_series(recording, error);
+    return rc != 0 ? rc : aq_recording_check_series(recording, error);
 }
 
 /* ---- probes --------------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ int aq_recording_read_probes(const json_t *root, aq_recording *recording, aq_err
     const json_t *probes = json_object_get(root, "probes");
     recording->form = AQ_RECORDING_PROBES;
     int rc = read_task(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (json_array_size(probes) == 0 || json_array_size(probes) > AQ_RECORDING_STEPS_MAX) {
@@ -260,7 +260,7 @@ int aq_recording_read_probes(const json_t *root, aq_recording *recording, aq_err
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         aq_number_matrix steps = {0};
         rc = gather(probes, values[i].name, &steps, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         if (steps.numbers != NULL) {
@@ -269,11 +269,11 @@ int aq_recording_read_probes(const json_t *root, aq_recording *recording, aq_err
         }
     }
     rc = gather(probes, "observation", &recording->observations, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = gather(probes, "reward", &recording->rewards, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (recording->observations.numbers == NULL || recording->rewards.width != 1) {

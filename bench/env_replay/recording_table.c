@@ -54,7 +54,7 @@ static int read_task(const json_t *root, aq_recording *recording, aq_error *erro
     (void)snprintf(recording->task, sizeof(recording->task), "gym:%s", word != NULL ? word : "");
     while ((word = strtok_r(NULL, "_", &rest)) != NULL) {
         int rc = add_option(recording, word, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -113,7 +113,7 @@ static int read_outcomes(const json_t *value, aq_recorded_table *table, size_t f
 {
     aq_number_matrix matrix;
     int rc = aq_number_matrix_read(value, "P", &matrix, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (matrix.rows == 0 || matrix.rows > AQ_GOLDEN_OUTCOMES_MAX || matrix.width != OUTCOME_WIDTH) {
@@ -150,7 +150,7 @@ static int read_table(const json_t *rows, aq_recorded_table *table, aq_error *er
         for (size_t action = 0; action < table->actions; action++) {
             const json_t *value = json_array_get(actions, action);
             int rc = read_outcomes(value, table, filled, error);
-            if (rc) {
+            if (rc != 0) {
                 return aq_fail_context(error, rc, "state %zu, action %zu", cell, action);
             }
             filled += json_array_size(value);
@@ -167,7 +167,7 @@ static int read_step(const json_t *value, const aq_recorded_table *table, aq_tab
 {
     aq_number_matrix row;
     int rc = aq_number_row_read(value, "steps", &row, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     const double *numbers = row.numbers;
@@ -208,7 +208,7 @@ static int read_episode(const json_t *value, const aq_recorded_table *table,
     }
     for (size_t i = 0; i < episode->step_count; i++) {
         int rc = read_step(json_array_get(steps, i), table, &episode->steps[i], error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -229,7 +229,7 @@ static int read_episodes(const json_t *root, aq_recorded_table *table, aq_error 
     for (size_t i = 0; i < count; i++) {
         table->episode_count = i + 1;
         int rc = read_episode(json_array_get(episodes, i), table, &table->episodes[i], error);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail_context(error, rc, "episode %zu", i);
         }
     }
@@ -241,15 +241,15 @@ int aq_recorded_table_read(const json_t *root, aq_recording *recording, aq_error
     const json_t *rows = json_object_get(root, "P");
     recording->form = AQ_RECORDING_TABLE;
     int rc = read_task(root, recording, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_sizes(root, rows, &recording->table, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = read_table(rows, &recording->table, error);
-    return rc ? rc : read_episodes(root, &recording->table, error);
+    return rc != 0 ? rc : read_episodes(root, &recording->table, error);
 }
 
 void aq_recorded_table_fini(aq_recorded_table *table)

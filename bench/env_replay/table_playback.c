@@ -125,7 +125,7 @@ static int step_in_table(aq_playback_subject *subject, const aq_recorded_table *
 {
     double number = action;
     int rc = aq_playback_subject_step(subject, &number, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     outcomes set = recorded_outcomes(table, cell, action);
@@ -138,11 +138,11 @@ static int step_pair(aq_playback_subject *subject, const aq_recorded_table *tabl
 {
     for (int i = 0; i < STEPS_A_PAIR; i++) {
         int rc = set_cell(subject, cell, true, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         rc = step_in_table(subject, table, cell, action, report, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -203,7 +203,7 @@ static int compare_cell(aq_playback_subject *subject, const aq_recorded_table *t
         if (rc == 0 && !is_end(table, cell)) {
             rc = step_pair(subject, table, cell, action, report, error);
         }
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         report->steps++;

@@ -74,7 +74,7 @@ int aq_torch_measure(json_t **ret_figures, aq_error *error)
 {
     char script[PATH_BYTES];
     int rc = aq_process_find_program(SCRIPT, "share/actorq", script, sizeof(script), error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     json_t *figures = NULL;

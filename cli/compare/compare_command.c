@@ -88,17 +88,17 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     config->evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
     bool has_choices = env->schema.action.kind == AQ_SPACE_DISCRETE;
     int rc = aq_compare_preset_apply(plan->preset, has_choices, config, error);
-    if (!rc && arguments->config_path) {
+    if (rc == 0 && arguments->config_path) {
         rc = aq_settings_read_file(table, arguments->config_path, config, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
     }
-    if (!rc && aq_text_set(config->task, sizeof(config->task), env->name)) {
+    if (rc == 0 && aq_text_set(config->task, sizeof(config->task), env->name) != 0) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
     }
     config->seed = plan->seed_first;
-    return rc ? rc : aq_run_config_validate(config, error);
+    return rc != 0 ? rc : aq_run_config_validate(config, error);
 }
 
 static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
@@ -107,7 +107,7 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
                             : aq_train_name_folder("compares", plan->config.task, plan->dir,
                                                    sizeof(plan->dir));
     /* Room for the folders of runs below it, and the files in them. */
-    if (rc || strlen(plan->dir) > AQ_CLI_PATH_MAX - 256) {
+    if (rc != 0 || strlen(plan->dir) > AQ_CLI_PATH_MAX - 256) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");
     }
     if (aq_path_exists(plan->dir)) {
@@ -130,13 +130,13 @@ static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_c
         return aq_fail(error, AQ_E_NOT_FOUND, "there is no such preset");
     }
     int rc = aq_compare_plan_precisions(plan, precisions, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = read_settings(arguments, env, plan, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = choose_folder(arguments, plan, error);
     }
-    return rc ? rc : aq_compare_plan_write(plan, error);
+    return rc != 0 ? rc : aq_compare_plan_write(plan, error);
 }
 
 static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan, aq_env **ret_env,
@@ -146,7 +146,7 @@ static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan
         return aq_fail(error, AQ_E_INVALID, "which task? 'actorq envs' lists them");
     }
     int rc = aq_env_open(arguments->task, ret_env, error);
-    return rc ? rc : make_plan(arguments, *ret_env, plan, error);
+    return rc != 0 ? rc : make_plan(arguments, *ret_env, plan, error);
 }
 
 /* Something was given that only a new comparison can take. */
@@ -169,11 +169,11 @@ static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *
                        "--threshold, --json and --quiet can be given");
     }
     int rc = aq_compare_plan_read(arguments->out, plan, error);
-    if (!rc && isfinite(arguments->threshold)) {
+    if (rc == 0 && isfinite(arguments->threshold)) {
         plan->threshold = arguments->threshold;
         rc = aq_compare_plan_write(plan, error);
     }
-    return rc ? rc : aq_env_open(plan->config.task, ret_env, error);
+    return rc != 0 ? rc : aq_env_open(plan->config.task, ret_env, error);
 }
 
 /* ---- the runs ------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static int train_one(const aq_compare_plan *plan, size_t number, size_t precisio
         say_run(plan, number, precision, seed);
     }
     int rc = aq_compare_run_train(plan, precision, seed, quiet, ret_interrupted, error);
-    if (!rc && !quiet && !*ret_interrupted) {
+    if (rc == 0 && !quiet && !*ret_interrupted) {
         aq_compare_run_read(plan, precision, seed, &run);
         say_result(&run);
         aq_compare_run_fini(&run);
@@ -228,7 +228,7 @@ static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrup
         for (size_t turn = 0; turn < plan->precision_count; turn++) {
             int rc = train_one(plan, ++number, aq_compare_plan_turn(plan, round, turn),
                                plan->seed_first + round, quiet, ret_interrupted, error);
-            if (rc || *ret_interrupted) {
+            if (rc != 0 || *ret_interrupted) {
                 return rc;
             }
         }
@@ -253,22 +253,23 @@ static int report(const aq_compare_plan *plan, double task_threshold, bool json,
     aq_compare_summary summary;
     size_t finished = 0;
     int rc = aq_compare_summary_make(plan, task_threshold, &summary, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_compare_report_write(&summary, error);
     for (size_t i = 0; i < plan->precision_count; i++) {
         finished += summary.rows[i].finished;
     }
-    if (!rc && json) {
+    if (rc == 0 && json) {
         rc = print_json(plan, error);
-    } else if (!rc) {
-        rc = aq_compare_table_print(&summary, stdout) ? aq_fail(error, AQ_E_NOMEM, "out of memory")
-                                                      : 0;
+    } else if (rc == 0) {
+        rc = aq_compare_table_print(&summary, stdout) != 0
+                 ? aq_fail(error, AQ_E_NOMEM, "out of memory")
+                 : 0;
         (void)printf("\nreport     %s/report.html\n", plan->dir);
     }
     aq_compare_summary_fini(&summary);
-    if (!rc && finished == 0) {
+    if (rc == 0 && finished == 0) {
         rc = aq_fail(error, AQ_E_UNSUPPORTED, "no run came to its end; %s/report.html says why",
                      plan->dir);
     }
@@ -283,17 +284,17 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
                                : prepare_new(arguments, plan, &env, error);
     double task_threshold = env ? env->reward_threshold : (double)NAN;
     aq_env_unref(env);
-    if (!rc && !arguments->quiet) {
+    if (rc == 0 && !arguments->quiet) {
         (void)fprintf(stderr, "comparing in %s\n", plan->dir);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = train_all(plan, arguments->quiet, &interrupted, error);
     }
-    if (!rc && interrupted) {
+    if (rc == 0 && interrupted) {
         rc = aq_fail(error, AQ_E_CLOSED,
                      "interrupted; 'actorq compare --out %s --resume' goes on with it", plan->dir);
     }
-    return rc ? rc : report(plan, task_threshold, arguments->json, error);
+    return rc != 0 ? rc : report(plan, task_threshold, arguments->json, error);
 }
 
 /* For people: what was typed. What doesn't fit is left out. */

@@ -164,7 +164,7 @@ static int read_lines(FILE *file, char *text, aq_compare_curve *curve)
 {
     curve_reader reader = {.curve = curve};
     int rc = 0;
-    while (!rc && fgets(text, LINE_BYTES_MAX, file)) {
+    while (rc == 0 && fgets(text, LINE_BYTES_MAX, file)) {
         json_t *line = json_loads(text, 0, NULL);
         rc = take_line(&reader, line);
         json_decref(line);
@@ -172,7 +172,7 @@ static int read_lines(FILE *file, char *text, aq_compare_curve *curve)
     if (reader.staleness_count > 0) {
         curve->staleness = reader.staleness_sum / (double)reader.staleness_count;
     }
-    return rc ? rc : (ferror(file) ? AQ_E_IO : 0);
+    return rc != 0 ? rc : (ferror(file) ? AQ_E_IO : 0);
 }
 
 int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
@@ -190,7 +190,7 @@ int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_erro
     int rc = text ? read_lines(file, text, &curve) : AQ_E_NOMEM;
     aq_free(text);
     (void)fclose(file);
-    if (rc) {
+    if (rc != 0) {
         aq_compare_curve_fini(&curve);
         return aq_fail(error, rc, "%s: can't read the curve: %s", path, aq_error_text(rc));
     }

@@ -70,22 +70,22 @@ int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool ov
     int rc = 0;
     bool is_short = false;
     const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
-    for (size_t i = 0; !rc && i < summary->plan->seeds; i++) {
+    for (size_t i = 0; rc == 0 && i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.count >= 2) {
             rc = make_seed_curve(&runs[i].curve, over_steps, &seeds[count]);
-            count += rc ? 0 : 1;
+            count += rc != 0 ? 0 : 1;
         } else if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             is_short = true;
         }
     }
-    bool has_band = !rc && count > 0 && !is_short;
+    bool has_band = rc == 0 && count > 0 && !is_short;
     if (has_band) {
         fill_band(seeds, count, out, points);
     }
     for (size_t i = 0; i < count; i++) {
         aq_free(seeds[i].xs);
     }
-    if (!rc) {
+    if (rc == 0) {
         *ret_count = has_band ? points : 0;
     }
     return rc;
@@ -97,7 +97,7 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
     const size_t count = summary->plan->precision_count;
     aq_plot_point *points = aq_alloc(count * BAND_POINTS, sizeof(*points));
     int rc = points ? 0 : AQ_E_NOMEM;
-    for (size_t i = 0; !rc && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         series[i] = (aq_plot_series){.name = summary->plan->precisions[i],
                                      .points = points + i * BAND_POINTS,
                                      .colour = (uint32_t)i};
@@ -113,7 +113,7 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
         .level_name = isfinite(summary->threshold) ? "threshold" : NULL,
         .level = summary->threshold,
     };
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_plot_lines_draw(&chart, out);
     }
     aq_free(points);

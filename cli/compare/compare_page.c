@@ -245,13 +245,13 @@ static void add_config(const aq_compare_summary *summary, aq_long_text *out)
     uint8_t *end;
     aq_buffer_init(&yaml, YAML_BYTES_MAX);
     int rc = aq_settings_print_yaml(aq_run_config_table(), &summary->plan->config, &yaml);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_buffer_extend(&yaml, 1, &end);
     }
     out->rc = out->rc ? out->rc : rc;
     aq_long_text_add(out, "<details><summary>The configuration of every run, but for its precision "
                           "and seed</summary>\n<pre>");
-    if (!rc) {
+    if (rc == 0) {
         add_lines_html(out, (char *)yaml.data);
     }
     aq_long_text_add(out, "</pre></details>\n");

@@ -34,7 +34,7 @@ static bool is_word(const char *text)
 static int add_precision(aq_compare_plan *plan, const char *text, size_t size, aq_error *error)
 {
     char word[AQ_COMPARE_WORD_MAX];
-    if (aq_text_format(word, sizeof(word), "%.*s", (int)size, text) || !is_word(word)) {
+    if (aq_text_format(word, sizeof(word), "%.*s", (int)size, text) != 0 || !is_word(word)) {
         return aq_fail(error, AQ_E_INVALID, "'%.*s' is no precision", (int)size, text);
     }
     for (size_t i = 0; i < plan->precision_count; i++) {
@@ -56,7 +56,7 @@ int aq_compare_plan_precisions(aq_compare_plan *plan, const char *text, aq_error
     for (;;) {
         size_t size = strcspn(text, ",");
         int rc = add_precision(plan, text, size < 256 ? size : 256, error);
-        if (rc || text[size] == '\0') {
+        if (rc != 0 || text[size] == '\0') {
             return rc;
         }
         text += size + 1;
@@ -74,10 +74,10 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64
     (void)snprintf(assignment, sizeof(assignment), "quantizer.format=%s",
                    plan->precisions[precision]);
     int rc = aq_settings_assign(aq_run_config_table(), assignment, &config, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_run_config_validate(&config, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         *ret_config = config;
     }
     return rc;
@@ -99,7 +99,7 @@ int aq_compare_plan_run_dir(const aq_compare_plan *plan, size_t precision, uint6
 
 static int path_of(const char *dir, const char *name, char *out, size_t size, aq_error *error)
 {
-    return aq_text_format(out, size, "%s/%s", dir, name)
+    return aq_text_format(out, size, "%s/%s", dir, name) != 0
                ? aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long")
                : 0;
 }
@@ -123,10 +123,10 @@ static int write_config(const aq_compare_plan *plan, aq_error *error)
     aq_buffer yaml;
     int rc = path_of(plan->dir, "config.yaml", path, sizeof(path), error);
     aq_buffer_init(&yaml, FILE_BYTES_MAX);
-    if (!rc && aq_settings_print_yaml(aq_run_config_table(), &plan->config, &yaml)) {
+    if (rc == 0 && aq_settings_print_yaml(aq_run_config_table(), &plan->config, &yaml) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "the configuration could not be printed");
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_file_write_atomic(path, yaml.data, yaml.size, error);
     }
     aq_buffer_fini(&yaml);
@@ -138,10 +138,10 @@ int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
     int rc = write_config(plan, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = path_of(plan->dir, "plan.json", path, sizeof(path), error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     json_t *json = plan_json(plan);
@@ -161,7 +161,7 @@ static int take_precisions(aq_compare_plan *plan, const json_t *list, aq_error *
     {
         const char *text = json_string_value(item);
         int rc = text ? add_precision(plan, text, strlen(text), error) : AQ_E_CORRUPT;
-        if (rc) {
+        if (rc != 0) {
             return AQ_E_CORRUPT;
         }
     }
@@ -177,8 +177,8 @@ static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
                     &precisions, "seeds", &seeds, "seed_first", &seed_first, "threshold",
                     &threshold, "command", &command) ||
         seeds < 1 || seeds > AQ_COMPARE_SEEDS_MAX || seed_first < 1 ||
-        aq_text_set(plan->preset, sizeof(plan->preset), preset) ||
-        aq_text_set(plan->command, sizeof(plan->command), command)) {
+        aq_text_set(plan->preset, sizeof(plan->preset), preset) != 0 ||
+        aq_text_set(plan->command, sizeof(plan->command), command) != 0) {
         return AQ_E_CORRUPT;
     }
     plan->seeds = (uint64_t)seeds;
@@ -192,7 +192,7 @@ static int read_plan(aq_compare_plan *plan, const char *path, aq_error *error)
     aq_buffer text;
     aq_buffer_init(&text, FILE_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
         rc = json && !take_plan(plan, json, error)
                  ? 0
@@ -208,24 +208,24 @@ int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *e
     char path[AQ_CLI_PATH_MAX + 32];
     aq_compare_plan plan = {0};
     aq_settings_init(aq_run_config_table(), &plan.config);
-    if (aq_text_set(plan.dir, sizeof(plan.dir), dir)) {
+    if (aq_text_set(plan.dir, sizeof(plan.dir), dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
     int rc = path_of(dir, "plan.json", path, sizeof(path), error);
-    if (!rc && !aq_path_exists(path)) {
+    if (rc == 0 && !aq_path_exists(path)) {
         rc = aq_fail(error, AQ_E_NOT_FOUND, "%s holds no comparison to go on with (there is no %s)",
                      dir, path);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = read_plan(&plan, path, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = path_of(dir, "config.yaml", path, sizeof(path), error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_settings_read_file(aq_run_config_table(), path, &plan.config, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         *ret_plan = plan;
     }
     return rc;

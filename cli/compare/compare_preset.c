@@ -85,7 +85,7 @@ static const struct {
 static int assign_all(assignments list, aq_run_config *config, aq_error *error)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && list[i]; i++) {
+    for (size_t i = 0; rc == 0 && list[i]; i++) {
         rc = aq_settings_assign(aq_run_config_table(), list[i], config, error);
     }
     return rc;
@@ -99,10 +99,10 @@ int aq_compare_preset_apply(const char *name, bool has_choices, aq_run_config *c
             continue;
         }
         int rc = assign_all(presets[i].both, config, error);
-        if (!rc) {
+        if (rc == 0) {
             rc = assign_all(has_choices ? presets[i].choices : presets[i].boxes, config, error);
         }
-        return rc ? rc : assign_all(presets[i].last, config, error);
+        return rc != 0 ? rc : assign_all(presets[i].last, config, error);
     }
     return aq_fail(error, AQ_E_NOT_FOUND,
                    "there is no preset '%s': it is one of default, paper, paper-300 and none",

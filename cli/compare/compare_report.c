@@ -57,8 +57,8 @@ static int write_figure(const aq_compare_summary *summary, enum aq_compare_figur
                    aq_compare_figure_name(figure));
     aq_buffer_init(&svg, AQ_PLOT_BYTES_MAX);
     int rc = aq_compare_figure_draw(summary, figure, &svg);
-    rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
-            : aq_file_write_atomic(path, svg.data, svg.size, error);
+    rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
+                 : aq_file_write_atomic(path, svg.data, svg.size, error);
     aq_buffer_fini(&svg);
     return rc;
 }
@@ -66,14 +66,14 @@ static int write_figure(const aq_compare_summary *summary, enum aq_compare_figur
 int aq_compare_report_write(const aq_compare_summary *summary, aq_error *error)
 {
     int rc = write_json(summary, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = write_text(summary, "compare.csv", aq_compare_csv_rows, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = write_text(summary, "curves.csv", aq_compare_csv_curves, error);
     }
-    for (int i = 0; !rc && i < AQ_FIGURE_COUNT; i++) {
+    for (int i = 0; rc == 0 && i < AQ_FIGURE_COUNT; i++) {
         rc = write_figure(summary, (enum aq_compare_figure)i, error);
     }
-    return rc ? rc : write_text(summary, "report.html", aq_compare_page, error);
+    return rc != 0 ? rc : write_text(summary, "report.html", aq_compare_page, error);
 }

@@ -78,7 +78,7 @@ static void read_result(const char *dir, aq_compare_run *run)
     aq_buffer text;
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
     aq_buffer_init(&text, RESULT_BYTES_MAX);
-    if (!aq_file_read(path, &text, NULL)) {
+    if (aq_file_read(path, &text, NULL) == 0) {
         json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
         take_result(json, run);
         json_decref(json);
@@ -120,7 +120,7 @@ static void judge_end(const char *dir, aq_compare_run *run)
     aq_error error;
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
     run->outcome = AQ_OUTCOME_FAILED;
-    if (aq_compare_curve_read(path, &curve, &error)) {
+    if (aq_compare_curve_read(path, &curve, &error) != 0) {
         (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
                        error.text);
         return;
@@ -148,7 +148,7 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     aq_error problem;
     run->restarts += result->restarts;
     judge_end(dir, run);
-    if (!aq_train_report_make(config, dir, result, &report, &problem)) {
+    if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
         run->return_fresh = report.return_mean;
         run->return_fresh_std = report.return_std;
     }
@@ -162,14 +162,14 @@ static int train(const aq_run_config *config, const char *dir, bool quiet, aq_co
     aq_train_result result = {0};
     aq_error problem = {0};
     int rc = aq_dir_create(dir, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
     (void)snprintf(identity, sizeof(identity), "%s/run.json", dir);
     options.resume = aq_path_exists(identity);
     run->resumed += options.resume ? 1 : 0;
-    if (aq_train_session_run(config, &options, &result, &problem)) {
+    if (aq_train_session_run(config, &options, &result, &problem) != 0) {
         find_reason(dir, &problem, run);
     } else if (result.interrupted) {
         *ret_interrupted = true;
@@ -190,12 +190,12 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t
     aq_error problem = {0};
     bool interrupted = false;
     aq_compare_run run = {.return_fresh = NAN, .return_fresh_std = NAN};
-    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir))) {
+    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir)) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
     read_result(dir, &run);
     int rc = 0;
-    if (aq_compare_plan_config(plan, precision, seed, &config, &problem)) {
+    if (aq_compare_plan_config(plan, precision, seed, &config, &problem) != 0) {
         run.outcome = AQ_OUTCOME_REFUSED;
         (void)snprintf(run.reason, sizeof(run.reason), "%.*s", (int)sizeof(run.reason) - 1,
                        problem.text);
@@ -204,7 +204,7 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t
         run.reason[0] = '\0';
         rc = train(&config, dir, quiet, &run, &interrupted, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = write_result(dir, &run, error);
     }
     *ret_interrupted = interrupted;
@@ -229,7 +229,7 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t
         run.curve.states[i] = NAN;
     }
     aq_compare_energy_none(&run.energy);
-    if (!aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir))) {
+    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir)) == 0) {
         read_result(dir, &run);
         (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
         int rc = aq_compare_curve_read(path, &run.curve, NULL);

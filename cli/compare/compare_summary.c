@@ -202,7 +202,7 @@ static void choose_threshold(aq_compare_summary *summary, double task_threshold)
     if (isfinite(summary->plan->threshold)) {
         summary->threshold = summary->plan->threshold;
         summary->threshold_source = AQ_THRESHOLD_GIVEN;
-    } else if (!aq_parse_f64(summary->plan->config.evaluator.threshold, &own)) {
+    } else if (aq_parse_f64(summary->plan->config.evaluator.threshold, &own) == 0) {
         summary->threshold = own;
         summary->threshold_source = AQ_THRESHOLD_GIVEN;
     } else if (isfinite(task_threshold)) {

@@ -46,7 +46,7 @@ static int print_reached(const aq_compare_summary *summary, FILE *out)
     char text[CROSSING_BYTES];
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
                                   summary->plan->precision_count, &table);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
@@ -79,7 +79,7 @@ static int print_cost(const aq_compare_summary *summary, FILE *out)
     aq_figure room;
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
                                   summary->plan->precision_count, &table);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
@@ -113,10 +113,10 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
                                                                    : "95 % of what was reached");
     int rc = print_reached(summary, out);
     (void)fprintf(out, "\n");
-    if (!rc) {
+    if (rc == 0) {
         rc = print_cost(summary, out);
     }
-    for (size_t i = 0; !rc && i < plan->precision_count; i++) {
+    for (size_t i = 0; rc == 0 && i < plan->precision_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         if (row->finished < plan->seeds) {
             (void)aq_compare_row_state(summary, row, state, sizeof(state));

@@ -62,7 +62,7 @@ int aq_bench_lanes_init(aq_bench_lanes *lanes, const aq_env *env, uint32_t count
         }
         lanes->begun += rc == 0;
     }
-    if (rc) {
+    if (rc != 0) {
         aq_bench_lanes_fini(lanes);
     }
     return rc;
@@ -151,7 +151,7 @@ int aq_bench_lanes_reset(aq_bench_lanes *lanes, aq_error *error)
 {
     for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
         int rc = reset_lane(lanes, lane, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -193,7 +193,7 @@ static int go_on(aq_bench_lanes *lanes, aq_error *error)
             return fail(lanes, lane, "step", error);
         }
         int rc = reset_lane(lanes, lane, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -205,7 +205,7 @@ int aq_bench_lanes_step(aq_bench_lanes *lanes, uint64_t steps, aq_error *error)
     for (uint64_t i = 0; i < steps; i++) {
         step_lanes(lanes, actions_of(lanes, i));
         int rc = go_on(lanes, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }
@@ -229,7 +229,7 @@ int aq_bench_lanes_restore(aq_bench_lanes *lanes, aq_error *error)
         uint8_t *obs = (uint8_t *)lanes->rows.obs + lane * lanes->obs_bytes;
         int rc =
             aq_env_restore(lanes->env, state_of(lanes, lane), lanes->saved + lane * bytes, obs);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail(error, rc, "%s refuses a state of its own", lanes->env->name);
         }
     }

@@ -58,21 +58,21 @@ static int run_episode_and_physics(bench *b, aq_error *error)
     int64_t start = now_ns(b);
     int rc = aq_bench_lanes_reset(lanes, error);
     double reset_ns = (double)(now_ns(b) - start);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_bench_lanes_save(lanes);
     start = now_ns(b);
     rc = aq_bench_lanes_step(lanes, b->slice_steps, error);
     double spent_ns = (double)(now_ns(b) - start);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     start = now_ns(b);
     aq_bench_lanes_start_physics(lanes);
     double physics_ns = (double)(now_ns(b) - start);
     rc = aq_bench_lanes_restore(lanes, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     start = now_ns(b);
@@ -93,7 +93,7 @@ static int calibrate(bench *b, aq_error *error)
     for (;;) {
         int64_t start = now_ns(b);
         int rc = aq_bench_lanes_step(&b->lanes, b->slice_steps, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         if (now_ns(b) - start >= SLICE_NS) {
@@ -115,7 +115,7 @@ static int time_resets(bench *b, int64_t budget_ns, aq_error *error)
     int64_t spent_ns;
     do {
         int rc = aq_bench_lanes_reset(&b->lanes, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         resets += b->lanes.rows.count;
@@ -217,7 +217,7 @@ int aq_env_bench(const aq_env *env, double seconds, uint32_t lanes, uint64_t see
         lanes = env->class->physics != NULL ? AQ_ENV_BENCH_LANES_PHYSICS : AQ_ENV_BENCH_LANES;
     }
     int rc = aq_bench_lanes_init(&b.lanes, env, lanes, seed, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     b.slices = aq_alloc(SLICES_MAX, sizeof(slice));

@@ -104,7 +104,7 @@ static int run_bench(int argc, char **argv)
         rc = aq_env_bench(env, (double)arguments.seconds, (uint32_t)arguments.lanes, arguments.seed,
                           &report, &error);
     }
-    if (rc) {
+    if (rc != 0) {
         status = aq_command_failed(COMMAND, &error);
     } else if (arguments.json) {
         status = aq_command_print_json(COMMAND, make_json(env, &arguments, &report));

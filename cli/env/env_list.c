@@ -46,7 +46,7 @@ static int add_task(json_t *tasks, const aq_env_class *class, aq_error *error)
 {
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     json_t *row = aq_env_view_json(env);
@@ -88,7 +88,7 @@ static int add_row(aq_text_table *table, const aq_env_class *class, aq_error *er
     char schema[AQ_TABLE_CELL_BYTES];
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_text_table_row(table);
@@ -119,7 +119,8 @@ static int print_suite(FILE *out, const char *suite, size_t first, size_t end, a
     };
     aq_text_table *table = NULL;
     (void)fprintf(out, "%s%s\n", first > 0 ? "\n" : "", title_of(suite));
-    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), end - first, &table)) {
+    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), end - first, &table) !=
+        0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a table");
     }
     int rc = 0;
@@ -153,7 +154,7 @@ int aq_env_list_print(FILE *out, aq_error *error)
             end++;
         }
         int rc = print_suite(out, suite, first, end, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         first = end;

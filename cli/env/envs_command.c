@@ -36,7 +36,7 @@ static int show_list(const char *command, bool json)
     aq_error error = {0};
     json_t *object = NULL;
     int rc = json ? aq_env_list_json(&object, &error) : aq_env_list_print(stdout, &error);
-    if (rc) {
+    if (rc != 0) {
         return aq_command_failed(command, &error);
     }
     return json ? aq_command_print_json(command, object) : aq_command_printed(command);
@@ -47,7 +47,7 @@ static int show_task(const char *command, const char *task, bool json)
     aq_error error = {0};
     aq_env *env = NULL;
     int status;
-    if (aq_env_open(task, &env, &error)) {
+    if (aq_env_open(task, &env, &error) != 0) {
         return aq_command_failed(command, &error);
     }
     if (json) {

@@ -92,7 +92,7 @@ static int make_request(const char *text, const ProtobufCMessageDescriptor *desc
     }
     int rc = aq_reflect_from_json(descriptor, json, ret_request, error);
     json_decref(json);
-    return rc ? aq_fail_context(error, rc, "the request") : 0;
+    return rc != 0 ? aq_fail_context(error, rc, "the request") : 0;
 }
 
 /* 0, or a failure: AQ_E_PEER when the answer was the error in *ret_status. */
@@ -105,21 +105,21 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
     ProtobufCMessage *request = NULL;
     ProtobufCMessage *reply = NULL;
     int rc = aq_rpc_catalog_find(arguments->method, &method, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = make_request(arguments->request ? arguments->request : "{}",
                           aq_rpc_catalog_method(method)->input, &request, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_live_endpoint_url(arguments->endpoint, url, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_caller_open(url, &caller, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
                             ret_status, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         *ret_reply = aq_reflect_to_json(reply);
     }
     if (reply) {
@@ -155,7 +155,7 @@ static int run(int argc, char **argv)
         (void)fprintf(stderr, "%s: %s\n", aq_rpc_code_name(answer.code), answer.message);
         return STATUS_EXIT_BASE + (int)answer.code;
     }
-    return rc ? aq_command_failed(argv[0], &error) : aq_command_print_json(argv[0], reply);
+    return rc != 0 ? aq_command_failed(argv[0], &error) : aq_command_print_json(argv[0], reply);
 }
 
 const aq_command aq_command_call = {

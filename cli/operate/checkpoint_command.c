@@ -50,7 +50,7 @@ static int ask(const char *command, const checkpoint_arguments *arguments, aq_er
     ProtobufCMessage *answer = NULL;
     int status = EXIT_SUCCESS;
     if (aq_operation_call(arguments->endpoint, "Operations/Checkpoint", &request.base,
-                          (uint32_t)arguments->timeout_ms, &answer, error)) {
+                          (uint32_t)arguments->timeout_ms, &answer, error) != 0) {
         return aq_command_failed(command, error);
     }
     const Actorq__V1__CheckpointReply *reply = (Actorq__V1__CheckpointReply *)answer;

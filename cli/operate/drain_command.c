@@ -57,7 +57,7 @@ static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_
     ProtobufCMessage *answer = NULL;
     int rc = aq_operation_call(arguments->endpoint, "Operations/Status", &request.base,
                                CALL_TIMEOUT_MS, &answer, error);
-    if (!rc) {
+    if (rc == 0) {
         *ret_status = (Actorq__V1__StatusReply *)answer;
     }
     return rc;
@@ -71,7 +71,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *
     request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
     int rc = aq_operation_call(arguments->endpoint, "Operations/Drain", &request.base,
                                CALL_TIMEOUT_MS, &answer, error);
-    if (!rc) {
+    if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }
     return rc;
@@ -80,7 +80,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *
 static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choice, aq_error *error)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < choice->count; i++) {
+    for (size_t i = 0; rc == 0 && i < choice->count; i++) {
         rc = ask_one(arguments, choice->members[i].member, error);
     }
     return rc;
@@ -94,7 +94,7 @@ static int wait_for_all(const drain_arguments *arguments, const aq_drain_choice 
     for (;;) {
         Actorq__V1__StatusReply *status = NULL;
         int rc = look(arguments, &status, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         size_t left = aq_drain_choice_left(choice, status);
@@ -117,18 +117,18 @@ static int drain(const drain_arguments *arguments, aq_error *error)
     aq_drain_choice choice;
     Actorq__V1__StatusReply *status = NULL;
     int rc = look(arguments, &status, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_drain_choice_make(&choice, arguments->member, status, error);
     actorq__v1__status_reply__free_unpacked(status, NULL);
-    if (!rc) {
+    if (rc == 0) {
         rc = ask_all(arguments, &choice, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = wait_for_all(arguments, &choice, error);
     }
-    for (size_t i = 0; !rc && i < choice.count; i++) {
+    for (size_t i = 0; rc == 0 && i < choice.count; i++) {
         (void)printf("%s has left (member %" PRIu64 ")\n", choice.members[i].name,
                      choice.members[i].member);
     }

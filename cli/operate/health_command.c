@@ -58,7 +58,7 @@ static int run(int argc, char **argv)
     }
     const char *path = arguments.ready ? "/readyz" : "/healthz";
     if (aq_http_get(listen, path, (uint32_t)arguments.timeout_ms, &status, body, sizeof(body),
-                    &error)) {
+                    &error) != 0) {
         return aq_command_failed(argv[0], &error);
     }
     (void)fputs(body, stdout);

@@ -140,7 +140,7 @@ static int take_apart(const http_visit *visit, const char *answer, unsigned *ret
     if (strlen(answer) > STATUS_PLACE + STATUS_DIGITS && strncmp(answer, "HTTP/1.", 7) == 0) {
         memcpy(digits, answer + STATUS_PLACE, STATUS_DIGITS);
     }
-    if (!end || aq_parse_u64(digits, &status)) {
+    if (!end || aq_parse_u64(digits, &status) != 0) {
         return aq_fail(visit->error, AQ_E_FOREIGN, "%s: what answers there is not HTTP",
                        visit->listen);
     }

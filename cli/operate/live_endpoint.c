@@ -23,7 +23,7 @@ static bool is_folder(const char *path)
 static int take_url(const char *text, char *ret_url, aq_error *error)
 {
     int rc = aq_url_validate(text, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (aq_url_is_wildcard(text)) {
@@ -45,7 +45,7 @@ static int parse_endpoint(const char *path, const aq_buffer *text, char *ret_url
         rc = aq_fail(error, AQ_E_CORRUPT, "%s does not name a learner", path);
     } else {
         rc = take_url(url, ret_url, error);
-        rc = rc ? aq_fail_context(error, rc, "%s", path) : 0;
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
     }
     json_decref(endpoint);
     return rc;
@@ -55,7 +55,7 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
 {
     char path[PATH_BYTES_MAX];
     aq_buffer text;
-    if (aq_text_format(path, sizeof(path), "%s/endpoint.json", folder)) {
+    if (aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
     }
     if (!aq_path_exists(path)) {
@@ -66,7 +66,7 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
     }
     aq_buffer_init(&text, ENDPOINT_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = parse_endpoint(path, &text, ret_url, error);
     }
     aq_buffer_fini(&text);

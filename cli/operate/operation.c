@@ -15,13 +15,13 @@ int aq_operation_call(const char *endpoint, const char *method, const ProtobufCM
     aq_caller_method found;
     aq_caller *caller = NULL;
     int rc = aq_rpc_catalog_find(method, &found, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_live_endpoint_url(endpoint, url, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_caller_open(url, &caller, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_caller_call(caller, found, request, timeout_ms, ret_reply, &answer, error);
     }
     aq_caller_close(caller);

@@ -93,7 +93,7 @@ static int change(const char *command, const set_arguments *arguments, aq_error 
     request.n_assignments = arguments->assignments.count;
     request.assignments = texts;
     if (aq_operation_call(arguments->endpoint, "Operations/Configure", &request.base,
-                          (uint32_t)arguments->timeout_ms, &answer, error)) {
+                          (uint32_t)arguments->timeout_ms, &answer, error) != 0) {
         return aq_command_failed(command, error);
     }
     if (arguments->json) {

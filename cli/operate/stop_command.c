@@ -56,7 +56,7 @@ static int run(int argc, char **argv)
     }
     request.reason = (char *)(uintptr_t)arguments.reason; /* packing only reads it */
     if (aq_operation_call(arguments.endpoint, "Operations/Stop", &request.base,
-                          (uint32_t)arguments.timeout_ms, &answer, &error)) {
+                          (uint32_t)arguments.timeout_ms, &answer, &error) != 0) {
         return aq_command_failed(argv[0], &error);
     }
     protobuf_c_message_free_unpacked(answer, NULL);

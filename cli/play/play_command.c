@@ -112,13 +112,13 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
     } else {
         rc = aq_policy_source_read(arguments->source, arguments->precision, &p->policy, p->path,
                                    error);
-        task = rc || task ? task : p->policy->task;
+        task = rc != 0 || task ? task : p->policy->task;
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_env_open(task, &p->env, error);
-    return rc ? rc : aq_env_picture_check(p->env, error);
+    return rc != 0 ? rc : aq_env_picture_check(p->env, error);
 }
 
 static int open_screen(const play_arguments *arguments, play *p, aq_error *error)
@@ -138,8 +138,8 @@ static int open_screen(const play_arguments *arguments, play *p, aq_error *error
 static int prepare(const play_arguments *arguments, play *p, aq_error *error)
 {
     int rc = open_play(arguments, p, error);
-    rc = rc ? rc : aq_player_create(p->env, p->policy, arguments->seed, &p->player, error);
-    if (rc) {
+    rc = rc != 0 ? rc : aq_player_create(p->env, p->policy, arguments->seed, &p->player, error);
+    if (rc != 0) {
         return rc;
     }
     p->episodes = aq_alloc(arguments->episodes, sizeof(*p->episodes));
@@ -178,7 +178,7 @@ static int show(play *p, uint32_t number, aq_error *error)
     if (p->film) {
         aq_player_draw(p->player, aq_film_canvas(p->film));
         int rc = aq_film_take(p->film, error);
-        return rc || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
+        return rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
     }
     if (!p->canvas.pixels) {
         return 0;
@@ -186,7 +186,7 @@ static int show(play *p, uint32_t number, aq_error *error)
     int rc = aq_text_format(caption, sizeof(caption),
                             "episode %" PRIu32 ", step %" PRIu32 ", return %.2f", number + 1,
                             now.steps, now.episode_return);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "the line below the picture does not fit");
     }
     aq_player_draw(p->player, &p->canvas);
@@ -196,10 +196,10 @@ static int show(play *p, uint32_t number, aq_error *error)
 static int play_episode(play *p, uint32_t number, aq_error *error)
 {
     int rc = aq_player_start(p->player, number, error);
-    rc = rc ? rc : show(p, number, error);
+    rc = rc != 0 ? rc : show(p, number, error);
     while (rc == 0 && aq_player_look(p->player).end == AQ_STEP_GOES_ON) {
         rc = aq_player_step(p->player, error);
-        rc = rc ? rc : show(p, number, error);
+        rc = rc != 0 ? rc : show(p, number, error);
     }
     p->episodes[number] = aq_player_look(p->player);
     return rc;
@@ -271,8 +271,8 @@ static int run(int argc, char **argv)
     arguments.film.height = arguments.size.height;
     arguments.film.pictures_per_second = (uint32_t)arguments.rate;
     int rc = prepare(&arguments, &p, &error);
-    rc = rc ? rc : play_all(&arguments, &p, &error);
-    if (rc) {
+    rc = rc != 0 ? rc : play_all(&arguments, &p, &error);
+    if (rc != 0) {
         status = aq_command_failed(argv[0], &error);
     } else if (arguments.json) {
         status = aq_command_print_json(argv[0], make_json(&arguments, &p));

@@ -158,8 +158,8 @@ static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_erro
         rc = aq_run_plot_create(arguments->runs, arguments->run_count, &arguments->options,
                                 ret_plot, error);
     }
-    rc = rc ? rc : check_points(arguments, *ret_plot, error);
-    return rc ? rc : write_picture(arguments, *ret_plot, error);
+    rc = rc != 0 ? rc : check_points(arguments, *ret_plot, error);
+    return rc != 0 ? rc : write_picture(arguments, *ret_plot, error);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static int run(int argc, char **argv)
     arguments.options.width = arguments.size.width;
     arguments.options.height = arguments.size.height;
     int rc = draw(&arguments, &plot, &error);
-    status = rc ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, plot);
+    status = rc != 0 ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, plot);
     aq_run_plot_destroy(plot);
     return status;
 }

@@ -109,7 +109,7 @@ int aq_run_groups_make(const aq_run_config *configs, const char *const *names, s
     const bool each = by && strcmp(by, "run") == 0;
     AQ_ASSERT(count >= 1);
     int rc = each ? 0 : choose_rows(configs, count, by, &rows, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_run_groups made = {

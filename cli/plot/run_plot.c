@@ -68,7 +68,7 @@ static int read_run(aq_run_plot *plot, size_t index, const char *run, aq_error *
 {
     char path[PATH_BYTES_MAX];
     aq_run_series series = {0};
-    if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run)) {
+    if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run);
     }
     (void)snprintf(path, sizeof(path), "%s/config.yaml", run);
@@ -77,12 +77,12 @@ static int read_run(aq_run_plot *plot, size_t index, const char *run, aq_error *
     }
     aq_settings_init(aq_run_config_table(), &plot->configs[index]);
     int rc = aq_settings_read_file(aq_run_config_table(), path, &plot->configs[index], error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
     rc = aq_path_exists(path) ? aq_run_series_read(path, plot->options->y, &series, error) : 0;
-    if (!rc && take_series(&series, plot->options->x, &plot->curves[index])) {
+    if (rc == 0 && take_series(&series, plot->options->x, &plot->curves[index])) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     aq_run_series_fini(&series);
@@ -138,7 +138,7 @@ static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *err
 {
     int rc = aq_run_groups_make(plot->configs, runs, plot->run_count, plot->options->by,
                                 &plot->groups, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (plot->groups.count > AQ_PLOT_SERIES_MAX) {
@@ -151,7 +151,7 @@ static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *err
     if (!plot->group_curves) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    for (size_t i = 0; !rc && i < plot->groups.count; i++) {
+    for (size_t i = 0; rc == 0 && i < plot->groups.count; i++) {
         rc = make_curve(plot, i, error);
     }
     return rc;
@@ -171,14 +171,14 @@ int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_
     plot->configs = aq_alloc(count, sizeof(*plot->configs));
     plot->curves = aq_alloc(count, sizeof(*plot->curves));
     int rc = plot->configs && plot->curves ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    for (size_t i = 0; !rc && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = read_run(plot, i, runs[i], error);
     }
-    if (!rc) {
+    if (rc == 0) {
         choose_unit(plot);
         rc = make_curves(plot, runs, error);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_run_plot_destroy(plot);
         return rc;
     }

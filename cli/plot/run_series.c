@@ -121,7 +121,7 @@ static int take_line(series_reader *reader, const char *text)
     }
     point.learner_steps = reader->anchor_learner_steps;
     int rc = isfinite(point.value) ? add(reader, &point) : 0;
-    if (!rc && isfinite(learner_steps)) {
+    if (rc == 0 && isfinite(learner_steps)) {
         anchor(reader, point.env_steps, learner_steps);
     }
     return rc;
@@ -133,7 +133,7 @@ static int take_name(series_reader *reader, const char *quantity)
 {
     const char *name = strcmp(quantity, "return") == 0 ? "return_mean" : quantity;
     int rc = aq_text_set(reader->name, sizeof(reader->name), name);
-    if (rc || name[0] == '\0') {
+    if (rc != 0 || name[0] == '\0') {
         return AQ_E_INVALID;
     }
     reader->name_bytes = strlen(name) + 1;
@@ -152,7 +152,7 @@ static int read_lines(series_reader *reader, FILE *file, char *line, aq_error *e
         const size_t size = strlen(line);
         const bool whole = size > 0 && line[size - 1] == '\n';
         int rc = whole && !skipping ? take_line(reader, line) : 0;
-        if (rc) {
+        if (rc != 0) {
             return aq_fail(error, rc, "%s: %s", reader->path,
                            rc == AQ_E_TOO_BIG ? "too many points" : aq_error_text(rc));
         }
@@ -178,7 +178,7 @@ int aq_run_series_read(const char *path, const char *quantity, aq_run_series *re
                   : aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
     aq_free(line);
     (void)fclose(file);
-    if (rc) {
+    if (rc != 0) {
         aq_run_series_fini(&reader.series);
         return rc;
     }

@@ -61,10 +61,10 @@ static int read_checkpoint(aq_checkpoint_found *found, aq_error *error)
     aq_buffer bytes;
     aq_buffer_init(&bytes, AQ_CHECKPOINT_FILE_BYTES_MAX);
     int rc = aq_file_read(found->path, &bytes, error);
-    if (!rc) {
+    if (rc == 0) {
         found->file_bytes = bytes.size;
         rc = aq_wire_checkpoint_unpack(bytes.data, bytes.size, &found->checkpoint, error);
-        rc = rc ? aq_fail_context(error, rc, "%s", found->path) : 0;
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", found->path) : 0;
     }
     aq_buffer_fini(&bytes);
     return rc;
@@ -78,7 +78,7 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
     uint64_t step;
     while (find_step(folder, most, &step, name)) {
         aq_error problem = {0};
-        if (aq_text_format(ret_found->path, sizeof(ret_found->path), "%s/%s", folder, name)) {
+        if (aq_text_format(ret_found->path, sizeof(ret_found->path), "%s/%s", folder, name) != 0) {
             return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
         }
         if (!read_checkpoint(ret_found, &problem)) {

@@ -53,7 +53,7 @@ static json_t *config_json(const aq_checkpoint *checkpoint)
 {
     aq_run_config config;
     if (aq_config_view_parse("config", checkpoint->config, strlen(checkpoint->config), &config,
-                             NULL)) {
+                             NULL) != 0) {
         return json_null();
     }
     return aq_config_view_json(&config);
@@ -147,8 +147,8 @@ int aq_checkpoint_view_print(FILE *out, const char *path, const aq_checkpoint *c
     (void)fprintf(out, "%s: a checkpoint\n", aq_plain_text(plain, sizeof(plain), path));
     print_facts(out, checkpoint, file_bytes);
     print_best(out, checkpoint);
-    if (!aq_config_view_parse("config", checkpoint->config, strlen(checkpoint->config), &config,
-                              NULL)) {
+    if (aq_config_view_parse("config", checkpoint->config, strlen(checkpoint->config), &config,
+                             NULL) == 0) {
         aq_config_view_print(out, &config);
     }
     (void)fputc('\n', out);

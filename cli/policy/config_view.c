@@ -18,7 +18,7 @@ int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     int rc = aq_settings_read_yaml(aq_run_config_table(), name, text, size, &config, error);
-    if (!rc) {
+    if (rc == 0) {
         *ret_config = config;
     }
     return rc;

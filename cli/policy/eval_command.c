@@ -75,7 +75,7 @@ static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_
                      aq_error *error)
 {
     int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), ret_task, error);
-    return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
+    return rc != 0 ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
 
 static int evaluate(const eval_arguments *arguments, eval_report *report, aq_error *error)
@@ -84,14 +84,14 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
     aq_engine *engine = NULL;
     int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
                                    error);
-    if (!rc) {
+    if (rc == 0) {
         rc = find_task(report, snapshot, &report->task, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         report->precision = aq_precision_name(snapshot);
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         report->rung = aq_engine_rung(engine);
         rc = aq_long_evaluation(report->task.env, engine, (uint32_t)arguments->episodes,
                                 report->seed, &report->result, error);

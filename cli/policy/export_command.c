@@ -71,7 +71,7 @@ static int choose_path(const export_arguments *arguments, export_report *report,
     int rc = arguments->output
                  ? aq_text_set(report->path, sizeof(report->path), arguments->output)
                  : aq_text_format(report->path, sizeof(report->path), "%s.c", arguments->name);
-    return rc ? aq_fail(error, rc, "the path of the output is too long") : 0;
+    return rc != 0 ? aq_fail(error, rc, "the path of the output is too long") : 0;
 }
 
 /* Nothing is written before all of the text is there. */
@@ -80,10 +80,10 @@ static int write_text(const export_arguments *arguments, export_report *report, 
     aq_buffer text;
     aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
     int rc = aq_export_c(report->snapshot, arguments->name, &text, &report->figures, error);
-    if (rc) {
+    if (rc != 0) {
         rc = aq_fail_context(error, rc, "%s", report->source);
     }
-    if (!rc) {
+    if (rc == 0) {
         report->bytes = text.size;
         rc = aq_file_write_atomic(report->path, text.data, text.size, error);
     }
@@ -94,11 +94,11 @@ static int write_text(const export_arguments *arguments, export_report *report, 
 static int export_policy(const export_arguments *arguments, export_report *report, aq_error *error)
 {
     int rc = choose_path(arguments, report, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_policy_source_read(arguments->source, AQ_PRECISION_AS_STORED, &report->snapshot,
                                    report->source, error);
     }
-    return rc ? rc : write_text(arguments, report, error);
+    return rc != 0 ? rc : write_text(arguments, report, error);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static int run(int argc, char **argv)
         return status;
     }
     int rc = export_policy(&arguments, &report, &error);
-    status = rc ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, &report);
+    status = rc != 0 ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, &report);
     aq_snapshot_unref(report.snapshot);
     return status;
 }

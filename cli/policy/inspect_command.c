@@ -47,14 +47,14 @@ static int show_policy(const char *path, const aq_buffer *bytes, bool json, json
 {
     aq_snapshot *snapshot;
     int rc = aq_wire_policy_unpack(bytes->data, bytes->size, &snapshot, error);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail_context(error, rc, "%s", path);
     }
     if (json) {
         *ret_json = aq_policy_view_json(snapshot, bytes->size);
     } else {
         rc = aq_policy_view_print(stdout, path, snapshot, bytes->size);
-        rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+        rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
     }
     aq_snapshot_unref(snapshot);
     return rc;
@@ -65,14 +65,14 @@ static int show_checkpoint(const char *path, const aq_buffer *bytes, bool json, 
 {
     aq_checkpoint checkpoint;
     int rc = aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, error);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail_context(error, rc, "%s", path);
     }
     if (json) {
         *ret_json = aq_checkpoint_view_json(&checkpoint, bytes->size);
     } else {
         rc = aq_checkpoint_view_print(stdout, path, &checkpoint, bytes->size);
-        rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+        rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
     }
     aq_checkpoint_fini(&checkpoint);
     return rc;
@@ -88,7 +88,7 @@ static int show_bytes(const char *path, const aq_buffer *bytes, bool json, json_
     if (rc == AQ_E_FOREIGN) {
         return aq_fail_context(error, rc, "%s: neither a policy nor a checkpoint", path);
     }
-    if (rc) {
+    if (rc != 0) {
         return aq_fail_context(error, rc, "%s", path);
     }
     if (kind == AQ_FRAME_POLICY) {
@@ -106,7 +106,7 @@ static int show_file(const char *path, bool json, json_t **ret_json, aq_error *e
     aq_buffer bytes;
     aq_buffer_init(&bytes, AQ_CHECKPOINT_FILE_BYTES_MAX);
     int rc = aq_file_read(path, &bytes, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = show_bytes(path, &bytes, json, ret_json, error);
     }
     aq_buffer_fini(&bytes);
@@ -117,7 +117,7 @@ static int show_run(const char *path, bool json, json_t **ret_json, aq_error *er
 {
     aq_run_record *record;
     int rc = aq_run_record_read(path, &record, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (json) {

@@ -231,7 +231,7 @@ int aq_layer_figures_print(FILE *out, const aq_layer_figures *figures, size_t co
     };
     aq_text_table *table;
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), count, &table);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < count; i++) {

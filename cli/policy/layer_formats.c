@@ -19,7 +19,8 @@ static int parse_row(char *word, aq_layer_format *ret_row, aq_error *error)
         return aq_fail(error, AQ_E_INVALID, "'%s' is not LAYER:FORMAT", word);
     }
     *colon = '\0';
-    if (aq_parse_i64(word, &layer) || layer < -AQ_NET_LAYERS_MAX || layer >= AQ_NET_LAYERS_MAX) {
+    if (aq_parse_i64(word, &layer) != 0 || layer < -AQ_NET_LAYERS_MAX ||
+        layer >= AQ_NET_LAYERS_MAX) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is no number of a layer, %d to %d", word,
                        -AQ_NET_LAYERS_MAX, AQ_NET_LAYERS_MAX - 1);
     }
@@ -44,7 +45,7 @@ int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats, aq_e
         memcpy(word, at, length);
         word[length] = '\0';
         int rc = parse_row(word, &list.rows[list.count], error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         list.count++;

@@ -60,7 +60,7 @@ const char *aq_precision_name(const aq_snapshot *snapshot)
 static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
 {
     int rc = aq_text_format(ret_path, AQ_POLICY_PATH_MAX, "%s/%s", folder, name);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s: the path is too long", folder);
     }
     if (!aq_path_exists(ret_path)) {
@@ -79,8 +79,8 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
     int rc;
     if (precision != AQ_FORMAT_F32) {
         rc = find_in_folder(folder, "policy.aq", ret_path, error);
-        rc = rc ? rc : aq_policy_file_read(ret_path, &snapshot, error);
-        if (rc) {
+        rc = rc != 0 ? rc : aq_policy_file_read(ret_path, &snapshot, error);
+        if (rc != 0) {
             return rc;
         }
         if (precision == AQ_PRECISION_AS_STORED || common_format(snapshot) == precision) {
@@ -90,13 +90,13 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
         aq_snapshot_unref(snapshot);
     }
     rc = find_in_folder(folder, "policy.fp32.aq", ret_path, error);
-    return rc ? rc : aq_policy_file_read(ret_path, ret_snapshot, error);
+    return rc != 0 ? rc : aq_policy_file_read(ret_path, ret_snapshot, error);
 }
 
 static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_path, aq_error *error)
 {
     int rc = aq_text_set(ret_path, AQ_POLICY_PATH_MAX, path);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
     return aq_policy_file_read(path, ret_snapshot, error);
@@ -114,7 +114,7 @@ int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
 {
     aq_params params;
     int rc = aq_params_init(&snapshot->spec, &params);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     memcpy(params.block, snapshot->arrays,
@@ -145,7 +145,7 @@ int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_pla
     };
     aq_params params;
     int rc = aq_policy_source_params(snapshot, &params);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "no memory for the policy's parameters");
     }
     rc = aq_quantize(&snapshot->spec, &params, plan, &meta, ret_snapshot, error);
@@ -166,7 +166,7 @@ static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
     if (format == AQ_FORMAT_F32) {
         const aq_quantize_plan plan = {.format = precision};
         rc = aq_policy_source_quantize(stored, &plan, ret_snapshot, error);
-        rc = rc ? aq_fail_context(error, rc, "%s", path) : 0;
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
     } else {
         rc = aq_fail(error, AQ_E_UNSUPPORTED,
                      "%s holds %s weights, from which %s ones cannot be had; the run folder keeps "
@@ -184,5 +184,5 @@ int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snap
     int rc = is_folder(run_or_policy)
                  ? read_folder(run_or_policy, precision, &stored, ret_path, error)
                  : read_file(run_or_policy, &stored, ret_path, error);
-    return rc ? rc : convert(ret_path, stored, precision, ret_snapshot, error);
+    return rc != 0 ? rc : convert(ret_path, stored, precision, ret_snapshot, error);
 }

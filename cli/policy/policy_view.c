@@ -133,7 +133,7 @@ int aq_policy_view_print(FILE *out, const char *path, const aq_snapshot *snapsho
     char plain[TEXT_BYTES];
     aq_layer_figures figures[AQ_NET_LAYERS_MAX];
     int rc = figures_of(snapshot, figures);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     (void)fprintf(out, "%s: a policy, %s\n", aq_plain_text(plain, sizeof(plain), path),

@@ -22,7 +22,7 @@ static int observe(const aq_snapshot *exact, const aq_params *params,
         const size_t left = obs->rows - row;
         int rc = aq_range_observe(&observer, &exact->spec, params, obs->ranged + row * inputs,
                                   left < RANGE_ROWS ? left : RANGE_ROWS);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail(error, rc, "the ranges of activations: %s",
                            rc == AQ_E_CORRUPT ? "the network computes NaN or infinity"
                                               : aq_error_text(rc));
@@ -39,13 +39,13 @@ static int measure(aq_snapshot *snapshot, const aq_params *params,
     aq_engine *engine = NULL;
     aq_quant_error measured;
     int rc = aq_engine_create(snapshot, ENGINE_ROWS, plan->cpu_flags, &engine, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_quant_error_measure(engine, &snapshot->spec, params, obs->measured, obs->rows,
                                 &measured);
     aq_engine_destroy(engine);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "the error can't be measured: %s",
                        rc == AQ_E_CORRUPT ? "it is NaN or infinite" : aq_error_text(rc));
     }
@@ -61,7 +61,7 @@ int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan
     aq_quantize_plan quantize = plan->quantize;
     aq_snapshot *snapshot = NULL;
     int rc = aq_policy_source_params(exact, &params);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "no memory for the policy's parameters");
     }
     quantize.ranges = NULL;
@@ -69,10 +69,10 @@ int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan
         rc = observe(exact, &params, plan, obs, &ranges, error);
         quantize.ranges = &ranges;
     }
-    rc = rc ? rc : aq_policy_source_quantize(exact, &quantize, &snapshot, error);
-    rc = rc ? rc : measure(snapshot, &params, plan, obs, error);
+    rc = rc != 0 ? rc : aq_policy_source_quantize(exact, &quantize, &snapshot, error);
+    rc = rc != 0 ? rc : measure(snapshot, &params, plan, obs, error);
     aq_params_fini(&params);
-    if (rc) {
+    if (rc != 0) {
         aq_snapshot_unref(snapshot);
         return rc;
     }

@@ -54,7 +54,7 @@ static int read_exact(const char *source, quantize_report *report, aq_error *err
     const bool is_folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
     int rc = aq_policy_source_read(source, is_folder ? AQ_FORMAT_F32 : AQ_PRECISION_AS_STORED,
                                    &report->exact, report->path, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (uint32_t i = 0; i < report->exact->spec.layer_count; i++) {
@@ -75,14 +75,14 @@ static int play(const quantize_report *report, const aq_env_task *task, size_t r
 {
     aq_engine *engine = NULL;
     int rc = aq_engine_create(report->exact, AQ_GREEDY_OBS_LANES, aq_cpu_flags(), &engine, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     float *obs = aq_alloc(rows, task->obs_elements * sizeof(*obs));
     rc = obs ? aq_greedy_obs(task, engine, rows, seed, obs, error)
              : aq_fail(error, AQ_E_NOMEM, "no memory for %zu observations", rows);
     aq_engine_destroy(engine);
-    if (rc) {
+    if (rc != 0) {
         aq_free(obs);
         return rc;
     }
@@ -97,36 +97,36 @@ static int make(const aq_quantize_arguments *arguments, quantize_report *report,
     float *measured = NULL, *ranged = NULL;
     int rc =
         aq_env_task_find(report->exact->task, aq_schema_hash(&report->exact->schema), &task, error);
-    rc = rc ? rc : aq_env_task_check_policy(&task, report->exact, error);
-    rc = rc ? rc : play(report, &task, rows, arguments->seed, &measured, error);
-    if (!rc && arguments->plan.static_activations) {
+    rc = rc != 0 ? rc : aq_env_task_check_policy(&task, report->exact, error);
+    rc = rc != 0 ? rc : play(report, &task, rows, arguments->seed, &measured, error);
+    if (rc == 0 && arguments->plan.static_activations) {
         rc = play(report, &task, rows, arguments->seed + 1, &ranged, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         const aq_post_quantize_obs obs = {.measured = measured, .ranged = ranged, .rows = rows};
         rc = aq_post_quantize(report->exact, &arguments->plan, &obs, &report->made, error);
     }
     aq_free(measured);
     aq_free(ranged);
     aq_env_task_fini(&task);
-    return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
+    return rc != 0 ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
 
 static int quantize(aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
 {
     aq_quantize_plan *plan = &arguments->plan.quantize;
     int rc = read_exact(arguments->source, report, error);
-    rc = rc ? rc : check_target(report->path, arguments->target, error);
-    rc = rc ? rc
-            : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
-                                       plan->layer_formats, error);
-    rc = rc ? rc : aq_quantize_arguments_check(arguments, &report->exact->spec, error);
+    rc = rc != 0 ? rc : check_target(report->path, arguments->target, error);
+    rc = rc != 0 ? rc
+                 : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
+                                            plan->layer_formats, error);
+    rc = rc != 0 ? rc : aq_quantize_arguments_check(arguments, &report->exact->spec, error);
     if (arguments->plan.range_method == AQ_RANGE_NONE) {
         arguments->plan.range_method = AQ_RANGE_PERCENTILE;
     }
-    rc = rc ? rc : make(arguments, report, error);
-    rc = rc ? rc : aq_policy_file_write(arguments->target, report->made, error);
-    if (!rc) {
+    rc = rc != 0 ? rc : make(arguments, report, error);
+    rc = rc != 0 ? rc : aq_policy_file_write(arguments->target, report->made, error);
+    if (rc == 0) {
         report->bytes_exact = file_bytes(report->path);
         report->bytes_made = file_bytes(arguments->target);
     }

@@ -49,10 +49,10 @@ static int take_identity(aq_run_record *record, const json_t *identity)
         return AQ_E_CORRUPT;
     }
     record->seed = (uint64_t)seed;
-    return aq_text_set(record->run_id, sizeof(record->run_id), run_id) ||
-                   aq_text_set(record->task, sizeof(record->task), task) ||
-                   aq_text_set(record->made, sizeof(record->made), made) ||
-                   aq_text_set(record->software, sizeof(record->software), software)
+    return aq_text_set(record->run_id, sizeof(record->run_id), run_id) != 0 ||
+                   aq_text_set(record->task, sizeof(record->task), task) != 0 ||
+                   aq_text_set(record->made, sizeof(record->made), made) != 0 ||
+                   aq_text_set(record->software, sizeof(record->software), software) != 0
                ? AQ_E_CORRUPT
                : 0;
 }
@@ -67,10 +67,10 @@ static int read_identity(record_reader *reader, aq_error *error)
     }
     aq_buffer_init(&text, IDENTITY_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         json_t *identity = json_loadb((const char *)text.data, text.size, 0, NULL);
         rc = identity ? take_identity(reader->record, identity) : AQ_E_CORRUPT;
-        rc = rc ? aq_fail(error, rc, "%s: not the identity of a run", path) : 0;
+        rc = rc != 0 ? aq_fail(error, rc, "%s: not the identity of a run", path) : 0;
         json_decref(identity);
     }
     aq_buffer_fini(&text);
@@ -83,7 +83,7 @@ static void read_config(record_reader *reader)
     aq_run_record *record = reader->record;
     aq_settings_init(aq_run_config_table(), &record->config);
     if (aq_settings_read_file(aq_run_config_table(), file_of(reader, "config.yaml"),
-                              &record->config, &problem)) {
+                              &record->config, &problem) != 0) {
         add_problem(reader, &problem);
     } else {
         record->has_config = true;
@@ -103,7 +103,7 @@ static void read_newest(record_reader *reader)
     (void)snprintf(folder, sizeof(folder), "%s", file_of(reader, "checkpoints"));
     int rc = aq_checkpoint_folder_newest(folder, on_passed, reader, &record->newest, &problem);
     record->has_checkpoint = rc == 0;
-    if (rc && rc != AQ_E_NOT_FOUND) { /* a young run has none */
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) { /* a young run has none */
         add_problem(reader, &problem);
     }
 }
@@ -113,11 +113,11 @@ static void read_rest(record_reader *reader)
     aq_error problem;
     aq_run_record *record = reader->record;
     int rc = aq_metrics_digest_read(file_of(reader, "metrics.jsonl"), &record->metrics, &problem);
-    if (rc && rc != AQ_E_NOT_FOUND) {
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         add_problem(reader, &problem);
     }
     rc = aq_policy_file_read(file_of(reader, "policy.aq"), &record->policy, &problem);
-    if (rc && rc != AQ_E_NOT_FOUND) {
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         add_problem(reader, &problem);
     }
     record->has_policy_fp32 = aq_path_exists(file_of(reader, "policy.fp32.aq"));
@@ -135,7 +135,7 @@ int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *e
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = read_identity(&reader, error);
-    if (rc) {
+    if (rc != 0) {
         aq_run_record_free(reader.record);
         return rc;
     }

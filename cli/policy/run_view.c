@@ -128,7 +128,8 @@ static void print_replay(FILE *out, const aq_run_record *record)
 {
     ProtobufCMessage *stats;
     const json_t *said = json_object_get(record->metrics.progress, "replay");
-    if (said && !aq_reflect_from_json(&actorq__v1__replay_stats__descriptor, said, &stats, NULL)) {
+    if (said &&
+        aq_reflect_from_json(&actorq__v1__replay_stats__descriptor, said, &stats, NULL) == 0) {
         aq_status_replay_print_sum(out, (const Actorq__V1__ReplayStats *)stats);
         protobuf_c_message_free_unpacked(stats, NULL);
     }

@@ -21,7 +21,7 @@ int aq_offline_task(const char *path, char *task, aq_error *error)
 {
     aq_data_set_reader *reader;
     int rc = aq_data_set_reader_open(path, &reader, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_text_set(task, AQ_TASK_NAME_MAX, aq_data_set_reader_info(reader)->task);
         aq_data_set_reader_close(reader);
     }
@@ -33,7 +33,7 @@ static int check_task(const char *path, const aq_data_set_info *info, const aq_r
 {
     aq_env *env;
     int rc = aq_env_open(config->task, &env, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (strcmp(env->name, info->task) != 0) {
@@ -52,14 +52,14 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
 {
     aq_data_set_reader *reader;
     int rc = aq_data_set_reader_open(path, &reader, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     const aq_data_set_info info = *aq_data_set_reader_info(reader);
     const uint64_t steps = info.counts.transitions;
     aq_data_set_reader_close(reader);
     rc = check_task(path, &info, config, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (steps == 0) {
@@ -90,7 +90,7 @@ static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *er
     uint32_t count, learner;
     uint32_t span = 1;
     int rc = aq_run_config_tables(config, tables, &count, &learner, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -137,12 +137,12 @@ static int run_and_wait(const char *program, char **argv, aq_error *error)
         return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
     int rc = uv_spawn(&loop, &process, &options);
-    if (rc) {
+    if (rc != 0) {
         uv_close((uv_handle_t *)&process, NULL);
     }
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(rc));
     }
     return end.status == 0 && end.signal_number == 0
@@ -158,10 +158,10 @@ int aq_offline_import(const char *path, const char *folder, const aq_run_config 
     char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
     uint32_t span = 0;
     int rc = aq_process_find_program("actorq-data", "replay", program, sizeof(program), error);
-    if (!rc) {
+    if (rc == 0) {
         rc = span_of(config, &span, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     (void)snprintf(id, sizeof(id), "%016" PRIx64, run_id);

@@ -29,9 +29,9 @@ static int parse(json_t *file, aq_run_energy *energy)
                     &energy->wall_s, "cpu_s", &energy->cpu_s, "energy_j", &energy->energy_j,
                     "idle_j", &energy->idle_j, "roles", &roles, "carbon", "carbon_g",
                     &energy->carbon_g) ||
-        aq_text_set(energy->source, sizeof(energy->source), source) || !is_amount(energy->wall_s) ||
-        !is_amount(energy->cpu_s) || !is_amount(energy->energy_j) || !is_amount(energy->idle_j) ||
-        !is_amount(energy->carbon_g)) {
+        aq_text_set(energy->source, sizeof(energy->source), source) != 0 ||
+        !is_amount(energy->wall_s) || !is_amount(energy->cpu_s) || !is_amount(energy->energy_j) ||
+        !is_amount(energy->idle_j) || !is_amount(energy->carbon_g)) {
         return AQ_E_CORRUPT;
     }
     for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
@@ -49,16 +49,16 @@ int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error 
     char path[AQ_CLI_PATH_MAX + 16];
     aq_buffer text;
     aq_run_energy energy = {0};
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir)) {
+    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
     }
     aq_buffer_init(&text, FILE_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         json_t *file = json_loadb((const char *)text.data, text.size, 0, NULL);
         rc = parse(file, &energy);
         json_decref(file);
-        if (rc) {
+        if (rc != 0) {
             (void)aq_fail(error, rc, "%s: not the energy of a run", path);
         } else {
             *ret_energy = energy;

@@ -79,10 +79,10 @@ int aq_run_watch_create(uv_loop_t *loop, const char *url, unsigned period_ms,
         .reconnect_max_ms = 500,
         .security = watch->security,
     };
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_rpc_client_create(loop, url, &limits, 1, &watch->client, error);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_security_destroy(watch->security);
         aq_free(watch);
         return rc;

@@ -65,7 +65,7 @@ static void remove_left(void)
     }
     for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-            aq_text_format(path, sizeof(path), "%s/%s", parent, entry->d_name)) {
+            aq_text_format(path, sizeof(path), "%s/%s", parent, entry->d_name) != 0) {
             continue;
         }
         int owner = lock_owner(path, 0);

@@ -95,7 +95,7 @@ static const aq_options options_page = {
 static int assign(aq_run_config *config, const char *key, const char *value, aq_error *error)
 {
     char assignment[512];
-    if (aq_text_format(assignment, sizeof(assignment), "%s=%s", key, value)) {
+    if (aq_text_format(assignment, sizeof(assignment), "%s=%s", key, value) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the value is too long", key);
     }
     return aq_settings_assign(aq_run_config_table(), assignment, config, error);
@@ -113,34 +113,34 @@ static int read_settings(const train_arguments *arguments, aq_run_config *config
         path = own;
     }
     int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
-    if (!rc && !path && !arguments->task && arguments->offline) {
+    if (rc == 0 && !path && !arguments->task && arguments->offline) {
         rc = aq_offline_task(arguments->offline, config->task, error);
     }
-    if (!rc && arguments->task) {
+    if (rc == 0 && arguments->task) {
         rc = assign(config, "task", arguments->task, error);
     }
-    if (!rc && arguments->seed) {
+    if (rc == 0 && arguments->seed) {
         rc = assign(config, "seed", arguments->seed, error);
     }
-    if (!rc && arguments->actors) {
+    if (rc == 0 && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
     }
-    return rc ? rc : aq_run_config_validate(config, error);
+    return rc != 0 ? rc : aq_run_config_validate(config, error);
 }
 
 static int resolve_task(aq_run_config *config, aq_error *error)
 {
     aq_env *env;
     int rc = aq_env_open(config->task, &env, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_text_set(config->task, sizeof(config->task), env->name);
-    rc = rc ? aq_fail(error, rc, "the name of the task is too long")
-            : aq_run_config_check_task(config, &env->schema, error);
+    rc = rc != 0 ? aq_fail(error, rc, "the name of the task is too long")
+                 : aq_run_config_check_task(config, &env->schema, error);
     aq_env_unref(env);
     return rc;
 }
@@ -150,11 +150,11 @@ static int print_config(const aq_run_config *config, aq_error *error)
     aq_buffer text;
     aq_buffer_init(&text, CONFIG_BYTES_MAX);
     int rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
-    if (!rc && fwrite(text.data, 1, text.size, stdout) != text.size) {
+    if (rc == 0 && fwrite(text.data, 1, text.size, stdout) != text.size) {
         rc = AQ_E_IO;
     }
     aq_buffer_fini(&text);
-    return rc ? aq_fail(error, rc, "the configuration could not be printed") : 0;
+    return rc != 0 ? aq_fail(error, rc, "the configuration could not be printed") : 0;
 }
 
 /* ---- the run folder ------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static int choose_run_dir(const aq_run_config *config, aq_train_options *options
         }
         (void)snprintf(options->run_dir, sizeof(options->run_dir), "%s", name);
         for (int i = 2; aq_path_exists(options->run_dir) && i < 1000; i++) {
-            if (aq_text_format(options->run_dir, sizeof(options->run_dir), "%s-%d", name, i)) {
+            if (aq_text_format(options->run_dir, sizeof(options->run_dir), "%s-%d", name, i) != 0) {
                 return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
             }
         }
@@ -198,7 +198,7 @@ static int choose_run_dir(const aq_run_config *config, aq_train_options *options
 /* Where the store of an offline run is; a run that has one and is resumed is one still. */
 static int offline_store(const aq_train_options *options, char *out, size_t size, aq_error *error)
 {
-    return aq_text_format(out, size, "%s/replay-0", options->run_dir)
+    return aq_text_format(out, size, "%s/replay-0", options->run_dir) != 0
                ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
                : 0;
 }
@@ -245,13 +245,13 @@ static int bring_data(train_arguments *arguments, const aq_run_config *config, a
     }
     options->run_id = aq_rng_system_seed() | 1;
     int rc = offline_store(options, store, sizeof(store), error);
-    if (!rc && offline_mark_path(options, mark, sizeof(mark))) {
+    if (rc == 0 && offline_mark_path(options, mark, sizeof(mark))) {
         rc = aq_file_write_atomic(mark, arguments->offline, strlen(arguments->offline), error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_offline_import(arguments->offline, store, config, options->run_id, options->quiet,
                                error);
-        if (rc) {
+        if (rc != 0) {
             (void)unlink(mark);
             (void)rmdir(options->run_dir);
         }
@@ -265,13 +265,13 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
         return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
     }
     int rc = read_settings(arguments, config, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = resolve_task(config, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = prepare_offline(arguments, config, error);
     }
-    if (!rc && config->seed == 0 && !arguments->print_config) {
+    if (rc == 0 && config->seed == 0 && !arguments->print_config) {
         config->seed = 1 + aq_rng_system_seed() % AQ_JSON_SEED_MAX;
     }
     return rc;
@@ -283,11 +283,11 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     aq_train_report report;
     choose_http(arguments);
     int rc = choose_run_dir(config, &arguments->options, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = bring_data(arguments, config, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (!arguments->options.quiet && arguments->options.offline) {
@@ -298,18 +298,18 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
                       config->task, arguments->options.run_dir, config->seed, config->actor.count);
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_train_report_make(config, arguments->options.run_dir, &result, &report, error);
-    if (!rc && arguments->json) {
+    if (rc == 0 && arguments->json) {
         rc = aq_command_print_json("train", aq_train_report_json(&report)) == EXIT_SUCCESS
                  ? 0
                  : aq_fail(error, AQ_E_IO, "the result could not be written");
-    } else if (!rc) {
+    } else if (rc == 0) {
         aq_train_report_print(&report);
     }
-    if (!rc && report.diverged) {
+    if (rc == 0 && report.diverged) {
         rc = aq_fail(error, AQ_E_CORRUPT,
                      "the run diverged: nothing was finite any more; 'actorq logs %s "
                      "--level error' says when",
@@ -333,7 +333,7 @@ static int run(int argc, char **argv)
         rc = arguments.print_config ? print_config(&config, &error)
                                     : train(&arguments, &config, &error);
     }
-    return rc ? aq_command_failed("train", &error) : EXIT_SUCCESS;
+    return rc != 0 ? aq_command_failed("train", &error) : EXIT_SUCCESS;
 }
 
 const aq_command aq_command_train = {

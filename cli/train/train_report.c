@@ -35,13 +35,13 @@ static int evaluate(const aq_run_config *config, const char *policy_path, aq_eva
     aq_rng rng;
     aq_rng_init(&rng, config->seed, REPORT_STREAM);
     int rc = aq_env_open(config->task, &env, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_policy_file_read(policy_path, &snapshot, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_evaluate(env, engine, REPORT_EPISODES, aq_rng_next(&rng), ret_result, error);
     }
     aq_engine_destroy(engine);
@@ -63,7 +63,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     char path[AQ_CLI_PATH_MAX + 16];
     aq_metrics_digest digest = {0};
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
-    if (aq_metrics_digest_read(path, &digest, NULL) || !digest.end) {
+    if (aq_metrics_digest_read(path, &digest, NULL) != 0 || !digest.end) {
         aq_metrics_digest_fini(&digest);
         return;
     }
@@ -123,7 +123,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     if (aq_path_exists(path)) {
         aq_evaluation evaluation;
         int rc = evaluate(config, path, &evaluation, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         report.episodes = evaluation.episodes;

@@ -56,7 +56,7 @@ typedef struct train_session {
 static int make_socket_dir(train_session *session, aq_error *error)
 {
     int rc = aq_socket_folder_make(&session->sockets, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     (void)snprintf(session->learner_url, sizeof(session->learner_url), "ipc://%s/learner",
@@ -74,14 +74,14 @@ static int write_files(train_session *session, aq_error *error)
     aq_buffer yaml;
     aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
     int rc = aq_settings_print_yaml(aq_run_config_table(), session->config, &yaml);
-    if (rc) {
+    if (rc != 0) {
         (void)aq_fail(error, rc, "the configuration could not be printed");
     } else {
         rc = aq_file_write_atomic(session->config_path, yaml.data, yaml.size, error);
     }
     aq_buffer_fini(&yaml);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_dir_create(path, error);
     }
     /* What this start gives was made from what the run was changed to, so that it counts as it is;
@@ -90,7 +90,7 @@ static int write_files(train_session *session, aq_error *error)
     (void)unlink(path);
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
     (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\"}\n", session->learner_url);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_file_write_atomic(path, text, strlen(text), error);
     }
     return rc;
@@ -124,7 +124,7 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
     }
     (void)snprintf(log_path, sizeof(log_path), "%s/logs/%s.log", session->options->run_dir, name);
     int rc = aq_process_find_program(plan->program, plan->folder, program, sizeof(program), error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     spec->name = name;
@@ -196,13 +196,13 @@ static int start_all(train_session *session, aq_error *error)
 {
     const uint64_t actors = session->options->offline ? 0 : session->config->actor.count;
     int rc = start_learner(session, error);
-    for (uint64_t i = 0; !rc && i < session->config->replay.shards; i++) {
+    for (uint64_t i = 0; rc == 0 && i < session->config->replay.shards; i++) {
         rc = start_replay(session, i, error);
     }
-    for (uint64_t i = 0; !rc && i < actors; i++) {
+    for (uint64_t i = 0; rc == 0 && i < actors; i++) {
         rc = start_actor(session, i, error);
     }
-    if (!rc && !session->options->no_evaluator) {
+    if (rc == 0 && !session->options->no_evaluator) {
         rc = start_evaluator(session, error);
     }
     return rc;
@@ -345,17 +345,17 @@ static int create(train_session *session, aq_error *error)
         .finished = on_finished,
         .gave_up = on_gave_up,
     };
-    if (aq_supervisor_create(&session->loop, &owner, &session->supervisor)) {
+    if (aq_supervisor_create(&session->loop, &owner, &session->supervisor) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = make_socket_dir(session, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = write_files(session, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = start_all(session, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_run_watch_create(&session->loop, session->learner_url, POLL_MS, on_status, session,
                                  &session->watch, error);
     }
@@ -433,19 +433,19 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
         return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
     }
     int rc = create(session, error);
-    if (rc) {
+    if (rc != 0) {
         begin_stopping(session);
     }
     uv_run(&session->loop, UV_RUN_DEFAULT);
-    if (!rc && session->watch) {
+    if (rc == 0 && session->watch) {
         session->result.status = copy_status(aq_run_watch_status(session->watch));
     }
-    if (!rc && session->failed) {
+    if (rc == 0 && session->failed) {
         *error = session->error;
         rc = error->code;
     }
     destroy(session);
-    if (rc) {
+    if (rc != 0) {
         aq_train_result_fini(&session->result);
     } else {
         *ret_result = session->result;

@@ -41,7 +41,7 @@ static bool parse_age(const char *text, int64_t *ret_s)
     }
     memcpy(number, text, length - 1);
     number[length - 1] = '\0';
-    if (aq_parse_u64(number, &count) || count > INT32_MAX) {
+    if (aq_parse_u64(number, &count) != 0 || count > INT32_MAX) {
         return false;
     }
     *ret_s = (int64_t)count * unit_s(text[length - 1]);

@@ -57,11 +57,11 @@ static int add(aq_log_merge *merge, const char *file, aq_error *error)
     if (merge->count == SOURCES_MAX) {
         return aq_fail(error, AQ_E_FULL, "%s: more than %d logs", merge->folder, SOURCES_MAX);
     }
-    if (aq_text_format(path, sizeof(path), "%s/%s", merge->folder, file)) {
+    if (aq_text_format(path, sizeof(path), "%s/%s", merge->folder, file) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", merge->folder);
     }
     int rc = aq_log_source_open(path, name, &merge->sources[merge->count], error);
-    merge->count += rc ? 0 : 1;
+    merge->count += rc != 0 ? 0 : 1;
     return rc;
 }
 
@@ -73,7 +73,7 @@ int aq_log_merge_refresh(aq_log_merge *merge, aq_error *error)
     if (!folder) {
         return aq_fail(error, aq_error_from_errno(errno), "%s: %s", merge->folder, strerror(errno));
     }
-    while (!rc && (entry = readdir(folder)) != NULL) {
+    while (rc == 0 && (entry = readdir(folder)) != NULL) {
         rc = add(merge, entry->d_name, error);
     }
     (void)closedir(folder);
@@ -84,10 +84,10 @@ int aq_log_merge_refresh(aq_log_merge *merge, aq_error *error)
 static int choose_folder(aq_log_merge *merge, const char *folder, aq_error *error)
 {
     int rc = aq_text_format(merge->folder, sizeof(merge->folder), "%s/logs", folder);
-    if (!rc && !aq_path_exists(merge->folder)) {
+    if (rc == 0 && !aq_path_exists(merge->folder)) {
         rc = aq_text_set(merge->folder, sizeof(merge->folder), folder);
     }
-    return rc ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder) : 0;
+    return rc != 0 ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder) : 0;
 }
 
 int aq_log_merge_open(const char *folder, aq_log_merge **ret_merge, aq_error *error)
@@ -104,16 +104,16 @@ int aq_log_merge_open(const char *folder, aq_log_merge **ret_merge, aq_error *er
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = choose_folder(merge, folder, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_log_merge_refresh(merge, error);
     }
-    if (!rc && merge->count == 0) {
+    if (rc == 0 && merge->count == 0) {
         rc = aq_fail(error, AQ_E_NOT_FOUND,
                      "%s holds no logs: neither a folder logs nor files *.log; 'actorq train' "
                      "makes them, other daemons log to their own standard error",
                      folder);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_log_merge_close(merge);
         return rc;
     }

@@ -113,7 +113,7 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
     for (int looks = 1; !ferror(stdout); looks++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + LOOK_MS * AQ_NS_PER_MS);
         int rc = looks % REFRESH_LOOKS == 0 ? aq_log_merge_refresh(merge, error) : 0;
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         if (!show_all(merge, arguments, view, false) && was_live && !is_live(arguments->folder)) {
@@ -138,14 +138,14 @@ static int run(int argc, char **argv)
         .has_colour = !arguments.json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
     };
     int rc = aq_log_merge_open(arguments.folder, &merge, &error);
-    if (!rc) {
+    if (rc == 0) {
         (void)show_all(merge, &arguments, &view, !arguments.follow);
     }
-    if (!rc && arguments.follow) {
+    if (rc == 0 && arguments.follow) {
         rc = follow(merge, &arguments, &view, &error);
     }
     aq_log_merge_close(merge);
-    return rc ? aq_command_failed(argv[0], &error) : aq_command_printed(argv[0]);
+    return rc != 0 ? aq_command_failed(argv[0], &error) : aq_command_printed(argv[0]);
 }
 
 const aq_command aq_command_logs = {

@@ -207,7 +207,7 @@ static int print_table(FILE *out, const member_table *kind, member_status *const
     size_t rows_max = count < members_max ? count : members_max;
     aq_text_table *table;
     int rc = aq_text_table_create(kind->columns, kind->column_count, rows_max, &table);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < count; i++) {
@@ -247,7 +247,7 @@ int aq_status_members_print(FILE *out, const Actorq__V1__StatusReply *status, si
     int rc = 0;
     if (status->learner) {
         rc = print_table(out, &learner_tables[0], members, count, most);
-        rc = rc ? rc : print_table(out, &learner_tables[1], members, count, most);
+        rc = rc != 0 ? rc : print_table(out, &learner_tables[1], members, count, most);
     } else {
         rc = print_table(out, &shard_table, members, count, most);
     }

@@ -199,11 +199,12 @@ int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusRep
         print_learner(out, status);
         rc = aq_status_replay_print_run(out, status);
     }
-    if (!rc && status->replay) {
+    if (rc == 0 && status->replay) {
         rc = aq_status_replay_print_shard(out, status->replay);
     }
-    if (!rc && status->peers && status->peers->accepted + status->peers->refused_connections > 0) {
+    if (rc == 0 && status->peers &&
+        status->peers->accepted + status->peers->refused_connections > 0) {
         print_peers(out, status->peers);
     }
-    return rc ? rc : aq_status_members_print(out, status, members_max);
+    return rc != 0 ? rc : aq_status_members_print(out, status, members_max);
 }

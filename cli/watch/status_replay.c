@@ -170,7 +170,7 @@ static int print_tables(FILE *out, const Actorq__V1__TableStats *tables, size_t 
     }
     int rc = aq_text_table_create(table_columns, sizeof(table_columns) / sizeof(table_columns[0]),
                                   count, &text);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < count; i++) {

@@ -80,8 +80,8 @@ static int show_page(const status_watch *watch, const Actorq__V1__StatusReply *s
     int rc = aq_status_page_print(page, watch->url, status, members_max(watch));
     (void)fputs(watch->is_terminal ? "" : "\n", page);
     if (fclose(page) == EOF) {
-        rc = rc ? rc : AQ_E_NOMEM;
-    } else if (!rc) {
+        rc = rc != 0 ? rc : AQ_E_NOMEM;
+    } else if (rc == 0) {
         (void)fwrite(text, 1, size, stdout);
     }
     free(text);
@@ -108,7 +108,7 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     watch->run_is_over = status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN &&
                          status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     int rc = watch->as_json ? show_json(status) : show_page(watch, status);
-    if (rc) {
+    if (rc != 0) {
         finish(watch, aq_fail(watch->error, rc, "out of memory"));
     } else if (fflush(stdout) == EOF || ferror(stdout)) {
         finish(watch, aq_fail(watch->error, AQ_E_IO, "the result could not be written"));
@@ -155,7 +155,7 @@ int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms, aq_er
         .error = error,
     };
     int rc = aq_live_endpoint_url(endpoint, watch.url, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (uv_loop_init(&watch.loop)) {
@@ -165,7 +165,7 @@ int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms, aq_er
     watch.timer.data = &watch;
     rc = aq_run_watch_create(&watch.loop, watch.url, PERIOD_MS, on_status, &watch, &watch.watch,
                              error);
-    if (!rc) {
+    if (rc == 0) {
         (void)uv_timer_start(&watch.timer, on_look, LOOK_MS, LOOK_MS);
         while (!watch.done) {
             (void)uv_run(&watch.loop, UV_RUN_DEFAULT);

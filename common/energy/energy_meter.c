@@ -37,7 +37,7 @@ static uint64_t identify_machine(const char *proc_dir)
     char text[64] = "";
     uint64_t hash = UINT64_C(14695981039346656037);
     ssize_t length = -1;
-    if (!aq_text_format(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc_dir)) {
+    if (aq_text_format(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc_dir) == 0) {
         int file = open(path, O_RDONLY | O_CLOEXEC);
         length = file < 0 ? -1 : read(file, text, sizeof(text));
         if (file >= 0) {
@@ -58,11 +58,11 @@ static void open_counters(aq_energy_meter *meter)
 {
     aq_error rapl = {0};
     aq_error perf = {0};
-    if (!aq_energy_powercap_open(meter->places.powercap_dir, &meter->counters, &rapl)) {
+    if (aq_energy_powercap_open(meter->places.powercap_dir, &meter->counters, &rapl) == 0) {
         return;
     }
-    if (!aq_energy_perf_open(meter->places.events_dir, meter->places.open_event, &meter->counters,
-                             &perf)) {
+    if (aq_energy_perf_open(meter->places.events_dir, meter->places.open_event, &meter->counters,
+                            &perf) == 0) {
         return;
     }
     int rc = aq_text_format(meter->why_not, sizeof(meter->why_not), "%s; %s", rapl.text, perf.text);
@@ -109,7 +109,7 @@ int aq_energy_meter_create(const aq_energy_places *places, int64_t now_ns,
     if (meter->counters.count > 0) {
         (void)snprintf(meter->totals.source, sizeof(meter->totals.source), "%s",
                        meter->counters.source);
-        if (aq_processor_time_machine(meter->places.proc_dir, &meter->sampled_machine)) {
+        if (aq_processor_time_machine(meter->places.proc_dir, &meter->sampled_machine) != 0) {
             give_up(meter, "the processor time of the machine can't be read");
         }
     }
@@ -154,7 +154,7 @@ static void sample(aq_energy_meter *meter, int64_t now_ns)
         give_up(meter, "an energy counter failed, or was not looked at for too long");
         return;
     }
-    if (aq_processor_time_machine(meter->places.proc_dir, &machine)) {
+    if (aq_processor_time_machine(meter->places.proc_dir, &machine) != 0) {
         give_up(meter, "the processor time of the machine can't be read any more");
         return;
     }

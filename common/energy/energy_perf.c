@@ -34,7 +34,7 @@ int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu)
 static bool read_line(const char *dir, const char *name, char out[TEXT_BYTES])
 {
     char path[PATH_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/power/%s", dir, name)) {
+    if (aq_text_format(path, sizeof(path), "%s/power/%s", dir, name) != 0) {
         return false;
     }
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static bool read_event(const char *dir, const char *event, perf_event *ret_event
     }
     (void)snprintf(name, sizeof(name), "events/%s.scale", event);
     double count_j = 0;
-    if (!read_line(dir, name, scale) || aq_parse_f64(scale, &count_j) || !(count_j > 0)) {
+    if (!read_line(dir, name, scale) || aq_parse_f64(scale, &count_j) != 0 || !(count_j > 0)) {
         return false;
     }
     *ret_event = (perf_event){.config = config, .count_j = count_j};
@@ -98,8 +98,9 @@ static bool parse_range(char *text, uint64_t *ret_first, uint64_t *ret_last)
     if (dash) {
         *dash = '\0';
     }
-    return !aq_parse_u64(text, ret_first) && !aq_parse_u64(dash ? dash + 1 : text, ret_last) &&
-           *ret_first <= *ret_last && *ret_last <= INT16_MAX;
+    return aq_parse_u64(text, ret_first) == 0 &&
+           aq_parse_u64(dash ? dash + 1 : text, ret_last) == 0 && *ret_first <= *ret_last &&
+           *ret_last <= INT16_MAX;
 }
 
 typedef struct perf_unit {
@@ -143,7 +144,7 @@ static int open_event_everywhere(const perf_unit *unit, const char *name, const 
         }
         for (uint64_t cpu = first; cpu <= last; cpu++) {
             int rc = open_on(unit, name, event, is_dram, (int)cpu, counters, error);
-            if (rc) {
+            if (rc != 0) {
                 return rc;
             }
         }
@@ -162,19 +163,19 @@ int aq_energy_perf_open(const char *dir, aq_energy_perf_open_fn open_event,
     if (!read_line(dir, "type", type)) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s/power: no such unit", dir);
     }
-    if (aq_parse_u64(type, &type_number) || type_number > UINT32_MAX ||
+    if (aq_parse_u64(type, &type_number) != 0 || type_number > UINT32_MAX ||
         !read_line(dir, "cpumask", unit.cpus) || !read_event(dir, "energy-pkg", &package)) {
         return aq_fail(error, AQ_E_CORRUPT, "%s/power: not a unit that counts packages", dir);
     }
     unit.type = (uint32_t)type_number;
     int rc = open_event_everywhere(&unit, "energy-pkg", &package, false, &counters, error);
-    if (!rc && read_event(dir, "energy-ram", &dram)) {
+    if (rc == 0 && read_event(dir, "energy-ram", &dram)) {
         rc = open_event_everywhere(&unit, "energy-ram", &dram, true, &counters, error);
     }
-    if (!rc && counters.count == 0) {
+    if (rc == 0 && counters.count == 0) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s/power: no processor to count on", dir);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_energy_counters_fini(&counters);
         return rc;
     }

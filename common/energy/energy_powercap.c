@@ -60,7 +60,7 @@ static int list_zones(const char *dir, zone_list *zones, aq_error *error)
 static bool read_line(const char *dir, const char *zone, const char *name, char *out, size_t size)
 {
     char path[PATH_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/%s/%s", dir, zone, name)) {
+    if (aq_text_format(path, sizeof(path), "%s/%s/%s", dir, zone, name) != 0) {
         return false;
     }
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ static bool open_domain(powercap_search *search, const char *zone, const char *n
     char range[32];
     aq_energy_domain domain = {.is_text = true, .is_dram = is_dram, .count_j = MICROJOULE_J};
     (void)snprintf(domain.name, sizeof(domain.name), "%s", name);
-    if (aq_text_format(path, sizeof(path), "%s/%s/energy_uj", search->dir, zone)) {
+    if (aq_text_format(path, sizeof(path), "%s/%s/energy_uj", search->dir, zone) != 0) {
         return false;
     }
     domain.file = open(path, O_RDONLY | O_CLOEXEC);
@@ -101,7 +101,7 @@ static bool open_domain(powercap_search *search, const char *zone, const char *n
         return false;
     }
     if (!read_line(search->dir, zone, "max_energy_range_uj", range, sizeof(range)) ||
-        aq_parse_u64(range, &domain.range) || !aq_energy_domain_read(&domain, &domain.last)) {
+        aq_parse_u64(range, &domain.range) != 0 || !aq_energy_domain_read(&domain, &domain.last)) {
         (void)close(domain.file);
         return false;
     }
@@ -165,22 +165,22 @@ int aq_energy_powercap_open(const char *dir, aq_energy_counters *ret_counters, a
     zone_list zones;
     powercap_search search = {.dir = dir};
     int rc = list_zones(dir, &zones, error);
-    for (size_t i = 0; !rc && i < zones.count; i++) {
+    for (size_t i = 0; rc == 0 && i < zones.count; i++) {
         rc = is_part(zones.names[i]) ? 0 : take_package(&search, zones.names[i], error);
     }
-    if (!rc && search.unread[0] != '\0') {
+    if (rc == 0 && search.unread[0] != '\0') {
         rc = aq_fail(error, AQ_E_IO, "%s: the energy of %s can't be read: %s", dir, search.unread,
                      strerror(search.unread_errno));
     }
-    if (!rc && search.counters.count == 0) {
+    if (rc == 0 && search.counters.count == 0) {
         rc = aq_fail(error, AQ_E_NOT_FOUND, "%s: no package is shown", dir);
     }
-    for (size_t i = 0; !rc && i < zones.count; i++) {
+    for (size_t i = 0; rc == 0 && i < zones.count; i++) {
         if (is_part(zones.names[i])) {
             take_dram(&search, zones.names[i]);
         }
     }
-    if (rc) {
+    if (rc != 0) {
         aq_energy_counters_fini(&search.counters);
         return rc;
     }

@@ -54,7 +54,7 @@ static double process_s(const char *proc_dir, const char *pid)
     enum { FIELD_FIRST = 3, USER_TIME = 14, CHILDREN_SYSTEM_TIME = 17 };
     char path[PATH_BYTES];
     char line[LINE_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/%s/stat", proc_dir, pid) ||
+    if (aq_text_format(path, sizeof(path), "%s/%s/stat", proc_dir, pid) != 0 ||
         !read_text(path, line, sizeof(line))) {
         return 0;
     }
@@ -64,7 +64,7 @@ static double process_s(const char *proc_dir, const char *pid)
     char *field = rest ? strtok_r(rest + 1, " \n", &saved) : NULL;
     for (int i = FIELD_FIRST; field && i <= CHILDREN_SYSTEM_TIME; i++) {
         uint64_t value = 0;
-        if (i >= USER_TIME && !aq_parse_u64(field, &value)) {
+        if (i >= USER_TIME && aq_parse_u64(field, &value) == 0) {
             ticks += value;
         }
         field = strtok_r(NULL, " \n", &saved);
@@ -77,7 +77,7 @@ double aq_processor_time_children_s(const char *proc_dir)
     char path[PATH_BYTES];
     char line[LINE_BYTES];
     double sum_s = 0;
-    if (aq_text_format(path, sizeof(path), "%s/self/task", proc_dir)) {
+    if (aq_text_format(path, sizeof(path), "%s/self/task", proc_dir) != 0) {
         return 0;
     }
     DIR *tasks = opendir(path);
@@ -86,7 +86,7 @@ double aq_processor_time_children_s(const char *proc_dir)
     }
     for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
         if (task->d_name[0] == '.' || aq_text_format(path, sizeof(path), "%s/self/task/%s/children",
-                                                     proc_dir, task->d_name)) {
+                                                     proc_dir, task->d_name) != 0) {
             continue;
         }
         if (!read_text(path, line, sizeof(line))) {
@@ -119,7 +119,7 @@ int aq_processor_time_machine(const char *proc_dir, aq_machine_time *ret_time)
     enum { USER, NICE, SYSTEM, IDLE, WAITING, INTERRUPTS, SOFT_INTERRUPTS, FIELDS };
     char path[PATH_BYTES];
     char text[LINE_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/stat", proc_dir) ||
+    if (aq_text_format(path, sizeof(path), "%s/stat", proc_dir) != 0 ||
         !read_text(path, text, sizeof(text))) {
         return AQ_E_IO;
     }
@@ -129,7 +129,7 @@ int aq_processor_time_machine(const char *proc_dir, aq_machine_time *ret_time)
     bool good = field && strcmp(field, "cpu") == 0;
     for (int i = 0; good && i < FIELDS; i++) {
         field = strtok_r(NULL, " \n", &saved);
-        good = field && !aq_parse_u64(field, &ticks[i]);
+        good = field && aq_parse_u64(field, &ticks[i]) == 0;
     }
     if (!good) {
         return AQ_E_CORRUPT;

@@ -57,7 +57,7 @@ int aq_settings_assign_all(const aq_settings_table *table,
                            aq_error *error)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < assignments->count; i++) {
+    for (size_t i = 0; rc == 0 && i < assignments->count; i++) {
         rc = aq_settings_assign(table, assignments->texts[i], settings, error);
     }
     return rc;

@@ -29,7 +29,7 @@ void aq_setting_copy(const aq_setting *row, const void *from, void *to)
 int aq_settings_show(const aq_setting *row, const void *settings, aq_buffer *out)
 {
     int rc = aq_setting_append_value(row, settings, out);
-    return rc ? rc : aq_buffer_append(out, "", 1);
+    return rc != 0 ? rc : aq_buffer_append(out, "", 1);
 }
 
 static int tell_one(const aq_setting *row, const void *before, const void *after,
@@ -39,10 +39,10 @@ static int tell_one(const aq_setting *row, const void *before, const void *after
     aq_buffer_init(&texts[0], SHOWN_BYTES_MAX);
     aq_buffer_init(&texts[1], SHOWN_BYTES_MAX);
     int rc = aq_settings_show(row, before, &texts[0]);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_settings_show(row, after, &texts[1]);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = tell(user, row, (const char *)texts[0].data, (const char *)texts[1].data);
     }
     aq_buffer_fini(&texts[0]);
@@ -54,7 +54,7 @@ int aq_settings_compare(const aq_settings_table *table, const void *before, cons
                         aq_settings_difference_fn tell, void *user)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < table->count; i++) {
+    for (size_t i = 0; rc == 0 && i < table->count; i++) {
         if (!aq_setting_is_same(&table->rows[i], before, after)) {
             rc = tell_one(&table->rows[i], before, after, tell, user);
         }

@@ -38,7 +38,7 @@ void aq_daemon_begin(const char *role, int64_t id)
 static int follow(const char *parent, aq_error *error)
 {
     int64_t pid = 0;
-    if (aq_parse_i64(parent, &pid) || pid <= 0) {
+    if (aq_parse_i64(parent, &pid) != 0 || pid <= 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not a process id", parent);
     }
     return aq_process_follow_parent(pid, error);
@@ -47,7 +47,7 @@ static int follow(const char *parent, aq_error *error)
 static int set_log_level(const char *level, aq_error *error)
 {
     enum aq_log_level parsed;
-    if (aq_log_level_from_text(level, &parsed)) {
+    if (aq_log_level_from_text(level, &parsed) != 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error, off",
                        level);
     }
@@ -58,7 +58,7 @@ static int set_log_level(const char *level, aq_error *error)
 static int set_log_format(const char *format, aq_error *error)
 {
     enum aq_log_format parsed;
-    if (aq_log_format_from_text(format, &parsed)) {
+    if (aq_log_format_from_text(format, &parsed) != 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is neither logfmt nor json", format);
     }
     aq_log_set_format(parsed);

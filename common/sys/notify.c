@@ -54,10 +54,10 @@ static uint64_t beat_ms(void)
     int64_t pid = 0;
     const char *watchdog = getenv("WATCHDOG_USEC");
     const char *asked = getenv("WATCHDOG_PID");
-    if (!watchdog || aq_parse_i64(watchdog, &watchdog_us) || watchdog_us <= 0) {
+    if (!watchdog || aq_parse_i64(watchdog, &watchdog_us) != 0 || watchdog_us <= 0) {
         return 0;
     }
-    if (asked && (aq_parse_i64(asked, &pid) || pid != (int64_t)getpid())) {
+    if (asked && (aq_parse_i64(asked, &pid) != 0 || pid != (int64_t)getpid())) {
         return 0;
     }
     int64_t beat = watchdog_us / BEATS_PER_WATCHDOG / US_PER_MS;
@@ -89,13 +89,13 @@ int aq_notify_create(uv_loop_t *loop, aq_notify **ret_notify, aq_error *error)
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = take_address(text, notify, error);
-    if (!rc) {
+    if (rc == 0) {
         notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (notify->fd < 0) {
             rc = aq_fail(error, AQ_E_IO, "no socket for the service manager: %s", strerror(errno));
         }
     }
-    if (rc) {
+    if (rc != 0) {
         aq_free(notify);
         return rc;
     }

@@ -74,15 +74,15 @@ int aq_process_find_program(const char *name, const char *folder, char *ret_path
     char beside[2 * PATH_BYTES_MAX];
     char built[2 * PATH_BYTES_MAX];
     if (own_folder(own, sizeof(own)) ||
-        aq_text_format(beside, sizeof(beside), "%s/%s", own, name) ||
-        aq_text_format(built, sizeof(built), "%s/../%s/%s", own, folder, name)) {
+        aq_text_format(beside, sizeof(beside), "%s/%s", own, name) != 0 ||
+        aq_text_format(built, sizeof(built), "%s/../%s/%s", own, folder, name) != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s: this program's own place can't be told", name);
     }
     const char *found = access(beside, X_OK) == 0 ? beside : built;
     if (access(found, X_OK) != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s is neither at %s nor at %s", name, beside, built);
     }
-    if (aq_text_set(ret_path, size, found)) {
+    if (aq_text_set(ret_path, size, found) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of %s is too long", name);
     }
     return 0;

@@ -49,7 +49,7 @@ static const aq_options options_page = {
 static int take_run_id(const char *value, aq_learner_options *options, aq_error *error)
 {
     uint64_t id;
-    if (aq_parse_id(value, &id) || id == 0) {
+    if (aq_parse_id(value, &id) != 0 || id == 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
     }
     options->run_id = id;
@@ -96,7 +96,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         path = aq_path_exists(own) ? own : NULL;
     }
     int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
-    return rc ? rc : aq_settings_assign_all(table, &arguments->overrides, config, error);
+    return rc != 0 ? rc : aq_settings_assign_all(table, &arguments->overrides, config, error);
 }
 
 int main(int argc, char **argv)
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     (void)aq_blas_settle(argv);
     aq_daemon_begin("learner", -1);
     int rc = aq_daemon_read_environment(&arguments.options.daemon, &error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
     }
     if (rc == AQ_OPTIONS_HELP) {
@@ -122,14 +122,14 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     aq_run_config config;
-    if (!rc) {
+    if (rc == 0) {
         rc = read_config(&arguments, &config, &error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_learner_run(&config, &arguments.options, &error);
     }
     aq_net_fini();
-    if (rc) {
+    if (rc != 0) {
         (void)fprintf(stderr, "actorq-learner: %s\n", error.text);
         return EXIT_FAILURE;
     }

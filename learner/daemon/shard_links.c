@@ -74,12 +74,12 @@ static int dial(aq_shard_links *links, const aq_member_record *record, aq_error 
     aq_rpc_client *client = NULL;
     int rc = aq_rpc_client_create(links->loop, record->rpc_url, &links->limits, links->calls_max,
                                   &client, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_prefetch_add_shard(links->prefetch, record->incarnation, record->rpc_url,
                                aq_rpc_client_channel(client));
-    if (rc) {
+    if (rc != 0) {
         aq_rpc_client_close(client);
         return aq_fail(error, rc, "more than %d shards", AQ_SHARDS_MAX);
     }

@@ -108,13 +108,13 @@ static int go_on(aq_csv_log *csv, const aq_metric_list *metrics, int file)
     uint64_t whole = 0;
     const off_t size = lseek(file, 0, SEEK_END);
     int rc = size < 0 ? aq_error_from_errno(errno) : whole_rows(file, (uint64_t)size, &whole);
-    if (rc) {
+    if (rc != 0) {
         (void)close(file);
         return rc;
     }
     rc = aq_log_file_init(&csv->log, file, whole);
-    if (rc || whole == 0) {
-        return rc ? rc : write_header(csv, metrics);
+    if (rc != 0 || whole == 0) {
+        return rc != 0 ? rc : write_header(csv, metrics);
     }
     const ssize_t got = pread(file, csv->header, sizeof(csv->header) - 1, 0);
     if (got < 0) {
@@ -133,13 +133,13 @@ int aq_csv_log_open(const char *run_dir, const aq_metric_list *metrics, aq_csv_l
     }
     csv->log.file = -1;
     int rc = aq_text_format(csv->path, sizeof(csv->path), "%s/metrics.csv", run_dir);
-    if (rc) {
+    if (rc != 0) {
         rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
         goto fail;
     }
     int file = open(csv->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     rc = file < 0 ? aq_error_from_errno(errno) : go_on(csv, metrics, file);
-    if (rc) {
+    if (rc != 0) {
         rc = aq_fail(error, rc, "%s: %s", csv->path,
                      rc == AQ_E_CORRUPT
                          ? "its first row names no columns: move it away, or set log.csv=no"
@@ -227,5 +227,5 @@ int aq_csv_log_row(aq_csv_log *csv, const struct json_t *line, aq_error *error)
         row[size++] = i + 1 < csv->column_count ? ',' : '\n';
     }
     int rc = aq_log_file_append(&csv->log, row, size);
-    return rc ? aq_fail(error, rc, "%s: %s", csv->path, aq_error_text(rc)) : 0;
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", csv->path, aq_error_text(rc)) : 0;
 }

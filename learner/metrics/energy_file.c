@@ -207,7 +207,7 @@ json_t *aq_energy_file_summary(const aq_energy_ledger *ledger, const aq_energy_c
 int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error)
 {
     char path[AQ_PATH_MAX];
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir)) {
+    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
     }
     return aq_file_write_atomic(path, text, strlen(text), error);
@@ -265,7 +265,7 @@ static int read_machine(json_t *row, aq_energy_ledger *ledger)
                     &v[1], "machine_j", &v[2], "dram_j", &v[3], "idle_j", &v[4]) ||
         !are_amounts(v, 5) || cpus < 1 || cpus > UINT16_MAX ||
         !parse_hex(identity, &machine.machine) ||
-        aq_text_set(machine.processor, sizeof(machine.processor), processor)) {
+        aq_text_set(machine.processor, sizeof(machine.processor), processor) != 0) {
         return AQ_E_CORRUPT;
     }
     machine.power = aq_power_model_of(processor, (uint32_t)cpus, ledger->tdp_w);
@@ -311,18 +311,18 @@ static int read_state(json_t *file, aq_energy_ledger *ledger)
                     "source", &source, "is_unmeasured", &unmeasured, "roles", &roles, "machines",
                     &machines, "processes", &processes) ||
         format != FORMAT || json_array_size(roles) != AQ_ENERGY_ROLES ||
-        aq_text_set(ledger->source, sizeof(ledger->source), source)) {
+        aq_text_set(ledger->source, sizeof(ledger->source), source) != 0) {
         return AQ_E_CORRUPT;
     }
     ledger->is_unmeasured = unmeasured;
     int rc = 0;
-    for (size_t i = 0; !rc && i < AQ_ENERGY_ROLES; i++) {
+    for (size_t i = 0; rc == 0 && i < AQ_ENERGY_ROLES; i++) {
         rc = read_role(json_array_get(roles, i), &ledger->roles[i]);
     }
-    for (size_t i = 0; !rc && i < json_array_size(machines); i++) {
+    for (size_t i = 0; rc == 0 && i < json_array_size(machines); i++) {
         rc = read_machine(json_array_get(machines, i), ledger);
     }
-    for (size_t i = 0; !rc && i < json_array_size(processes); i++) {
+    for (size_t i = 0; rc == 0 && i < json_array_size(processes); i++) {
         rc = read_process(json_array_get(processes, i), ledger);
     }
     return rc;
@@ -333,17 +333,17 @@ int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error 
     char path[AQ_PATH_MAX];
     aq_buffer text;
     aq_energy_ledger read;
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir)) {
+    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
     }
     aq_buffer_init(&text, FILE_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         json_t *file = json_loadb((const char *)text.data, text.size, 0, NULL);
         aq_energy_ledger_init(&read, ledger->tdp_w);
         rc = read_state(file, &read);
         json_decref(file);
-        if (rc) {
+        if (rc != 0) {
             aq_energy_ledger_fini(&read);
             (void)aq_fail(error, rc, "%s: not the energy of a run", path);
         } else {

@@ -54,7 +54,7 @@ int aq_energy_ledger_add_machine(aq_energy_ledger *ledger, const aq_energy_machi
     int rc = grow(&rows, ledger->machine_count, &ledger->machine_capacity, AQ_ENERGY_MACHINES_MAX,
                   sizeof(*machine));
     ledger->machines = rows;
-    if (!rc) {
+    if (rc == 0) {
         ledger->machines[ledger->machine_count++] = *machine;
     }
     return rc;
@@ -66,7 +66,7 @@ int aq_energy_ledger_add_process(aq_energy_ledger *ledger, const aq_energy_proce
     int rc = grow(&rows, ledger->process_count, &ledger->process_capacity, AQ_ENERGY_PROCESSES_MAX,
                   sizeof(*process));
     ledger->processes = rows;
-    if (!rc) {
+    if (rc == 0) {
         ledger->processes[ledger->process_count++] = *process;
     }
     return rc;
@@ -94,7 +94,7 @@ static aq_energy_machine *find_or_add_machine(aq_energy_ledger *ledger,
         .power = aq_power_model_of(reading->processor, reading->cpus, ledger->tdp_w),
     };
     memcpy(machine.processor, reading->processor, sizeof(machine.processor));
-    return aq_energy_ledger_add_machine(ledger, &machine)
+    return aq_energy_ledger_add_machine(ledger, &machine) != 0
                ? NULL
                : &ledger->machines[ledger->machine_count - 1];
 }
@@ -119,7 +119,7 @@ static aq_energy_process *find_or_add_process(aq_energy_ledger *ledger, uint64_t
     }
     aq_energy_process process = {.incarnation = incarnation, .role = role};
     int rc = aq_energy_ledger_add_process(ledger, &process);
-    if (!rc) {
+    if (rc == 0) {
         return &ledger->processes[ledger->process_count - 1];
     }
     if (rc != AQ_E_FULL) {

@@ -222,19 +222,19 @@ static int print_column(const aq_history_series *series, size_t column, aq_buffe
     char head[64];
     (void)snprintf(head, sizeof(head), ",\"%s\":[", series->shape.columns[column].name);
     int rc = print_text(out, head);
-    for (size_t i = 0; !rc && i < series->rows; i++) {
+    for (size_t i = 0; rc == 0 && i < series->rows; i++) {
         rc = i > 0 ? print_text(out, ",") : 0;
-        rc = rc ? rc : print_number(out, row_at(series, i)[column]);
+        rc = rc != 0 ? rc : print_number(out, row_at(series, i)[column]);
     }
-    return rc ? rc : print_text(out, "]");
+    return rc != 0 ? rc : print_text(out, "]");
 }
 
 int aq_history_series_print(const aq_history_series *series, aq_buffer *out)
 {
     int rc = print_text(out, "{\"period_s\":");
-    rc = rc ? rc : print_number(out, series->period_s);
-    for (size_t i = 0; !rc && i < series->shape.column_count; i++) {
+    rc = rc != 0 ? rc : print_number(out, series->period_s);
+    for (size_t i = 0; rc == 0 && i < series->shape.column_count; i++) {
         rc = print_column(series, i, out);
     }
-    return rc ? rc : print_text(out, "}");
+    return rc != 0 ? rc : print_text(out, "}");
 }

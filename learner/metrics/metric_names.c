@@ -96,5 +96,5 @@ const char *aq_metric_tag(const char *event, const char *name, const char *forma
     } else {
         rc = aq_text_format(out, size, "%s/%s", event, name);
     }
-    return rc ? NULL : out;
+    return rc != 0 ? NULL : out;
 }

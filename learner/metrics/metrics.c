@@ -38,7 +38,7 @@ int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *err
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = aq_text_format(metrics->path, sizeof(metrics->path), "%s/metrics.jsonl", run_dir);
-    if (rc) {
+    if (rc != 0) {
         rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
         goto fail;
     }
@@ -96,7 +96,7 @@ static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
         aq_free(whole);
     }
     free(text);
-    return rc ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
 }
 
 /* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
@@ -106,8 +106,8 @@ static int append(aq_metrics *metrics, json_t *line, aq_error *error)
     aq_error again;
     int rc = append_text(metrics, line, error);
     if (line && metrics->mirror) {
-        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, rc ? &again : error);
-        rc = rc ? rc : mirrored;
+        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, rc != 0 ? &again : error);
+        rc = rc != 0 ? rc : mirrored;
     }
     json_decref(line);
     return rc;

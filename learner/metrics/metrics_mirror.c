@@ -40,10 +40,10 @@ int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **r
     if (config->tensorboard) {
         rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
     }
-    if (!rc && config->csv) {
+    if (rc == 0 && config->csv) {
         rc = aq_csv_log_open(config->run_dir, config->metrics, &mirror->csv, error);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_metrics_mirror_close(mirror);
         return rc;
     }
@@ -94,8 +94,8 @@ int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line,
     }
     int rc = mirror->board ? write_scalars(mirror, line, error) : 0;
     if (mirror->csv) {
-        int csv_rc = aq_csv_log_row(mirror->csv, line, rc ? &again : error);
-        rc = rc ? rc : csv_rc;
+        int csv_rc = aq_csv_log_row(mirror->csv, line, rc != 0 ? &again : error);
+        rc = rc != 0 ? rc : csv_rc;
     }
     return rc;
 }

@@ -225,11 +225,11 @@ const aq_history_series *aq_run_history_series(const aq_run_history *history,
 int aq_run_history_print(const aq_run_history *history, enum aq_history_span span, aq_buffer *out)
 {
     int rc = 0;
-    for (size_t kind = 0; !rc && kind < AQ_HISTORY_KINDS; kind++) {
+    for (size_t kind = 0; rc == 0 && kind < AQ_HISTORY_KINDS; kind++) {
         rc = aq_buffer_append(out, kind == 0 ? "{\"" : ",\"", 2);
-        rc = rc ? rc : aq_buffer_append(out, kinds[kind].name, strlen(kinds[kind].name));
-        rc = rc ? rc : aq_buffer_append(out, "\":", 2);
-        rc = rc ? rc : aq_history_series_print(history->series[span][kind], out);
+        rc = rc != 0 ? rc : aq_buffer_append(out, kinds[kind].name, strlen(kinds[kind].name));
+        rc = rc != 0 ? rc : aq_buffer_append(out, "\":", 2);
+        rc = rc != 0 ? rc : aq_history_series_print(history->series[span][kind], out);
     }
-    return rc ? rc : aq_buffer_append(out, "}", 1);
+    return rc != 0 ? rc : aq_buffer_append(out, "}", 1);
 }

@@ -65,7 +65,7 @@ static int read_part(aq_run_history *history, int file, size_t offset, size_t si
     /* One byte before tells whether a line begins here. */
     const size_t before = offset > 0 ? 1 : 0;
     int rc = read_at(file, offset - before, room, size + before, &got);
-    if (!rc && got > before) {
+    if (rc == 0 && got > before) {
         take_lines(history, room + before, got - before, before == 0 || room[0] == '\n');
     }
     return rc;
@@ -84,10 +84,10 @@ static int read_file(aq_run_history *history, int file, char *room)
     if (head <= whole) {
         return read_part(history, file, 0, size, room);
     }
-    for (size_t i = 0; !rc && i < STRIPS; i++) {
+    for (size_t i = 0; rc == 0 && i < STRIPS; i++) {
         rc = read_part(history, file, head / STRIPS * i, STRIP_BYTES, room);
     }
-    return rc ? rc : read_part(history, file, head, TAIL_BYTES, room);
+    return rc != 0 ? rc : read_part(history, file, head, TAIL_BYTES, room);
 }
 
 int aq_run_history_read(aq_run_history *history, const char *path, aq_error *error)
@@ -102,5 +102,5 @@ int aq_run_history_read(aq_run_history *history, const char *path, aq_error *err
     int rc = room ? read_file(history, file, room) : AQ_E_NOMEM;
     aq_free(room);
     (void)close(file);
-    return rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
 }

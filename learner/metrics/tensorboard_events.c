@@ -71,7 +71,7 @@ static int append(aq_tensorboard *board, const Actorq__V1__TensorboardEvent *eve
         rc = aq_log_file_append(&board->log, record, buffer.size);
     }
     aq_buffer_fini(&buffer);
-    return rc ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
 }
 
 static Actorq__V1__TensorboardEvent event_at(uint64_t step, int64_t wall_ns)
@@ -96,13 +96,13 @@ static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns,
         int rc = aq_text_format(board->path, sizeof(board->path),
                                 "%s/events.out.tfevents.%010" PRId64 ".%s.%ld.%d", folder,
                                 wall_ns / AQ_NS_PER_S, host, (long)getpid(), i);
-        if (rc) {
+        if (rc != 0) {
             return aq_fail(error, rc, "%s: the path is too long", folder);
         }
         int file = open(board->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (file >= 0) {
             rc = aq_log_file_init(&board->log, file, 0);
-            return rc ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
+            return rc != 0 ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
         }
         if (errno != EEXIST) {
             break;
@@ -125,14 +125,14 @@ int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_b
         board->values[i] = &board->scalars[i].value;
     }
     int rc = make_file(board, folder, wall_ns, error);
-    if (rc) {
+    if (rc != 0) {
         goto fail;
     }
     Actorq__V1__TensorboardEvent event = event_at(0, wall_ns);
     event.what_case = ACTORQ__V1__TENSORBOARD_EVENT__WHAT_FILE_VERSION;
     event.file_version = (char *)(uintptr_t)FILE_VERSION;
     rc = append(board, &event, error);
-    if (rc) {
+    if (rc != 0) {
         goto fail;
     }
     *ret_board = board;
@@ -159,7 +159,7 @@ void aq_tensorboard_scalar(aq_tensorboard *board, const char *tag, double value)
         return;
     }
     scalar *next = &board->scalars[board->count];
-    if (aq_text_set(next->tag, sizeof(next->tag), tag)) {
+    if (aq_text_set(next->tag, sizeof(next->tag), tag) != 0) {
         return;
     }
     next->value = (Actorq__V1__TensorboardValue)ACTORQ__V1__TENSORBOARD_VALUE__INIT;

@@ -38,7 +38,8 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
         return 0;
     }
     int rc = aq_range_observe(&history->ranges, spec, params, obs, rows);
-    return rc ? aq_fail(error, rc, "the ranges of the layers' inputs could not be observed") : 0;
+    return rc != 0 ? aq_fail(error, rc, "the ranges of the layers' inputs could not be observed")
+                   : 0;
 }
 
 static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
@@ -47,12 +48,12 @@ static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
 {
     aq_engine *engine = NULL;
     int rc = aq_engine_create(snapshot, rows, config->cpu_flags, &engine, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_quant_error_measure(engine, spec, params, obs, rows, &snapshot->quant_error);
     aq_engine_destroy(engine);
-    return rc ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
+    return rc != 0 ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
 
 static int make_twin(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
@@ -68,7 +69,7 @@ static int fall_back(const aq_quantize_meta *meta, const aq_net_spec *spec, cons
                      aq_publication *made, const aq_error *why)
 {
     int rc = make_twin(meta, spec, params, made, NULL);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     made->snapshot = aq_snapshot_ref(made->twin);
@@ -90,13 +91,13 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     if (rc == AQ_E_CORRUPT && fall_back(meta, spec, params, made, &why) == 0) {
         return 0;
     }
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s", why.text);
     }
     if (rows > 0) {
         rc = measure(config, made->snapshot, spec, params, obs, rows, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     made->measured = made->snapshot->quant_error;
@@ -105,7 +106,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
         return 0;
     }
     rc = make_twin(meta, spec, params, made, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     double share = (double)aq_head_of(meta->head)->error_share(&made->measured);
@@ -134,10 +135,10 @@ static int pack(const aq_publication_config *config, const aq_publication_histor
     aq_buffer_init(&made->frame, bytes_max);
     aq_buffer_init(&made->delta, bytes_max);
     int rc = aq_wire_policy_pack_compact(made->snapshot, &made->frame);
-    if (!rc && may_be_delta(config, history, made->snapshot)) {
+    if (rc == 0 && may_be_delta(config, history, made->snapshot)) {
         rc = aq_wire_delta_pack(history->newest, made->snapshot, &made->delta);
     }
-    if (!rc && made->delta.size >= made->frame.size) {
+    if (rc == 0 && made->delta.size >= made->frame.size) {
         aq_buffer_fini(&made->delta);
     }
     return rc;
@@ -151,14 +152,14 @@ int aq_publication_make(const aq_publication_config *config, aq_publication_hist
     aq_publication made = {0};
     rows = rows < config->error_rows ? rows : config->error_rows;
     int rc = observe_ranges(config, history, spec, params, obs, rows, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = quantize(config, history, meta, spec, params, obs, rows, &made, error);
     }
-    if (rc) {
+    if (rc != 0) {
         goto fail;
     }
     rc = pack(config, history, &made);
-    if (rc) {
+    if (rc != 0) {
         (void)aq_fail(error, rc, "policy version %llu could not be packed",
                       (unsigned long long)meta->version);
         goto fail;

@@ -48,7 +48,7 @@ static int make_jobs(aq_quantizer_stage *stage)
     for (int i = 0; i < POLICY_JOBS; i++) {
         job *made = &stage->policy_jobs[i];
         int rc = aq_params_init(stage->config.spec, &made->params);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
         made->obs = aq_alloc(obs_floats, sizeof(float));
@@ -77,16 +77,16 @@ int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owne
     stage->owner = *owner;
     aq_publication_history_init(&stage->history, &config->publication);
     int rc = aq_queue_create(POLICY_JOBS, &stage->free_policy);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_queue_create(1, &stage->free_checkpoint);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_queue_create(POLICY_JOBS + 1, &stage->work);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = make_jobs(stage);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_quantizer_stage_destroy(stage);
         return rc;
     }
@@ -100,7 +100,7 @@ static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
     aq_quantize_meta meta = stage->config.meta;
     meta.learner_step = due->step;
     int rc = stage->owner.next_version(stage->owner.user, &meta.version, &error);
-    if (rc) {
+    if (rc != 0) {
         stage->owner.trouble(stage->owner.user, &error);
         return;
     }
@@ -109,7 +109,7 @@ static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
     stage->config.publication.error_budget = stage->error_budget;
     rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, stage->config.spec,
                              &due->params, due->obs, due->rows, &publication, &error);
-    if (rc) {
+    if (rc != 0) {
         stage->owner.trouble(stage->owner.user, &error);
         return;
     }
@@ -126,7 +126,7 @@ static void give_place_back(aq_quantizer_stage *stage, job *done)
 static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
 {
     void *item = NULL;
-    if (aq_queue_pop(stage->work, timeout_ms, &item)) {
+    if (aq_queue_pop(stage->work, timeout_ms, &item) != 0) {
         return false;
     }
     job *due = item;
@@ -203,7 +203,7 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
                                      uint64_t step, const float *obs, size_t rows)
 {
     void *item = NULL;
-    if (aq_queue_pop(stage->free_policy, 0, &item)) {
+    if (aq_queue_pop(stage->free_policy, 0, &item) != 0) {
         return false;
     }
     job *due = item;
@@ -222,7 +222,7 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_nam
                                          uint64_t step)
 {
     void *item = NULL;
-    if (aq_queue_pop(stage->free_checkpoint, 0, &item)) {
+    if (aq_queue_pop(stage->free_checkpoint, 0, &item) != 0) {
         return false;
     }
     job *due = item;

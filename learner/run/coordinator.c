@@ -206,9 +206,9 @@ static int make_room(aq_coordinator *coordinator, const aq_member_record *wanted
                        AQ_SHARDS_MAX);
     }
     int rc = grow(coordinator);
-    return rc ? aq_fail(error, rc, "no room for another member: %zu are in the run",
-                        coordinator->count)
-              : 0;
+    return rc != 0 ? aq_fail(error, rc, "no room for another member: %zu are in the run",
+                             coordinator->count)
+                   : 0;
 }
 
 static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
@@ -255,7 +255,7 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     if (!known && remove_earlier_lives(coordinator, wanted, replaced) == 0) {
         int rc = make_room(coordinator, wanted, error);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }

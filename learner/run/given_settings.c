@@ -15,7 +15,7 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 
 static int path_of(const char *run_dir, const char *name, char *out, aq_error *error)
 {
-    return aq_text_format(out, AQ_PATH_MAX, "%s/%s", run_dir, name)
+    return aq_text_format(out, AQ_PATH_MAX, "%s/%s", run_dir, name) != 0
                ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir)
                : 0;
 }
@@ -30,8 +30,8 @@ static int write_given(const char *path, const aq_run_config *given, aq_error *e
     aq_buffer text;
     aq_buffer_init(&text, FILE_BYTES_MAX);
     int rc = aq_settings_print_yaml(aq_run_config_table(), given, &text);
-    rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
-            : aq_file_write_atomic(path, text.data, text.size, error);
+    rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
+                 : aq_file_write_atomic(path, text.data, text.size, error);
     aq_buffer_fini(&text);
     return rc;
 }
@@ -40,7 +40,7 @@ int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_e
 {
     char path[AQ_PATH_MAX];
     int rc = path_of_given(run_dir, path, error);
-    if (rc || aq_path_exists(path)) {
+    if (rc != 0 || aq_path_exists(path)) {
         return rc;
     }
     return write_given(path, given, error);
@@ -58,17 +58,17 @@ int aq_given_settings_take_up(const char *run_dir, aq_run_config *config, aq_err
     aq_run_config given;
     aq_run_config used;
     int rc = path_of_given(run_dir, path, error);
-    if (rc || !aq_path_exists(path)) {
+    if (rc != 0 || !aq_path_exists(path)) {
         return rc;
     }
     rc = read_config(path, &given, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = path_of(run_dir, "config.yaml", path, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = read_config(path, &used, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         aq_settings_keep_live(aq_run_config_table(), &given, &used, config);
     }
     return rc;
@@ -89,11 +89,11 @@ int aq_given_settings_settle(const char *run_dir, const aq_run_config *given,
     char path[AQ_PATH_MAX];
     bool differs = false;
     int rc = path_of_given(run_dir, path, error);
-    if (rc || !aq_path_exists(path)) {
+    if (rc != 0 || !aq_path_exists(path)) {
         return rc;
     }
     rc = aq_settings_compare(aq_run_config_table(), given, used, on_difference, &differs);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
     }
     if (differs) {

@@ -22,14 +22,14 @@ int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignme
     aq_run_config config = plan->config;
     aq_error why = {0};
     int rc = 0;
-    for (size_t i = 0; !rc && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = aq_settings_assign(table, assignments[i], &config, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_settings_compare(table, &plan->config, &config, on_difference, &why);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail(error, rc, "%s", why.code ? why.text : aq_error_text(rc));
     }
     return aq_run_plan_change(plan, &config, ret_plan, error);

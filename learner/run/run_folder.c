@@ -20,7 +20,7 @@ enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
 
 static int path_of(const aq_run_folder *folder, const char *name, char *out, aq_error *error)
 {
-    if (aq_text_format(out, AQ_PATH_MAX, "%s/%s", folder->path, name)) {
+    if (aq_text_format(out, AQ_PATH_MAX, "%s/%s", folder->path, name) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder->path);
     }
     return 0;
@@ -68,7 +68,7 @@ static int parse_identity(const char *path, const aq_buffer *text, const aq_run_
         goto out;
     }
     uint64_t run_id = 0;
-    if (aq_parse_id(id, &run_id) || run_id == 0) {
+    if (aq_parse_id(id, &run_id) != 0 || run_id == 0) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: '%s' is not a run id", path, id);
         goto out;
     }
@@ -89,7 +89,7 @@ static int read_identity(aq_run_folder *folder, const char *path, const aq_run_c
     aq_buffer text;
     aq_buffer_init(&text, IDENTITY_BYTES_MAX);
     int rc = aq_file_read(path, &text, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = parse_identity(path, &text, config, &folder->run_id, error);
     }
     aq_buffer_fini(&text);
@@ -103,10 +103,10 @@ int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config 
     aq_buffer text;
     aq_buffer_init(&text, CONFIG_BYTES_MAX);
     int rc = path_of(folder, "config.yaml", path, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_file_write_atomic(path, text.data, text.size, error);
     }
     aq_buffer_fini(&text);
@@ -119,15 +119,15 @@ int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool re
     aq_run_folder folder = {0};
     char identity[AQ_PATH_MAX];
     char checkpoints[AQ_PATH_MAX];
-    if (aq_text_set(folder.path, sizeof(folder.path), path)) {
+    if (aq_text_set(folder.path, sizeof(folder.path), path) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long");
     }
     int rc = path_of(&folder, "run.json", identity, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = path_of(&folder, "checkpoints", checkpoints, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     folder.resumed = aq_path_exists(identity);
@@ -138,20 +138,20 @@ int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool re
                        path);
     }
     rc = aq_dir_create(checkpoints, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (folder.resumed) {
         rc = read_identity(&folder, identity, config, error);
     }
-    if (!rc && !folder.resumed) {
+    if (rc == 0 && !folder.resumed) {
         rc = aq_run_folder_write_config(&folder, config, error);
     }
-    if (!rc && !folder.resumed) {
+    if (rc == 0 && !folder.resumed) {
         folder.run_id = run_id != 0 ? run_id : aq_rng_system_seed() | 1;
         rc = write_identity(&folder, identity, config, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         *ret_folder = folder;
     }
     return rc;
@@ -168,13 +168,13 @@ int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication
 {
     char path[AQ_PATH_MAX];
     int rc = path_of(folder, "policy.fp32.aq", path, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_policy_file_write(path, publication->twin, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = path_of(folder, "policy.aq", path, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_policy_file_write(path, publication->snapshot, error);
     }
     return rc;

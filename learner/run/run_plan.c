@@ -19,14 +19,14 @@ static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold,
 {
     aq_env *env;
     int rc = aq_env_open(name, &env, error);
-    if (rc) {
+    if (rc != 0) {
         return aq_fail_context(error, rc, "task");
     }
     rc = aq_text_set(plan->config.task, sizeof(plan->config.task), env->name);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_text_set(plan->settings.task, sizeof(plan->settings.task), env->name);
     }
-    if (rc) {
+    if (rc != 0) {
         (void)aq_fail(error, rc, "task: the name '%s' is too long", env->name);
     }
     plan->settings.schema = env->schema;
@@ -53,7 +53,7 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
     uint32_t learner = 0;
     int rc =
         aq_run_config_tables(config, settings->tables, &settings->table_count, &learner, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     for (uint32_t i = 0; i < settings->table_count; i++) {
@@ -103,33 +103,33 @@ static int check_bytes(const aq_run_plan *plan, aq_error *error)
 static int take_threshold(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
 {
     int rc = aq_run_config_threshold(config, plan->environment_threshold, &plan->threshold);
-    return rc ? aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
-                        config->evaluator.threshold)
-              : 0;
+    return rc != 0 ? aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
+                             config->evaluator.threshold)
+                   : 0;
 }
 
 int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_error *error)
 {
     int rc = aq_run_config_validate(config, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_run_plan plan = {.config = *config};
     double threshold = 0.0;
     rc = take_task(config->task, &plan, &threshold, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     if (config->seed == 0) {
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
     rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     plan.environment_threshold = threshold;
     rc = take_threshold(config, &plan, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     AQ_ASSERT(config->learner.algorithm < aq_algorithm_count());
@@ -137,17 +137,17 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     fill_settings(&plan.config, &plan);
     fill_recorded(&plan);
     rc = fill_tables(config, &plan, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_run_settings_layout(&plan.settings, &plan.layout, error);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = check_bytes(&plan, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     rc = aq_run_settings_validate(&plan.settings, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     *ret_plan = plan;
@@ -159,16 +159,16 @@ int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_
 {
     aq_run_plan changed = *plan;
     int rc = aq_run_config_validate(config, error);
-    if (!rc) {
+    if (rc == 0) {
         rc = take_threshold(config, &changed, error);
     }
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     changed.config = *config;
     fill_settings(config, &changed);
     rc = aq_run_settings_validate(&changed.settings, error);
-    if (!rc) {
+    if (rc == 0) {
         *ret_plan = changed;
     }
     return rc;

@@ -102,12 +102,12 @@ int aq_prefetch_create(const aq_prefetch_config *config, const aq_layout *layout
         prefetch->requests[i].prefetch = prefetch;
     }
     rc = create_groups(prefetch, group_count);
-    if (!rc && aq_table_spec_uses_priorities(&config->table)) {
+    if (rc == 0 && aq_table_spec_uses_priorities(&config->table)) {
         rc = aq_priority_return_create(config->run_id, config->table.name,
                                        config->in_flight * RETURNS_PER_REQUEST, owner->trouble,
                                        owner->user, &prefetch->returns);
     }
-    if (rc) {
+    if (rc != 0) {
         goto fail;
     }
     *ret_prefetch = prefetch;
@@ -145,7 +145,7 @@ int aq_prefetch_add_shard(aq_prefetch *prefetch, uint64_t incarnation, const cha
 {
     aq_board_shard *added = NULL;
     int rc = aq_shard_board_add(&prefetch->board, incarnation, name, &added);
-    if (!rc) {
+    if (rc == 0) {
         aq_rpc_stub_init(&added->stub, channel, &actorq__v1__sampling__descriptor,
                          prefetch->config.timeout_ms);
     }
@@ -180,7 +180,7 @@ static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char 
 static int read_group(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
 {
     int rc = aq_wire_sample_read(reply, batch, error);
-    if (!rc && batch->rows != batch->rows_max) {
+    if (rc == 0 && batch->rows != batch->rows_max) {
         rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", batch->rows,
                      batch->rows_max);
     }
@@ -245,7 +245,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
     int rc = read_group(reply, batch, &error);
     prefetch->counts.unusable_in_row =
         rc == AQ_E_CORRUPT ? prefetch->counts.unusable_in_row + 1 : 0;
-    if (rc) {
+    if (rc != 0) {
         say_trouble(prefetch, from, error.text);
         return false;
     }

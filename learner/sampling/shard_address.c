@@ -9,8 +9,8 @@
 static bool is_same_host(const char *address, const char *other)
 {
     char url[AQ_URL_MAX], other_url[AQ_URL_MAX];
-    return !aq_url_reachable("tcp://*:1", address, url, sizeof(url)) &&
-           !aq_url_reachable("tcp://*:1", other, other_url, sizeof(other_url)) &&
+    return aq_url_reachable("tcp://*:1", address, url, sizeof(url)) == 0 &&
+           aq_url_reachable("tcp://*:1", other, other_url, sizeof(other_url)) == 0 &&
            strcmp(url, other_url) == 0;
 }
 

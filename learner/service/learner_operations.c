@@ -148,12 +148,12 @@ int aq_learner_service_status(const aq_learner_service *service, aq_learner_stat
     Actorq__V1__MemberStatus *members = aq_alloc(count, sizeof(*members));
     Actorq__V1__MemberStatus **pointers = aq_alloc(count, sizeof(Actorq__V1__MemberStatus *));
     int rc = members && pointers ? 0 : AQ_E_NOMEM;
-    for (size_t i = 0; !rc && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         fill_member(service, aq_coordinator_member_at(service->coordinator, i), now_ns,
                     &members[i]);
         pointers[i] = &members[i];
     }
-    if (!rc) {
+    if (rc == 0) {
         tell_status(service, pointers, count, tell, user);
     }
     aq_free(members);
@@ -178,7 +178,7 @@ static void operations_status(Actorq__V1__Operations_Service *methods,
 {
     (void)request;
     status_answer answer = {closure, call};
-    if (aq_learner_service_status(of_operations(methods), answer_status, &answer)) {
+    if (aq_learner_service_status(of_operations(methods), answer_status, &answer) != 0) {
         aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
     }
 }

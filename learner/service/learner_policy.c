@@ -55,7 +55,7 @@ static void policy_fetch(Actorq__V1__Policy_Service *methods,
     aq_buffer frame;
     aq_buffer_init(&frame, found->frame_bytes_fp32 + 65536);
     int rc = aq_wire_policy_pack(asked, &frame);
-    if (rc) {
+    if (rc != 0) {
         aq_rpc_fail(call, aq_rpc_code_from_error(rc), "the policy could not be packed");
     } else {
         answer_frame(&frame, closure, call);

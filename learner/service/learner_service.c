@@ -48,17 +48,17 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
     (void)snprintf(record.address, sizeof(record.address), "%s", peer);
     if (record.role == AQ_ROLE_REPLAY) {
         int rc = aq_url_validate(request->rpc_url, error);
-        if (!rc) {
+        if (rc == 0) {
             rc = aq_url_validate(request->push_url, error);
         }
-        if (!rc) {
+        if (rc == 0) {
             rc = aq_url_reachable(request->rpc_url, peer, record.rpc_url, sizeof(record.rpc_url));
         }
-        if (!rc) {
+        if (rc == 0) {
             rc =
                 aq_url_reachable(request->push_url, peer, record.push_url, sizeof(record.push_url));
         }
-        if (rc) {
+        if (rc != 0) {
             return aq_fail_context(error, rc, "a replay shard must say where it listens");
         }
         record.follows_address = strcmp(record.rpc_url, request->rpc_url) != 0;
@@ -96,7 +96,7 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     uint64_t replaced[AQ_REPLACED_MAX];
     int64_t now_ns = service->owner.now_ns(service->owner.user);
     int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, replaced, &error);
-    if (rc) {
+    if (rc != 0) {
         aq_rpc_fail(call, aq_rpc_code_from_error(rc), "%s", error.text);
         return;
     }
@@ -377,7 +377,7 @@ int aq_learner_service_offer(aq_learner_service *service, aq_rpc_dispatcher *dis
     };
     for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
         int rc = aq_rpc_dispatcher_add(dispatcher, services[i]);
-        if (rc) {
+        if (rc != 0) {
             return rc;
         }
     }

@@ -55,11 +55,11 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     atomic_init(&trainer->newest_version, 0);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
-    if (!rc) {
+    if (rc == 0) {
         rc = aq_trainer_core_create(&config->core, config->agent, policy_due, trainer,
                                     &trainer->core);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_trainer_destroy(trainer);
         return rc;
     }
@@ -141,7 +141,7 @@ static void *run(void *user)
             return NULL;
         }
         take_settings(trainer);
-        if (!rc) {
+        if (rc == 0) {
             aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
             trainer->config.group_done(trainer->config.user, item);
         }

@@ -174,8 +174,8 @@ static int make_run(const aq_dashboard *dashboard, aq_buffer *out)
                      ? json_dumps(telling.document, JSON_COMPACT | JSON_REAL_PRECISION(8))
                      : NULL;
     json_decref(telling.document);
-    rc = rc || text ? rc : AQ_E_NOMEM;
-    rc = rc ? rc : aq_buffer_append(out, text, strlen(text));
+    rc = rc != 0 || text ? rc : AQ_E_NOMEM;
+    rc = rc != 0 ? rc : aq_buffer_append(out, text, strlen(text));
     free(text);
     return rc;
 }
@@ -190,7 +190,7 @@ static bool is_fresh(const document *kept, int64_t now_ns, int64_t age_ns_max)
 /* `rc` tells how making it went. One that was not made is not kept. */
 static int answer(document *kept, int rc, aq_http_reply *reply)
 {
-    if (rc) {
+    if (rc != 0) {
         aq_buffer_clear(&kept->text);
         return rc;
     }

@@ -39,7 +39,7 @@ int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error)
         .reconnect_max_ms = RECONNECT_MAX_MS,
     };
     int rc = aq_url_validate(url, error);
-    if (rc) {
+    if (rc != 0) {
         return rc;
     }
     aq_caller *caller = aq_alloc(1, sizeof(*caller));
@@ -53,11 +53,11 @@ int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error)
         return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
     rc = aq_security_from_environment(&caller->security, error);
-    if (!rc) {
+    if (rc == 0) {
         limits.security = caller->security;
         rc = aq_rpc_client_create(&caller->loop, url, &limits, 1, &caller->client, error);
     }
-    if (rc) {
+    if (rc != 0) {
         aq_caller_close(caller);
         return rc;
     }

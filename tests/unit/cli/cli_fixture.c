@@ -31,7 +31,7 @@ int cli_fixture_setup(void **state)
     const char *temporary = getenv("TMPDIR");
     char *path = aq_alloc(CLI_PATH_MAX, 1);
     if (!path || aq_text_format(path, CLI_PATH_MAX, "%s/aq-test-cli-XXXXXX",
-                                temporary ? temporary : "/tmp")) {
+                                temporary ? temporary : "/tmp") != 0) {
         return -1;
     }
     *state = path;
@@ -47,7 +47,7 @@ static void remove_folder(const char *path)
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         char inner[CLI_PATH_MAX * 2];
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name)) {
+            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) != 0) {
             continue;
         }
         if (unlink(inner) != 0) {
@@ -230,7 +230,7 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
         .head = AQ_HEAD_ARGMAX,
     };
     if (aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot,
-                    &error)) {
+                    &error) != 0) {
         fail_msg("%s", error.text);
     }
     if (format == AQ_FORMAT_INT8_CHANNEL) {
@@ -245,7 +245,7 @@ void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
 {
     aq_error error = {0};
     aq_snapshot *snapshot = cli_policy(format, seed);
-    if (aq_policy_file_write(path, snapshot, &error)) {
+    if (aq_policy_file_write(path, snapshot, &error) != 0) {
         fail_msg("%s", error.text);
     }
     aq_snapshot_unref(snapshot);

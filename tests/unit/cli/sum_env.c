@@ -45,7 +45,7 @@ static int open_sum(void *params, const char *argument, aq_env_options *options,
     (void)step_limit;
     (void)reward_threshold;
     int rc = aq_env_option_u32(options, "fail_step", 1, 100, &p->fail_step, error);
-    return rc ? rc : aq_env_option_bool(options, "fail_resets", &p->fails_resets, error);
+    return rc != 0 ? rc : aq_env_option_bool(options, "fail_resets", &p->fails_resets, error);
 }
 
 static void schema_of(uint32_t actions, aq_schema *ret_schema)

@@ -27,11 +27,11 @@ static int on_next_version(void *user, uint64_t *ret_version, aq_error *error)
     stage_watcher *watcher = user;
     pthread_mutex_lock(&watcher->mutex);
     int rc = watcher->version_failure;
-    if (!rc) {
+    if (rc == 0) {
         *ret_version = watcher->next_version++;
     }
     pthread_mutex_unlock(&watcher->mutex);
-    return rc ? aq_fail(error, rc, "no version") : 0;
+    return rc != 0 ? aq_fail(error, rc, "no version") : 0;
 }
 
 static void on_publish(void *user, aq_publication *publication)

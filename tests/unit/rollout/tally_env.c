@@ -31,12 +31,14 @@ static int open_task(void *params, const char *argument, aq_env_options *options
     *(tally_params *)params = (tally_params){.quarter = 0.25f};
     tally_params *tally = params;
     int rc = aq_env_option_u32(options, "fail_step", 1, TALLY_LENGTH_MAX, &tally->fail_step, error);
-    rc = rc ? rc
-            : aq_env_option_u32(options, "nan_step", 1, TALLY_LENGTH_MAX, &tally->nan_step, error);
-    rc =
-        rc ? rc
-           : aq_env_option_u32(options, "fail_once", 1, TALLY_LENGTH_MAX, &tally->fail_once, error);
-    return rc ? rc : aq_env_option_u32(options, "fail_resets", 1, 1000, &tally->fail_resets, error);
+    rc = rc != 0
+             ? rc
+             : aq_env_option_u32(options, "nan_step", 1, TALLY_LENGTH_MAX, &tally->nan_step, error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_u32(options, "fail_once", 1, TALLY_LENGTH_MAX, &tally->fail_once,
+                                     error);
+    return rc != 0 ? rc
+                   : aq_env_option_u32(options, "fail_resets", 1, 1000, &tally->fail_resets, error);
 }
 
 static void schema(const void *params, aq_schema *ret_schema)

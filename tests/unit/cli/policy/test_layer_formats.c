@@ -25,7 +25,7 @@ static int resolve(const char *text, uint32_t *ret_formats, aq_error *error)
     aq_layer_formats list;
     make_network(&spec);
     int rc = aq_layer_formats_parse(text, &list, error);
-    return rc ? rc : aq_layer_formats_resolve(&list, &spec, ret_formats, error);
+    return rc != 0 ? rc : aq_layer_formats_resolve(&list, &spec, ret_formats, error);
 }
 
 TEST(layers_count_from_both_ends)

@@ -11,7 +11,7 @@ static aq_snapshot *read_policy(const char *source, uint32_t precision, char *pa
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    if (aq_policy_source_read(source, precision, &snapshot, path, &error)) {
+    if (aq_policy_source_read(source, precision, &snapshot, path, &error) != 0) {
         fail_msg("%s", error.text);
     }
     return snapshot;

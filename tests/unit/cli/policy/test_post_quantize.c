@@ -27,7 +27,7 @@ static aq_snapshot *make(const aq_post_quantize_plan *plan)
     aq_snapshot *made = NULL;
     aq_error error = {0};
     const aq_post_quantize_obs obs = make_obs();
-    if (aq_post_quantize(exact, plan, &obs, &made, &error)) {
+    if (aq_post_quantize(exact, plan, &obs, &made, &error) != 0) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(made->version, exact->version);

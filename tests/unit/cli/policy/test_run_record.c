@@ -14,7 +14,7 @@
 static int run_setup(void **state)
 {
     int rc = cli_fixture_setup(state);
-    if (!rc) {
+    if (rc == 0) {
         cli_write_run(*state);
     }
     return rc;
@@ -132,7 +132,7 @@ TEST_WITH(without_memory_nothing_is_believed, run_setup, cli_fixture_teardown)
         rc = aq_run_record_read(*state, &record, NULL);
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
-        problems = rc ? 1 : record->problem_count; /* read on, but not without a word */
+        problems = rc != 0 ? 1 : record->problem_count; /* read on, but not without a word */
         aq_run_record_free(record);
     }
     assert_true(nth > 10);

@@ -165,7 +165,7 @@ TEST_OF_WATCH_DESK(create_survives_every_failed_allocation)
         rc = aq_run_watch_create(&desk->loop, "inproc://run-watch-memory", 5, on_changed, desk,
                                  &made, NULL);
         aq_memory_fail_at(0, 0);
-        if (rc) {
+        if (rc != 0) {
             assert_int_equal(rc, AQ_E_NOMEM);
             assert_ptr_equal(made, &untouched);
         } else {

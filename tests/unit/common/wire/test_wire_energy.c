@@ -102,7 +102,7 @@ static int metered_setup(void **state)
     static member_fake fake;
     *state = &fake;
     int rc = aq_energy_meter_create(NULL, 0, &meter);
-    return rc ? rc : fake_open_metered(&fake, 99, meter);
+    return rc != 0 ? rc : fake_open_metered(&fake, 99, meter);
 }
 
 static int metered_teardown(void **state)

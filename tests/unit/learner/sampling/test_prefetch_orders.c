@@ -260,12 +260,12 @@ TEST_IN(orders_desk, desk, create_survives_every_failed_allocation)
     int untouched = 0;
     int rc = AQ_E_NOMEM;
     uint64_t nth = 0;
-    while (rc) {
+    while (rc != 0) {
         aq_prefetch *prefetch = (aq_prefetch *)(void *)&untouched;
         aq_memory_fail_at(++nth, 0);
         rc = aq_prefetch_create(&config, &desk->kit.layout, &owner, &prefetch);
         aq_memory_fail_at(0, 0);
-        if (rc) {
+        if (rc != 0) {
             assert_int_equal(rc, AQ_E_NOMEM);
             assert_ptr_equal(prefetch, &untouched);
         } else {

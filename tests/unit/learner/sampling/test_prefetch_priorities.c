@@ -262,7 +262,7 @@ TEST_IN(prefetch_stand, stand, create_survives_every_failed_allocation)
         aq_memory_fail_at(nth, 0);
         rc = aq_prefetch_create(&config, &stand->kit.layout, &owner, &prefetch);
         aq_memory_fail_at(0, 0);
-        if (rc) {
+        if (rc != 0) {
             assert_int_equal(rc, AQ_E_NOMEM);
             assert_ptr_equal(prefetch, &untouched);
         } else {
