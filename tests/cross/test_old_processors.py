@@ -36,7 +36,7 @@ def built(*path):
 
 def execute(command):
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False,
-                          timeout=120)
+                          timeout=600)
 
 
 def on(cpu, *command):
