@@ -26,7 +26,7 @@
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
 
-enum { PATIENCE_MS = 30000, CALLS_MAX = 16 };
+enum { PATIENCE_MS = 120000, CALLS_MAX = 16 };
 
 static const aq_net_limits limits = {
     .message_bytes_max = 1 << 20,

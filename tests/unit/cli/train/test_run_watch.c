@@ -12,7 +12,7 @@
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/fake_daemon.h"
 
-enum { PATIENCE_MS = 10000 };
+enum { PATIENCE_MS = 120000 };
 
 typedef struct watch_desk {
     uv_loop_t loop;

@@ -15,7 +15,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { PATIENCE_MS = 10000, EVENTS_MAX = 16, LOG_BYTES_MAX = 65536 };
+enum { PATIENCE_MS = 120000, EVENTS_MAX = 16, LOG_BYTES_MAX = 65536 };
 
 typedef struct death {
     char name[32];

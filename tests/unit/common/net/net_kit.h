@@ -14,7 +14,7 @@
 #include "common/net/security/security.h"
 #include "tests/unit/common/net/rpc_kit.h"
 
-enum { NET_KIT_MESSAGE_MAX = 1 << 20, NET_KIT_PATIENCE_MS = 20000 };
+enum { NET_KIT_MESSAGE_MAX = 1 << 20, NET_KIT_PATIENCE_MS = 120000 };
 
 extern const aq_net_limits net_kit_limits;
 

@@ -12,7 +12,7 @@
 #include "common/sys/process.h"
 #include "tests/support/test.h"
 
-enum { PATIENCE_MS = 10000 };
+enum { PATIENCE_MS = 120000 };
 
 /* ---- following ----------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
-enum { ROWS = 4, IN_FLIGHT = 2, HELD_MAX = 64, PATIENCE_MS = 10000 };
+enum { ROWS = 4, IN_FLIGHT = 2, HELD_MAX = 64, PATIENCE_MS = 120000 };
 
 /* A daemon that answers Sample, or holds its answers back. */
 typedef struct link_shard {

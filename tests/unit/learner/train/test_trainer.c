@@ -11,7 +11,7 @@
 #include "tests/unit/learner/fake_algorithm.h"
 #include "tests/unit/learner/stage_watcher.h"
 
-enum { BATCH_ROWS = 4, GROUPS = 6, PERIOD = 1000000, PATIENCE_MS = 10000 };
+enum { BATCH_ROWS = 4, GROUPS = 6, PERIOD = 1000000, PATIENCE_MS = 120000 };
 
 typedef struct trainer_desk {
     stage_watcher watcher; /* its kit is the algorithm's */

@@ -20,7 +20,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
-enum { PATIENCE_MS = 20000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50 };
+enum { PATIENCE_MS = 120000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50 };
 
 static const aq_tcp_limits wide = {.connections_max = 100,
                                    .connections_per_address_max = 100,

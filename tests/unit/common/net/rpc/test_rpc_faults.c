@@ -19,7 +19,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
-enum { TIMEOUT_MS = 15000 };
+enum { TIMEOUT_MS = 120000 };
 
 /* ---- servers that come and go -------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
-enum { TIMEOUT_MS = 15000, AT_ONCE = 32 };
+enum { TIMEOUT_MS = 120000, AT_ONCE = 32 };
 
 static const char *const transports[] = {"inproc", "ipc", "tcp"};
 
