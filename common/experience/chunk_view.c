@@ -3,7 +3,6 @@
  */
 #include "common/experience/chunk_view.h"
 
-#include "common/base/assert.h"
 
 void aq_chunk_view_lay(aq_chunk_view *view, const aq_layout *layout, const uint8_t *base)
 {
@@ -14,12 +13,6 @@ void aq_chunk_view_lay(aq_chunk_view *view, const aq_layout *layout, const uint8
         at += aq_column_bytes(&layout->columns[i], view->length);
     }
     AQ_ASSERT(at <= UINT32_MAX);
-}
-
-uint32_t aq_chunk_view_fresh(const aq_chunk_view *view)
-{
-    AQ_ASSERT(view->overlap <= view->length);
-    return view->length - view->overlap;
 }
 
 uint32_t aq_chunk_view_items(const aq_chunk_view *view, const aq_layout *layout)

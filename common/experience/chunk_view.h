@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/base/error.h"
 #include "common/experience/layout.h"
 
@@ -65,7 +66,11 @@ static inline uint32_t aq_chunk_view_version(const aq_chunk_view *view, uint32_t
 void aq_chunk_view_lay(aq_chunk_view *view, const aq_layout *layout, const uint8_t *base);
 
 /* New transitions: length - overlap. */
-uint32_t aq_chunk_view_fresh(const aq_chunk_view *view);
+static inline uint32_t aq_chunk_view_fresh(const aq_chunk_view *view)
+{
+    AQ_ASSERT(view->overlap <= view->length);
+    return view->length - view->overlap;
+}
 
 /* Rows at which an item starts, counted from row 0: all of them when the episode ended here, else
  * length - n_step + 1, and never below 0. */

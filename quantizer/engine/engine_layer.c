@@ -114,10 +114,3 @@ void aq_engine_matrix_run(const aq_engine_layer *layer, const aq_engine_scratch 
     }
     matrix->kernel->run(&matrix->packed, &input, y->values, y->stride);
 }
-
-void aq_engine_activate(const aq_engine_layer *layer, const aq_float_rows *y)
-{
-    if (layer->spec->activation > AQ_ACTIVATION_RELU) {
-        layer->tables->passes->activate(layer->spec->activation, y, layer->spec->outputs);
-    }
-}

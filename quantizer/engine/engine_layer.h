@@ -88,7 +88,12 @@ void aq_engine_matrix_run(const aq_engine_layer *layer, const aq_engine_scratch 
                           const aq_const_rows *x, const aq_float_rows *y);
 
 /* The layer's activation, where it is none of the kernels'. */
-void aq_engine_activate(const aq_engine_layer *layer, const aq_float_rows *y);
+static inline void aq_engine_activate(const aq_engine_layer *layer, const aq_float_rows *y)
+{
+    if (layer->spec->activation > AQ_ACTIVATION_RELU) {
+        layer->tables->passes->activate(layer->spec->activation, y, layer->spec->outputs);
+    }
+}
 
 /* Quantizes rows of x into the scratch, as the layer's input is to be; the offsets are not set. */
 void aq_engine_quantize(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
