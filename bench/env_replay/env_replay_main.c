@@ -156,16 +156,12 @@ int main(int argc, char **argv)
         return status;
     }
     int rc = play(&arguments, &result, &recording, &env, &error);
-    if (rc != 0) {
-        (void)fprintf(stderr, "env_replay: %s\n", error.text);
-        status = EXIT_FAILURE;
-    } else if (arguments.json) {
-        status = aq_command_print_json("env_replay", make_json(&result));
-    } else {
+    if (rc == 0 && arguments.json) {
+        rc = aq_print_json(make_json(&result), &error);
+    } else if (rc == 0) {
         print(&result);
-        status = aq_command_printed("env_replay");
     }
     aq_env_unref(env);
     aq_recording_free(recording);
-    return status;
+    return aq_command_end(&options_page, rc, &error);
 }

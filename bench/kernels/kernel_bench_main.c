@@ -167,18 +167,14 @@ static int bench_kernels(int argc, char **argv)
     rc = rc != 0 ? aq_fail(&error, rc, "no memory for the results")
                  : run_plan(&request.plan, &report, &error);
     report.cpu_flags = request.cpu_flags;
-    if (rc != 0) {
-        status = aq_command_failed(COMMAND, &error);
-    } else if (request.plan.json) {
-        status = aq_command_print_json(COMMAND, aq_bench_report_json(&report));
-    } else {
+    if (rc == 0 && request.plan.json) {
+        rc = aq_print_json(aq_bench_report_json(&report), &error);
+    } else if (rc == 0) {
         rc = aq_bench_report_print(stdout, &report);
-        status = rc != 0 ? aq_command_failed(COMMAND,
-                                             (aq_fail(&error, rc, "%s", aq_error_text(rc)), &error))
-                         : aq_command_printed(COMMAND);
+        rc = rc == 0 ? 0 : aq_fail(&error, rc, "%s", aq_error_text(rc));
     }
     aq_bench_report_fini(&report);
-    return status;
+    return aq_command_end(aq_bench_plan_options(), rc, &error);
 }
 
 int main(int argc, char **argv)

@@ -234,16 +234,13 @@ static int bench_learner(int argc, char **argv)
     if (!aq_command_begin(&options_page, argc, argv, apply, &request, &status)) {
         return status;
     }
-    if (measure(&request, &result, &error) != 0) {
-        status = aq_command_failed(COMMAND, &error);
-    } else if (request.json) {
-        status = aq_command_print_json(COMMAND, result_json(&result));
-    } else {
-        status = print_result(&result, &error) != 0 ? aq_command_failed(COMMAND, &error)
-                                                    : aq_command_printed(COMMAND);
+    int rc = measure(&request, &result, &error);
+    if (rc == 0) {
+        rc = request.json ? aq_print_json(result_json(&result), &error)
+                          : print_result(&result, &error);
     }
     json_decref(result.torch);
-    return status;
+    return aq_command_end(&options_page, rc, &error);
 }
 
 int main(int argc, char **argv)

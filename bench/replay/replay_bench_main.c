@@ -79,17 +79,13 @@ static int bench_replay(int argc, char **argv)
         return status;
     }
     aq_replay_bench_plan_finish(&plan);
-    if (measure(&plan, &figures, &error) != 0) {
-        return aq_command_failed(COMMAND, &error);
+    int rc = measure(&plan, &figures, &error);
+    if (rc == 0 && plan.json && plan.soak_s == 0) {
+        rc = aq_print_json(aq_replay_figures_json(&plan, &figures), &error);
+    } else if (rc == 0 && plan.soak_s == 0) {
+        aq_replay_figures_print(stdout, &plan, &figures);
     }
-    if (plan.soak_s > 0) {
-        return aq_command_printed(COMMAND);
-    }
-    if (plan.json) {
-        return aq_command_print_json(COMMAND, aq_replay_figures_json(&plan, &figures));
-    }
-    aq_replay_figures_print(stdout, &plan, &figures);
-    return aq_command_printed(COMMAND);
+    return aq_command_end(aq_replay_bench_options(), rc, &error);
 }
 
 static int take_raw_messages(const char *url)

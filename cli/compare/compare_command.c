@@ -242,10 +242,7 @@ static int print_json(const aq_compare_plan *plan, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/compare.json", plan->dir);
-    json_t *json = json_load_file(path, 0, NULL);
-    return aq_command_print_json("compare", json) == EXIT_SUCCESS
-               ? 0
-               : aq_fail(error, AQ_E_IO, "the result could not be written");
+    return aq_print_json(json_load_file(path, 0, NULL), error);
 }
 
 static int report(const aq_compare_plan *plan, double task_threshold, bool json, aq_error *error)

@@ -3,17 +3,16 @@
  */
 #include "cli/compare/compare_curve.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/text/run_lines.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-
-enum { LINE_BYTES_MAX = 65536, CAPACITY_FIRST = 256 };
 
 /* By role and state: for people, and in metrics.jsonl below "time", with "_s" behind it. */
 static const struct {
@@ -59,21 +58,10 @@ static int add_point(aq_compare_curve *curve, const aq_curve_point *point)
     while (curve->count > 0 && curve->points[curve->count - 1].wall_s > point->wall_s) {
         curve->count--; /* the run was resumed from before that */
     }
-    if (curve->count == AQ_CURVE_POINTS_MAX) {
-        return AQ_E_TOO_BIG;
-    }
-    if (curve->count == curve->capacity) {
-        size_t capacity = curve->capacity ? curve->capacity * 2 : CAPACITY_FIRST;
-        aq_curve_point *points = aq_alloc(capacity, sizeof(*points));
-        if (!points) {
-            return AQ_E_NOMEM;
-        }
-        if (curve->count > 0) {
-            memcpy(points, curve->points, curve->count * sizeof(*points));
-        }
-        aq_free(curve->points);
-        curve->points = points;
-        curve->capacity = capacity;
+    int rc = aq_grow(&curve->points, &curve->capacity, curve->count, sizeof(*point),
+                     AQ_CURVE_POINTS_MAX);
+    if (rc != 0) {
+        return rc;
     }
     curve->points[curve->count++] = *point;
     return 0;
@@ -134,21 +122,15 @@ typedef struct curve_reader {
     size_t staleness_count;
 } curve_reader;
 
-static int take_line(curve_reader *reader, const json_t *line)
+static int take_event(curve_reader *reader, const char *event, const json_t *line)
 {
     aq_compare_curve *curve = reader->curve;
-    const char *event = json_string_value(json_object_get(line, "event"));
-    if (!event) {
-        return 0;
-    }
     if (strcmp(event, "evaluation") == 0) {
         return take_evaluation(curve, line);
     }
     if (strcmp(event, "end") == 0) {
         take_end(curve, line);
-        return 0;
-    }
-    if (strcmp(event, "progress") == 0) {
+    } else if (strcmp(event, "progress") == 0) {
         double staleness = aq_json_number_of(line, "staleness");
         take_totals(curve, line);
         curve->end[0] = '\0'; /* it was resumed */
@@ -160,39 +142,29 @@ static int take_line(curve_reader *reader, const json_t *line)
     return 0;
 }
 
-static int read_lines(FILE *file, char *text, aq_compare_curve *curve)
+static int take_line(void *user, const char *text)
 {
-    curve_reader reader = {.curve = curve};
-    int rc = 0;
-    while (rc == 0 && fgets(text, LINE_BYTES_MAX, file)) {
-        json_t *line = json_loads(text, 0, NULL);
-        rc = take_line(&reader, line);
-        json_decref(line);
-    }
-    if (reader.staleness_count > 0) {
-        curve->staleness = reader.staleness_sum / (double)reader.staleness_count;
-    }
-    return rc != 0 ? rc : (ferror(file) ? AQ_E_IO : 0);
+    json_t *line = json_loads(text, 0, NULL);
+    const char *event = json_string_value(json_object_get(line, "event"));
+    const int rc = event ? take_event(user, event, line) : 0;
+    json_decref(line);
+    return rc;
 }
 
 int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
 {
     aq_compare_curve curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN};
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
-                       strerror(errno));
-    }
+    curve_reader reader = {.curve = &curve};
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         curve.states[i] = NAN;
     }
-    char *text = aq_alloc(1, LINE_BYTES_MAX);
-    int rc = text ? read_lines(file, text, &curve) : AQ_E_NOMEM;
-    aq_free(text);
-    (void)fclose(file);
+    const int rc = aq_run_lines_read(path, take_line, &reader, error);
     if (rc != 0) {
         aq_compare_curve_fini(&curve);
-        return aq_fail(error, rc, "%s: can't read the curve: %s", path, aq_error_text(rc));
+        return rc;
+    }
+    if (reader.staleness_count > 0) {
+        curve.staleness = reader.staleness_sum / (double)reader.staleness_count;
     }
     *ret_curve = curve;
     return 0;

@@ -48,7 +48,7 @@ typedef struct aq_compare_curve {
     double states[AQ_TIME_STATES]; /* seconds; NaN: not told, as by a run of less than a second */
 } aq_compare_curve;
 
-/* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_TOO_BIG beyond AQ_CURVE_POINTS_MAX. Lines
+/* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_FULL beyond AQ_CURVE_POINTS_MAX. Lines
  * that are broken, such as those that are no JSON objects, are passed over. */
 int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve,
                           aq_error *error) AQ_MUST_USE;

@@ -9,8 +9,6 @@
 #include "cli/text/figure_text.h"
 #include "cli/text/plain_text.h"
 
-#define COMMAND "env bench"
-
 enum { SECONDS_DEFAULT = 3 };
 
 typedef struct bench_arguments {
@@ -35,7 +33,7 @@ static const aq_option option_rows[] = {
 };
 
 static const aq_options options_page = {
-    .program = "actorq " COMMAND,
+    .program = "actorq env bench",
     .usage = "TASK [options]",
     .summary =
         "Measures how many steps a second an environment takes under random actions, on one "
@@ -89,37 +87,32 @@ static void print(const aq_env *env, const aq_env_bench_report *report)
     }
 }
 
-static int run_bench(int argc, char **argv)
+static const bench_arguments defaults = {.seconds = SECONDS_DEFAULT, .seed = 1};
+
+static int bench(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    bench_arguments arguments = {.seconds = SECONDS_DEFAULT, .seed = 1};
+    const bench_arguments *arguments = given;
     aq_env_bench_report report;
     aq_env *env = NULL;
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    int rc = aq_env_open(arguments.task, &env, &error);
+    int rc = aq_env_open(arguments->task, &env, error);
     if (rc == 0) {
-        rc = aq_env_bench(env, (double)arguments.seconds, (uint32_t)arguments.lanes, arguments.seed,
-                          &report, &error);
+        rc = aq_env_bench(env, (double)arguments->seconds, (uint32_t)arguments->lanes,
+                          arguments->seed, &report, error);
     }
-    if (rc != 0) {
-        status = aq_command_failed(COMMAND, &error);
-    } else if (arguments.json) {
-        status = aq_command_print_json(COMMAND, make_json(env, &arguments, &report));
-    } else {
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(env, arguments, &report), error);
+    } else if (rc == 0) {
         print(env, &report);
-        status = aq_command_printed(COMMAND);
     }
     aq_env_unref(env);
-    return status;
+    return rc;
 }
 
 static const aq_command command_bench = {
     .name = "bench",
     .summary = "measure how fast an environment steps",
-    .run = run_bench,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = bench,
 };
 
 static const aq_command *const commands[] = {&command_bench};

@@ -31,48 +31,41 @@ static const aq_options options_page = {
     .operands = {AQ_OPTIONAL_OPERAND("TASK", envs_arguments, task)},
 };
 
-static int show_list(const char *command, bool json)
+static int show_list(bool json, aq_error *error)
 {
-    aq_error error = {0};
     json_t *object = NULL;
-    int rc = json ? aq_env_list_json(&object, &error) : aq_env_list_print(stdout, &error);
-    if (rc != 0) {
-        return aq_command_failed(command, &error);
+    if (!json) {
+        return aq_env_list_print(stdout, error);
     }
-    return json ? aq_command_print_json(command, object) : aq_command_printed(command);
+    int rc = aq_env_list_json(&object, error);
+    return rc == 0 ? aq_print_json(object, error) : rc;
 }
 
-static int show_task(const char *command, const char *task, bool json)
+static int show_task(const char *task, bool json, aq_error *error)
 {
-    aq_error error = {0};
     aq_env *env = NULL;
-    int status;
-    if (aq_env_open(task, &env, &error) != 0) {
-        return aq_command_failed(command, &error);
-    }
-    if (json) {
-        status = aq_command_print_json(command, aq_env_view_json(env));
-    } else {
+    int rc = aq_env_open(task, &env, error);
+    if (rc == 0 && json) {
+        rc = aq_print_json(aq_env_view_json(env), error);
+    } else if (rc == 0) {
         aq_env_view_print(stdout, env);
-        status = aq_command_printed(command);
     }
     aq_env_unref(env);
-    return status;
+    return rc;
 }
 
-static int run(int argc, char **argv)
+static const envs_arguments defaults = {0};
+
+static int envs(void *given, aq_error *error)
 {
-    envs_arguments arguments = {0};
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    return arguments.task ? show_task(argv[0], arguments.task, arguments.json)
-                          : show_list(argv[0], arguments.json);
+    const envs_arguments *arguments = given;
+    return arguments->task ? show_task(arguments->task, arguments->json, error)
+                           : show_list(arguments->json, error);
 }
 
 const aq_command aq_command_envs = {
     .name = "envs",
     .summary = "list the environments, or show one",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = envs,
 };

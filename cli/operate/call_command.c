@@ -59,14 +59,13 @@ static const aq_options options_page = {
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-static int print_list(const char *command)
+static int print_list(aq_error *error)
 {
     size_t i;
     const json_t *row;
     json_t *catalog = aq_rpc_catalog_json();
     if (!catalog) {
-        (void)fprintf(stderr, "actorq %s: out of memory\n", command);
-        return EXIT_FAILURE;
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     json_array_foreach(json_object_get(catalog, "methods"), i, row)
     {
@@ -76,7 +75,7 @@ static int print_list(const char *command)
         free(request);
     }
     json_decref(catalog);
-    return aq_command_printed(command);
+    return 0;
 }
 
 /* ---- calling -------------------------------------------------------------------------------- */
@@ -132,34 +131,30 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
     return rc;
 }
 
-static int run(int argc, char **argv)
+static const call_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+
+static int call_or_list(void *given, aq_error *error)
 {
-    aq_error error = {0};
+    const call_arguments *arguments = given;
     aq_rpc_status answer = {0};
     json_t *reply = NULL;
-    int status;
-    call_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    if (arguments->list || (arguments->endpoint && !arguments->method)) {
+        return arguments->json ? aq_print_json(aq_rpc_catalog_json(), error) : print_list(error);
     }
-    if (arguments.list || (arguments.endpoint && !arguments.method)) {
-        return arguments.json ? aq_command_print_json(argv[0], aq_rpc_catalog_json())
-                              : print_list(argv[0]);
+    if (!arguments->endpoint) {
+        return aq_fail(error, AQ_E_INVALID, "ENDPOINT and METHOD are missing; see --help");
     }
-    if (!arguments.endpoint) {
-        (void)aq_fail(&error, AQ_E_INVALID, "ENDPOINT and METHOD are missing; see --help");
-        return aq_command_failed(argv[0], &error);
-    }
-    int rc = call(&arguments, &reply, &answer, &error);
+    int rc = call(arguments, &reply, &answer, error);
     if (rc == AQ_E_PEER) {
         (void)fprintf(stderr, "%s: %s\n", aq_rpc_code_name(answer.code), answer.message);
         return STATUS_EXIT_BASE + (int)answer.code;
     }
-    return rc != 0 ? aq_command_failed(argv[0], &error) : aq_command_print_json(argv[0], reply);
+    return rc == 0 ? aq_print_json(reply, error) : rc;
 }
 
 const aq_command aq_command_call = {
     .name = "call",
     .summary = "call any method of a daemon",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = call_or_list,
 };

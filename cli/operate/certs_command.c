@@ -64,27 +64,24 @@ static void print_what_to_do(const certs_arguments *arguments)
     }
 }
 
-static int run(int argc, char **argv)
+static const certs_arguments defaults = {.days = DAYS_DEFAULT};
+
+static int certs(void *given, aq_error *error)
 {
-    certs_arguments arguments = {.days = DAYS_DEFAULT};
-    aq_error error = {0};
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
+    const certs_arguments *arguments = given;
     int64_t now_s = aq_clock_wall_ns() / AQ_NS_PER_S;
-    int rc = arguments.renew
-                 ? aq_certs_folder_renew(arguments.folder, now_s, (unsigned)arguments.days, &error)
-                 : aq_certs_folder_make(arguments.folder, now_s, (unsigned)arguments.days, &error);
-    if (rc != 0) {
-        return aq_command_failed(argv[0], &error);
+    int rc = arguments->renew
+                 ? aq_certs_folder_renew(arguments->folder, now_s, (unsigned)arguments->days, error)
+                 : aq_certs_folder_make(arguments->folder, now_s, (unsigned)arguments->days, error);
+    if (rc == 0) {
+        print_what_to_do(arguments);
     }
-    print_what_to_do(&arguments);
-    return aq_command_printed(argv[0]);
+    return rc;
 }
 
 const aq_command aq_command_certs = {
     .name = "certs",
     .summary = "make certificates and tokens for a run on several hosts",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = certs,
 };

@@ -44,45 +44,36 @@ static const aq_options options_page = {
     .operands = {AQ_OPERAND("RUN", checkpoint_arguments, endpoint)},
 };
 
-static int ask(const char *command, const checkpoint_arguments *arguments, aq_error *error)
+static const checkpoint_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+
+static int checkpoint(void *given, aq_error *error)
 {
+    const checkpoint_arguments *arguments = given;
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    int status = EXIT_SUCCESS;
-    if (aq_operation_call(arguments->endpoint, "Operations/Checkpoint", &request.base,
-                          (uint32_t)arguments->timeout_ms, &answer, error) != 0) {
-        return aq_command_failed(command, error);
+    int rc = aq_operation_call(arguments->endpoint, "Operations/Checkpoint", &request.base,
+                               (uint32_t)arguments->timeout_ms, &answer, error);
+    if (rc != 0) {
+        return rc;
     }
     const Actorq__V1__CheckpointReply *reply = (Actorq__V1__CheckpointReply *)answer;
     if (arguments->json) {
-        status = aq_command_print_json(command, aq_reflect_to_json(answer));
+        rc = aq_print_json(aq_reflect_to_json(answer), error);
     } else {
         char path[PATH_BYTES];
-        (void)aq_plain_text(path, sizeof(path), reply->path);
+        (void)printf("%s", aq_plain_text(path, sizeof(path), reply->path));
         if (reply->learner_step > 0) {
-            (void)printf("%s (learner step %" PRIu64 ")\n", path, reply->learner_step);
-        } else {
-            (void)printf("%s\n", path);
+            (void)printf(" (learner step %" PRIu64 ")", reply->learner_step);
         }
-        status = aq_command_printed(command);
+        (void)printf("\n");
     }
     protobuf_c_message_free_unpacked(answer, NULL);
-    return status;
-}
-
-static int run(int argc, char **argv)
-{
-    aq_error error = {0};
-    int status;
-    checkpoint_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    return ask(argv[0], &arguments, &error);
+    return rc;
 }
 
 const aq_command aq_command_checkpoint = {
     .name = "checkpoint",
     .summary = "write a checkpoint now",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = checkpoint,
 };

@@ -112,8 +112,14 @@ static int wait_for_all(const drain_arguments *arguments, const aq_drain_choice 
     }
 }
 
-static int drain(const drain_arguments *arguments, aq_error *error)
+static const drain_arguments defaults = {
+    .reason = "actorq drain",
+    .timeout_ms = TIMEOUT_MS_DEFAULT,
+};
+
+static int drain(void *given, aq_error *error)
 {
+    const drain_arguments *arguments = given;
     aq_drain_choice choice;
     Actorq__V1__StatusReply *status = NULL;
     int rc = look(arguments, &status, error);
@@ -136,20 +142,9 @@ static int drain(const drain_arguments *arguments, aq_error *error)
     return rc;
 }
 
-static int run(int argc, char **argv)
-{
-    aq_error error = {0};
-    int status;
-    drain_arguments arguments = {.reason = "actorq drain", .timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    return drain(&arguments, &error) ? aq_command_failed(argv[0], &error)
-                                     : aq_command_printed(argv[0]);
-}
-
 const aq_command aq_command_drain = {
     .name = "drain",
     .summary = "have a member of a run finish and leave",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = drain,
 };

@@ -40,34 +40,31 @@ static const aq_options options_page = {
     .operands = {AQ_OPTIONAL_OPERAND("HOST:PORT", health_arguments, listen)},
 };
 
-static int run(int argc, char **argv)
+static const health_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+
+static int health(void *given, aq_error *error)
 {
+    const health_arguments *arguments = given;
     char body[BODY_MAX];
     unsigned status = 0;
-    int exit_status;
-    aq_error error = {0};
     const char *known = getenv("ACTORQ_HTTP");
-    health_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &exit_status)) {
-        return exit_status;
-    }
-    const char *listen = arguments.listen ? arguments.listen : known;
+    const char *listen = arguments->listen ? arguments->listen : known;
+    const char *path = arguments->ready ? "/readyz" : "/healthz";
     if (!listen || listen[0] == '\0') {
-        (void)aq_fail(&error, AQ_E_INVALID, "HOST:PORT is missing, and ACTORQ_HTTP is not set");
-        return aq_command_failed(argv[0], &error);
+        return aq_fail(error, AQ_E_INVALID, "HOST:PORT is missing, and ACTORQ_HTTP is not set");
     }
-    const char *path = arguments.ready ? "/readyz" : "/healthz";
-    if (aq_http_get(listen, path, (uint32_t)arguments.timeout_ms, &status, body, sizeof(body),
-                    &error) != 0) {
-        return aq_command_failed(argv[0], &error);
+    int rc = aq_http_get(listen, path, (uint32_t)arguments->timeout_ms, &status, body, sizeof(body),
+                         error);
+    if (rc != 0) {
+        return rc;
     }
     (void)fputs(body, stdout);
-    exit_status = aq_command_printed(argv[0]);
-    return status == HTTP_OK ? exit_status : EXIT_FAILURE;
+    return status == HTTP_OK ? 0 : EXIT_FAILURE;
 }
 
 const aq_command aq_command_health = {
     .name = "health",
     .summary = "ask a daemon on this host whether it is well",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = health,
 };

@@ -81,49 +81,39 @@ static void print_values(const Actorq__V1__ConfigureReply *reply)
     }
 }
 
-static int change(const char *command, const set_arguments *arguments, aq_error *error)
+static const set_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+
+static int set(void *given, aq_error *error)
 {
+    const set_arguments *arguments = given;
     Actorq__V1__ConfigureRequest request = ACTORQ__V1__CONFIGURE_REQUEST__INIT;
     char *texts[AQ_SETTINGS_ASSIGNMENTS_MAX];
     ProtobufCMessage *answer = NULL;
-    int status = EXIT_SUCCESS;
     for (size_t i = 0; i < arguments->assignments.count; i++) {
         texts[i] = (char *)(uintptr_t)arguments->assignments.texts[i]; /* packing only reads it */
     }
     request.n_assignments = arguments->assignments.count;
     request.assignments = texts;
-    if (aq_operation_call(arguments->endpoint, "Operations/Configure", &request.base,
-                          (uint32_t)arguments->timeout_ms, &answer, error) != 0) {
-        return aq_command_failed(command, error);
+    int rc = aq_operation_call(arguments->endpoint, "Operations/Configure", &request.base,
+                               (uint32_t)arguments->timeout_ms, &answer, error);
+    if (rc != 0) {
+        return rc;
     }
+    const Actorq__V1__ConfigureReply *reply = (Actorq__V1__ConfigureReply *)answer;
     if (arguments->json) {
-        status = aq_command_print_json(command, aq_reflect_to_json(answer));
+        rc = aq_print_json(aq_reflect_to_json(answer), error);
+    } else if (request.n_assignments > 0) {
+        print_changes(reply);
     } else {
-        const Actorq__V1__ConfigureReply *reply = (Actorq__V1__ConfigureReply *)answer;
-        if (request.n_assignments > 0) {
-            print_changes(reply);
-        } else {
-            print_values(reply);
-        }
-        status = aq_command_printed(command);
+        print_values(reply);
     }
     protobuf_c_message_free_unpacked(answer, NULL);
-    return status;
-}
-
-static int run(int argc, char **argv)
-{
-    aq_error error = {0};
-    int status;
-    set_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    return change(argv[0], &arguments, &error);
+    return rc;
 }
 
 const aq_command aq_command_set = {
     .name = "set",
     .summary = "change settings of a running system",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = set,
 };

@@ -44,27 +44,28 @@ static const aq_options options_page = {
     .operands = {AQ_OPERAND("RUN", stop_arguments, endpoint)},
 };
 
-static int run(int argc, char **argv)
+static const stop_arguments defaults = {
+    .reason = "actorq stop",
+    .timeout_ms = TIMEOUT_MS_DEFAULT,
+};
+
+static int stop(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
-    stop_arguments arguments = {.reason = "actorq stop", .timeout_ms = TIMEOUT_MS_DEFAULT};
+    const stop_arguments *arguments = given;
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
+    int rc = aq_operation_call(arguments->endpoint, "Operations/Stop", &request.base,
+                               (uint32_t)arguments->timeout_ms, &answer, error);
+    if (rc == 0) {
+        protobuf_c_message_free_unpacked(answer, NULL);
     }
-    request.reason = (char *)(uintptr_t)arguments.reason; /* packing only reads it */
-    if (aq_operation_call(arguments.endpoint, "Operations/Stop", &request.base,
-                          (uint32_t)arguments.timeout_ms, &answer, &error) != 0) {
-        return aq_command_failed(argv[0], &error);
-    }
-    protobuf_c_message_free_unpacked(answer, NULL);
-    return EXIT_SUCCESS;
+    return rc;
 }
 
 const aq_command aq_command_stop = {
     .name = "stop",
     .summary = "end a run for everybody",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = stop,
 };

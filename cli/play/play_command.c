@@ -252,40 +252,38 @@ static void print(const play_arguments *arguments, const play *p)
     }
 }
 
-static int run(int argc, char **argv)
+static const play_arguments defaults = {
+    .episodes = 1,
+    .precision = AQ_PRECISION_AS_STORED,
+    .seed = AQ_JSON_SEED_DRAW,
+    .rate = RATE_DEFAULT,
+    .size = {SIDE_DEFAULT, SIDE_DEFAULT, AQ_FILM_SIDE_MIN, AQ_FILM_SIDE_MAX, false},
+};
+
+static int play_and_say(void *given, aq_error *error)
 {
-    aq_error error = {0};
+    play_arguments *arguments = given;
     play p = {0};
-    play_arguments arguments = {
-        .episodes = 1,
-        .precision = AQ_PRECISION_AS_STORED,
-        .seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX,
-        .rate = RATE_DEFAULT,
-        .size = {SIDE_DEFAULT, SIDE_DEFAULT, AQ_FILM_SIDE_MIN, AQ_FILM_SIDE_MAX, false},
-    };
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    aq_command_draw_seed(&arguments->seed);
+    arguments->film.width = arguments->size.width;
+    arguments->film.height = arguments->size.height;
+    arguments->film.pictures_per_second = (uint32_t)arguments->rate;
+    int rc = prepare(arguments, &p, error);
+    if (rc == 0) {
+        rc = play_all(arguments, &p, error);
     }
-    arguments.film.width = arguments.size.width;
-    arguments.film.height = arguments.size.height;
-    arguments.film.pictures_per_second = (uint32_t)arguments.rate;
-    int rc = prepare(&arguments, &p, &error);
-    rc = rc != 0 ? rc : play_all(&arguments, &p, &error);
-    if (rc != 0) {
-        status = aq_command_failed(argv[0], &error);
-    } else if (arguments.json) {
-        status = aq_command_print_json(argv[0], make_json(&arguments, &p));
-    } else {
-        print(&arguments, &p);
-        status = aq_command_printed(argv[0]);
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(arguments, &p), error);
+    } else if (rc == 0) {
+        print(arguments, &p);
     }
     close_play(&p);
-    return status;
+    return rc;
 }
 
 const aq_command aq_command_play = {
     .name = "play",
     .summary = "show episodes of a policy, here or as a GIF",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = play_and_say,
 };

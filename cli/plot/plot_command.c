@@ -208,42 +208,34 @@ static void print(const plot_arguments *arguments, const aq_run_plot *plot)
     }
 }
 
-static int show(const char *command, const plot_arguments *arguments, const aq_run_plot *plot)
-{
-    if (is_standard_output(arguments)) {
-        return aq_command_printed(command);
-    }
-    if (arguments->json) {
-        return aq_command_print_json(command, make_json(arguments, plot));
-    }
-    print(arguments, plot);
-    return aq_command_printed(command);
-}
+static const plot_arguments defaults = {
+    .output = "plot.svg",
+    .options = {.y = "return", .level = NAN},
+    .size = {0, 0, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX, false},
+};
 
-static int run(int argc, char **argv)
+static int plot(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
-    aq_run_plot *plot = NULL;
-    plot_arguments arguments = {
-        .output = "plot.svg",
-        .options = {.y = "return", .level = NAN},
-        .size = {0, 0, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX, false},
-    };
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    plot_arguments *arguments = given;
+    aq_run_plot *drawn = NULL;
+    arguments->options.has_level = !isnan(arguments->options.level);
+    arguments->options.width = arguments->size.width;
+    arguments->options.height = arguments->size.height;
+    int rc = draw(arguments, &drawn, error);
+    if (rc == 0 && !is_standard_output(arguments)) {
+        if (arguments->json) {
+            rc = aq_print_json(make_json(arguments, drawn), error);
+        } else {
+            print(arguments, drawn);
+        }
     }
-    arguments.options.has_level = !isnan(arguments.options.level);
-    arguments.options.width = arguments.size.width;
-    arguments.options.height = arguments.size.height;
-    int rc = draw(&arguments, &plot, &error);
-    status = rc != 0 ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, plot);
-    aq_run_plot_destroy(plot);
-    return status;
+    aq_run_plot_destroy(drawn);
+    return rc;
 }
 
 const aq_command aq_command_plot = {
     .name = "plot",
     .summary = "draw curves of runs, with bands",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = plot,
 };

@@ -4,22 +4,20 @@
  */
 #include "cli/plot/run_series.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/text/run_lines.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
-enum { LINE_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 128, FIRST_CAPACITY = 256 };
+enum { NAME_BYTES_MAX = 128 };
 
 typedef struct series_reader {
-    const char *path;
     char name[NAME_BYTES_MAX]; /* the quantity's path, its slashes are ends of texts */
     size_t name_bytes;
     const char *last_key; /* of that path: what a line must have in it */
@@ -45,21 +43,10 @@ static double quantity_of(const series_reader *reader, const json_t *line)
 static int add(series_reader *reader, const aq_series_point *point)
 {
     aq_run_series *series = &reader->series;
-    if (series->count == series->capacity) {
-        const size_t capacity = series->capacity ? 2 * series->capacity : FIRST_CAPACITY;
-        if (capacity > AQ_SERIES_POINTS_MAX) {
-            return AQ_E_TOO_BIG;
-        }
-        aq_series_point *points = aq_alloc(capacity, sizeof(*points));
-        if (!points) {
-            return AQ_E_NOMEM;
-        }
-        if (series->count > 0) {
-            memcpy(points, series->points, series->count * sizeof(*points));
-        }
-        aq_free(series->points);
-        series->points = points;
-        series->capacity = capacity;
+    int rc = aq_grow(&series->points, &series->capacity, series->count, sizeof(*point),
+                     AQ_SERIES_POINTS_MAX);
+    if (rc != 0) {
+        return rc;
     }
     series->points[series->count++] = *point;
     return 0;
@@ -93,8 +80,9 @@ static void anchor(series_reader *reader, double env_steps, double learner_steps
     reader->anchor_learner_steps = learner_steps;
 }
 
-static int take_line(series_reader *reader, const char *text)
+static int take_line(void *user, const char *text)
 {
+    series_reader *reader = user;
     /* A line with learner steps is needed for those around it. */
     if (!strstr(text, reader->last_key) && !strstr(text, "\"learner_steps\"")) {
         return 0;
@@ -145,39 +133,14 @@ static int take_name(series_reader *reader, const char *quantity)
     return 0;
 }
 
-static int read_lines(series_reader *reader, FILE *file, char *line, aq_error *error)
-{
-    bool skipping = false;
-    while (fgets(line, LINE_BYTES_MAX, file)) {
-        const size_t size = strlen(line);
-        const bool whole = size > 0 && line[size - 1] == '\n';
-        int rc = whole && !skipping ? take_line(reader, line) : 0;
-        if (rc != 0) {
-            return aq_fail(error, rc, "%s: %s", reader->path,
-                           rc == AQ_E_TOO_BIG ? "too many points" : aq_error_text(rc));
-        }
-        skipping = !whole;
-    }
-    return ferror(file) ? aq_fail(error, AQ_E_IO, "%s: can't read", reader->path) : 0;
-}
-
 int aq_run_series_read(const char *path, const char *quantity, aq_run_series *ret_series,
                        aq_error *error)
 {
-    series_reader reader = {.path = path};
+    series_reader reader = {.last_key = NULL};
     if (take_name(&reader, quantity)) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is no name of a quantity", quantity);
     }
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
-                       strerror(errno));
-    }
-    char *line = aq_alloc_unset(LINE_BYTES_MAX, 1);
-    int rc = line ? read_lines(&reader, file, line, error)
-                  : aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
-    aq_free(line);
-    (void)fclose(file);
+    const int rc = aq_run_lines_read(path, take_line, &reader, error);
     if (rc != 0) {
         aq_run_series_fini(&reader.series);
         return rc;

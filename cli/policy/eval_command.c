@@ -136,34 +136,30 @@ static void print(const eval_report *report)
     aq_print_fact(stdout, "kernels", "%s", report->rung);
 }
 
-static int run(int argc, char **argv)
+static const eval_arguments defaults = {
+    .episodes = EPISODES_DEFAULT,
+    .precision = AQ_PRECISION_AS_STORED,
+    .seed = AQ_JSON_SEED_DRAW,
+};
+
+static int eval(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
-    eval_report report = {0};
-    eval_arguments arguments = {
-        .episodes = EPISODES_DEFAULT,
-        .precision = AQ_PRECISION_AS_STORED,
-        .seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX,
-    };
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    report.seed = arguments.seed;
-    if (evaluate(&arguments, &report, &error) != 0) {
-        status = aq_command_failed(argv[0], &error);
-    } else if (arguments.json) {
-        status = aq_command_print_json(argv[0], make_json(&report));
-    } else {
+    eval_arguments *arguments = given;
+    aq_command_draw_seed(&arguments->seed);
+    eval_report report = {.seed = arguments->seed};
+    int rc = evaluate(arguments, &report, error);
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(&report), error);
+    } else if (rc == 0) {
         print(&report);
-        status = aq_command_printed(argv[0]);
     }
     aq_env_task_fini(&report.task);
-    return status;
+    return rc;
 }
 
 const aq_command aq_command_eval = {
     .name = "eval",
     .summary = "play episodes with a policy and report their returns",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = eval,
 };

@@ -131,32 +131,25 @@ static void print(const export_report *report)
                   aq_figure_bytes(&stack, (double)report->figures.stack_bytes));
 }
 
-static int show(const char *command, const export_arguments *arguments, const export_report *report)
-{
-    if (arguments->json) {
-        return aq_command_print_json(command, make_json(arguments, report));
-    }
-    print(report);
-    return aq_command_printed(command);
-}
+static const export_arguments defaults = {.name = "policy"};
 
-static int run(int argc, char **argv)
+static int export_or_say(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
-    export_arguments arguments = {.name = "policy"};
+    const export_arguments *arguments = given;
     export_report report = {0};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    int rc = export_policy(arguments, &report, error);
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(arguments, &report), error);
+    } else if (rc == 0) {
+        print(&report);
     }
-    int rc = export_policy(&arguments, &report, &error);
-    status = rc != 0 ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, &report);
     aq_snapshot_unref(report.snapshot);
-    return status;
+    return rc;
 }
 
 const aq_command aq_command_export = {
     .name = "export",
     .summary = "write a policy as one freestanding C file",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = export_or_say,
 };

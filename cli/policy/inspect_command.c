@@ -145,23 +145,19 @@ static int show(const inspect_arguments *arguments, json_t **ret_json, aq_error 
     return show_file(path, arguments->json, ret_json, error);
 }
 
-static int run(int argc, char **argv)
+static const inspect_arguments defaults = {0};
+
+static int inspect(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
+    const inspect_arguments *arguments = given;
     json_t *json = NULL;
-    inspect_arguments arguments = {0};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    if (show(&arguments, &json, &error)) {
-        return aq_command_failed(argv[0], &error);
-    }
-    return arguments.json ? aq_command_print_json(argv[0], json) : aq_command_printed(argv[0]);
+    int rc = show(arguments, &json, error);
+    return rc == 0 && arguments->json ? aq_print_json(json, error) : rc;
 }
 
 const aq_command aq_command_inspect = {
     .name = "inspect",
     .summary = "show what is in a policy, a checkpoint or a run",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = inspect,
 };

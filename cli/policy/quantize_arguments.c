@@ -8,7 +8,6 @@
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
-#include "common/sys/cpu.h"
 
 enum { ROWS_DEFAULT = 4096, ROWS_MAX = 1000000, SEED_DEFAULT = 1 };
 
@@ -99,7 +98,7 @@ static const aq_option option_rows[] = {
      AQ_TO_FLAG(aq_quantize_arguments, json)},
 };
 
-static const aq_options options_page = {
+const aq_options aq_quantize_options = {
     .program = "actorq quantize",
     .usage = "IN OUT [options]",
     .summary =
@@ -116,19 +115,11 @@ static const aq_options options_page = {
                  AQ_OPERAND("OUT", aq_quantize_arguments, target)},
 };
 
-const aq_options *aq_quantize_arguments_options(void)
-{
-    return &options_page;
-}
-
-void aq_quantize_arguments_init(aq_quantize_arguments *ret_arguments)
-{
-    *ret_arguments = (aq_quantize_arguments){
-        .plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL}, .cpu_flags = aq_cpu_flags()},
-        .rows = ROWS_DEFAULT,
-        .seed = SEED_DEFAULT,
-    };
-}
+const aq_quantize_arguments aq_quantize_defaults = {
+    .plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL}},
+    .rows = ROWS_DEFAULT,
+    .seed = SEED_DEFAULT,
+};
 
 int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq_net_spec *spec,
                                 aq_error *error)

@@ -21,11 +21,8 @@ typedef struct aq_quantize_arguments {
     bool json;
 } aq_quantize_arguments;
 
-/* The options' page. */
-const aq_options *aq_quantize_arguments_options(void);
-
-/* Of no arguments. */
-void aq_quantize_arguments_init(aq_quantize_arguments *ret_arguments);
+extern const aq_options aq_quantize_options;
+extern const aq_quantize_arguments aq_quantize_defaults; /* of no options */
 
 /* Whether they make sense for the network, once the plan has its layers' formats: an option that
  * would change nothing is a misunderstanding. AQ_E_INVALID in words. */

@@ -115,6 +115,7 @@ static int make(const aq_quantize_arguments *arguments, quantize_report *report,
 static int quantize(aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
 {
     aq_quantize_plan *plan = &arguments->plan.quantize;
+    arguments->plan.cpu_flags = aq_cpu_flags();
     int rc = read_exact(arguments->source, report, error);
     rc = rc != 0 ? rc : check_target(report->path, arguments->target, error);
     rc = rc != 0 ? rc
@@ -167,31 +168,24 @@ static void print(const aq_quantize_arguments *arguments, const quantize_report 
                   arguments->seed);
 }
 
-static int run(int argc, char **argv)
+static int quantize_and_say(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    int status;
+    aq_quantize_arguments *arguments = given;
     quantize_report report = {0};
-    aq_quantize_arguments arguments;
-    aq_quantize_arguments_init(&arguments);
-    if (!aq_command_begin(aq_quantize_arguments_options(), argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    if (quantize(&arguments, &report, &error)) {
-        status = aq_command_failed(argv[0], &error);
-    } else if (arguments.json) {
-        status = aq_command_print_json(argv[0], make_json(&arguments, &report));
-    } else {
-        print(&arguments, &report);
-        status = aq_command_printed(argv[0]);
+    int rc = quantize(arguments, &report, error);
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(arguments, &report), error);
+    } else if (rc == 0) {
+        print(arguments, &report);
     }
     aq_snapshot_unref(report.exact);
     aq_snapshot_unref(report.made);
-    return status;
+    return rc;
 }
 
 const aq_command aq_command_quantize = {
     .name = "quantize",
     .summary = "write a trained policy in another weight format",
-    .run = run,
+    AQ_COMMAND_TAKES(aq_quantize_options, aq_quantize_defaults),
+    .act = quantize_and_say,
 };

@@ -13,6 +13,7 @@
 
 #include "cli/text/plain_text.h"
 #include "common/base/parse.h"
+#include "common/base/rng.h"
 #include "common/settings/settings.h"
 #include "common/sys/process.h"
 
@@ -47,6 +48,13 @@ int aq_command_take_size(void *size, const char *value, aq_error *error)
     return 0;
 }
 
+void aq_command_draw_seed(uint64_t *seed)
+{
+    if (*seed == AQ_JSON_SEED_DRAW) {
+        *seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX;
+    }
+}
+
 /* ---- places --------------------------------------------------------------------------------- */
 
 void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error)
@@ -61,17 +69,16 @@ void aq_command_become(const char *program, const char *folder, char **argv, aq_
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-int aq_command_print_json(const char *command, json_t *object)
+int aq_print_json(json_t *object, aq_error *error)
 {
     if (!object) {
-        (void)fprintf(stderr, "actorq %s: out of memory\n", command);
-        return EXIT_FAILURE;
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     /* A failure to write leaves its mark on the stream. */
     (void)json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     (void)fputc('\n', stdout);
     json_decref(object);
-    return aq_command_printed(command);
+    return 0;
 }
 
 json_t *aq_json_number(double value)

@@ -31,8 +31,11 @@ extern const aq_command aq_command_quantize;
 extern const aq_command aq_command_health;
 extern const aq_command aq_command_replay;
 
-/* What every JSON reader keeps whole. */
-#define AQ_JSON_SEED_MAX ((UINT64_C(1) << 53) - 1)
+/* What every JSON reader keeps whole; and the default of commands that else draw a seed. */
+#define AQ_JSON_SEED_MAX  ((UINT64_C(1) << 53) - 1)
+#define AQ_JSON_SEED_DRAW UINT64_MAX
+
+void aq_command_draw_seed(uint64_t *seed); /* one that was given stays */
 
 /* For AQ_TO: KEY=VALUE, into an aq_settings_assignments. */
 int aq_command_take_assignment(void *assignments, const char *value, aq_error *error) AQ_MUST_USE;
@@ -51,8 +54,8 @@ int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST
 void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error);
 
 /* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
- * memory. Returns the exit status. */
-int aq_command_print_json(const char *command, json_t *object) AQ_MUST_USE;
+ * memory. */
+int aq_print_json(json_t *object, aq_error *error) AQ_MUST_USE;
 
 /* A JSON number, or null for one that is not finite. */
 json_t *aq_json_number(double value);

@@ -4,38 +4,17 @@
  */
 #include "cli/train/metrics_digest.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/text/run_lines.h"
 #include "common/base/memory.h"
 
-enum { LINE_BYTES_MAX = 16384 };
-
-/* Reads line by line; one that is longer than ours ever are is passed over. */
-typedef struct line_reader {
-    FILE *file;
-    char *line;     /* [LINE_BYTES_MAX] */
-    char *last;     /* likewise: what was read before the one at hand */
-    char *progress; /* likewise: of those, the last that is neither an evaluation nor an end */
-} line_reader;
-
-/* True with the next whole line, without its newline, in reader->line. */
-static bool next_line(line_reader *reader)
-{
-    bool skipping = false;
-    while (fgets(reader->line, LINE_BYTES_MAX, reader->file)) {
-        size_t size = strlen(reader->line);
-        bool whole = size > 0 && reader->line[size - 1] == '\n';
-        if (whole && !skipping) {
-            reader->line[size - 1] = '\0';
-            return true;
-        }
-        skipping = !whole;
-    }
-    return false;
-}
+typedef struct digest_reader {
+    aq_metrics_digest digest;
+    char *last;     /* [AQ_RUN_LINE_BYTES_MAX]: the last line */
+    char *progress; /* likewise: the last that is neither an evaluation nor an end */
+} digest_reader;
 
 static bool is_event(const json_t *line, const char *name)
 {
@@ -77,17 +56,23 @@ static void take_event(aq_metrics_digest *digest, const char *text)
     json_decref(line);
 }
 
-static void take_line(aq_metrics_digest *digest, const line_reader *reader)
+static int take_line(void *user, const char *line)
 {
-    const size_t size = strlen(reader->line) + 1;
+    digest_reader *reader = user;
+    aq_metrics_digest *digest = &reader->digest;
+    const size_t size = strlen(line) + 1;
+    if (line[0] == '\0') {
+        return 0;
+    }
     digest->lines++;
-    memcpy(reader->last, reader->line, size);
-    if (strstr(reader->line, "\"evaluation\"") || strstr(reader->line, "\"end\"")) {
-        take_event(digest, reader->line);
+    memcpy(reader->last, line, size);
+    if (strstr(line, "\"evaluation\"") || strstr(line, "\"end\"")) {
+        take_event(digest, line);
     } else { /* progress: the run goes on */
         keep(&digest->end, NULL);
-        memcpy(reader->progress, reader->line, size);
+        memcpy(reader->progress, line, size);
     }
+    return 0;
 }
 
 /* NULL for a text that is no object. */
@@ -101,43 +86,22 @@ static json_t *object_of(const char *text)
     return line;
 }
 
-static void read_lines(line_reader *reader, aq_metrics_digest *digest)
-{
-    while (next_line(reader)) {
-        if (reader->line[0] != '\0') {
-            take_line(digest, reader);
-        }
-    }
-    digest->last = object_of(reader->last);
-    digest->progress = object_of(reader->progress);
-}
-
 int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_error *error)
 {
-    int rc = 0;
-    aq_metrics_digest digest = {0};
-    line_reader reader = {.file = fopen(path, "r")};
-    if (!reader.file) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
-                       strerror(errno));
+    digest_reader reader = {.last = aq_alloc(2, AQ_RUN_LINE_BYTES_MAX)};
+    if (reader.last == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
     }
-    reader.line = aq_alloc(3, LINE_BYTES_MAX);
-    if (!reader.line) {
-        rc = aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
-        goto out;
+    reader.progress = reader.last + AQ_RUN_LINE_BYTES_MAX;
+    const int rc = aq_run_lines_read(path, take_line, &reader, error);
+    if (rc == 0) {
+        reader.digest.last = object_of(reader.last);
+        reader.digest.progress = object_of(reader.progress);
+        *ret_digest = reader.digest;
+    } else {
+        aq_metrics_digest_fini(&reader.digest);
     }
-    reader.last = reader.line + LINE_BYTES_MAX;
-    reader.progress = reader.last + LINE_BYTES_MAX;
-    read_lines(&reader, &digest);
-    if (ferror(reader.file)) {
-        rc = aq_fail(error, AQ_E_IO, "%s: can't read", path);
-        aq_metrics_digest_fini(&digest);
-        goto out;
-    }
-    *ret_digest = digest;
-out:
-    aq_free(reader.line);
-    (void)fclose(reader.file);
+    aq_free(reader.last);
     return rc;
 }
 

@@ -303,9 +303,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     }
     rc = aq_train_report_make(config, arguments->options.run_dir, &result, &report, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_command_print_json("train", aq_train_report_json(&report)) == EXIT_SUCCESS
-                 ? 0
-                 : aq_fail(error, AQ_E_IO, "the result could not be written");
+        rc = aq_print_json(aq_train_report_json(&report), error);
     } else if (rc == 0) {
         aq_train_report_print(&report);
     }
@@ -319,25 +317,24 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     return rc;
 }
 
-static int run(int argc, char **argv)
+static const train_arguments defaults = {0};
+
+static int train_or_print(void *given, aq_error *error)
 {
-    aq_error error = {0};
+    train_arguments *arguments = given;
     aq_run_config config;
-    train_arguments arguments = {.options = {.started_ns = aq_clock_monotonic_ns()}};
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    int rc = prepare(&arguments, &config, &error);
+    arguments->options.started_ns = aq_clock_monotonic_ns();
+    int rc = prepare(arguments, &config, error);
     if (rc == 0) {
-        rc = arguments.print_config ? print_config(&config, &error)
-                                    : train(&arguments, &config, &error);
+        rc = arguments->print_config ? print_config(&config, error)
+                                     : train(arguments, &config, error);
     }
-    return rc != 0 ? aq_command_failed("train", &error) : EXIT_SUCCESS;
+    return rc;
 }
 
 const aq_command aq_command_train = {
     .name = "train",
     .summary = "train a task on this host",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = train_or_print,
 };

@@ -124,32 +124,30 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
     return 0;
 }
 
-static int run(int argc, char **argv)
+static const logs_arguments defaults = {.filter = {.id = -1, .level = AQ_LOG_DEBUG}};
+
+static int logs(void *given, aq_error *error)
 {
-    aq_error error = {0};
+    const logs_arguments *arguments = given;
     aq_log_merge *merge = NULL;
-    int status;
-    logs_arguments arguments = {.filter = {.id = -1, .level = AQ_LOG_DEBUG}};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
     aq_log_view view = {
-        .as_json = arguments.json,
-        .has_colour = !arguments.json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+        .as_json = arguments->json,
+        .has_colour = !arguments->json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
     };
-    int rc = aq_log_merge_open(arguments.folder, &merge, &error);
+    int rc = aq_log_merge_open(arguments->folder, &merge, error);
     if (rc == 0) {
-        (void)show_all(merge, &arguments, &view, !arguments.follow);
+        (void)show_all(merge, arguments, &view, !arguments->follow);
     }
-    if (rc == 0 && arguments.follow) {
-        rc = follow(merge, &arguments, &view, &error);
+    if (rc == 0 && arguments->follow) {
+        rc = follow(merge, arguments, &view, error);
     }
     aq_log_merge_close(merge);
-    return rc != 0 ? aq_command_failed(argv[0], &error) : aq_command_printed(argv[0]);
+    return rc;
 }
 
 const aq_command aq_command_logs = {
     .name = "logs",
     .summary = "show the logs of a run's daemons as one",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = logs,
 };

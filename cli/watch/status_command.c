@@ -49,49 +49,42 @@ static const aq_options options_page = {
     .operands = {AQ_OPERAND("ENDPOINT", status_arguments, endpoint)},
 };
 
-static int show_once(const char *command, const char *url, const status_arguments *arguments,
-                     aq_error *error)
+static const status_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+
+static int show_once(const status_arguments *arguments, aq_error *error)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     ProtobufCMessage *status = NULL;
-    int exit_status = EXIT_SUCCESS;
-    if (aq_operation_call(url, "Operations/Status", &request.base, (uint32_t)arguments->timeout_ms,
-                          &status, error) != 0) {
-        return aq_command_failed(command, error);
+    char url[AQ_URL_MAX];
+    int rc = aq_live_endpoint_url(arguments->endpoint, url, error);
+    if (rc == 0) {
+        rc = aq_operation_call(url, "Operations/Status", &request.base,
+                               (uint32_t)arguments->timeout_ms, &status, error);
+    }
+    if (rc != 0) {
+        return rc;
     }
     if (arguments->json) {
-        exit_status = aq_command_print_json(command, aq_reflect_to_json(status));
-    } else if (aq_status_page_print(stdout, url, (const Actorq__V1__StatusReply *)status,
-                                    SIZE_MAX) != 0) {
-        (void)aq_fail(error, AQ_E_NOMEM, "out of memory");
-        exit_status = aq_command_failed(command, error);
+        rc = aq_print_json(aq_reflect_to_json(status), error);
     } else {
-        exit_status = aq_command_printed(command);
+        rc = aq_status_page_print(stdout, url, (const Actorq__V1__StatusReply *)status, SIZE_MAX);
+        rc = rc == 0 ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     protobuf_c_message_free_unpacked(status, NULL);
-    return exit_status;
+    return rc;
 }
 
-static int run(int argc, char **argv)
+static int status(void *given, aq_error *error)
 {
-    aq_error error = {0};
-    char url[AQ_URL_MAX];
-    int exit_status;
-    status_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &exit_status)) {
-        return exit_status;
-    }
-    int rc = arguments.watch ? aq_status_watch(arguments.endpoint, arguments.json,
-                                               (uint32_t)arguments.timeout_ms, &error)
-                             : aq_live_endpoint_url(arguments.endpoint, url, &error);
-    if (rc != 0) {
-        return aq_command_failed(argv[0], &error);
-    }
-    return arguments.watch ? EXIT_SUCCESS : show_once(argv[0], url, &arguments, &error);
+    const status_arguments *arguments = given;
+    return arguments->watch ? aq_status_watch(arguments->endpoint, arguments->json,
+                                              (uint32_t)arguments->timeout_ms, error)
+                            : show_once(arguments, error);
 }
 
 const aq_command aq_command_status = {
     .name = "status",
     .summary = "show who is in a run and how it goes",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = status,
 };

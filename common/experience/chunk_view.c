@@ -3,7 +3,6 @@
  */
 #include "common/experience/chunk_view.h"
 
-
 void aq_chunk_view_lay(aq_chunk_view *view, const aq_layout *layout, const uint8_t *base)
 {
     size_t at = 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/nearest.h"
 
 /* ---- finding one ----------------------------------------------------------------------------- */
@@ -70,6 +71,24 @@ static int print_version(const char *who)
     return end_printing(who);
 }
 
+static int act(const aq_command *command, int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    void *arguments = aq_alloc(1, command->bytes);
+    if (arguments == NULL) {
+        (void)aq_fail(&error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
+        return aq_command_failed(command->name, &error);
+    }
+    memcpy(arguments, command->defaults, command->bytes);
+    if (aq_command_begin(command->options, argc, argv, NULL, arguments, &status)) {
+        const int rc = command->act(arguments, &error);
+        status = aq_command_end(command->options, rc, &error);
+    }
+    aq_free(arguments);
+    return status;
+}
+
 int aq_command_main(const aq_command_page *page, int argc, char **argv)
 {
     if (argc < 2) {
@@ -85,7 +104,11 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
         return print_version(page->program);
     }
     const aq_command *command = find(page, name);
-    return command ? command->run(argc - 1, argv + 1) : say_unknown(page, name);
+    if (command == NULL) {
+        return say_unknown(page, name);
+    }
+    return command->act != NULL ? act(command, argc - 1, argv + 1)
+                                : command->run(argc - 1, argv + 1);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -108,6 +131,16 @@ bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_f
         *ret_status = EXIT_FAILURE;
     }
     return false;
+}
+
+int aq_command_end(const aq_options *page, int rc, const aq_error *error)
+{
+    if (rc < 0) {
+        (void)fprintf(stderr, "%s: %s\n", page->program, error->text);
+        return EXIT_FAILURE;
+    }
+    const int status = end_printing(page->program);
+    return rc > 0 ? rc : status;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

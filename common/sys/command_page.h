@@ -16,9 +16,22 @@
 typedef struct aq_command {
     const char *name;
     const char *summary;
-    /* argv[0] is the command's name. The process's exit status. */
+
+    /* What it takes, put into a struct that begins as `defaults`, and what it does with that: 0, an
+     * error in words, or an exit status of its own, which is above 0. */
+    const aq_options *options;
+    const void *defaults;
+    size_t bytes;
+    int (*act)(void *arguments, aq_error *error);
+
+    /* Instead of these: reads the command line itself. argv[0] is the command's name. The process's
+     * exit status. */
     int (*run)(int argc, char **argv);
 } aq_command;
+
+/* The members before `act`, of a page and the struct that holds the defaults. */
+#define AQ_COMMAND_TAKES(page, values)                                                             \
+    .options = &(page), .defaults = &(values), .bytes = sizeof(values)
 
 typedef struct aq_command_page {
     const char *program;  /* "actorq", "actorq replay" */
@@ -37,6 +50,10 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv) AQ_MUST_
  * printed, or what is wrong was said. */
 bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
                       int *ret_status);
+
+/* What `act` gave, as the exit status: says the error, or that what was printed on standard output
+ * could not be written. */
+int aq_command_end(const aq_options *page, int rc, const aq_error *error) AQ_MUST_USE;
 
 /* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
 int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;

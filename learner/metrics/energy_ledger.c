@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 
 void aq_energy_ledger_init(aq_energy_ledger *ledger, double tdp_w)
@@ -25,35 +26,10 @@ void aq_energy_ledger_fini(aq_energy_ledger *ledger)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Room for one more of `size` bytes. */
-static int grow(void **rows, size_t count, size_t *capacity, size_t most, size_t size)
-{
-    if (count < *capacity) {
-        return 0;
-    }
-    if (count >= most) {
-        return AQ_E_FULL;
-    }
-    size_t wanted = *capacity ? *capacity * 2 : 8;
-    void *grown = aq_alloc(wanted, size);
-    if (!grown) {
-        return AQ_E_NOMEM;
-    }
-    if (count) {
-        memcpy(grown, *rows, count * size);
-    }
-    aq_free(*rows);
-    *rows = grown;
-    *capacity = wanted;
-    return 0;
-}
-
 int aq_energy_ledger_add_machine(aq_energy_ledger *ledger, const aq_energy_machine *machine)
 {
-    void *rows = ledger->machines;
-    int rc = grow(&rows, ledger->machine_count, &ledger->machine_capacity, AQ_ENERGY_MACHINES_MAX,
-                  sizeof(*machine));
-    ledger->machines = rows;
+    int rc = aq_grow(&ledger->machines, &ledger->machine_capacity, ledger->machine_count,
+                     sizeof(*machine), AQ_ENERGY_MACHINES_MAX);
     if (rc == 0) {
         ledger->machines[ledger->machine_count++] = *machine;
     }
@@ -62,10 +38,8 @@ int aq_energy_ledger_add_machine(aq_energy_ledger *ledger, const aq_energy_machi
 
 int aq_energy_ledger_add_process(aq_energy_ledger *ledger, const aq_energy_process *process)
 {
-    void *rows = ledger->processes;
-    int rc = grow(&rows, ledger->process_count, &ledger->process_capacity, AQ_ENERGY_PROCESSES_MAX,
-                  sizeof(*process));
-    ledger->processes = rows;
+    int rc = aq_grow(&ledger->processes, &ledger->process_capacity, ledger->process_count,
+                     sizeof(*process), AQ_ENERGY_PROCESSES_MAX);
     if (rc == 0) {
         ledger->processes[ledger->process_count++] = *process;
     }

@@ -13,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 
 /* Numbers are given out one by one, so a larger one was never given out. */
@@ -73,28 +74,6 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
 {
     AQ_ASSERT(config->member_timeout_ns > 0);
     coordinator->config = *config;
-}
-
-static int grow(aq_coordinator *coordinator)
-{
-    if (coordinator->count < coordinator->capacity) {
-        return 0;
-    }
-    if (coordinator->count == AQ_MEMBERS_MAX) {
-        return AQ_E_FULL;
-    }
-    size_t capacity = coordinator->capacity ? coordinator->capacity * 2 : 16;
-    aq_member_record *members = aq_alloc(capacity, sizeof(*members));
-    if (!members) {
-        return AQ_E_NOMEM;
-    }
-    if (coordinator->count) {
-        memcpy(members, coordinator->members, coordinator->count * sizeof(*members));
-    }
-    aq_free(coordinator->members);
-    coordinator->members = members;
-    coordinator->capacity = capacity;
-    return 0;
 }
 
 static aq_member_record *find(const aq_coordinator *coordinator, uint64_t incarnation)
@@ -205,7 +184,8 @@ static int make_room(aq_coordinator *coordinator, const aq_member_record *wanted
                        "the run has %d replay shards already, the most there can be",
                        AQ_SHARDS_MAX);
     }
-    int rc = grow(coordinator);
+    int rc = aq_grow(&coordinator->members, &coordinator->capacity, coordinator->count,
+                     sizeof(*coordinator->members), AQ_MEMBERS_MAX);
     return rc != 0 ? aq_fail(error, rc, "no room for another member: %zu are in the run",
                              coordinator->count)
                    : 0;

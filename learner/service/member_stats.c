@@ -3,6 +3,7 @@
  */
 #include "learner/service/member_stats.h"
 
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 
 void aq_member_stats_fini(aq_member_stats *stats)
@@ -26,18 +27,9 @@ aq_member_stats_row *aq_member_stats_find(const aq_member_stats *stats, uint64_t
 
 static aq_member_stats_row *add(aq_member_stats *stats, uint64_t incarnation)
 {
-    if (stats->count == stats->capacity) {
-        size_t capacity = stats->capacity ? stats->capacity * 2 : 16;
-        aq_member_stats_row *rows = aq_alloc(capacity, sizeof(*rows));
-        if (!rows) {
-            return NULL;
-        }
-        for (size_t i = 0; i < stats->count; i++) {
-            rows[i] = stats->rows[i];
-        }
-        aq_free(stats->rows);
-        stats->rows = rows;
-        stats->capacity = capacity;
+    if (aq_grow(&stats->rows, &stats->capacity, stats->count, sizeof(*stats->rows), SIZE_MAX) !=
+        0) {
+        return NULL;
     }
     aq_member_stats_row *row = &stats->rows[stats->count++];
     *row = (aq_member_stats_row){.incarnation = incarnation};

@@ -12,12 +12,11 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "replay/disk/segment_format.h"
 
 enum segment_state { LIVE, DROPPED, EMPTIED, NOTED };
-
-enum { PLACES_MIN = 64, SEGMENTS_MIN = 16 };
 
 /* Frames of one segment; as many as a segment of the largest size could have of the smallest. */
 #define PLACES_MAX ((size_t)1 << 32)
@@ -96,23 +95,6 @@ void aq_segment_map_destroy(aq_segment_map *map)
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-/* Doubles an array of `count` rows of `size` bytes. */
-static int grow(void **rows, size_t *capacity, size_t count, size_t size, size_t first)
-{
-    const size_t wanted = *capacity == 0 ? first : *capacity * 2;
-    void *grown = aq_alloc(wanted, size);
-    if (grown == NULL) {
-        return AQ_E_NOMEM;
-    }
-    if (count > 0) {
-        memcpy(grown, *rows, count * size);
-    }
-    aq_free(*rows);
-    *rows = grown;
-    *capacity = wanted;
-    return 0;
-}
-
 static segment_entry *find(aq_segment_map *map, uint64_t segment)
 {
     size_t low = 0;
@@ -130,16 +112,10 @@ static segment_entry *find(aq_segment_map *map, uint64_t segment)
 
 int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expected)
 {
-    int rc = 0;
     lock(map);
     AQ_ASSERT(map->count == 0 || map->entries[map->count - 1].segment < segment);
-    if (map->count == AQ_SEGMENTS_MAX) {
-        rc = AQ_E_FULL;
-    } else if (map->count == map->capacity) {
-        void *rows = map->entries;
-        rc = grow(&rows, &map->capacity, map->count, sizeof(*map->entries), SEGMENTS_MIN);
-        map->entries = rows;
-    }
+    int rc =
+        aq_grow(&map->entries, &map->capacity, map->count, sizeof(*map->entries), AQ_SEGMENTS_MAX);
     if (rc == 0) {
         map->entries[map->count++] =
             (segment_entry){.segment = segment, .size_expected = size_expected};
@@ -287,17 +263,11 @@ void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
 
 int aq_segment_map_reserve(aq_segment_map *map, uint64_t segment, uint64_t number)
 {
-    int rc = 0;
     lock(map);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
-    if (entry->place_count == entry->place_capacity) {
-        void *rows = entry->places;
-        rc = entry->place_count == PLACES_MAX ? AQ_E_FULL
-                                              : grow(&rows, &entry->place_capacity,
-                                                     entry->place_count, sizeof(place), PLACES_MIN);
-        entry->places = rows;
-    }
+    int rc = aq_grow(&entry->places, &entry->place_capacity, entry->place_count, sizeof(place),
+                     PLACES_MAX);
     if (rc == 0) {
         AQ_ASSERT(entry->place_count == 0 || entry->places[entry->place_count - 1].number < number);
         entry->places[entry->place_count++] = (place){.number = number};

@@ -98,7 +98,7 @@ TEST_IN_FOLDER(an_evaluation_without_a_mean_does_not_count)
 
 TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
 {
-    enum { LONG = 40000 };
+    enum { LONG = 70000 };
     char *text = calloc(1, LONG + 1000);
     assert_non_null(text);
     memset(text, 'x', LONG);
