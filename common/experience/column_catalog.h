@@ -1,7 +1,7 @@
 /*
  * Column catalog: what actors can record of each step besides what every run has. A row for each
- * (docs/adding-a-column.md): the algorithm's class names it, the learner and its actors make the
- * same column of it.
+ * (docs/adding-a-column.md): the algorithm's class names it, the learner makes the column, and Join
+ * describes it to the actors.
  *
  * Plain data. Any thread.
  */

@@ -145,8 +145,8 @@ static int see_normalized(normalization *normal, const aq_batch *rows, aq_batch 
     aq_obs_normalizer_apply(&normal->normalizer, obs, rows->rows, normal->obs);
     aq_obs_normalizer_apply(&normal->normalizer, next_obs, rows->rows, normal->next_obs);
     *ret_seen = *rows;
-    ret_seen->obs = (uint8_t *)normal->obs;
-    ret_seen->next_obs = (uint8_t *)normal->next_obs;
+    ret_seen->obs = ret_seen->columns[AQ_BATCH_OBS].bytes = (uint8_t *)normal->obs;
+    ret_seen->next_obs = ret_seen->columns[AQ_BATCH_NEXT_OBS].bytes = (uint8_t *)normal->next_obs;
     return 0;
 }
 

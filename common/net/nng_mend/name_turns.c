@@ -18,6 +18,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
 
 #define STAND_IN __attribute__((visibility("default")))
@@ -170,7 +171,9 @@ STAND_IN int getaddrinfo(const char *name, const char *service, const struct add
     if (name == NULL || service == NULL || (wanted.ai_flags & AI_PASSIVE) != 0) {
         return resolver_now()(name, service, &wanted, ret_found); /* to listen */
     }
-    (void)snprintf(place, sizeof(place), is_ip6 ? "[%s]:%s" : "%s:%s", name, service);
+    if (aq_text_format(place, sizeof(place), is_ip6 ? "[%s]:%s" : "%s:%s", name, service) != 0) {
+        return resolver_now()(name, service, &wanted, ret_found); /* longer than any URL of ours */
+    }
     take_lock();
     (void)row_for(place);
     give_lock();

@@ -111,6 +111,27 @@ TEST_IN(stand, all, its_policy_is_for_observations_as_they_are)
     aq_obs_normalizer_fini(&normalizer);
 }
 
+/* One that trains on parts of its rows. */
+static int train_on_a_part(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *report)
+{
+    const aq_batch part = aq_batch_slice(rows, 2, 1);
+    assert_ptr_equal(part.obs, rows->obs + 2 * (size_t)rows->obs_bytes);
+    assert_ptr_equal(part.next_obs, rows->next_obs + 2 * (size_t)rows->obs_bytes);
+    return aq_dqn_class.train(algorithm, rows, report);
+}
+
+TEST_IN(stand, all, a_part_of_the_rows_is_normalized_as_they_are)
+{
+    aq_algorithm_class class = aq_dqn_class;
+    aq_agent *agent = NULL;
+    aq_update_report report;
+    class.train = train_on_a_part;
+    assert_int_equal(agent_try(&class, &all->config, &all->schema, 7, &agent, NULL), 0);
+    draw(all);
+    assert_int_equal(aq_agent_train(agent, all->batch, &report), 0);
+    aq_agent_destroy(agent);
+}
+
 TEST_IN(stand, all, what_was_kept_goes_on_to_the_same_bits)
 {
     aq_agent *again = NULL;
