@@ -76,6 +76,21 @@ void at_end(void (*function)(void *thing), void *thing)
     endings = it;
 }
 
+static void free_buffer(void *buffer)
+{
+    aq_buffer_fini(buffer);
+    free(buffer);
+}
+
+aq_buffer *buffer_up_to(size_t max)
+{
+    aq_buffer *buffer = malloc(sizeof(*buffer));
+    assert_non_null(buffer);
+    aq_buffer_init(buffer, max);
+    at_end(free_buffer, buffer);
+    return buffer;
+}
+
 static void end_until(const ending *last)
 {
     while (endings != last) {

@@ -24,6 +24,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/buffer.h"
 #include "common/base/error.h"
 
 typedef struct aq_test {
@@ -109,6 +110,9 @@ int aq_test_run(const char *pattern);
 /* Does this when the test is over, however it ended; what was asked for last comes first. So a
  * helper takes back what it makes. */
 void at_end(void (*function)(void *thing), void *thing);
+
+/* An empty buffer that takes at most this many bytes, freed when the test is over. */
+aq_buffer *buffer_up_to(size_t max);
 
 /* Once before the first test of the file, and after its last; either may be NULL. */
 #define TEST_GROUP(setup, teardown)                                                                \

@@ -8,7 +8,7 @@
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 
-enum { GUARD_BYTES = 64, GUARD = 0xa5 };
+enum { GUARD_BYTES = 64, GUARD = 0xa5, STEPS = 500, HALF = STEPS / 2 };
 
 static uint8_t *guarded(size_t bytes)
 {
@@ -25,11 +25,17 @@ static void check_guard(const uint8_t *block, size_t bytes)
     }
 }
 
+static void unref(void *env)
+{
+    aq_env_unref(env);
+}
+
 aq_env *env_lane_open(const char *name)
 {
     aq_env *env = NULL;
     aq_error error = {0};
     assert_succeeds(aq_env_open(name, &env, &error), &error);
+    at_end(unref, env);
     return env;
 }
 
@@ -119,4 +125,51 @@ void env_lane_check_obs(const env_lane *lane)
             fail();
         }
     }
+}
+
+void env_lane_assert_same(const env_lane *a, const env_lane *b)
+{
+    if (a->end != b->end || memcmp(a->obs, b->obs, a->obs_bytes) != 0 ||
+        memcmp(&a->reward, &b->reward, sizeof(a->reward)) != 0) {
+        print_error("%s\n", a->env->name);
+        fail();
+    }
+}
+
+void env_lane_check_saving(aq_env *env)
+{
+    env_lane original, copy;
+    uint8_t *saved = aq_alloc(1, aq_env_saved_bytes(env));
+    assert_non_null(saved);
+    env_lane_init(&original, env, 7);
+    env_lane_init(&copy, env, 8);
+    for (int i = 0; i < HALF; i++) {
+        env_lane_step(&original);
+        env_lane_step(&copy);
+    }
+    aq_env_save(env, original.state, saved);
+    assert_int_equal(aq_env_restore(env, copy.state, saved, copy.obs), 0);
+    copy.rng = original.rng;
+    copy.action_rng = original.action_rng;
+    assert_memory_equal(copy.obs, original.obs, copy.obs_bytes);
+    for (int i = 0; i < HALF; i++) {
+        env_lane_step(&original);
+        env_lane_step(&copy);
+        env_lane_assert_same(&original, &copy);
+    }
+    aq_free(saved);
+    env_lane_fini(&original);
+    env_lane_fini(&copy);
+}
+
+void env_lane_check_memory(aq_env *env)
+{
+    env_lane lane;
+    env_lane_init(&lane, env, 10);
+    const uint64_t before = aq_memory_allocation_count();
+    for (int i = 0; i < STEPS; i++) {
+        env_lane_step(&lane);
+    }
+    assert_true(aq_memory_allocation_count() == before);
+    env_lane_fini(&lane);
 }

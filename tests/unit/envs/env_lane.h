@@ -17,7 +17,8 @@ typedef struct env_lane {
     enum aq_step_end end;
 } env_lane;
 
-/* Fails the test when the environment cannot be opened or reset. */
+/* Fail the test when the environment cannot be opened or reset. What is opened is given back at the
+ * test's end. */
 aq_env *env_lane_open(const char *name);
 void env_lane_init(env_lane *lane, aq_env *env, uint64_t seed);
 void env_lane_fini(env_lane *lane); /* checks the guards */
@@ -27,5 +28,14 @@ void env_lane_step(env_lane *lane);
 
 /* Every number is finite and within the schema's bounds. */
 void env_lane_check_obs(const env_lane *lane);
+
+/* What the last step gave is the same of both, to the bit. */
+void env_lane_assert_same(const env_lane *a, const env_lane *b);
+
+/* A state that is restored, into a lane that has been elsewhere, goes on with the same bits. */
+void env_lane_check_saving(aq_env *env);
+
+/* Steps and resets allocate nothing. */
+void env_lane_check_memory(aq_env *env);
 
 #endif

@@ -13,11 +13,23 @@ enum { LINE_MAX_BYTES = 1024, PATH_MAX_BYTES = 512 };
 FILE *golden_open(const char *name)
 {
     char path[PATH_MAX_BYTES];
-    int length = snprintf(path, sizeof(path), "%s/gym/%s", AQ_GOLDEN_DIR, name);
+    int length = snprintf(path, sizeof(path), "%s/%s", AQ_GOLDEN_DIR, name);
     assert_true(length > 0 && (size_t)length < sizeof(path));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     return file;
+}
+
+bool golden_line(FILE *file, char *out, size_t size)
+{
+    do {
+        if (fgets(out, (int)size, file) == NULL) {
+            return false;
+        }
+        assert_non_null(strchr(out, '\n'));
+    } while (out[0] == '#');
+    out[strcspn(out, "\n")] = '\0';
+    return true;
 }
 
 static void take_text(char *out, const char *field)
@@ -38,15 +50,10 @@ static void take_number(golden_record *record, const char *field)
 bool golden_next(FILE *file, golden_record *ret_record)
 {
     char line[LINE_MAX_BYTES];
-    do {
-        if (fgets(line, sizeof(line), file) == NULL) {
-            return false;
-        }
-        assert_non_null(strchr(line, '\n'));
-    } while (line[0] == '#');
-    line[strcspn(line, "\n")] = '\0';
-
     char *rest = NULL;
+    if (!golden_line(file, line, sizeof(line))) {
+        return false;
+    }
     memset(ret_record, 0, sizeof(*ret_record));
     char *field = strtok_r(line, ",", &rest);
     assert_non_null(field);

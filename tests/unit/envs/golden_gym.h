@@ -17,8 +17,11 @@ typedef struct golden_record {
     double values[GOLDEN_VALUES_MAX];
 } golden_record;
 
-/* Opens a file of tests/golden/gym, or fails the test. */
+/* Opens a file of tests/golden, or fails the test. */
 FILE *golden_open(const char *name);
+
+/* The next line that is no comment, without its end; false at the end of the file. */
+bool golden_line(FILE *file, char *out, size_t size);
 
 /* The next record, comments skipped; false at the end. Fails the test for a line it can't read. */
 bool golden_next(FILE *file, golden_record *ret_record);

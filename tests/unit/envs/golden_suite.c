@@ -11,29 +11,15 @@
 #include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 
-enum { PATH_MAX_BYTES = 512, TASKS_MAX = 4 };
+enum { TASKS_MAX = 4 };
 
 /* -- reading ---------------------------------------------------------------------------------- */
 
-FILE *suite_golden_open(const char *name)
-{
-    char path[PATH_MAX_BYTES];
-    int length = snprintf(path, sizeof(path), "%s/dmc/%s", AQ_GOLDEN_DIR, name);
-    assert_true(length > 0 && (size_t)length < sizeof(path));
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    return file;
-}
-
 bool suite_golden_next(FILE *file, suite_line *ret_line)
 {
-    do {
-        if (fgets(ret_line->text, sizeof(ret_line->text), file) == NULL) {
-            return false;
-        }
-        assert_non_null(strchr(ret_line->text, '\n'));
-    } while (ret_line->text[0] == '#');
-    ret_line->text[strcspn(ret_line->text, "\n")] = '\0';
+    if (!golden_line(file, ret_line->text, sizeof(ret_line->text))) {
+        return false;
+    }
     char *comma = strchr(ret_line->text, ',');
     assert_non_null(comma);
     *comma = '\0';
@@ -205,7 +191,7 @@ void suite_golden_play(const char *name, double limit)
 {
     player self = {.file_name = name, .limit = limit};
     suite_line line;
-    FILE *file = suite_golden_open(name);
+    FILE *file = golden_open(name);
     while (suite_golden_next(file, &line)) {
         play_line(&self, &line);
     }

@@ -4,9 +4,7 @@
 #ifndef AQ_TESTS_UNIT_ENVS_GOLDEN_SUITE_H
 #define AQ_TESTS_UNIT_ENVS_GOLDEN_SUITE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "tests/unit/envs/golden_gym.h"
 
 enum { SUITE_LINE_MAX = 8192, SUITE_NUMBERS_MAX = 256 };
 
@@ -16,9 +14,6 @@ typedef struct suite_line {
     const char *kind;
     char *rest;
 } suite_line;
-
-/* Opens a file of tests/golden/dmc, or fails the test. */
-FILE *suite_golden_open(const char *name);
 
 /* The next record, comments skipped; false at the end. Fails the test for a line it can't read. */
 bool suite_golden_next(FILE *file, suite_line *ret_line);

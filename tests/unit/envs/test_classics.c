@@ -9,8 +9,9 @@
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env_golden.h"
-#include "envs/env_open.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
+#include "tests/unit/envs/env_lane.h"
 
 #define PI 3.141592653589793
 
@@ -23,9 +24,7 @@ static const char *const names[NAMES] = {
 
 static aq_env *open_env(const char *name)
 {
-    aq_env *env;
-    aq_error error;
-    assert_int_equal(aq_env_open(name, &env, &error), 0);
+    aq_env *env = env_lane_open(name);
     assert_true(env->class->state_bytes <= STATE_BYTES_MAX);
     return env;
 }
@@ -56,8 +55,7 @@ static void check_resets(const char *name, size_t count, const double *low, cons
     double numbers[NUMBERS_MAX], sum[NUMBERS_MAX] = {0};
     double least[NUMBERS_MAX], most[NUMBERS_MAX];
     float obs[OBS_MAX];
-    aq_rng rng;
-    aq_rng_init(&rng, 2026, 4);
+    aq_rng rng = rng_of(2026, 4);
     for (int n = 0; n < RESETS; n++) {
         assert_true(env->class->reset(env->params, state, &rng, obs));
         assert_int_equal(env->class->golden->get(env->params, state, "state", numbers, NUMBERS_MAX),
@@ -75,7 +73,6 @@ static void check_resets(const char *name, size_t count, const double *low, cons
         assert_true(least[i] >= low[i] - 1e-8 && least[i] <= low[i] + gap);
         assert_true(most[i] <= high[i] + 1e-8 && most[i] >= high[i] - gap);
     }
-    aq_env_unref(env);
 }
 
 TEST(cartpole_starts_near_the_middle)
@@ -109,35 +106,32 @@ TEST(acrobot_starts_at_floats)
     aq_env *env = open_env("gym:Acrobot-v1");
     aq_acrobot_state s;
     float obs[AQ_ACROBOT_OBS];
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int i = 0; i < 100; i++) {
         env->class->reset(env->params, &s, &rng, obs);
         assert_true(s.angle[0] == (double)(float)s.angle[0]);
         assert_true(s.spin[1] == (double)(float)s.spin[1]);
     }
-    aq_env_unref(env);
 }
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-static enum aq_step_end step_once(const char *name, void *state, const void *action, float *reward)
+static float reward; /* of the last step */
+
+static enum aq_step_end step_once(const char *name, void *state, const void *action)
 {
     aq_env *env = open_env(name);
     float obs[OBS_MAX];
-    enum aq_step_end end = env->class->step(env->params, state, NULL, action, obs, reward);
-    aq_env_unref(env);
-    return end;
+    return env->class->step(env->params, state, NULL, action, obs, &reward);
 }
 
 TEST(acrobot_ends_above_the_line_and_pays_nothing_then)
 {
     aq_acrobot_state upright = {.angle = {PI, 0.0}}, hanging = {.angle = {0.0, 0.0}};
     const int32_t idle = 1;
-    float reward;
-    assert_int_equal(step_once("gym:Acrobot-v1", &upright, &idle, &reward), AQ_STEP_TERMINATED);
+    assert_int_equal(step_once("gym:Acrobot-v1", &upright, &idle), AQ_STEP_TERMINATED);
     assert_true(reward == 0.0f);
-    assert_int_equal(step_once("gym:Acrobot-v1", &hanging, &idle, &reward), AQ_STEP_GOES_ON);
+    assert_int_equal(step_once("gym:Acrobot-v1", &hanging, &idle), AQ_STEP_GOES_ON);
     assert_true(reward == -1.0f);
 }
 
@@ -145,8 +139,7 @@ TEST(acrobot_keeps_to_its_limits)
 {
     aq_acrobot_state s = {.angle = {3.0, -3.0}, .spin = {40.0, -90.0}};
     const int32_t action = 2;
-    float reward;
-    (void)step_once("gym:Acrobot-v1", &s, &action, &reward);
+    (void)step_once("gym:Acrobot-v1", &s, &action);
     for (int i = 0; i < 2; i++) {
         assert_true(fabs(s.angle[i]) <= PI);
     }
@@ -157,8 +150,7 @@ TEST(acrobot_brings_an_angle_from_far_away_back)
 {
     aq_acrobot_state s = {.angle = {1e9, -1e9}};
     const int32_t action = 1;
-    float reward;
-    (void)step_once("gym:Acrobot-v1", &s, &action, &reward);
+    (void)step_once("gym:Acrobot-v1", &s, &action);
     assert_true(fabs(s.angle[0]) <= PI && fabs(s.angle[1]) <= PI);
 }
 
@@ -166,8 +158,7 @@ TEST(the_car_ends_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.49, .velocity = 0.05};
     const int32_t right = 2;
-    float reward;
-    assert_int_equal(step_once("gym:MountainCar-v0", &s, &right, &reward), AQ_STEP_TERMINATED);
+    assert_int_equal(step_once("gym:MountainCar-v0", &s, &right), AQ_STEP_TERMINATED);
     assert_true(reward == -1.0f);
 }
 
@@ -175,9 +166,7 @@ TEST(the_continuous_car_is_paid_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.44, .velocity = 0.05};
     const float push = 0.5f;
-    float reward;
-    assert_int_equal(step_once("gym:MountainCarContinuous-v0", &s, &push, &reward),
-                     AQ_STEP_TERMINATED);
+    assert_int_equal(step_once("gym:MountainCarContinuous-v0", &s, &push), AQ_STEP_TERMINATED);
     assert_true(reward == (float)(100.0 - 0.25 * 0.1));
     assert_true(s.position == (double)(float)s.position);
 }
@@ -186,8 +175,7 @@ TEST(the_left_end_takes_all_speed)
 {
     aq_mountain_car_state s = {.position = -1.19, .velocity = -0.06};
     const int32_t left = 0;
-    float reward;
-    assert_int_equal(step_once("gym:MountainCar-v0", &s, &left, &reward), AQ_STEP_GOES_ON);
+    assert_int_equal(step_once("gym:MountainCar-v0", &s, &left), AQ_STEP_GOES_ON);
     assert_true(s.position == -1.2 && s.velocity == 0.0);
 }
 
@@ -195,10 +183,9 @@ TEST(a_velocity_can_be_asked_for_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.49, .velocity = 0.05}, fast = s;
     const int32_t right = 2;
-    float reward;
-    assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.06", &s, &right, &reward),
+    assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.06", &s, &right),
                      AQ_STEP_GOES_ON);
-    assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.04", &fast, &right, &reward),
+    assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.04", &fast, &right),
                      AQ_STEP_TERMINATED);
 }
 
@@ -206,8 +193,7 @@ TEST(the_pendulum_pays_for_angle_speed_and_torque)
 {
     aq_pendulum_state s = {.theta = 2 * PI + 0.5, .theta_dot = -2.0};
     const float torque = 1.5f;
-    float reward;
-    assert_int_equal(step_once("gym:Pendulum-v1", &s, &torque, &reward), AQ_STEP_GOES_ON);
+    assert_int_equal(step_once("gym:Pendulum-v1", &s, &torque), AQ_STEP_GOES_ON);
     assert_true(fabs((double)reward + (0.25 + 0.1 * 4.0 + 0.001 * 2.25)) < 1e-6);
     assert_true(fabs(s.theta_dot - (-2.0 + (15.0 * sin(0.5) + 3.0 * 1.5) * 0.05)) < 1e-12);
 }
@@ -216,8 +202,7 @@ TEST(the_pendulum_keeps_to_its_speed)
 {
     aq_pendulum_state s = {.theta = 1.5, .theta_dot = 7.99};
     const float torque = 2.0f;
-    float reward;
-    (void)step_once("gym:Pendulum-v1", &s, &torque, &reward);
+    (void)step_once("gym:Pendulum-v1", &s, &torque);
     assert_true(s.theta_dot == 8.0);
 }
 
@@ -225,8 +210,7 @@ TEST(without_gravity_the_pendulum_stays)
 {
     aq_pendulum_state s = {.theta = 1.0};
     const float torque = 0.0f;
-    float reward;
-    (void)step_once("gym:Pendulum-v1?g=0", &s, &torque, &reward);
+    (void)step_once("gym:Pendulum-v1?g=0", &s, &torque);
     assert_true(s.theta == 1.0 && s.theta_dot == 0.0);
 }
 
@@ -245,7 +229,6 @@ TEST(a_recorded_state_of_another_length_is_refused)
         assert_int_equal(env->class->golden->set(env->params, s, &values, &error), AQ_E_INVALID);
         assert_int_equal(env->class->golden->get(env->params, s, "state", out, 1), 0);
         assert_int_equal(env->class->golden->get(env->params, s, "qpos", out, NUMBERS_MAX), 0);
-        aq_env_unref(env);
     }
 }
 
@@ -267,7 +250,7 @@ static void check_row(const aq_env *env, const lanes *before, const lanes *after
     const size_t width = aq_space_elements(&env->schema.obs);
     const size_t at = before->state_at[lane] * (size_t)STATE_BYTES_MAX;
     _Alignas(16) uint8_t state[STATE_BYTES_MAX];
-    float obs[OBS_MAX], reward;
+    float obs[OBS_MAX];
     memcpy(state, before->states + at, sizeof(state));
     enum aq_step_end end =
         env->class->step(env->params, state, NULL, &before->actions[lane], obs, &reward);
@@ -282,8 +265,7 @@ static void check_together(const aq_env *env, uint32_t count)
     static lanes before, after;
     const size_t obs_end = count * aq_space_elements(&env->schema.obs);
     float obs[OBS_MAX];
-    aq_rng rng;
-    aq_rng_init(&rng, count, 0);
+    aq_rng rng = rng_of(count, 0);
     memset(&before, GUARD, sizeof(before));
     for (uint32_t lane = 0; lane < count; lane++) {
         before.state_at[lane] = count - 1 - lane;
@@ -324,7 +306,6 @@ TEST(lanes_stepped_together_have_the_bits_of_single_steps)
             }
             classes++;
         }
-        aq_env_unref(env);
     }
     assert_int_equal(classes, 3); /* both CartPoles and Pendulum */
 }
@@ -344,6 +325,5 @@ TEST(a_picture_shows_another_state_differently)
         ((double *)(void *)s)[0] = 0.3;
         env->class->draw(env->params, s, &canvas);
         assert_memory_not_equal(first, later, BYTES);
-        aq_env_unref(env);
     }
 }

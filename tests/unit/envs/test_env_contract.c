@@ -10,7 +10,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
-enum { STEPS = 500, HALF = STEPS / 2 };
+enum { STEPS = 500 };
 
 /* Wrapped as far as it can be: a state that is a number cannot be stacked. */
 static const char *wrappers_of(const aq_env *env)
@@ -33,17 +33,6 @@ static void for_each_environment(void (*check)(aq_env *env))
         aq_env *wrapped = env_lane_open(name);
         check(plain);
         check(wrapped);
-        aq_env_unref(plain);
-        aq_env_unref(wrapped);
-    }
-}
-
-static void assert_same(const env_lane *a, const env_lane *b)
-{
-    if (a->end != b->end || memcmp(a->obs, b->obs, a->obs_bytes) != 0 ||
-        memcmp(&a->reward, &b->reward, sizeof(a->reward)) != 0) {
-        print_error("%s\n", a->env->name);
-        fail();
     }
 }
 
@@ -56,7 +45,7 @@ static void check_seed(aq_env *env)
     for (int i = 0; i < STEPS; i++) {
         env_lane_step(&first);
         env_lane_step(&again);
-        assert_same(&first, &again);
+        env_lane_assert_same(&first, &again);
     }
     assert_memory_equal(&first.rng, &again.rng, sizeof(first.rng));
     env_lane_fini(&first);
@@ -68,36 +57,9 @@ TEST(the_same_seed_gives_the_same_bits)
     for_each_environment(check_seed);
 }
 
-/* Into a lane that has been elsewhere. */
-static void check_saving(aq_env *env)
-{
-    env_lane original, copy;
-    uint8_t *saved = aq_alloc(1, aq_env_saved_bytes(env));
-    assert_non_null(saved);
-    env_lane_init(&original, env, 7);
-    env_lane_init(&copy, env, 8);
-    for (int i = 0; i < HALF; i++) {
-        env_lane_step(&original);
-        env_lane_step(&copy);
-    }
-    aq_env_save(env, original.state, saved);
-    assert_int_equal(aq_env_restore(env, copy.state, saved, copy.obs), 0);
-    copy.rng = original.rng;
-    copy.action_rng = original.action_rng;
-    assert_memory_equal(copy.obs, original.obs, copy.obs_bytes);
-    for (int i = 0; i < HALF; i++) {
-        env_lane_step(&original);
-        env_lane_step(&copy);
-        assert_same(&original, &copy);
-    }
-    aq_free(saved);
-    env_lane_fini(&original);
-    env_lane_fini(&copy);
-}
-
 TEST(a_restored_state_goes_on_with_the_same_bits)
 {
-    for_each_environment(check_saving);
+    for_each_environment(env_lane_check_saving);
 }
 
 static void check_numbers(aq_env *env)
@@ -118,21 +80,9 @@ TEST(what_is_seen_is_within_the_schema)
     for_each_environment(check_numbers);
 }
 
-static void check_memory(aq_env *env)
-{
-    env_lane lane;
-    env_lane_init(&lane, env, 10);
-    const uint64_t before = aq_memory_allocation_count();
-    for (int i = 0; i < STEPS; i++) {
-        env_lane_step(&lane);
-    }
-    assert_true(aq_memory_allocation_count() == before);
-    env_lane_fini(&lane);
-}
-
 TEST(steps_and_resets_allocate_nothing)
 {
-    for_each_environment(check_memory);
+    for_each_environment(env_lane_check_memory);
 }
 
 /* Opening and a lane's beginning, with every allocation failing in turn. */

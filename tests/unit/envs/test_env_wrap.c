@@ -106,7 +106,6 @@ TEST_OF_COUNT(many_bounds_become_one_when_there_is_no_room, "?frame_stack=16")
     aq_env *env = env_lane_open("gym:CartPole-v1?frame_stack=16");
     assert_int_equal(env->schema.obs.bound_count, 64);
     assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
-    aq_env_unref(env);
 }
 
 TEST_OF_COUNT(a_repeated_action_adds_rewards_up, "?action_repeat=3")

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
@@ -53,8 +52,7 @@ TEST(one_of_several_is_chosen_by_name)
     aq_env *env = env_lane_open("so:./plugin_good.so:good");
     assert_int_equal(env->step_limit, 50);
     assert_true(isnan(env->reward_threshold));
-    aq_env_unref(env);
-    aq_env_unref(env_lane_open("so:plugin_good.so:good")); /* in this folder, too */
+    (void)env_lane_open("so:plugin_good.so:good"); /* in this folder, too */
     refuse("so:./plugin_good.so", AQ_E_INVALID, "choose with so:./plugin_good.so:good");
     refuse("so:./plugin_good.so:bad", AQ_E_NOT_FOUND, "no \"bad\", but good, nan");
 }
@@ -66,7 +64,6 @@ TEST(options_are_the_plugins_own)
     refuse("so:./plugin_good.so:refusing?map=a&colour=red", AQ_E_INVALID, "colour");
     aq_env *env = env_lane_open("so:./plugin_good.so:refusing?map=a&speed=0.5");
     assert_true(env->reward_threshold == 3.0);
-    aq_env_unref(env);
 }
 
 TEST(every_failed_allocation_is_told)
@@ -87,61 +84,25 @@ TEST(every_failed_allocation_is_told)
 TEST(the_same_seed_gives_the_same_bits_checked_or_not)
 {
     env_lane plain, checked;
-    aq_env *plain_env = env_lane_open("so:./plugin_good.so:good");
-    aq_env *checked_env = env_lane_open("so:./plugin_good.so:good?check=yes");
-    env_lane_init(&plain, plain_env, 9);
-    env_lane_init(&checked, checked_env, 9);
+    env_lane_init(&plain, env_lane_open("so:./plugin_good.so:good"), 9);
+    env_lane_init(&checked, env_lane_open("so:./plugin_good.so:good?check=yes"), 9);
     for (int i = 0; i < STEPS; i++) {
         env_lane_step(&plain);
         env_lane_step(&checked);
-        assert_int_equal(plain.end, checked.end);
-        assert_memory_equal(plain.obs, checked.obs, plain.obs_bytes);
-        assert_memory_equal(&plain.reward, &checked.reward, sizeof(float));
+        env_lane_assert_same(&plain, &checked);
     }
     env_lane_fini(&plain);
     env_lane_fini(&checked);
-    aq_env_unref(plain_env);
-    aq_env_unref(checked_env);
 }
 
 TEST(a_restored_state_goes_on_identically)
 {
-    env_lane first, second;
-    uint8_t saved[64];
-    aq_env *env = env_lane_open("so:./plugin_good.so:good");
-    env_lane_init(&first, env, 9);
-    env_lane_init(&second, env, 10);
-    env_lane_step(&first);
-    env_lane_step(&first);
-    assert_true(aq_env_saved_bytes(env) <= sizeof(saved));
-    aq_env_save(env, first.state, saved);
-    assert_int_equal(aq_env_restore(env, second.state, saved, second.obs), 0);
-    assert_memory_equal(first.obs, second.obs, first.obs_bytes);
-    second.rng = first.rng;
-    second.action_rng = first.action_rng;
-    for (int i = 0; i < STEPS; i++) {
-        env_lane_step(&first);
-        env_lane_step(&second);
-        assert_memory_equal(first.obs, second.obs, first.obs_bytes);
-        assert_memory_equal(&first.reward, &second.reward, sizeof(float));
-    }
-    env_lane_fini(&first);
-    env_lane_fini(&second);
-    aq_env_unref(env);
+    env_lane_check_saving(env_lane_open("so:./plugin_good.so:good"));
 }
 
 TEST(a_step_allocates_nothing)
 {
-    env_lane lane;
-    aq_env *env = env_lane_open("so:./plugin_good.so:good?check=yes");
-    env_lane_init(&lane, env, 9);
-    const uint64_t before = aq_memory_allocation_count();
-    for (int i = 0; i < STEPS; i++) {
-        env_lane_step(&lane);
-    }
-    assert_int_equal(aq_memory_allocation_count(), before);
-    env_lane_fini(&lane);
-    aq_env_unref(env);
+    env_lane_check_memory(env_lane_open("so:./plugin_good.so:good?check=yes"));
 }
 
 /* ---- faults --------------------------------------------------------------------------------- */
@@ -167,7 +128,6 @@ static void assert_step_fails(const char *task, bool checked, const char *words)
         assert_true(env->class->reset(env->params, lane.state, &lane.rng, lane.obs));
     }
     env_lane_fini(&lane);
-    aq_env_unref(env);
 }
 
 TEST(numbers_that_are_not_finite_fail_the_step)
@@ -217,7 +177,6 @@ TEST(an_episode_that_ends_as_it_begins_is_no_episode)
     assert_false(env->class->reset(env->params, lane, &rng, obs));
     assert_says(env->class->failure(env->params, lane), "ends the episode that it begins");
     env->class->end(env->params, lane);
-    aq_env_unref(env);
 }
 
 int main(void)

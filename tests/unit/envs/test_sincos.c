@@ -7,6 +7,7 @@
 
 #include "common/base/rng.h"
 #include "envs/classic/sincos.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 
 #define PI 3.141592653589793
@@ -31,8 +32,7 @@ static void check(double angle)
 
 static void check_range(double limit)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 17, 0);
+    aq_rng rng = rng_of(17, 0);
     for (int i = 0; i < 200000; i++) {
         check(aq_rng_range(&rng, -limit, limit));
     }
@@ -80,8 +80,7 @@ TEST(nought_keeps_its_sign)
 TEST(mirrored_angles_give_mirrored_bits)
 {
     double sine[2], cosine[2];
-    aq_rng rng;
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     for (int i = 0; i < 1000; i++) {
         double angle = aq_rng_range(&rng, -50.0, 50.0);
         aq_sincos(angle, &sine[0], &cosine[0]);
@@ -114,8 +113,7 @@ TEST(rows_have_the_bits_of_single_calls)
 {
     enum { ROWS = 67, GUARD = 1 };
     double angles[ROWS], sines[ROWS + GUARD], cosines[ROWS + GUARD];
-    aq_rng rng;
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (size_t count = 0; count <= ROWS; count++) {
         for (size_t i = 0; i < count; i++) {
             angles[i] = i % 13 == 12 ? 1e7 : aq_rng_range(&rng, -100.0, 100.0);

@@ -17,26 +17,28 @@ typedef struct starts {
     tally qpos[NUMBERS_MAX], qvel[NUMBERS_MAX], target_angle, target_radius;
 } starts;
 
-static void draw_starts(const char *task, const double centre[2], int v, starts *ret_starts)
+static const starts *draw_starts(const char *task, const double centre[2], int v)
 {
+    static starts drawn;
     rig self;
     rig_init(&self, task);
     const mjModel *model = self.suite->model;
     const mjData *data = self.lane->physics.data;
-    memset(ret_starts, 0, sizeof(*ret_starts));
+    drawn = (starts){0};
     for (int i = 0; i < RESETS; i++) {
         rig_reset(&self);
         assert_true(data->time == 0);
         for (int k = 0; k < model->nq; k++) {
-            tally_add(&ret_starts->qpos[k], data->qpos[k]);
-            tally_add(&ret_starts->qvel[k], data->qvel[k]);
+            tally_add(&drawn.qpos[k], data->qpos[k]);
+            tally_add(&drawn.qvel[k], data->qvel[k]);
         }
         const double x = self.lane->target[0] - centre[0];
         const double y = self.lane->target[v] - centre[1];
-        tally_add(&ret_starts->target_angle, atan2(y, x));
-        tally_add(&ret_starts->target_radius, hypot(x, y));
+        tally_add(&drawn.target_angle, atan2(y, x));
+        tally_add(&drawn.target_radius, hypot(x, y));
     }
     rig_fini(&self);
+    return &drawn;
 }
 
 static const double origin[2];
@@ -50,70 +52,63 @@ static void check_at_rest(const starts *drawn, int count)
 
 TEST(cartpole_to_be_balanced_begins_nearly_upright)
 {
-    starts drawn;
-    draw_starts("dmc:cartpole_balance", origin, 1, &drawn);
-    tally_check_uniform(&drawn.qpos[0], -0.1, 0.1);
-    tally_check_uniform(&drawn.qpos[1], -0.034, 0.034);
-    tally_check_normal(&drawn.qvel[0], 0, 0.01);
-    tally_check_normal(&drawn.qvel[1], 0, 0.01);
+    const starts *drawn = draw_starts("dmc:cartpole_balance", origin, 1);
+    tally_check_uniform(&drawn->qpos[0], -0.1, 0.1);
+    tally_check_uniform(&drawn->qpos[1], -0.034, 0.034);
+    tally_check_normal(&drawn->qvel[0], 0, 0.01);
+    tally_check_normal(&drawn->qvel[1], 0, 0.01);
 }
 
 TEST(cartpole_to_be_swung_up_begins_hanging)
 {
-    starts drawn;
-    draw_starts("dmc:cartpole_swingup_sparse", origin, 1, &drawn);
-    tally_check_normal(&drawn.qpos[0], 0, 0.01);
-    tally_check_normal(&drawn.qpos[1], PI, 0.01);
-    tally_check_normal(&drawn.qvel[0], 0, 0.01);
-    tally_check_normal(&drawn.qvel[1], 0, 0.01);
+    const starts *drawn = draw_starts("dmc:cartpole_swingup_sparse", origin, 1);
+    tally_check_normal(&drawn->qpos[0], 0, 0.01);
+    tally_check_normal(&drawn->qpos[1], PI, 0.01);
+    tally_check_normal(&drawn->qvel[0], 0, 0.01);
+    tally_check_normal(&drawn->qvel[1], 0, 0.01);
 }
 
 TEST(pendulum_begins_at_any_angle)
 {
-    starts drawn;
-    draw_starts("dmc:pendulum_swingup", origin, 1, &drawn);
-    tally_check_uniform(&drawn.qpos[0], -PI, PI);
-    check_at_rest(&drawn, 1);
+    const starts *drawn = draw_starts("dmc:pendulum_swingup", origin, 1);
+    tally_check_uniform(&drawn->qpos[0], -PI, PI);
+    check_at_rest(drawn, 1);
 }
 
 TEST(acrobot_begins_at_any_angles)
 {
-    starts drawn;
-    draw_starts("dmc:acrobot_swingup", origin, 1, &drawn);
-    tally_check_uniform(&drawn.qpos[0], -PI, PI);
-    tally_check_uniform(&drawn.qpos[1], -PI, PI);
-    check_at_rest(&drawn, 2);
+    const starts *drawn = draw_starts("dmc:acrobot_swingup", origin, 1);
+    tally_check_uniform(&drawn->qpos[0], -PI, PI);
+    tally_check_uniform(&drawn->qpos[1], -PI, PI);
+    check_at_rest(drawn, 2);
 }
 
 TEST(point_mass_begins_anywhere)
 {
-    starts drawn;
-    draw_starts("dmc:point_mass_easy", origin, 1, &drawn);
-    tally_check_uniform(&drawn.qpos[0], -0.29, 0.29);
-    tally_check_uniform(&drawn.qpos[1], -0.29, 0.29);
-    check_at_rest(&drawn, 2);
+    const starts *drawn = draw_starts("dmc:point_mass_easy", origin, 1);
+    tally_check_uniform(&drawn->qpos[0], -0.29, 0.29);
+    tally_check_uniform(&drawn->qpos[1], -0.29, 0.29);
+    check_at_rest(drawn, 2);
 }
 
 TEST(reacher_begins_with_any_joints_and_target)
 {
-    starts drawn;
-    draw_starts("dmc:reacher_hard", origin, 1, &drawn);
-    tally_check_uniform(&drawn.qpos[0], -PI, PI);
-    tally_check_uniform(&drawn.qpos[1], -160 * PI / 180, 160 * PI / 180);
-    tally_check_uniform(&drawn.target_angle, -PI, PI);
-    tally_check_uniform(&drawn.target_radius, 0.05, 0.20);
-    check_at_rest(&drawn, 2);
+    const starts *drawn = draw_starts("dmc:reacher_hard", origin, 1);
+    tally_check_uniform(&drawn->qpos[0], -PI, PI);
+    tally_check_uniform(&drawn->qpos[1], -160 * PI / 180, 160 * PI / 180);
+    tally_check_uniform(&drawn->target_angle, -PI, PI);
+    tally_check_uniform(&drawn->target_radius, 0.05, 0.20);
+    check_at_rest(drawn, 2);
 }
 
 TEST(a_target_of_finger_is_anywhere_on_the_tips_circle)
 {
     const double hinge[2] = {0.2, 0.4};
-    starts drawn;
-    draw_starts("dmc:finger_turn_easy", hinge, 2, &drawn);
-    tally_check_uniform(&drawn.target_angle, -PI, PI);
-    assert_true(fabs(drawn.target_radius.low - 0.13) < 1e-12);
-    assert_true(fabs(drawn.target_radius.high - 0.13) < 1e-12);
-    check_at_rest(&drawn, 3);
+    const starts *drawn = draw_starts("dmc:finger_turn_easy", hinge, 2);
+    tally_check_uniform(&drawn->target_angle, -PI, PI);
+    assert_true(fabs(drawn->target_radius.low - 0.13) < 1e-12);
+    assert_true(fabs(drawn->target_radius.high - 0.13) < 1e-12);
+    check_at_rest(drawn, 3);
 }
 
 /* -- starts without contact ------------------------------------------------------------------- */

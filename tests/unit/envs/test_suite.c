@@ -105,58 +105,53 @@ TEST_IN_TASK(an_episode_has_a_thousand_steps, "dmc:walker_walk")
 
 /* -- failures --------------------------------------------------------------------------------- */
 
-TEST_IN_TASK(a_control_that_is_no_number_fails_the_step_and_says_so, "dmc:pendulum_swingup")
+/* The step with this control fails in these words. */
+static void fail_step(rig *self, float control, const char *words)
 {
     float reward;
-    const float action[1] = {NAN};
     const aq_env_class *class = self->env->class;
-    rig_reset(self);
     assert_null(class->failure(self->env->params, self->lane));
     assert_int_equal(
-        class->step(self->env->params, self->lane, &self->rng, action, self->obs, &reward),
+        class->step(self->env->params, self->lane, &self->rng, &control, self->obs, &reward),
         AQ_STEP_FAILED);
-    const char *why = class->failure(self->env->params, self->lane);
-    assert_non_null(why);
-    assert_says(why, "MuJoCo");
-    assert_says(why, "CTRL");
+    assert_says(class->failure(self->env->params, self->lane), words);
+}
 
+/* After a reset nothing of a failure is left. */
+static void go_on(rig *self)
+{
+    float reward;
     rig_reset(self);
     rig_step(self, self->obs, &reward);
-    assert_null(class->failure(self->env->params, self->lane));
+    assert_null(self->env->class->failure(self->env->params, self->lane));
     assert_true(isfinite(self->obs[0]));
+}
+
+TEST_IN_TASK(a_control_that_is_no_number_fails_the_step_and_says_so, "dmc:pendulum_swingup")
+{
+    rig_reset(self);
+    fail_step(self, NAN, "MuJoCo");
+    assert_says(self->env->class->failure(self->env->params, self->lane), "CTRL");
+    go_on(self);
 }
 
 TEST_IN_TASK(a_state_that_flies_apart_fails_the_step, "dmc:pendulum_swingup")
 {
-    float reward;
-    const float action[1] = {0};
     rig_reset(self);
     self->lane->physics.data->qvel[0] = 1e12;
-    const aq_env_class *class = self->env->class;
-    assert_int_equal(
-        class->step(self->env->params, self->lane, &self->rng, action, self->obs, &reward),
-        AQ_STEP_FAILED);
-    assert_non_null(class->failure(self->env->params, self->lane));
-    rig_reset(self);
-    rig_step(self, self->obs, &reward);
+    fail_step(self, 0, "");
+    go_on(self);
 }
 
 /* The stack is the one resource that MuJoCo has an error for, and not a warning. */
 TEST_IN_TASK(an_error_of_mujoco_fails_the_step_and_not_the_process, "dmc:pendulum_swingup")
 {
-    float reward;
-    const float action[1] = {0};
     rig_reset(self);
     const int stack_size = self->lane->physics.data->nstack;
     self->lane->physics.data->nstack = 0;
-    const aq_env_class *class = self->env->class;
-    assert_int_equal(
-        class->step(self->env->params, self->lane, &self->rng, action, self->obs, &reward),
-        AQ_STEP_FAILED);
-    assert_says(class->failure(self->env->params, self->lane), "Stack");
+    fail_step(self, 0, "Stack");
     self->lane->physics.data->nstack = stack_size;
-    rig_reset(self);
-    rig_step(self, self->obs, &reward);
+    go_on(self);
 }
 
 TEST(a_description_that_does_not_compile_is_refused_with_the_reason)

@@ -20,21 +20,21 @@ static void play_all(const recording *recordings, size_t count)
 TEST(every_body_moves_as_the_original)
 {
     const recording episodes[] = {
-        {"acrobot_1.csv", 1e-11},
-        {"ball_in_cup_1.csv", 1e-11},
-        {"cartpole_balance_1.csv", 1e-11},
-        {"cartpole_swingup_1.csv", 1e-11},
-        {"finger_spin_1.csv", 1e-11},
-        {"finger_turn_easy_1.csv", 1e-11},
-        {"finger_turn_hard_1.csv", 1e-11},
-        {"pendulum_1.csv", 1e-11},
-        {"point_mass_1.csv", 1e-11},
-        {"reacher_easy_1.csv", 1e-11},
-        {"reacher_hard_1.csv", 1e-11},
-        {"cheetah_1.csv", 1e-11},
-        {"hopper_1.csv", 1e-11},
-        {"humanoid_1.csv", 1e-7},
-        {"walker_1.csv", 1e-9},
+        {"dmc/acrobot_1.csv", 1e-11},
+        {"dmc/ball_in_cup_1.csv", 1e-11},
+        {"dmc/cartpole_balance_1.csv", 1e-11},
+        {"dmc/cartpole_swingup_1.csv", 1e-11},
+        {"dmc/finger_spin_1.csv", 1e-11},
+        {"dmc/finger_turn_easy_1.csv", 1e-11},
+        {"dmc/finger_turn_hard_1.csv", 1e-11},
+        {"dmc/pendulum_1.csv", 1e-11},
+        {"dmc/point_mass_1.csv", 1e-11},
+        {"dmc/reacher_easy_1.csv", 1e-11},
+        {"dmc/reacher_hard_1.csv", 1e-11},
+        {"dmc/cheetah_1.csv", 1e-11},
+        {"dmc/hopper_1.csv", 1e-11},
+        {"dmc/humanoid_1.csv", 1e-7},
+        {"dmc/walker_1.csv", 1e-9},
     };
     play_all(episodes, sizeof(episodes) / sizeof(episodes[0]));
 }
@@ -42,10 +42,10 @@ TEST(every_body_moves_as_the_original)
 TEST(each_step_in_contact_is_the_originals)
 {
     const recording contacts[] = {
-        {"ball_in_cup_3.csv", 1e-9},
-        {"finger_spin_3.csv", 1e-9},
-        {"cheetah_3.csv", 1e-9},
-        {"walker_3.csv", 1e-9},
+        {"dmc/ball_in_cup_3.csv", 1e-9},
+        {"dmc/finger_spin_3.csv", 1e-9},
+        {"dmc/cheetah_3.csv", 1e-9},
+        {"dmc/walker_3.csv", 1e-9},
     };
     play_all(contacts, sizeof(contacts) / sizeof(contacts[0]));
 }
@@ -53,11 +53,11 @@ TEST(each_step_in_contact_is_the_originals)
 TEST(every_body_sees_and_earns_what_the_original_does)
 {
     const recording probes[] = {
-        {"acrobot_probes.csv", 1e-11},  {"ball_in_cup_probes.csv", 1e-11},
-        {"cartpole_probes.csv", 1e-11}, {"finger_probes.csv", 1e-11},
-        {"pendulum_probes.csv", 1e-11}, {"reacher_probes.csv", 1e-11},
-        {"cheetah_probes.csv", 1e-11},  {"hopper_probes.csv", 1e-11},
-        {"humanoid_probes.csv", 1e-9},  {"walker_probes.csv", 1e-11},
+        {"dmc/acrobot_probes.csv", 1e-11},  {"dmc/ball_in_cup_probes.csv", 1e-11},
+        {"dmc/cartpole_probes.csv", 1e-11}, {"dmc/finger_probes.csv", 1e-11},
+        {"dmc/pendulum_probes.csv", 1e-11}, {"dmc/reacher_probes.csv", 1e-11},
+        {"dmc/cheetah_probes.csv", 1e-11},  {"dmc/hopper_probes.csv", 1e-11},
+        {"dmc/humanoid_probes.csv", 1e-9},  {"dmc/walker_probes.csv", 1e-11},
     };
     play_all(probes, sizeof(probes) / sizeof(probes[0]));
 }

@@ -166,8 +166,8 @@ static void compare_model(const char *domain, const char *description)
     aq_error error;
     size_t lines = 0;
     assert_int_equal(aq_physics_compile(domain, description, &model, &error), 0);
-    (void)snprintf(file_name, sizeof(file_name), "%s_model.csv", domain);
-    FILE *file = suite_golden_open(file_name);
+    (void)snprintf(file_name, sizeof(file_name), "dmc/%s_model.csv", domain);
+    FILE *file = golden_open(file_name);
     while (suite_golden_next(file, &line)) {
         if (strncmp(line.kind, "names.", strlen("names.")) == 0) {
             compare_names(model, &line);

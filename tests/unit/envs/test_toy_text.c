@@ -5,28 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "envs/env_open.h"
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
+#include "tests/unit/envs/env_lane.h"
 
 enum { TAXI_STATES = 500 };
-
-static aq_env *open_env(const char *name)
-{
-    aq_env *env;
-    aq_error error;
-    assert_int_equal(aq_env_open(name, &env, &error), 0);
-    return env;
-}
 
 static void check_text(const char *name, const char *expected)
 {
     char text[128];
-    aq_env *env = open_env(name);
+    aq_env *env = env_lane_open(name);
     assert_string_equal(aq_schema_text(&env->schema, text, sizeof(text)), expected);
-    aq_env_unref(env);
 }
 
 TEST(a_state_is_seen_as_a_choice)
@@ -47,7 +39,7 @@ TEST(a_state_can_be_seen_as_one_of_many)
 
 TEST(one_of_many_is_a_one_among_zeros)
 {
-    aq_env *env = open_env("gym:Taxi-v3?one_hot=yes");
+    aq_env *env = env_lane_open("gym:Taxi-v3?one_hot=yes");
     float obs[TAXI_STATES];
     for (uint32_t cell = 0; cell < TAXI_STATES; cell += 7) {
         const aq_tabular_state s = {.cell = cell};
@@ -57,19 +49,16 @@ TEST(one_of_many_is_a_one_among_zeros)
             assert_true(obs[i] == (i == cell ? 1.0f : 0.0f));
         }
     }
-    aq_env_unref(env);
 }
 
 TEST(the_two_large_lakes_differ_in_length_alone)
 {
-    aq_env *named = open_env("gym:FrozenLake8x8-v1"),
-           *mapped = open_env("gym:FrozenLake-v1?map=8x8");
+    aq_env *named = env_lane_open("gym:FrozenLake8x8-v1");
+    aq_env *mapped = env_lane_open("gym:FrozenLake-v1?map=8x8");
     assert_int_equal(named->step_limit, 200);
     assert_true(named->reward_threshold == 0.85);
     assert_int_equal(mapped->step_limit, 100);
     assert_memory_equal(named->params, mapped->params, sizeof(aq_tabular));
-    aq_env_unref(named);
-    aq_env_unref(mapped);
 }
 
 TEST(an_option_of_another_kind_is_refused)
@@ -87,10 +76,9 @@ static void check_slips(const char *name, uint32_t from, int32_t down, const uin
 {
     enum { STEPS = 10000, WAYS = 3 };
     const double error = sqrt(STEPS * (1.0 / 3.0) * (2.0 / 3.0));
-    aq_env *env = open_env(name);
+    aq_env *env = env_lane_open(name);
     uint32_t counts[WAYS] = {0};
-    aq_rng rng;
-    aq_rng_init(&rng, 8, 0);
+    aq_rng rng = rng_of(8, 0);
     for (int n = 0; n < STEPS; n++) {
         aq_tabular_state s = {.cell = from};
         int32_t obs;
@@ -106,7 +94,6 @@ static void check_slips(const char *name, uint32_t from, int32_t down, const uin
     for (int way = 0; way < WAYS; way++) {
         assert_true(fabs(counts[way] - STEPS / 3.0) <= 4 * error);
     }
-    aq_env_unref(env);
 }
 
 TEST(slippery_ground_goes_three_ways_alike)
@@ -121,11 +108,10 @@ TEST(a_taxi_starts_everywhere_alike)
     enum { RESETS = 30000, STARTS = 300 };
     static uint32_t counts[TAXI_STATES];
     const double expected = (double)RESETS / STARTS;
-    aq_env *env = open_env("gym:Taxi-v3");
+    aq_env *env = env_lane_open("gym:Taxi-v3");
     uint32_t seen = 0;
     double chi_square = 0.0;
-    aq_rng rng;
-    aq_rng_init(&rng, 9, 0);
+    aq_rng rng = rng_of(9, 0);
     for (int n = 0; n < RESETS; n++) {
         aq_tabular_state s;
         int32_t obs;
@@ -144,7 +130,6 @@ TEST(a_taxi_starts_everywhere_alike)
     assert_int_equal(seen, STARTS);
     /* Chi-square of 299 degrees of freedom: 4 standard deviations of sqrt(2 * 299). */
     assert_true(fabs(chi_square - (STARTS - 1)) <= 4 * sqrt(2.0 * (STARTS - 1)));
-    aq_env_unref(env);
 }
 
 TEST(lakes_and_cliffs_start_at_their_start)
@@ -153,20 +138,18 @@ TEST(lakes_and_cliffs_start_at_their_start)
                                  "gym:CliffWalking-v1"};
     const uint32_t starts[] = {0, 0, 36};
     for (int i = 0; i < 3; i++) {
-        aq_env *env = open_env(names[i]);
+        aq_env *env = env_lane_open(names[i]);
         aq_tabular_state s;
         int32_t obs;
-        aq_rng rng;
-        aq_rng_init(&rng, 1, 0);
+        aq_rng rng = rng_of(1, 0);
         env->class->reset(env->params, &s, &rng, &obs);
         assert_int_equal(s.cell, starts[i]);
-        aq_env_unref(env);
     }
 }
 
 TEST(a_saved_state_is_restored_and_a_broken_one_refused)
 {
-    aq_env *env = open_env("gym:FrozenLake-v1");
+    aq_env *env = env_lane_open("gym:FrozenLake-v1");
     const aq_tabular_state s = {.cell = 14}, broken = {.cell = 16};
     aq_tabular_state restored = {.cell = 3};
     uint8_t bytes[sizeof(aq_tabular_state)];
@@ -178,13 +161,12 @@ TEST(a_saved_state_is_restored_and_a_broken_one_refused)
     assert_int_equal(obs, 14);
     assert_int_equal(aq_env_restore(env, &restored, &broken, &obs), AQ_E_CORRUPT);
     assert_int_equal(restored.cell, 14);
-    aq_env_unref(env);
 }
 
 TEST(a_recorded_state_that_is_none_is_refused)
 {
     const double cells[] = {16.0, -1.0, 2.5, NAN};
-    aq_env *env = open_env("gym:FrozenLake-v1");
+    aq_env *env = env_lane_open("gym:FrozenLake-v1");
     aq_tabular_state s = {.cell = 5};
     aq_error error;
     for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
@@ -193,7 +175,6 @@ TEST(a_recorded_state_that_is_none_is_refused)
         assert_int_equal(env->class->golden->set(env->params, &s, &values, &error), AQ_E_INVALID);
         assert_int_equal(s.cell, 5);
     }
-    aq_env_unref(env);
 }
 
 TEST(a_picture_shows_where_one_is)
@@ -202,13 +183,12 @@ TEST(a_picture_shows_where_one_is)
     const char *const names[] = {"gym:FrozenLake-v1", "gym:CliffWalking-v1", "gym:Taxi-v3"};
     static uint8_t pictures[2][BYTES];
     for (int i = 0; i < 3; i++) {
-        aq_env *env = open_env(names[i]);
+        aq_env *env = env_lane_open(names[i]);
         for (uint32_t k = 0; k < 2; k++) {
             const aq_tabular_state s = {.cell = 1 + 9 * k};
             aq_canvas canvas = {.width = WIDTH, .height = HEIGHT, .pixels = pictures[k]};
             env->class->draw(env->params, &s, &canvas);
         }
         assert_memory_not_equal(pictures[0], pictures[1], BYTES);
-        aq_env_unref(env);
     }
 }

@@ -137,24 +137,24 @@ static void check_table(const char *file_name, const char *task)
 
 TEST(the_small_frozen_lake_agrees)
 {
-    check_table("FrozenLake-v1_4x4_slippery.csv", "gym:FrozenLake-v1");
-    check_table("FrozenLake-v1_4x4_deterministic.csv", "gym:FrozenLake-v1?slippery=no");
+    check_table("gym/FrozenLake-v1_4x4_slippery.csv", "gym:FrozenLake-v1");
+    check_table("gym/FrozenLake-v1_4x4_deterministic.csv", "gym:FrozenLake-v1?slippery=no");
 }
 
 TEST(the_large_frozen_lake_agrees)
 {
-    check_table("FrozenLake-v1_8x8_slippery.csv", "gym:FrozenLake-v1?map=8x8");
-    check_table("FrozenLake-v1_8x8_deterministic.csv", "gym:FrozenLake-v1?map=8x8&slippery=no");
+    check_table("gym/FrozenLake-v1_8x8_slippery.csv", "gym:FrozenLake-v1?map=8x8");
+    check_table("gym/FrozenLake-v1_8x8_deterministic.csv", "gym:FrozenLake-v1?map=8x8&slippery=no");
 }
 
 TEST(the_cliff_agrees)
 {
-    check_table("CliffWalking-v1.csv", "gym:CliffWalking-v1");
-    check_table("CliffWalking-v1_slippery.csv", "gym:CliffWalking-v1?slippery=yes");
+    check_table("gym/CliffWalking-v1.csv", "gym:CliffWalking-v1");
+    check_table("gym/CliffWalking-v1_slippery.csv", "gym:CliffWalking-v1?slippery=yes");
 }
 
 TEST(both_taxis_agree)
 {
-    check_table("Taxi-v3.csv", "gym:Taxi-v3");
-    check_table("Taxi-v3.csv", "gym:Taxi-v4");
+    check_table("gym/Taxi-v3.csv", "gym:Taxi-v3");
+    check_table("gym/Taxi-v3.csv", "gym:Taxi-v4");
 }
