@@ -37,7 +37,6 @@ static size_t fill_blocks(aq_rng *rng, enum fill fill, uint32_t percent, const l
     const size_t mask_row_bytes = aq_block_mask_row_bytes(shape->inputs);
     const uint32_t rows = aq_block_row_count(shape->outputs);
     size_t blocks = 0;
-
     memset(mask, 0, rows * mask_row_bytes);
     memset(sum, 0, sizeof(sum));
     for (uint32_t row = 0; row < rows; row++) {

@@ -89,7 +89,6 @@ static float run_output(enum group_fault fault, const aq_packed_layer *layer, si
         (const float *)(const void *)(levels + (size_t)layer->outputs * groups * AQ_FORMAT_GROUP);
     const int32_t *sum = (const int32_t *)(const void *)(scale + (size_t)layer->outputs * groups);
     float total = 0.0f;
-
     for (uint32_t turn = 0; turn < groups; turn++) {
         const uint32_t g = fault == GROUPS_DOWNWARDS ? groups - 1 - turn : turn;
         const uint32_t next = (g + 1) % groups;

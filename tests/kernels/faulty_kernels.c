@@ -189,7 +189,6 @@ static void run_int8(enum int8_fault fault, const aq_packed_layer *layer,
     const int8_t *weights = layer->weights;
     const uint32_t outputs = layer->outputs - (fault == INT8_STORES_TOO_LITTLE ? 1 : 0);
     const uint32_t inputs = layer->inputs - (fault == INT8_FORGETS_THE_LAST_INPUT ? 1 : 0);
-
     for (size_t row = 0; row < input->rows; row++) {
         const uint8_t *q = input->q + row * input->q_stride;
         const aq_row_quant *quant = &input->quant[row];

@@ -78,7 +78,6 @@ aq_kernel_input random_levels(aq_rng *rng, const layer_case *at, enum fill fill)
     const size_t bytes = (at->rows - 1) * stride + room;
     uint8_t *q = guarded_input(0, bytes);
     aq_row_quant *quant = guarded_input(1, at->rows * sizeof(*quant));
-
     for (size_t i = 0; i < bytes; i++) {
         q[i] = (uint8_t)filled(rng, fill, 0, 255);
     }
@@ -97,7 +96,6 @@ aq_kernel_input random_floats(aq_rng *rng, const layer_case *at, bool with_nan)
     const size_t stride = at->shape.inputs + aq_rng_below(rng, 3);
     const size_t values = (at->rows - 1) * stride + at->shape.inputs;
     float *x = guarded_input(0, values * sizeof(*x));
-
     for (size_t i = 0; i < values; i++) {
         x[i] = random_scaled(rng, -20, 10);
     }
@@ -112,7 +110,6 @@ void run_layer(kernel_check *check, const layer_case *at, const aq_snapshot_laye
 {
     const aq_layer_spec spec = aq_layer_linear(at->shape.inputs, at->shape.outputs, at->activation);
     const aq_qkernels *rungs[] = {aq_qkernels_scalar(), check->rung};
-
     output_pair_init(y, ((at->rows - 1) * at->y_stride + at->shape.outputs) * sizeof(float),
                      aq_rng_below(&check->rng, 16) * sizeof(float));
     float *outputs[] = {(float *)(void *)y->expected, (float *)(void *)y->got};

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/rng.h"
 #include "tests/sim/sim_world.h"
+#include "tests/support/rng_of.h"
 
 enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e, STORAGE_STREAM = 0x73746f72 };
 
@@ -33,8 +34,7 @@ static void draw_learner(aq_rng *rng, aq_run_config *config)
 static void draw_quantizer(uint64_t seed, aq_run_config *config)
 {
     static const char *const layers[] = {"", "", "-1:fp32", "0:bf16,-1:int8"};
-    aq_rng rng;
-    aq_rng_init(&rng, seed, QUANTIZER_STREAM);
+    aq_rng rng = rng_of(seed, QUANTIZER_STREAM);
     config->quantizer.format = (uint32_t)aq_rng_below(&rng, AQ_FORMAT_COUNT);
     config->quantizer.activations = (uint32_t)aq_rng_below(&rng, 2);
     config->quantizer.full_period = sim_draw_number(&rng, 1, 40);
@@ -59,8 +59,7 @@ static void draw_replay(aq_rng *rng, aq_run_config *config)
 static void draw_storage(uint64_t seed, sim_scenario *scenario)
 {
     aq_run_config *config = &scenario->config;
-    aq_rng rng;
-    aq_rng_init(&rng, seed, STORAGE_STREAM);
+    aq_rng rng = rng_of(seed, STORAGE_STREAM);
     scenario->durable = sim_chance(&rng, 0.75);
     config->replay.storage = scenario->durable ? 0 : 1;
     config->replay.snapshot_ms = sim_draw_number(&rng, 10, 3000);
@@ -106,10 +105,9 @@ static void draw_tolerance(aq_rng *rng, aq_run_config *config)
 
 void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
 {
-    aq_rng rng;
     sim_scenario scenario = {.seed = seed};
     aq_run_config *config = &scenario.config;
-    aq_rng_init(&rng, seed, SCENARIO_STREAM);
+    aq_rng rng = rng_of(seed, SCENARIO_STREAM);
     aq_settings_init(aq_run_config_table(), config);
     config->seed = seed % 1000000 + 1;
     scenario.shards = sim_chance(&rng, 0.6) ? 1 : (uint32_t)sim_draw_number(&rng, 2, 3);

@@ -42,14 +42,13 @@ static double played_alone(uint64_t seed, uint64_t number, int32_t choice)
 {
     aq_env_task task = tally_task("");
     aq_vec_env *vec = NULL;
-    double result;
     assert_int_equal(aq_vec_env_create(&task, 1, seed, &vec, NULL), 0);
     aq_env_task_fini(&task);
     aq_vec_env_restart(vec, 0, seed, number);
     do {
         (void)aq_vec_env_step(vec, &choice, 0);
     } while (!aq_vec_env_ended(vec, 0));
-    result = vec->episode_return[0];
+    double result = vec->episode_return[0];
     aq_vec_env_destroy(vec);
     return result;
 }

@@ -117,7 +117,6 @@ TEST_OF_FEED(an_announcement_is_remembered)
 TEST_OF_FEED(what_is_no_policy_of_this_run_is_rejected)
 {
     uint64_t rejected = 0;
-
     pack(all, kit_policy(KIT_RUN + 1, 3, 1)); /* another run */
     assert_int_equal(give(all), AQ_POLICY_REJECTED);
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, ++rejected);

@@ -88,20 +88,18 @@ TEST_ON_STAGE(one_that_comes_late_fetches_its_first_policy)
 
 TEST_ON_STAGE(a_lost_broadcast_is_fetched_after_a_second)
 {
-    aq_buffer announcement;
     stage_act(stage, ENOUGH, 20);
     stage_hear_policy(stage, 3);
     stage_pass(stage, 200);
     fake_learner_set_policy(&stage->learner, 4, 1); /* nobody hears it … */
-    aq_buffer_init(&announcement, 1000);
-    assert_int_equal(aq_wire_announce_pack(KIT_RUN, 4, &announcement), 0);
-    stage_hear(stage, &announcement); /* … but this */
+    aq_buffer *announcement = buffer_up_to(1000);
+    assert_int_equal(aq_wire_announce_pack(KIT_RUN, 4, announcement), 0);
+    stage_hear(stage, announcement); /* … but this */
     stage_pass(stage, 900);
     assert_int_equal(stage->learner.fetches, 0);
     stage_pass(stage, 150);
     assert_int_equal(stage->learner.fetches, 1);
     assert_int_equal(stage_counters(stage).policy_version, 4);
-    aq_buffer_fini(&announcement);
 }
 
 TEST_ON_STAGE(a_bad_broadcast_is_counted_and_the_newest_fetched_at_once)

@@ -12,7 +12,6 @@
 TEST(a_true_condition_goes_on)
 {
     int evaluations = 0;
-
     AQ_ASSERT(++evaluations == 1);
     assert_int_equal(evaluations, 1);
 }
@@ -24,10 +23,8 @@ TEST(a_false_condition_aborts_and_names_itself)
     ssize_t got;
     int pipe_fds[2];
     int status;
-    pid_t child;
-
     assert_int_equal(pipe(pipe_fds), 0);
-    child = fork();
+    pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         signal(SIGABRT, SIG_DFL); /* not cmocka's handler */

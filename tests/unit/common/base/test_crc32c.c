@@ -6,6 +6,7 @@
 
 #include "common/base/crc32c.h"
 #include "common/base/rng.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 
 static void assert_crc(const void *bytes, size_t size, uint32_t crc)
@@ -17,7 +18,6 @@ static void assert_crc(const void *bytes, size_t size, uint32_t crc)
 TEST(the_vectors_of_the_standard_hold)
 {
     uint8_t bytes[32];
-
     assert_crc("123456789", 9, UINT32_C(0xe3069283));
     memset(bytes, 0x00, sizeof(bytes));
     assert_crc(bytes, sizeof(bytes), UINT32_C(0x8a9136aa));
@@ -42,16 +42,13 @@ TEST(nothing_leaves_the_crc_as_it_is)
 TEST(both_paths_agree_at_every_length_and_start)
 {
     uint8_t bytes[96];
-    aq_rng rng;
-
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (uint8_t)aq_rng_next(&rng);
     }
     for (size_t start = 0; start < 16; start++) {
         for (size_t size = 0; start + size <= sizeof(bytes); size++) {
             uint32_t seed = (uint32_t)aq_rng_next(&rng);
-
             assert_int_equal(aq_crc32c(seed, bytes + start, size),
                              aq_crc32c_reference(seed, bytes + start, size));
         }
@@ -62,16 +59,13 @@ TEST(both_paths_agree_at_every_length_and_start)
 TEST(both_paths_agree_on_long_inputs)
 {
     static uint8_t bytes[20000];
-    aq_rng rng;
-
-    aq_rng_init(&rng, 2, 0);
+    aq_rng rng = rng_of(2, 0);
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (uint8_t)aq_rng_next(&rng);
     }
     for (size_t size = 1500; size < sizeof(bytes) - 8; size += 1 + size / 40) {
         uint32_t seed = (uint32_t)aq_rng_next(&rng);
         size_t start = size % 8;
-
         assert_int_equal(aq_crc32c(seed, bytes + start, size),
                          aq_crc32c_reference(seed, bytes + start, size));
     }
@@ -81,10 +75,8 @@ TEST(parts_give_the_crc_of_the_whole)
 {
     static const char text[] = "the quick brown fox jumps over the lazy dog";
     uint32_t whole = aq_crc32c(0, text, sizeof(text));
-
     for (size_t cut = 0; cut <= sizeof(text); cut++) {
         uint32_t crc = aq_crc32c(0, text, cut);
-
         assert_int_equal(aq_crc32c(crc, text + cut, sizeof(text) - cut), whole);
     }
 }
@@ -93,7 +85,6 @@ TEST(every_flipped_bit_is_seen)
 {
     uint8_t bytes[64] = {1, 2, 3};
     uint32_t crc = aq_crc32c(0, bytes, sizeof(bytes));
-
     for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         assert_int_not_equal(aq_crc32c(0, bytes, sizeof(bytes)), crc);
@@ -104,7 +95,6 @@ TEST(every_flipped_bit_is_seen)
 static void *compute(void *argument)
 {
     uint32_t *crc = argument;
-
     *crc = aq_crc32c(0, "123456789", 9);
     return NULL;
 }
@@ -114,7 +104,6 @@ TEST(the_first_use_may_race)
 {
     pthread_t threads[4];
     uint32_t crcs[4] = {0};
-
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, compute, &crcs[i]), 0);
     }

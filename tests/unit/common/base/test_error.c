@@ -28,7 +28,6 @@ TEST(a_foreign_code_is_unknown)
 TEST(fail_fills_the_error_and_returns_the_code)
 {
     aq_error error = {0};
-
     assert_int_equal(aq_fail(&error, AQ_E_INVALID, "%s: no such task", "pong"), AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
     assert_string_equal(error.text, "pong: no such task");
@@ -44,7 +43,6 @@ TEST(a_long_text_is_cut_and_terminated)
 {
     char text[2 * AQ_ERROR_TEXT_MAX];
     aq_error error = {0};
-
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     aq_fail(&error, AQ_E_IO, "%s", text);
@@ -59,7 +57,6 @@ TEST(a_long_text_is_cut_and_terminated)
 TEST(the_old_text_may_be_an_argument)
 {
     aq_error error = {0};
-
     aq_fail(&error, AQ_E_IO, "short read");
     aq_fail(&error, AQ_E_CORRUPT, "segment 3: %s", error.text);
     assert_int_equal(error.code, AQ_E_CORRUPT);
@@ -69,7 +66,6 @@ TEST(the_old_text_may_be_an_argument)
 TEST(a_context_goes_before_the_text_and_keeps_the_code)
 {
     aq_error error = {0};
-
     aq_fail(&error, AQ_E_NO_SPACE, "disk full");
     assert_int_equal(aq_fail_context(&error, AQ_E_IO, "checkpoint %d", 7), AQ_E_NO_SPACE);
     assert_int_equal(error.code, AQ_E_NO_SPACE);
@@ -79,7 +75,6 @@ TEST(a_context_goes_before_the_text_and_keeps_the_code)
 TEST(a_context_of_an_empty_error_says_what_the_code_means)
 {
     aq_error error = {0};
-
     assert_int_equal(aq_fail_context(&error, AQ_E_NOMEM, "table"), AQ_E_NOMEM);
     assert_int_equal(error.code, AQ_E_NOMEM);
     assert_string_equal(error.text, "table: out of memory");

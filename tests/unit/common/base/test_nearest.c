@@ -10,7 +10,6 @@ static const char *nearest_of(const char *text)
 {
     static const char *const names[] = {"seed", "replay.capacity", "replay.batch", "jobs"};
     static aq_nearest nearest; /* the name lies in it */
-
     aq_nearest_init(&nearest, text);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         aq_nearest_offer(&nearest, names[i]);
@@ -39,7 +38,6 @@ TEST(distance_counts_every_change)
 TEST(long_texts_are_infinitely_far)
 {
     char text[AQ_NEAREST_TEXT_MAX + 2];
-
     memset(text, 'a', sizeof(text));
     text[AQ_NEAREST_TEXT_MAX] = '\0';
     assert_int_equal(aq_edit_distance(text, text), 0);
@@ -59,7 +57,6 @@ TEST(a_slip_finds_its_name)
 TEST(a_foreign_text_finds_nothing)
 {
     aq_nearest nothing_offered;
-
     assert_null(nearest_of("temperature"));
     assert_null(nearest_of(""));
     aq_nearest_init(&nothing_offered, "seed");

@@ -11,7 +11,6 @@
 static void assert_u64(const char *text, uint64_t expected)
 {
     uint64_t value = ~expected;
-
     assert_int_equal(aq_parse_u64(text, &value), 0);
     assert_true(value == expected);
 }
@@ -19,7 +18,6 @@ static void assert_u64(const char *text, uint64_t expected)
 static void assert_i64(const char *text, int64_t expected)
 {
     int64_t value = ~expected;
-
     assert_int_equal(aq_parse_i64(text, &value), 0);
     assert_true(value == expected);
 }
@@ -27,7 +25,6 @@ static void assert_i64(const char *text, int64_t expected)
 static void assert_f64(const char *text, double expected)
 {
     double value = -77.0;
-
     assert_int_equal(aq_parse_f64(text, &value), 0);
     assert_true(value == expected);
 }
@@ -50,7 +47,6 @@ TEST(what_is_no_whole_number_is_refused_and_changes_nothing)
     };
     uint64_t natural = 42;
     int64_t integer = 42;
-
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_parse_u64(bad[i], &natural), AQ_E_INVALID);
         assert_int_equal(aq_parse_i64(bad[i], &integer), AQ_E_INVALID);
@@ -63,7 +59,6 @@ TEST(whole_numbers_past_the_limits_are_refused)
 {
     uint64_t natural = 42;
     int64_t integer = 42;
-
     assert_int_equal(aq_parse_u64("-1", &natural), AQ_E_INVALID);
     assert_int_equal(aq_parse_u64("18446744073709551616", &natural), AQ_E_INVALID);
     assert_int_equal(aq_parse_i64("9223372036854775808", &integer), AQ_E_INVALID);
@@ -114,7 +109,6 @@ TEST(what_is_no_finite_decimal_number_is_refused)
         "-1e999", "1e-999", "+1.", "1,5",  "1f",       "e5",    "1 000",
     };
     double value = 42.0;
-
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_parse_f64(bad[i], &value), AQ_E_INVALID);
     }
@@ -124,7 +118,6 @@ TEST(what_is_no_finite_decimal_number_is_refused)
 TEST(six_words_are_truth_values)
 {
     bool value = false;
-
     assert_int_equal(aq_parse_bool("true", &value), 0);
     assert_true(value);
     assert_int_equal(aq_parse_bool("No", &value), 0);
@@ -142,7 +135,6 @@ TEST(six_words_are_truth_values)
 TEST(other_words_are_no_truth_values)
 {
     bool value = true;
-
     assert_int_equal(aq_parse_bool("1", &value), AQ_E_INVALID);
     assert_int_equal(aq_parse_bool("", &value), AQ_E_INVALID);
     assert_int_equal(aq_parse_bool("truer", &value), AQ_E_INVALID);
@@ -152,7 +144,6 @@ TEST(other_words_are_no_truth_values)
 TEST(a_text_that_does_not_fit_is_not_cut)
 {
     char out[6] = "old";
-
     assert_int_equal(aq_text_set(out, sizeof(out), "12345"), 0);
     assert_string_equal(out, "12345");
     assert_int_equal(aq_text_set(out, sizeof(out), "123456"), AQ_E_TOO_BIG);
@@ -162,7 +153,6 @@ TEST(a_text_that_does_not_fit_is_not_cut)
 TEST(a_formatted_text_says_when_it_was_cut)
 {
     char out[6];
-
     assert_int_equal(aq_text_format(out, sizeof(out), "%d", 12345), 0);
     assert_string_equal(out, "12345");
     assert_int_equal(aq_text_format(out, sizeof(out), "%s", "abcdefgh"), AQ_E_TOO_BIG);
@@ -172,7 +162,6 @@ TEST(a_formatted_text_says_when_it_was_cut)
 TEST(bytes_read_well)
 {
     char out[32];
-
     assert_string_equal(aq_text_bytes(out, sizeof(out), 0), "0 B");
     assert_string_equal(aq_text_bytes(out, sizeof(out), 999), "999 B");
     assert_string_equal(aq_text_bytes(out, sizeof(out), 999.7), "1.0 kB");
@@ -184,7 +173,6 @@ TEST(bytes_read_well)
 TEST(counts_read_well)
 {
     char out[32];
-
     assert_string_equal(aq_text_count(out, sizeof(out), 7), "7");
     assert_string_equal(aq_text_count(out, sizeof(out), 12345), "12.3k");
     assert_string_equal(aq_text_count(out, sizeof(out), 3e12), "3.0T");
@@ -193,7 +181,6 @@ TEST(counts_read_well)
 TEST(durations_read_well)
 {
     char out[32];
-
     assert_string_equal(aq_text_duration(out, sizeof(out), 0), "0us");
     assert_string_equal(aq_text_duration(out, sizeof(out), 350e-6), "350us");
     assert_string_equal(aq_text_duration(out, sizeof(out), 0.0125), "12ms");
@@ -210,7 +197,6 @@ TEST(numbers_for_people_fit_in_32_bytes)
 {
     static const double values[] = {0.0, -DBL_MAX, DBL_MAX, DBL_MIN, -1e21, 1e15, -9.99e14};
     char out[33];
-
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         assert_true(strlen(aq_text_bytes(out, sizeof(out), values[i])) < 32);
         assert_true(strlen(aq_text_count(out, sizeof(out), values[i])) < 32);

@@ -7,7 +7,6 @@
 static void assert_character(const char *text, size_t size, uint32_t expected)
 {
     uint32_t code_point = 0;
-
     assert_int_equal(aq_utf8_decode(text, &code_point), size);
     assert_int_equal(code_point, expected);
 }
@@ -43,7 +42,6 @@ TEST(what_is_not_utf8_is_refused)
         "\xff",
     };
     uint32_t code_point = 42;
-
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_utf8_decode(bad[i], &code_point), 0);
     }

@@ -87,7 +87,6 @@ TEST(every_setting_is_explained_and_has_a_place_of_its_own)
 TEST(the_printed_configuration_reads_back)
 {
     aq_run_config config = defaults(), read = defaults();
-    aq_buffer text;
     set(&config, "seed=9007199254740991");
     set(&config, "learner.hidden=");
     set(&config, "learner.activation=elu");
@@ -95,13 +94,12 @@ TEST(the_printed_configuration_reads_back)
     set(&config, "quantizer.format=fp32");
     set(&config, "evaluator.threshold=-110.5");
     set(&config, "limits.env_steps=1000000000000");
-    aq_buffer_init(&text, 1 << 20);
-    assert_int_equal(aq_settings_print_yaml(aq_run_config_table(), &config, &text), 0);
+    aq_buffer *text = buffer_up_to(1 << 20);
+    assert_int_equal(aq_settings_print_yaml(aq_run_config_table(), &config, text), 0);
     assert_int_equal(aq_settings_read_yaml(aq_run_config_table(), "printed",
-                                           (const char *)text.data, text.size, &read, NULL),
+                                           (const char *)text->data, text->size, &read, NULL),
                      0);
     assert_memory_equal(&read, &config, sizeof(config));
-    aq_buffer_fini(&text);
 }
 
 TEST(what_is_of_all_shards_is_shared_among_them)

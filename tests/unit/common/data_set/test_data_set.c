@@ -143,38 +143,34 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
 
 TEST_WITH(each_flipped_byte_is_noticed, set_up, tear_down)
 {
-    aq_buffer bytes;
     write_set(false);
-    aq_buffer_init(&bytes, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(all.path, &bytes, NULL), 0);
+    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(all.path, bytes, NULL), 0);
     FILE *file = fopen(all.path, "r+b");
     assert_non_null(file);
-    for (size_t i = 0; i < bytes.size; i++) {
+    for (size_t i = 0; i < bytes->size; i++) {
         assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
-        assert_int_not_equal(fputc(bytes.data[i] ^ 0x41, file), EOF);
+        assert_int_not_equal(fputc(bytes->data[i] ^ 0x41, file), EOF);
         assert_int_equal(fflush(file), 0);
         assert_int_not_equal(read_set(NULL), 0);
-        assert_non_null(strstr(all.error.text, all.path));
+        assert_says(all.error.text, all.path);
         assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
-        assert_int_not_equal(fputc(bytes.data[i], file), EOF);
+        assert_int_not_equal(fputc(bytes->data[i], file), EOF);
     }
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), 0);
-    aq_buffer_fini(&bytes);
 }
 
 TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
 {
-    aq_buffer bytes;
     write_set(false);
-    aq_buffer_init(&bytes, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(all.path, &bytes, NULL), 0);
-    for (size_t size = bytes.size; size-- > 0;) {
+    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(all.path, bytes, NULL), 0);
+    for (size_t size = bytes->size; size-- > 0;) {
         assert_int_equal(truncate(all.path, (off_t)size), 0);
         int rc = read_set(NULL);
         assert_true(rc == AQ_E_CORRUPT || (size < AQ_DATA_SET_START_BYTES && rc == AQ_E_FOREIGN));
     }
-    aq_buffer_fini(&bytes);
 }
 
 TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
@@ -185,7 +181,7 @@ TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
     assert_int_not_equal(fputc(0, file), EOF);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), AQ_E_CORRUPT);
-    assert_non_null(strstr(all.error.text, "something follows the end"));
+    assert_says(all.error.text, "something follows the end");
 }
 
 TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
@@ -197,7 +193,7 @@ TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
     assert_int_not_equal(fputc(AQ_DATA_SET_VERSION + 1, file), EOF);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), AQ_E_VERSION);
-    assert_non_null(strstr(all.error.text, "of format version 2; this program reads 1"));
+    assert_says(all.error.text, "of format version 2; this program reads 1");
 }
 
 TEST_WITH(a_file_that_is_there_is_replaced_only_when_asked_to, set_up, tear_down)

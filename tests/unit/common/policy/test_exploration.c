@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 
 enum { CHOICES = 4, ELEMENTS = 3 };
@@ -26,8 +27,7 @@ TEST(random_choices_are_even)
 {
     enum { DRAWS = 40000 };
     int seen[CHOICES] = {0};
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int i = 0; i < DRAWS; i++) {
         int32_t choice = -1;
         aq_action_random(&choices, &rng, &choice);
@@ -45,8 +45,7 @@ TEST(random_boxes_fill_their_bounds_evenly)
     double sum[ELEMENTS] = {0};
     float least[ELEMENTS] = {INFINITY, INFINITY, INFINITY};
     float most[ELEMENTS] = {-INFINITY, -INFINITY, -INFINITY};
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int draw = 0; draw < DRAWS; draw++) {
         float action[ELEMENTS];
         aq_action_random(&box, &rng, action);
@@ -68,8 +67,7 @@ TEST(epsilon_is_the_share_of_random_choices)
 {
     enum { DRAWS = 40000, GREEDY = 2 };
     int others = 0;
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int i = 0; i < DRAWS; i++) {
         int32_t choice = GREEDY;
         aq_action_epsilon_greedy(&choices, &(aq_exploration){.epsilon = 0.2}, &rng, &choice);
@@ -83,8 +81,7 @@ TEST(noise_has_its_spread_and_stays_between_the_bounds)
 {
     enum { DRAWS = 20000 };
     double squares = 0.0;
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int draw = 0; draw < DRAWS; draw++) {
         float action[ELEMENTS] = {0.0f, 0.99f, -0.1f};
         aq_action_perturb(&box, &(aq_exploration){.sigma = 0.1}, &rng, action);

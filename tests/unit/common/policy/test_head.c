@@ -8,6 +8,7 @@
 
 #include "common/policy/exploration.h"
 #include "common/policy/snapshot.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 
@@ -75,8 +76,7 @@ TEST(actions_lie_in_their_space_whatever_the_outputs)
         const size_t bytes = aq_space_bytes(&it.space);
         float outputs[ROWS * OUTPUTS];
         uint8_t actions[ROWS * OUTPUTS * sizeof(float)];
-        aq_rng rng;
-        aq_rng_init(&rng, head, 0);
+        aq_rng rng = rng_of(head, 0);
         for (size_t i = 0; i < ROWS * OUTPUTS; i++) {
             outputs[i] = i % 5 == 0 ? odd[i / 5 % 6] : (float)aq_rng_normal(&rng);
         }
@@ -95,8 +95,7 @@ TEST(exploring_moves_an_action_within_its_space_and_by_nothing_not_at_all)
         const float outputs[OUTPUTS] = {0.1f, 0.9f, -0.9f, 0.2f};
         uint8_t greedy[OUTPUTS * sizeof(float)], action[OUTPUTS * sizeof(float)];
         int moved = 0;
-        aq_rng rng;
-        aq_rng_init(&rng, head, 0);
+        aq_rng rng = rng_of(head, 0);
         it.head->act(&it.space, outputs, OUTPUTS, 1, greedy);
         for (int row = 0; row < ROWS; row++) {
             memcpy(action, greedy, bytes);

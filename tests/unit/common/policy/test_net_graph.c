@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/policy/net_graph.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 
 static void add(aq_net_spec *spec, aq_layer_spec layer, uint32_t source)
@@ -193,8 +194,7 @@ static void check_buffers(const aq_net_spec *spec, const aq_net_buffers *buffers
 
 TEST(no_value_is_overwritten_while_it_is_needed)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 17, 0);
+    aq_rng rng = rng_of(17, 0);
     for (int turn = 0; turn < 500; turn++) {
         aq_net_spec spec = {0};
         for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
@@ -231,10 +231,9 @@ TEST(a_part_has_its_parameters_from_the_whole)
     aq_net_spec spec = branched();
     aq_net_part part;
     aq_params whole, own;
-    aq_rng rng;
     add_array(&spec, "log_deviation", 2);
     assert_int_equal(aq_params_init(&spec, &whole), 0);
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     aq_params_randomize(&spec, &whole, &rng);
     assert_true(whole.array[0][1] == 0.0f);
     whole.array[0][1] = -1.5f;

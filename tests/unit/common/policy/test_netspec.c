@@ -64,16 +64,16 @@ TEST(an_impossible_mlp_leaves_the_spec_alone)
     assert_int_equal(
         aq_net_spec_init_mlp(4, hidden, AQ_NET_LAYERS_MAX, 2, AQ_ACTIVATION_RELU, &spec, &error),
         AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "16 hidden layers"));
+    assert_says(error.text, "16 hidden layers");
     assert_int_equal(aq_net_spec_init_mlp(4, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, &error),
                      AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "layer 0: its output is 0; 1 to 16384 are possible"));
+    assert_says(error.text, "layer 0: its output is 0; 1 to 16384 are possible");
     assert_int_equal(aq_net_spec_init_mlp(0, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, &error),
                      AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "layer 0: its input is 0; 1 to 16384 are possible"));
+    assert_says(error.text, "layer 0: its input is 0; 1 to 16384 are possible");
     assert_int_equal(aq_net_spec_init_mlp(4, NULL, 0, 16385, AQ_ACTIVATION_RELU, &spec, &error),
                      AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "16385"));
+    assert_says(error.text, "16385");
     assert_memory_equal(&spec, &before, sizeof(spec));
 }
 
@@ -81,7 +81,7 @@ static void refuse(const aq_net_spec *spec, const char *words)
 {
     aq_error error = {0};
     assert_int_equal(aq_net_spec_validate(spec, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, words));
+    assert_says(error.text, words);
 }
 
 TEST(what_a_peer_may_not_send_is_refused)

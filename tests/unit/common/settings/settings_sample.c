@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "tests/unit/common/settings/settings_sample.h"
 
@@ -30,3 +31,11 @@ static const aq_setting rows[] = {
 };
 
 const aq_settings_table sample_table = {rows, sizeof(rows) / sizeof(rows[0])};
+
+sample sample_defaults(void)
+{
+    sample settings;
+    memset(&settings, 0, sizeof(settings)); /* also between its members, for comparisons */
+    aq_settings_init(&sample_table, &settings);
+    return settings;
+}

@@ -24,4 +24,7 @@ enum { SAMPLE_FP32, SAMPLE_FP16, SAMPLE_INT8 };
 
 extern const aq_settings_table sample_table;
 
+/* With every setting at its default. */
+sample sample_defaults(void);
+
 #endif

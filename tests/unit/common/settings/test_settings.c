@@ -9,30 +9,21 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
-
-static void init(sample *settings)
-{
-    memset(settings, 0, sizeof(*settings));
-    aq_settings_init(&sample_table, settings);
-}
 
 static void assert_assign(sample *settings, const char *assignment)
 {
     aq_error error = {0};
-
     assert_int_equal(aq_settings_assign(&sample_table, assignment, settings, &error), 0);
 }
 
 static void assert_not_assigned(const char *assignment, const char *text)
 {
-    sample settings;
-    sample before;
+    sample settings = sample_defaults();
     aq_error error = {0};
-
-    init(&settings);
-    before = settings;
+    sample before = settings;
     assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &error),
                      AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
@@ -44,16 +35,13 @@ static void assert_read(sample *settings, const char *yaml)
 {
     aq_error error = {0};
     int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, strlen(yaml), settings, &error);
-
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
 }
 
 TEST(members_start_with_their_defaults)
 {
-    sample settings;
-
-    init(&settings);
+    sample settings = sample_defaults();
     assert_int_equal(settings.seed, 1);
     assert_string_equal(settings.name, "cart");
     assert_int_equal(settings.capacity, 100000);
@@ -66,9 +54,7 @@ TEST(members_start_with_their_defaults)
 
 TEST(set_changes_one_member)
 {
-    sample settings;
-
-    init(&settings);
+    sample settings = sample_defaults();
     assert_assign(&settings, "seed=18446744073709551615");
     assert_assign(&settings, "name=a=b");
     assert_assign(&settings, "replay.capacity=100");
@@ -121,11 +107,9 @@ TEST(a_wrong_value_is_answered_with_what_is_allowed)
 TEST(a_long_wrong_value_is_shown_cut)
 {
     char assignment[400] = "replay.capacity=";
-    sample settings;
+    sample settings = sample_defaults();
     aq_error error = {0};
-
     memset(assignment + strlen(assignment), 'x', 300);
-    init(&settings);
     assert_refused(aq_settings_assign(&sample_table, assignment, &settings, &error), AQ_E_INVALID,
                    &error, "xxx...' is not a whole number (allowed: 100 to");
     assert_true(strlen(error.text) < 200);
@@ -147,22 +131,17 @@ TEST(an_unknown_key_is_answered_with_the_nearest)
 TEST(an_endless_key_is_unknown)
 {
     char assignment[2000];
-    sample settings;
-
+    sample settings = sample_defaults();
     memset(assignment, 'k', sizeof(assignment) - 1);
     assignment[1500] = '=';
     assignment[sizeof(assignment) - 1] = '\0';
-    init(&settings);
     assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, NULL), AQ_E_INVALID);
 }
 
 TEST(a_file_changes_what_it_mentions)
 {
-    sample settings;
-    sample expected;
-
-    init(&expected);
-    init(&settings);
+    sample settings = sample_defaults();
+    sample expected = sample_defaults();
     expected.seed = 7;
     expected.capacity = 500;
     expected.durable = false;
@@ -188,11 +167,8 @@ TEST(files_without_settings_are_fine)
         "replay:\n  # capacity: 5\n",
         "replay:\npolicy: {}\n",
     };
-    sample settings;
-    sample before;
-
-    init(&settings);
-    before = settings;
+    sample settings = sample_defaults();
+    sample before = settings;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_read(&settings, texts[i]);
         assert_memory_equal(&settings, &before, sizeof(settings));
@@ -201,9 +177,7 @@ TEST(files_without_settings_are_fine)
 
 TEST(absent_members_keep_what_an_earlier_file_said)
 {
-    sample settings;
-
-    init(&settings);
+    sample settings = sample_defaults();
     assert_read(&settings, "seed: 7\nreplay: {capacity: 500}\n");
     assert_read(&settings, "replay: {alpha: 0.25}\n");
     assert_int_equal(settings.seed, 7);
@@ -213,9 +187,7 @@ TEST(absent_members_keep_what_an_earlier_file_said)
 
 TEST(texts_may_hold_what_yaml_means_otherwise)
 {
-    sample settings;
-
-    init(&settings);
+    sample settings = sample_defaults();
     assert_read(&settings, "name: true\npolicy: {url: 'tcp://host:5550 # x'}\n");
     assert_string_equal(settings.name, "true");
     assert_string_equal(settings.url, "tcp://host:5550 # x");
@@ -224,10 +196,13 @@ TEST(texts_may_hold_what_yaml_means_otherwise)
     assert_string_equal(settings.url, "5");
 }
 
-static void print(const sample *settings, aq_buffer *out)
+/* A text, in a buffer that is freed at the end. */
+static const char *printed(const sample *settings)
 {
-    aq_buffer_init(out, 1 << 16);
+    aq_buffer *out = buffer_up_to(1 << 16);
     assert_int_equal(aq_settings_print_yaml(&sample_table, settings, out), 0);
+    assert_int_equal(aq_buffer_append(out, "", 1), 0);
+    return (const char *)out->data;
 }
 
 TEST(the_printed_file_explains_itself)
@@ -270,27 +245,14 @@ TEST(the_printed_file_explains_itself)
         "  # at most 63 bytes of text, default ''\n"
         "  # live: 'actorq set' changes it while the run goes on\n"
         "  url: \"\"\n";
-    sample settings;
-    aq_buffer out;
-
-    init(&settings);
-    print(&settings, &out);
-    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    assert_string_equal((const char *)out.data, expected);
-    aq_buffer_fini(&out);
+    sample settings = sample_defaults();
+    assert_string_equal(printed(&settings), expected);
 }
 
 static void assert_round_trip(const sample *settings)
 {
-    sample copy;
-    aq_error error = {0};
-    aq_buffer out;
-
-    print(settings, &out);
-    init(&copy);
-    assert_int_equal(aq_settings_read_yaml(&sample_table, "printed", (const char *)out.data,
-                                           out.size, &copy, &error),
-                     0);
+    sample copy = sample_defaults();
+    assert_read(&copy, printed(settings));
     assert_int_equal(copy.seed, settings->seed);
     assert_string_equal(copy.name, settings->name);
     assert_int_equal(copy.capacity, settings->capacity);
@@ -299,7 +261,6 @@ static void assert_round_trip(const sample *settings)
     assert_int_equal(copy.precision, settings->precision);
     assert_memory_equal(&copy.rate, &settings->rate, sizeof(copy.rate));
     assert_string_equal(copy.url, settings->url);
-    aq_buffer_fini(&out);
 }
 
 TEST(odd_texts_survive_printing_and_reading)
@@ -327,9 +288,7 @@ TEST(odd_texts_survive_printing_and_reading)
         "0x10",
         "012345678901234567890123456789012345678901234567890123456789012",
     };
-    sample settings;
-
-    init(&settings);
+    sample settings = sample_defaults();
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         snprintf(settings.url, sizeof(settings.url), "%s", urls[i]);
         assert_round_trip(&settings);
@@ -347,15 +306,12 @@ TEST(every_number_survives_printing_and_reading)
                                    1.0 / 3,
                                    1e-5,
                                    123456789012345680.0};
-    sample settings;
-    aq_rng rng;
-
-    init(&settings);
+    sample settings = sample_defaults();
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         settings.rate = rates[i];
         assert_round_trip(&settings);
     }
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int i = 0; i < 200; i++) {
         settings.seed = aq_rng_next(&rng);
         settings.capacity = 100 + aq_rng_below(&rng, 1000000);
@@ -369,47 +325,35 @@ TEST(every_number_survives_printing_and_reading)
 
 TEST(small_numbers_are_printed_short)
 {
-    sample settings;
-    aq_buffer out;
-
-    init(&settings);
+    sample settings = sample_defaults();
     settings.rate = 1e-8;
-    print(&settings, &out);
-    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    assert_says((const char *)out.data, "  rate: 1e-8\n");
-    aq_buffer_fini(&out);
+    assert_says(printed(&settings), "  rate: 1e-8\n");
 }
 
 TEST(printing_into_too_little_room_leaves_nothing)
 {
-    sample settings;
-    aq_buffer out;
-
-    init(&settings);
-    aq_buffer_init(&out, 200);
-    assert_int_equal(aq_buffer_append(&out, "abc", 3), 0);
-    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, &out), AQ_E_TOO_BIG);
-    assert_int_equal(out.size, 3);
-    aq_buffer_fini(&out);
+    sample settings = sample_defaults();
+    aq_buffer *out = buffer_up_to(200);
+    assert_int_equal(aq_buffer_append(out, "abc", 3), 0);
+    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, out), AQ_E_TOO_BIG);
+    assert_int_equal(out->size, 3);
 }
 
 TEST(a_file_on_disk_is_read)
 {
     char path[] = "/tmp/aq-test-settings-XXXXXX";
-    sample settings;
+    sample settings = sample_defaults();
     aq_error error = {0};
     int fd = mkstemp(path);
-
     assert_true(fd >= 0);
     close(fd);
-    init(&settings);
     assert_int_equal(aq_file_write_atomic(path, "seed: 9\n", 8, &error), 0);
     assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
     assert_int_equal(settings.seed, 9);
     assert_int_equal(aq_file_write_atomic(path, "sede: 9\n", 8, &error), 0);
     assert_refused(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_INVALID,
                    &error, path);
-    assert_non_null(strstr(error.text, ":1: sede: no such setting; did you mean seed?"));
+    assert_says(error.text, ":1: sede: no such setting; did you mean seed?");
     remove(path);
 }
 
@@ -417,16 +361,14 @@ TEST(a_file_past_a_mebibyte_is_refused)
 {
     const size_t size = ((size_t)1 << 20) + 1;
     char path[] = "/tmp/aq-test-settings-XXXXXX";
-    sample settings;
+    sample settings = sample_defaults();
     aq_error error = {0};
     char *text = aq_alloc(size, 1);
     int fd = mkstemp(path);
-
     assert_non_null(text);
     assert_true(fd >= 0);
     close(fd);
     memset(text, '#', size);
-    init(&settings);
     assert_int_equal(aq_file_write_atomic(path, text, size - 1, &error), 0);
     assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
     assert_int_equal(aq_file_write_atomic(path, text, size, &error), 0);

@@ -10,13 +10,9 @@
 
 static void assert_refused_bytes(const char *yaml, size_t size, const char *text)
 {
-    sample settings;
-    sample before;
+    sample settings = sample_defaults();
     aq_error error = {0};
-
-    memset(&settings, 0, sizeof(settings));
-    aq_settings_init(&sample_table, &settings);
-    before = settings;
+    sample before = settings;
     assert_int_equal(aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error),
                      AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
@@ -110,7 +106,6 @@ TEST(a_second_document_is_refused)
 TEST(what_is_not_yaml_names_its_line)
 {
     static const char nul[] = "seed: 5\nname: a\0b\n";
-
     refuse("seed: 5\nreplay:\n\tcapacity: 4\n", "c.yaml:3: indented by a tab; YAML wants blanks");
     refuse("seed: 5\n{]\n", "c.yaml:2: could not find expected ':'");
     refuse("seed: 'abc\n\n", "c.yaml:1: found unexpected end of stream");
@@ -134,13 +129,9 @@ TEST(reading_survives_every_failed_allocation)
 {
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
-        sample settings;
-        sample before;
+        sample settings = sample_defaults();
         aq_error error = {0};
-
-        memset(&settings, 0, sizeof(settings));
-        aq_settings_init(&sample_table, &settings);
-        before = settings;
+        sample before = settings;
         rc = aq_settings_read_yaml(&sample_table, "c.yaml", good_yaml, strlen(good_yaml), &settings,
                                    &error);
         if (rc < 0) {
@@ -152,18 +143,12 @@ TEST(reading_survives_every_failed_allocation)
 
 TEST(printing_survives_every_failed_allocation)
 {
-    sample settings;
-
-    memset(&settings, 0, sizeof(settings));
-    aq_settings_init(&sample_table, &settings);
+    sample settings = sample_defaults();
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
-        aq_buffer out;
-
-        aq_buffer_init(&out, 1 << 16);
-        rc = aq_settings_print_yaml(&sample_table, &settings, &out);
-        assert_true(rc == 0 || out.size == 0);
-        aq_buffer_fini(&out);
+        aq_buffer *out = buffer_up_to(1 << 16);
+        rc = aq_settings_print_yaml(&sample_table, &settings, out);
+        assert_true(rc == 0 || out->size == 0);
     }
 }
 
@@ -174,25 +159,19 @@ TEST(mangled_files_are_read_or_refused)
                                   "05ae";
     char yaml[sizeof(good_yaml)];
     aq_rng rng;
-
     aq_rng_init(&rng, 1, 0);
     for (int round = 0; round < 3000; round++) {
         size_t changes = 1 + aq_rng_below(&rng, 3);
         size_t size = 1 + aq_rng_below(&rng, sizeof(yaml) - 1);
-        sample settings;
-        sample before;
+        sample settings = sample_defaults();
         aq_error error = {0};
-        int rc;
-
-        memset(&settings, 0, sizeof(settings));
-        aq_settings_init(&sample_table, &settings);
-        before = settings;
+        sample before = settings;
         memcpy(yaml, good_yaml, sizeof(yaml));
         for (size_t i = 0; i < changes; i++) {
             yaml[aq_rng_below(&rng, sizeof(yaml) - 1)] =
                 letters[aq_rng_below(&rng, sizeof(letters) - 1)];
         }
-        rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error);
+        int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error);
         assert_true(rc == 0 || rc == AQ_E_INVALID);
         if (rc < 0) {
             assert_memory_equal(&settings, &before, sizeof(settings));

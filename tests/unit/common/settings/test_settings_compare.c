@@ -30,9 +30,8 @@ static void set(sample *settings, const char *assignment)
 
 TEST(equal_structs_do_not_differ)
 {
-    sample a, b;
+    sample a = sample_defaults(), b;
     told to = {0};
-    aq_settings_init(&sample_table, &a);
     memset(&b, 0x5a, sizeof(b)); /* what is behind the end of a text is no part of it */
     aq_settings_init(&sample_table, &b);
     assert_int_equal(aq_settings_compare(&sample_table, &a, &b, on_difference, &to), 0);
@@ -41,10 +40,8 @@ TEST(equal_structs_do_not_differ)
 
 TEST(differences_are_told_as_they_are_printed)
 {
-    sample a, b;
+    sample a = sample_defaults(), b = a;
     told to = {0};
-    aq_settings_init(&sample_table, &a);
-    aq_settings_init(&sample_table, &b);
     set(&b, "policy.url=tcp://\"x\"");
     set(&b, "replay.alpha=0.25");
     set(&b, "policy.precision=fp16");
@@ -55,10 +52,8 @@ TEST(differences_are_told_as_they_are_printed)
 
 TEST(an_answer_ends_the_comparison)
 {
-    sample a, b;
+    sample a = sample_defaults(), b = a;
     told to = {.answer = AQ_E_UNSUPPORTED};
-    aq_settings_init(&sample_table, &a);
-    aq_settings_init(&sample_table, &b);
     set(&b, "seed=7");
     set(&b, "replay.alpha=0.25");
     assert_int_equal(aq_settings_compare(&sample_table, &a, &b, on_difference, &to),
@@ -68,9 +63,7 @@ TEST(an_answer_ends_the_comparison)
 
 TEST(a_live_setting_that_is_given_as_before_keeps_its_change)
 {
-    sample given, used, now;
-    aq_settings_init(&sample_table, &given);
-    used = now = given;
+    sample given = sample_defaults(), used = given, now = given;
     set(&used, "policy.rate=5");
     set(&used, "policy.url=tcp://b");
     aq_settings_keep_live(&sample_table, &given, &used, &now);
@@ -80,9 +73,7 @@ TEST(a_live_setting_that_is_given_as_before_keeps_its_change)
 
 TEST(a_live_setting_that_is_given_otherwise_counts)
 {
-    sample given, used, now;
-    aq_settings_init(&sample_table, &given);
-    used = now = given;
+    sample given = sample_defaults(), used = given, now = given;
     set(&used, "policy.rate=5");
     set(&now, "policy.rate=6");
     aq_settings_keep_live(&sample_table, &given, &used, &now);
@@ -91,9 +82,7 @@ TEST(a_live_setting_that_is_given_otherwise_counts)
 
 TEST(a_setting_that_is_not_live_is_as_it_is_given)
 {
-    sample given, used, now;
-    aq_settings_init(&sample_table, &given);
-    used = now = given;
+    sample given = sample_defaults(), used = given, now = given;
     set(&used, "seed=9");
     aq_settings_keep_live(&sample_table, &given, &used, &now);
     assert_int_equal(now.seed, 1);
@@ -101,14 +90,11 @@ TEST(a_setting_that_is_not_live_is_as_it_is_given)
 
 TEST(only_live_settings_are_printed_as_such)
 {
-    sample settings;
-    aq_buffer out;
-    aq_settings_init(&sample_table, &settings);
-    aq_buffer_init(&out, 65536);
-    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, &out), 0);
-    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    const char *live = strstr((const char *)out.data, "# live: 'actorq set'");
+    sample settings = sample_defaults();
+    aq_buffer *out = buffer_up_to(65536);
+    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, out), 0);
+    assert_int_equal(aq_buffer_append(out, "", 1), 0);
+    const char *live = strstr((const char *)out->data, "# live: 'actorq set'");
     assert_non_null(live);
     assert_memory_equal(strchr(live, '\n') + 1, "  rate: ", 8);
-    aq_buffer_fini(&out);
 }

@@ -13,7 +13,6 @@ static int pipe_read;
 void stderr_capture_begin(void)
 {
     int fds[2];
-
     assert_int_equal(pipe(fds), 0);
     real_stderr = dup(STDERR_FILENO);
     assert_true(real_stderr >= 0);
@@ -26,7 +25,6 @@ size_t stderr_capture_end(char *out, size_t size)
 {
     size_t used = 0;
     ssize_t got;
-
     assert_true(dup2(real_stderr, STDERR_FILENO) >= 0); /* closes the pipe's last write end */
     close(real_stderr);
     while (used + 1 < size && (got = read(pipe_read, out + used, size - 1 - used)) > 0) {

@@ -27,7 +27,6 @@ TEST(the_first_use_may_race)
 {
     pthread_t threads[4];
     uint32_t flags[4];
-
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, read_flags, &flags[i]), 0);
     }
@@ -40,7 +39,6 @@ TEST(the_first_use_may_race)
 TEST(an_unknown_rung_in_the_environment_is_ignored_and_told)
 {
     uint32_t flags = aq_cpu_flags();
-
     assert_string_equal(aq_cpu_mask_problem(), "mmx"); /* set by main */
     aq_cpu_set_mask(UINT32_MAX);
     assert_int_equal(aq_cpu_flags(), flags);
@@ -49,7 +47,6 @@ TEST(an_unknown_rung_in_the_environment_is_ignored_and_told)
 TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
 {
     uint32_t flags = aq_cpu_flags();
-
     if ((flags & AQ_CPU_AVX2) != 0) {
         assert_true((flags & AQ_CPU_SSE42) != 0);
     }
@@ -76,7 +73,6 @@ TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
 TEST_WITH(a_mask_takes_away_and_never_adds, allow_all, allow_all)
 {
     uint32_t flags = aq_cpu_flags();
-
     for (uint32_t mask = 0; mask < 128; mask++) {
         aq_cpu_set_mask(mask);
         assert_int_equal(aq_cpu_flags(), flags & mask);
@@ -88,7 +84,6 @@ static void assert_ladder(const char *const *names, const uint32_t *flags, size_
 {
     uint32_t mask = 77;
     uint32_t allowed = 0;
-
     assert_int_equal(aq_cpu_mask_from_text("scalar", &mask), 0);
     assert_int_equal(mask, 0);
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +98,6 @@ TEST(a_rung_of_x86_allows_those_below_it)
     static const char *const names[] = {"sse42", "avx2", "avxvnni", "avx512", "avx512vnni"};
     static const uint32_t flags[] = {AQ_CPU_SSE42, AQ_CPU_AVX2, AQ_CPU_AVX_VNNI, AQ_CPU_AVX512,
                                      AQ_CPU_AVX512_VNNI};
-
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
@@ -111,7 +105,6 @@ TEST(a_rung_of_arm_allows_those_below_it)
 {
     static const char *const names[] = {"neon", "neondot"};
     static const uint32_t flags[] = {AQ_CPU_NEON, AQ_CPU_NEON_DOT};
-
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
@@ -132,7 +125,6 @@ TEST_WITH(a_rung_of_the_other_family_leaves_none, NULL, allow_all)
 TEST(another_text_is_no_rung)
 {
     uint32_t mask = 77;
-
     assert_int_equal(aq_cpu_mask_from_text("", &mask), AQ_E_INVALID);
     assert_int_equal(aq_cpu_mask_from_text("AVX2", &mask), AQ_E_INVALID);
     assert_int_equal(aq_cpu_mask_from_text("avx2 ", &mask), AQ_E_INVALID);

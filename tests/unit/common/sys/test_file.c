@@ -72,7 +72,6 @@ int __wrap_rename(const char *from, const char *to)
 static const char *path_of(const char *name)
 {
     static char path[PATH_MAX];
-
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     return path;
 }

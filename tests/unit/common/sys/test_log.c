@@ -38,7 +38,6 @@ TEST_OF_LOG(a_line_has_time_level_names_event_fields_and_message)
     for (size_t i = 0; i < 24; i++) {
         static const char shape[] = "0000-00-00T00:00:00.000Z";
         char letter = output[3 + i];
-
         if (shape[i] == '0') {
             assert_in_range(letter, '0', '9');
         } else {
@@ -94,7 +93,6 @@ TEST_OF_LOG(errno_survives_a_line)
 static size_t count_newlines(const char *text)
 {
     size_t count = 0;
-
     for (; *text != '\0'; text++) {
         count += *text == '\n';
     }
@@ -113,7 +111,6 @@ TEST_OF_LOG(a_value_cannot_forge_a_line)
 TEST_OF_LOG(a_long_message_is_cut_and_the_line_stays_whole)
 {
     char message[10000];
-
     memset(message, '"', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
     const size_t size = captured(aq_log(AQ_LOG_INFO, "join", message, "peer=%s", "a"));
@@ -127,7 +124,6 @@ TEST_OF_LOG(long_fields_lose_whole_pairs_and_keep_the_message)
 {
     char value[3000];
     char quoted[3000];
-
     memset(value, ' ', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
     const size_t size = captured(aq_log(AQ_LOG_INFO, "join", "told to leave", "peer=%s why=%s", "a",
@@ -139,7 +135,6 @@ TEST_OF_LOG(long_fields_lose_whole_pairs_and_keep_the_message)
 TEST_OF_LOG(a_single_field_too_long_is_said_to_be_cut)
 {
     char value[3000];
-
     memset(value, 'x', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
     (void)captured(aq_log(AQ_LOG_INFO, "join", "told to leave", "why=%s", value));
@@ -149,7 +144,6 @@ TEST_OF_LOG(a_single_field_too_long_is_said_to_be_cut)
 TEST(a_quoted_text_is_escaped)
 {
     char out[64];
-
     assert_string_equal(aq_log_quote(out, sizeof(out), ""), "\"\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "a b=\"c\"\\"), "\"a b=\\\"c\\\"\\\\\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "\t\r\n\x7f"), "\"\\t\\u000d\\n\\u007f\"");
@@ -162,7 +156,6 @@ TEST(a_quoted_text_is_escaped)
 TEST(a_quoted_text_is_cut_at_a_character)
 {
     char out[10];
-
     assert_string_equal(aq_log_quote(out, sizeof(out), "1234567"), "\"1234567\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "12345678"), "\"1234...\"");
     assert_string_equal(aq_log_quote(out, sizeof(out),
@@ -223,7 +216,6 @@ TEST(a_limiter_allows_one_line_a_second_and_counts_the_rest)
 {
     aq_log_limit limit = {0};
     uint64_t suppressed = 77;
-
     assert_true(aq_log_allowed(&limit, 0, &suppressed));
     assert_int_equal(suppressed, 0);
     suppressed = 77;
@@ -252,7 +244,6 @@ TEST_OF_LOG(lines_of_threads_do_not_mix)
 {
     pthread_t threads[THREADS];
     const char *line = output;
-
     stderr_capture_begin();
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, log_lines, NULL), 0);
@@ -264,7 +255,6 @@ TEST_OF_LOG(lines_of_threads_do_not_mix)
     assert_int_equal(count_newlines(output), THREADS * LINES_PER_THREAD);
     while (*line != '\0') {
         const char *end = strchr(line, '\n');
-
         assert_memory_equal(line, "ts=", 3);
         assert_memory_equal(end - 17, "msg=\"one of many\"", 17);
         line = end + 1;

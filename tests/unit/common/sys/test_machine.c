@@ -11,7 +11,6 @@ TEST(the_model_is_a_trimmed_name)
 {
     const char *model = aq_machine_model();
     size_t length = strlen(model);
-
     assert_true(length > 0);
     assert_true(model[0] != ' ' && model[length - 1] != ' ');
     assert_null(strstr(model, "  "));

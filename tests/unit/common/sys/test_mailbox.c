@@ -27,7 +27,6 @@ typedef struct mail_desk {
 static void handle(void *user, void *item)
 {
     mail_desk *desk = user;
-
     desk->handled++;
     desk->last = item;
     if (desk->post_in_handler > 0) {
@@ -42,7 +41,6 @@ static void handle(void *user, void *item)
 static void drop(void *user, void *item)
 {
     mail_desk *desk = user;
-
     assert_non_null(item);
     desk->dropped++;
 }
@@ -95,7 +93,6 @@ TEST_OF_DESK(a_post_to_a_full_mailbox_is_refused)
 static void count_at_idle(uv_idle_t *idle)
 {
     mail_desk *desk = idle->data;
-
     if (desk->idle_count < sizeof(desk->handled_at_idle) / sizeof(desk->handled_at_idle[0])) {
         desk->handled_at_idle[desk->idle_count++] = desk->handled;
     }
@@ -186,10 +183,8 @@ static void *post_many(void *argument)
 {
     const post_job *job = argument;
     int posted = 0;
-
     while (job->until_closed || posted < POSTS_PER_THREAD) {
         int rc = aq_mailbox_post(job->desk->mailbox, job->desk);
-
         if (rc == AQ_E_CLOSED) {
             break;
         }
@@ -213,7 +208,6 @@ TEST_OF_DESK(no_item_of_many_threads_is_lost)
     atomic_size_t posted = 0;
     post_job job = {desk, &posted, 0};
     pthread_t threads[POSTERS];
-
     desk->close_after = (size_t)POSTERS * POSTS_PER_THREAD;
     start_posters(threads, &job);
     /* Ends with the close callback, which the last item brings about: nobody posts any more. */
@@ -230,7 +224,6 @@ TEST_OF_DESK(closing_under_fire_handles_or_drops_each_item)
     atomic_size_t posted = 0;
     post_job job = {desk, &posted, 1};
     pthread_t threads[POSTERS];
-
     start_posters(threads, &job);
     while (desk->handled < 2000) {
         uv_run(&desk->loop, UV_RUN_ONCE);

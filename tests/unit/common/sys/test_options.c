@@ -32,7 +32,6 @@ static char seen[512];
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     size_t used = strlen(seen);
-
     assert_string_equal(user, "user");
     if (value != NULL && strcmp(value, "bad") == 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "'bad' is not a number");
@@ -50,7 +49,6 @@ static int parse(const char *line, aq_error *error)
     char *rest = NULL;
     int argc = 0;
     char user[] = "user";
-
     seen[0] = '\0';
     *error = (aq_error){0};
     snprintf(text, sizeof(text), "program %s", line);
@@ -66,7 +64,6 @@ static int parse(const char *line, aq_error *error)
 static void assert_seen(const char *line, const char *expected)
 {
     aq_error error;
-
     assert_int_equal(parse(line, &error), 0);
     assert_string_equal(seen, expected);
 }
@@ -74,7 +71,6 @@ static void assert_seen(const char *line, const char *expected)
 static void refuse(const char *line, const char *text)
 {
     aq_error error;
-
     assert_int_equal(parse(line, &error), AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
     assert_string_equal(error.text, text);
@@ -145,7 +141,6 @@ TEST(a_value_too_many_is_refused)
 TEST(a_refused_value_names_its_option)
 {
     aq_error error;
-
     assert_int_equal(parse("-q --jobs bad -v", &error), AQ_E_TOO_BIG);
     assert_string_equal(error.text, "--jobs: 'bad' is not a number");
     assert_string_equal(seen, "quiet=;"); /* nothing after it was applied */
@@ -156,7 +151,6 @@ TEST(a_refused_value_names_its_option)
 TEST(help_and_version_do_nothing_else)
 {
     aq_error error;
-
     assert_int_equal(parse("--jobs 3 --help", &error), AQ_OPTIONS_HELP);
     assert_string_equal(seen, "");
     assert_int_equal(parse("x -qh", &error), AQ_OPTIONS_HELP);

@@ -9,6 +9,7 @@
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -332,8 +333,7 @@ static void make_random(aq_rng *rng, aq_buffer *ret_payload, aq_layout *ret_layo
 
 TEST(a_message_may_be_written_in_any_way_that_protobuf_allows)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 11);
+    aq_rng rng = rng_of(fixture_seed(), 11);
     for (int i = 0; i < ROUNDS; i++) {
         aq_layout layout;
         aq_buffer payload;
@@ -364,9 +364,8 @@ static void damage(aq_rng *rng, aq_buffer *payload)
 
 TEST(damage_is_judged_as_protobuf_judges_it)
 {
-    aq_rng rng;
     int accepted = 0, refused = 0;
-    aq_rng_init(&rng, fixture_seed(), 12);
+    aq_rng rng = rng_of(fixture_seed(), 12);
     for (int i = 0; i < ROUNDS / 3; i++) {
         aq_layout layout;
         aq_buffer payload, damaged;

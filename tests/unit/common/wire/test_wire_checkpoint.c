@@ -11,6 +11,7 @@
 #include "common/wire/wire_policy.h"
 #include "proto/checkpoint.pb-c.h"
 #include "tests/support/kept_arrays.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -242,13 +243,11 @@ TEST_IN(changed, it, stores_keep_their_slots)
 TEST_IN(changed, it, what_was_read_can_be_written_again)
 {
     aq_checkpoint received;
-    aq_buffer again;
     assert_int_equal(receive(it, &received), 0);
-    aq_buffer_init(&again, FIXTURE_FRAME_MAX);
-    assert_int_equal(aq_wire_checkpoint_pack(&received, &again), 0);
-    assert_int_equal(again.size, it->frame.size);
-    assert_memory_equal(again.data, it->frame.data, again.size);
-    aq_buffer_fini(&again);
+    aq_buffer *again = buffer_up_to(FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_checkpoint_pack(&received, again), 0);
+    assert_int_equal(again->size, it->frame.size);
+    assert_memory_equal(again->data, it->frame.data, again->size);
     aq_checkpoint_fini(&received);
 }
 
@@ -315,8 +314,7 @@ TEST_IN(changed, it, a_best_policy_of_another_network_is_refused)
 {
     const uint32_t hidden = 4;
     aq_net_spec spec;
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 1);
+    aq_rng rng = rng_of(1, 1);
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     set_best_policy(it, fixture_random_snapshot(&rng, &spec));
     refuse(it, AQ_E_CORRUPT, "best_policy is of another network");
@@ -324,8 +322,7 @@ TEST_IN(changed, it, a_best_policy_of_another_network_is_refused)
 
 TEST_IN(changed, it, a_best_policy_of_another_schema_is_refused)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 1);
+    aq_rng rng = rng_of(1, 1);
     set_best_policy(it, fixture_random_snapshot(&rng, &it->original.spec));
     refuse(it, AQ_E_CORRUPT, "best_policy is of another schema");
 }

@@ -70,20 +70,18 @@ TEST(any_change_of_any_policy_survives_the_wire)
 {
     static const double shares[] = {0, 0.01, 0.3, 1};
     aq_rng rng;
-    aq_buffer frame;
     aq_rng_init(&rng, fixture_seed(), 2);
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
     for (int i = 0; i < 1000; i++) {
         aq_net_spec spec;
         fixture_random_network(&rng, &spec);
         aq_snapshot *base = fixture_random_snapshot(&rng, &spec);
         base->version = between(&rng, 1, 1000000);
         aq_snapshot *next = policy_trained(&rng, base, shares[i % 4]);
-        check_round_trip(base, next, &frame);
+        check_round_trip(base, next, frame);
         aq_snapshot_unref(base);
         aq_snapshot_unref(next);
     }
-    aq_buffer_fini(&frame);
 }
 
 /* A chain of them ends where the learner is, whatever happened on the way. */

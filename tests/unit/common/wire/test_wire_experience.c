@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -72,8 +73,7 @@ static void round_trip(aq_rng *rng)
 
 TEST(any_experience_survives_the_wire)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 1);
+    aq_rng rng = rng_of(fixture_seed(), 1);
     for (int i = 0; i < 2000; i++) {
         round_trip(&rng);
     }
@@ -131,13 +131,11 @@ static void refuse(changed *it, int code, const char *words)
 
 TEST_IN(changed, it, the_message_packed_in_parts_is_the_message_packed_whole)
 {
-    aq_buffer whole;
-    aq_buffer_init(&whole, FIXTURE_FRAME_MAX);
-    fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &whole);
+    aq_buffer *whole = buffer_up_to(FIXTURE_FRAME_MAX);
+    fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, whole);
     it->message = NULL;
-    assert_int_equal(whole.size, it->frame.size);
-    assert_memory_equal(whole.data, it->frame.data, whole.size);
-    aq_buffer_fini(&whole);
+    assert_int_equal(whole->size, it->frame.size);
+    assert_memory_equal(whole->data, it->frame.data, whole->size);
 }
 
 TEST_IN(changed, it, packing_allocates_nothing_but_the_frame)
@@ -197,9 +195,8 @@ TEST_IN(changed, it, steps_that_can_not_be_are_refused)
 static void send_many(uint32_t count, aq_buffer *frame, aq_layout *layout)
 {
     aq_schema schema;
-    aq_rng rng;
     aq_experience experience;
-    aq_rng_init(&rng, 1, 1);
+    aq_rng rng = rng_of(1, 1);
     fixture_schema(&schema);
     assert_int_equal(aq_layout_init(&schema, 1, 1, layout, NULL), 0);
     fixture_random_experience(&rng, layout, count, &experience);
@@ -211,13 +208,11 @@ TEST(as_many_chunks_as_are_possible_arrive)
 {
     aq_layout layout;
     aq_arrival *received;
-    aq_buffer frame;
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-    send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
-    assert_int_equal(arrive(&frame, FIXTURE_RUN, &layout, &received, NULL), 0);
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+    send_many(AQ_EXPERIENCE_CHUNKS_MAX, frame, &layout);
+    assert_int_equal(arrive(frame, FIXTURE_RUN, &layout, &received, NULL), 0);
     assert_int_equal(received->chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
     aq_arrival_unref(received);
-    aq_buffer_fini(&frame);
 }
 
 TEST(one_chunk_more_is_refused)
@@ -226,18 +221,15 @@ TEST(one_chunk_more_is_refused)
     aq_layout layout;
     aq_arrival *received;
     aq_error error;
-    aq_buffer frame, longer;
     size_t size;
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-    aq_buffer_init(&longer, FIXTURE_FRAME_MAX);
-    send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
-    assert_int_equal(aq_buffer_append(&frame, empty_chunk, sizeof(empty_chunk)), 0);
-    const uint8_t *payload = fixture_payload(&frame, &size);
-    fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, &longer);
-    assert_refused(arrive(&longer, FIXTURE_RUN, &layout, &received, &error), AQ_E_CORRUPT, &error,
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+    aq_buffer *longer = buffer_up_to(FIXTURE_FRAME_MAX);
+    send_many(AQ_EXPERIENCE_CHUNKS_MAX, frame, &layout);
+    assert_int_equal(aq_buffer_append(frame, empty_chunk, sizeof(empty_chunk)), 0);
+    const uint8_t *payload = fixture_payload(frame, &size);
+    fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, longer);
+    assert_refused(arrive(longer, FIXTURE_RUN, &layout, &received, &error), AQ_E_CORRUPT, &error,
                    "4097 chunks");
-    aq_buffer_fini(&frame);
-    aq_buffer_fini(&longer);
 }
 
 /* The longest numbers there are: the bound is reached but for the lengths of columns. */
@@ -288,7 +280,7 @@ TEST_IN(changed, it, without_memory_nothing_is_kept)
         AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(received);
-    assert_non_null(strstr(it->error.text, "no memory"));
+    assert_says(it->error.text, "no memory");
     assert_int_equal(lease->references, 1);
     aq_lease_unref(lease);
 }

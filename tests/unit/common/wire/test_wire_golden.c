@@ -93,13 +93,12 @@ TEST(an_experience_frame_has_not_changed)
     aq_layout layout;
     aq_experience experience;
     aq_arrival *read;
-    aq_buffer frame;
     fixture_layout(&layout);
     fixture_experience(&experience);
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_experience_pack(&experience, &layout, &frame), 0);
-    assert_golden("experience", &frame);
-    aq_lease *lease = fixture_lease(frame.data, frame.size);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_experience_pack(&experience, &layout, frame), 0);
+    assert_golden("experience", frame);
+    aq_lease *lease = fixture_lease(frame->data, frame->size);
     assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &read, NULL), 0);
     aq_lease_unref(lease);
     assert_true(read->seq == 41 && read->chunk_count == 2);
@@ -107,25 +106,22 @@ TEST(an_experience_frame_has_not_changed)
     assert_int_equal(aq_chunk_view_version(&read->chunks[1], 3), 303);
     aq_experience_fini(&experience);
     aq_arrival_unref(read);
-    aq_buffer_fini(&frame);
 }
 
 TEST(a_policy_frame_has_not_changed)
 {
     aq_snapshot *snapshot = fixture_snapshot();
     aq_snapshot *read;
-    aq_buffer frame;
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
-    assert_golden("policy", &frame);
-    assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &read, NULL), 0);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
+    assert_golden("policy", frame);
+    assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read->version == 17);
     assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(read->layers[1].format, AQ_FORMAT_F32);
     assert_int_equal(((const int8_t *)read->layers[0].weights)[0], 127);
     aq_snapshot_unref(snapshot);
     aq_snapshot_unref(read);
-    aq_buffer_fini(&frame);
 }
 
 TEST(a_policy_delta_has_not_changed)
@@ -136,59 +132,52 @@ TEST(a_policy_delta_has_not_changed)
     aq_snapshot *next = policy_trained(&rng, base, 0.5);
     aq_snapshot *read;
     aq_wire_delta *delta;
-    aq_buffer frame;
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
-    assert_golden("policy_delta", &frame);
-    assert_int_equal(aq_wire_delta_open(frame.data, frame.size, &delta, NULL), 0);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_delta_pack(base, next, frame), 0);
+    assert_golden("policy_delta", frame);
+    assert_int_equal(aq_wire_delta_open(frame->data, frame->size, &delta, NULL), 0);
     assert_int_equal(aq_wire_delta_apply(delta, base, &read, NULL), 0);
     assert_same_policy(next, read);
     aq_wire_delta_close(delta);
     aq_snapshot_unref(base);
     aq_snapshot_unref(next);
     aq_snapshot_unref(read);
-    aq_buffer_fini(&frame);
 }
 
 TEST(an_announcement_has_not_changed)
 {
     uint64_t run_id, version;
-    aq_buffer frame;
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, &frame), 0);
-    assert_golden("announce", &frame);
-    assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL), 0);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, frame), 0);
+    assert_golden("announce", frame);
+    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL), 0);
     assert_true(run_id == FIXTURE_RUN && version == 300);
-    aq_buffer_fini(&frame);
 }
 
 TEST(a_checkpoint_has_not_changed)
 {
     aq_checkpoint checkpoint, read;
-    aq_buffer frame;
     fixture_checkpoint(&checkpoint);
     checkpoint.best_policy = fixture_snapshot();
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);
-    assert_golden("checkpoint", &frame);
-    assert_int_equal(aq_wire_checkpoint_unpack(frame.data, frame.size, &read, NULL), 0);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, frame), 0);
+    assert_golden("checkpoint", frame);
+    assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
     aq_snapshot_unref(checkpoint.best_policy);
     aq_checkpoint_fini(&read);
-    aq_buffer_fini(&frame);
 }
 
 /* It had a field for each array that the algorithms of the time had. */
 TEST(a_checkpoint_from_before_arrays_had_names_is_read)
 {
     aq_checkpoint expected, read;
-    aq_buffer frame;
     char path[512];
     fixture_checkpoint(&expected);
-    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     golden_path("checkpoint_fields", path, sizeof(path));
-    read_golden(path, &frame);
-    assert_int_equal(aq_wire_checkpoint_unpack(frame.data, frame.size, &read, NULL), 0);
+    read_golden(path, frame);
+    assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
     assert_int_equal(aq_named_arrays_check_same(&expected.arrays, &read.arrays, NULL), 0);
     for (size_t i = 0; i < expected.arrays.count; i++) {
@@ -197,5 +186,4 @@ TEST(a_checkpoint_from_before_arrays_had_names_is_read)
                             aq_array_bytes(array));
     }
     aq_checkpoint_fini(&read);
-    aq_buffer_fini(&frame);
 }

@@ -8,6 +8,7 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -121,8 +122,7 @@ static void make_compact_policy(aq_buffer *out)
 
 static void make_delta(aq_buffer *out)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 8, 1);
+    aq_rng rng = rng_of(8, 1);
     aq_snapshot *base = policy_plain();
     aq_snapshot *next = policy_trained(&rng, base, 0.001);
     assert_int_equal(aq_wire_delta_pack(base, next, out), 0);
@@ -215,8 +215,7 @@ static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *fram
 
 TEST(flipped_bits_give_nothing_invalid)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 6);
+    aq_rng rng = rng_of(fixture_seed(), 6);
     EACH_ROW(k, kinds) {
         aq_buffer frame;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
@@ -247,20 +246,17 @@ TEST(a_payload_sent_twice_in_one_frame_gives_nothing_invalid)
 
 TEST(random_bytes_are_refused)
 {
-    aq_rng rng;
-    aq_buffer frame;
     uint8_t bytes[256];
-    aq_rng_init(&rng, fixture_seed(), 7);
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    aq_rng rng = rng_of(fixture_seed(), 7);
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
     for (int i = 0; i < 20000; i++) {
         size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes));
         for (size_t j = 0; j < size; j++) {
             bytes[j] = (uint8_t)aq_rng_next(&rng);
         }
         for (size_t k = 0; k < 5; k++) {
-            fixture_frame(bytes, size, kinds[k].kind, &frame);
-            assert_int_not_equal(kinds[k].decode(&frame), 0);
+            fixture_frame(bytes, size, kinds[k].kind, frame);
+            assert_int_not_equal(kinds[k].decode(frame), 0);
         }
     }
-    aq_buffer_fini(&frame);
 }

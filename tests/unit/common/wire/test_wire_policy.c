@@ -19,29 +19,27 @@
 TEST(any_policy_survives_the_wire)
 {
     aq_rng rng;
-    aq_buffer frame;
     aq_rng_init(&rng, fixture_seed(), 2);
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
     for (int i = 0; i < 2000; i++) {
         aq_net_spec spec;
         aq_snapshot *received;
         fixture_random_network(&rng, &spec);
         aq_snapshot *sent = fixture_random_snapshot(&rng, &spec);
-        aq_buffer_clear(&frame);
-        assert_int_equal(aq_wire_policy_pack(sent, &frame), 0);
-        assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &received, NULL), 0);
+        aq_buffer_clear(frame);
+        assert_int_equal(aq_wire_policy_pack(sent, frame), 0);
+        assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &received, NULL), 0);
         assert_same_policy(sent, received);
         aq_snapshot_unref(received);
-        assert_int_equal(aq_wire_policy_bytes(sent), frame.size);
-        aq_buffer_clear(&frame);
-        assert_int_equal(aq_wire_policy_pack_compact(sent, &frame), 0);
-        assert_true(frame.size <= aq_wire_policy_bytes(sent) + 2 * AQ_NET_LAYERS_MAX);
-        assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &received, NULL), 0);
+        assert_int_equal(aq_wire_policy_bytes(sent), frame->size);
+        aq_buffer_clear(frame);
+        assert_int_equal(aq_wire_policy_pack_compact(sent, frame), 0);
+        assert_true(frame->size <= aq_wire_policy_bytes(sent) + 2 * AQ_NET_LAYERS_MAX);
+        assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &received, NULL), 0);
         assert_same_policy(sent, received);
         aq_snapshot_unref(sent);
         aq_snapshot_unref(received);
     }
-    aq_buffer_fini(&frame);
 }
 
 /* ---- lies ------------------------------------------------------------------------------------ */
@@ -242,26 +240,22 @@ TEST(an_announcement_survives_the_wire)
 {
     uint64_t run_id = 0;
     uint64_t version = 1;
-    aq_buffer frame;
-    aq_buffer_init(&frame, 100);
-    assert_int_equal(aq_wire_announce_pack(UINT64_MAX, 0, &frame), 0);
-    assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL), 0);
+    aq_buffer *frame = buffer_up_to(100);
+    assert_int_equal(aq_wire_announce_pack(UINT64_MAX, 0, frame), 0);
+    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL), 0);
     assert_true(run_id == UINT64_MAX);
     assert_true(version == 0);
-    aq_buffer_fini(&frame);
 }
 
 TEST(a_policy_is_no_announcement)
 {
     uint64_t run_id = 1;
     uint64_t version = 2;
-    aq_buffer frame;
     aq_snapshot *snapshot = fixture_snapshot();
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
-    assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL),
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
+    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL),
                      AQ_E_INVALID);
     assert_true(run_id == 1 && version == 2);
-    aq_buffer_fini(&frame);
     aq_snapshot_unref(snapshot);
 }

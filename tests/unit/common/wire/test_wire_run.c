@@ -7,14 +7,14 @@
 
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_run.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 TEST(any_schema_survives_its_message)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 3);
+    aq_rng rng = rng_of(fixture_seed(), 3);
     for (int i = 0; i < 2000; i++) {
         aq_schema schema, back;
         aq_wire_schema_view view;
@@ -27,8 +27,7 @@ TEST(any_schema_survives_its_message)
 
 TEST(any_network_survives_its_message)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 4);
+    aq_rng rng = rng_of(fixture_seed(), 4);
     for (int i = 0; i < 2000; i++) {
         aq_net_spec spec, back;
         aq_wire_network_view view;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/wire/wire_sample.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -51,8 +52,7 @@ static Actorq__V1__SampleReply *travel(const Actorq__V1__SampleReply *reply)
 
 TEST(any_batch_survives_the_wire)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 5);
+    aq_rng rng = rng_of(fixture_seed(), 5);
     for (int i = 0; i < 1000; i++) {
         aq_schema schema;
         aq_layout layout;
@@ -82,8 +82,7 @@ typedef struct changed {
 
 static void open_layout(changed *it, const aq_schema *schema)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 1);
+    aq_rng rng = rng_of(1, 1);
     assert_int_equal(aq_layout_init(schema, 3, 8, &it->layout, NULL), 0);
     it->sent = fixture_random_batch(&rng, &it->layout, 6);
     assert_int_equal(aq_batch_create(&it->layout, 0, 6, &it->received), 0);

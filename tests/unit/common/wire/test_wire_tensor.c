@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/wire/wire_tensor.h"
+#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -34,8 +35,7 @@ TEST(planes_join_to_what_was_split)
 {
     static const size_t widths[] = {1, 2, 4};
     uint8_t numbers[4 * 37], planes[4 * 37], joined[4 * 37];
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 1);
+    aq_rng rng = rng_of(fixture_seed(), 1);
     for (size_t i = 0; i < 3; i++) {
         any_bytes(&rng, numbers, sizeof(numbers));
         aq_planes_split(numbers, 37, widths[i], planes);
@@ -48,8 +48,7 @@ TEST(planes_join_to_what_was_split)
 TEST_IN(fixture, all, noise_is_not_compressed)
 {
     ProtobufCBinaryData view = {.len = 4711};
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 1);
+    aq_rng rng = rng_of(fixture_seed(), 1);
     any_bytes(&rng, aq_tensor_place(&all->packer), SIZE);
     assert_false(aq_tensor_compress(&all->packer, SIZE, &view));
     assert_int_equal(view.len, 4711); /* and nothing was taken */
@@ -125,8 +124,7 @@ TEST_IN(fixture, all, a_damaged_frame_is_refused)
 {
     uint8_t frame[SIZE], read[SIZE];
     ProtobufCBinaryData data = {.data = frame};
-    aq_rng rng;
-    aq_rng_init(&rng, fixture_seed(), 1);
+    aq_rng rng = rng_of(fixture_seed(), 1);
     for (size_t i = 0; i < SIZE; i++) {
         all->bytes[i] = (uint8_t)aq_rng_below(&rng, 5);
     }
