@@ -59,9 +59,7 @@ TEST(without_memory_the_frame_stays_the_callers)
     watched_frame frame;
     aq_arrival *arrival = NULL;
     open_frame(&frame);
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_arrival_create(2, &frame.lease, &arrival), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_arrival_create(2, &frame.lease, &arrival));
     assert_null(arrival);
     assert_int_equal(frame.lease.references, 1);
     assert_false(frame.is_free);

@@ -19,9 +19,24 @@ static int make_layout(void **state)
 
 TEST_GROUP(make_layout, NULL);
 
-TEST(a_row_takes_all_columns)
+TEST(a_row_or_a_row_of_sequences_takes_all_columns)
 {
     assert_int_equal(aq_batch_row_bytes(&layout, 0), 12 + 12 + 4 + 4 + 4 + 4 + 8 + 4);
+    assert_int_equal(aq_batch_row_bytes(&layout, 3), 4 * 12 + 3 * (4 + 4 + 4 + 4) + 4 + 4 + 8);
+}
+
+/* Each is aligned, and nobody writes over anybody else. */
+static void check_columns(void *const columns[8], const size_t bytes[8], size_t rows)
+{
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal((uintptr_t)columns[i] % AQ_ALIGNMENT_BYTES, 0);
+        memset(columns[i], (int)i + 1, bytes[i] * rows);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        for (size_t k = 0; k < bytes[i] * rows; k++) {
+            assert_int_equal(((const uint8_t *)columns[i])[k], i + 1);
+        }
+    }
 }
 
 TEST(columns_are_aligned_and_hold_rows_max_rows)
@@ -38,23 +53,10 @@ TEST(columns_are_aligned_and_hold_rows_max_rows)
         void *columns[] = {batch->obs,       batch->next_obs, batch->action, batch->reward,
                            batch->bootstrap, batch->weight,   batch->item,   batch->version};
         const size_t bytes[] = {12, 12, 4, 4, 4, 4, 8, 4};
-        for (size_t i = 0; i < 8; i++) {
-            assert_int_equal((uintptr_t)columns[i] % AQ_ALIGNMENT_BYTES, 0);
-            memset(columns[i], (int)i + 1, bytes[i] * rows);
-        }
-        for (size_t i = 0; i < 8; i++) { /* nobody wrote over anybody else */
-            for (size_t k = 0; k < bytes[i] * rows; k++) {
-                assert_int_equal(((const uint8_t *)columns[i])[k], i + 1);
-            }
-        }
+        check_columns(columns, bytes, rows);
         assert_int_equal(batch->rows_max, rows);
         aq_batch_destroy(batch);
     }
-}
-
-TEST(a_row_of_sequences_takes_all_columns)
-{
-    assert_int_equal(aq_batch_row_bytes(&layout, 3), 4 * 12 + 3 * (4 + 4 + 4 + 4) + 4 + 4 + 8);
 }
 
 TEST(sequences_have_columns_of_their_own_lengths)
@@ -70,30 +72,16 @@ TEST(sequences_have_columns_of_their_own_lengths)
                            batch->weight, batch->length, batch->version, batch->item};
         const size_t bytes[] = {12 * (steps + 1), 4 * steps, 4 * steps, 4 * steps, 4, 4,
                                 4 * steps,        8};
-        for (size_t i = 0; i < 8; i++) {
-            assert_int_equal((uintptr_t)columns[i] % AQ_ALIGNMENT_BYTES, 0);
-            memset(columns[i], (int)i + 1, bytes[i] * rows);
-        }
-        for (size_t i = 0; i < 8; i++) {
-            for (size_t k = 0; k < bytes[i] * rows; k++) {
-                assert_int_equal(((const uint8_t *)columns[i])[k], i + 1);
-            }
-        }
+        check_columns(columns, bytes, rows);
         aq_batch_destroy(batch);
     }
 }
 
-TEST(sequences_of_too_many_steps_are_refused)
+TEST(no_rows_and_too_many_of_them_or_of_steps_are_refused)
 {
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(&layout, AQ_BATCH_STEPS_MAX + 1, 1, &batch), AQ_E_INVALID);
     assert_int_equal(aq_batch_create(&layout, 1, 0, &batch), AQ_E_INVALID);
-    assert_null(batch);
-}
-
-TEST(no_rows_and_too_many_are_refused)
-{
-    aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(&layout, 0, 0, &batch), AQ_E_INVALID);
     assert_int_equal(aq_batch_create(&layout, 0, AQ_BATCH_ROWS_MAX + 1, &batch), AQ_E_INVALID);
     assert_null(batch);
@@ -105,9 +93,7 @@ TEST(a_batch_is_one_allocation_and_may_fail)
 {
     aq_batch *batch = NULL;
     uint64_t before = aq_memory_allocation_count();
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_batch_create(&layout, 0, 64, &batch), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_batch_create(&layout, 0, 64, &batch));
     assert_null(batch);
     assert_true(aq_memory_allocation_count() == before + 1);
     aq_batch_destroy(NULL);

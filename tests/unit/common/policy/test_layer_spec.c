@@ -22,8 +22,7 @@ static void accept(const aq_layer_spec *layer)
 static void refuse(const aq_layer_spec *layer, const char *words)
 {
     aq_error error = {0};
-    assert_int_equal(aq_layer_spec_validate(layer, 3, &error), AQ_E_INVALID);
-    assert_says(error.text, words);
+    assert_refused(aq_layer_spec_validate(layer, 3, &error), AQ_E_INVALID, &error, words);
 }
 
 static void assert_matrix(const aq_layer_spec *layer, uint32_t rows, uint32_t columns)
@@ -103,28 +102,22 @@ TEST(an_unknown_kind_is_refused)
 
 TEST(a_convolution_that_cannot_be_is_refused)
 {
-    aq_conv_shape shape = screen;
-    shape.kernel = 0;
-    aq_layer_spec layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
-    refuse(&layer, "its output is 0");
-    shape = screen;
-    shape.kernel = 85;
-    layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
-    refuse(&layer, "its output is 0");
-    shape = screen;
-    shape.stride = 0;
-    layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
-    refuse(&layer, "its output is 0");
-    shape = screen;
-    shape.padding = 8;
-    layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
-    refuse(&layer, "a padding of 8 for a kernel of 8");
-    shape = screen;
-    shape.channels = 300;
-    shape.height = shape.width = 20;
-    layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
-    refuse(&layer, "its patch is 19200; 1 to 16384");
-    layer = aq_layer_conv2d(&screen, AQ_ACTIVATION_NONE);
+    static const struct {
+        aq_conv_shape shape;
+        const char *words;
+    } rows[] = {
+        {{84, 84, 4, .filters = 32, .kernel = 0, .stride = 4}, "its output is 0"},
+        {{84, 84, 4, .filters = 32, .kernel = 85, .stride = 4}, "its output is 0"},
+        {{84, 84, 4, .filters = 32, .kernel = 8, .stride = 0}, "its output is 0"},
+        {{84, 84, 4, .filters = 32, .kernel = 8, .stride = 4, .padding = 8},
+         "a padding of 8 for a kernel of 8"},
+        {{20, 20, 300, .filters = 32, .kernel = 8, .stride = 4}, "its patch is 19200; 1 to 16384"},
+    };
+    EACH_ROW(i, rows) {
+        const aq_layer_spec layer = aq_layer_conv2d(&rows[i].shape, AQ_ACTIVATION_NONE);
+        refuse(&layer, rows[i].words);
+    }
+    aq_layer_spec layer = aq_layer_conv2d(&screen, AQ_ACTIVATION_NONE);
     layer.outputs--;
     refuse(&layer, "its shape makes that 28224 and 12800");
 }

@@ -56,32 +56,32 @@ TEST(the_most_and_widest_layers_can_be_built)
 
 TEST(an_impossible_mlp_leaves_the_spec_alone)
 {
+    static const struct {
+        uint32_t inputs, hidden_count, outputs;
+        const char *words;
+    } rows[] = {
+        {4, AQ_NET_LAYERS_MAX, 2, "16 hidden layers"},
+        {4, 1, 2, "layer 0: its output is 0; 1 to 16384 are possible"},
+        {0, 0, 2, "layer 0: its input is 0; 1 to 16384 are possible"},
+        {4, 0, 16385, "16385"},
+    };
     const uint32_t hidden[AQ_NET_LAYERS_MAX] = {0};
-    aq_net_spec before, spec;
-    aq_error error;
-    memset(&before, 0x5a, sizeof(before));
-    spec = before;
-    assert_int_equal(
-        aq_net_spec_init_mlp(4, hidden, AQ_NET_LAYERS_MAX, 2, AQ_ACTIVATION_RELU, &spec, &error),
-        AQ_E_INVALID);
-    assert_says(error.text, "16 hidden layers");
-    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, &error),
-                     AQ_E_INVALID);
-    assert_says(error.text, "layer 0: its output is 0; 1 to 16384 are possible");
-    assert_int_equal(aq_net_spec_init_mlp(0, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, &error),
-                     AQ_E_INVALID);
-    assert_says(error.text, "layer 0: its input is 0; 1 to 16384 are possible");
-    assert_int_equal(aq_net_spec_init_mlp(4, NULL, 0, 16385, AQ_ACTIVATION_RELU, &spec, &error),
-                     AQ_E_INVALID);
-    assert_says(error.text, "16385");
-    assert_memory_equal(&spec, &before, sizeof(spec));
+    EACH_ROW(i, rows) {
+        aq_net_spec before, spec;
+        aq_error error;
+        memset(&before, 0x5a, sizeof(before));
+        spec = before;
+        assert_refused(aq_net_spec_init_mlp(rows[i].inputs, hidden, rows[i].hidden_count,
+                                            rows[i].outputs, AQ_ACTIVATION_RELU, &spec, &error),
+                       AQ_E_INVALID, &error, rows[i].words);
+        assert_memory_equal(&spec, &before, sizeof(spec));
+    }
 }
 
 static void refuse(const aq_net_spec *spec, const char *words)
 {
     aq_error error = {0};
-    assert_int_equal(aq_net_spec_validate(spec, &error), AQ_E_INVALID);
-    assert_says(error.text, words);
+    assert_refused(aq_net_spec_validate(spec, &error), AQ_E_INVALID, &error, words);
 }
 
 TEST(what_a_peer_may_not_send_is_refused)

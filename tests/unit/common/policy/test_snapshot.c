@@ -22,6 +22,15 @@ static aq_net_spec spec_of(uint32_t inputs, uint32_t width, uint32_t outputs)
     return spec;
 }
 
+/* Of a network 4-8-9-2. */
+static aq_snapshot *snapshot_of(void)
+{
+    const aq_net_spec spec = spec_of(4, 8, 2);
+    aq_snapshot *snapshot = NULL;
+    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
+    return snapshot;
+}
+
 static void check_tensor(const uint8_t **end, const void *tensor, size_t bytes)
 {
     const uint8_t *at = tensor;
@@ -63,14 +72,12 @@ TEST(tensors_are_aligned_apart_and_zeroed)
 
 TEST(what_is_edited_is_what_is_viewed)
 {
-    aq_net_spec spec = spec_of(4, 8, 2);
-    aq_snapshot *snapshot = NULL;
+    aq_snapshot *snapshot = snapshot_of();
     aq_snapshot_layer_data data;
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     for (uint32_t i = 0; i < 3; i++) {
         aq_snapshot_layer_edit(snapshot, i, &data);
         memset(data.weights, (int)i + 1, snapshot->layers[i].weights_bytes);
-        data.bias[spec.layers[i].outputs - 1] = (float)i + 0.5f;
+        data.bias[snapshot->spec.layers[i].outputs - 1] = (float)i + 0.5f;
         assert_int_equal(data.scale == NULL, mixed[i] == AQ_FORMAT_F32);
         assert_int_equal(data.sum == NULL, mixed[i] == AQ_FORMAT_F32);
     }
@@ -81,7 +88,8 @@ TEST(what_is_edited_is_what_is_viewed)
         const uint8_t *weights = snapshot->layers[i].weights;
         assert_int_equal(weights[0], i + 1);
         assert_int_equal(weights[snapshot->layers[i].weights_bytes - 1], i + 1);
-        assert_true(snapshot->layers[i].bias[spec.layers[i].outputs - 1] == (float)i + 0.5f);
+        assert_true(snapshot->layers[i].bias[snapshot->spec.layers[i].outputs - 1] ==
+                    (float)i + 0.5f);
     }
     assert_true(snapshot->layers[2].scale[1] == 0.25f);
     assert_int_equal(snapshot->layers[2].sum[0], -7);
@@ -90,9 +98,7 @@ TEST(what_is_edited_is_what_is_viewed)
 
 TEST(sizes_count_what_travels)
 {
-    aq_net_spec spec = spec_of(4, 8, 2); /* 4-8-9-2 */
-    aq_snapshot *snapshot = NULL;
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
+    aq_snapshot *snapshot = snapshot_of();
     size_t int8_layers = (4 * 8 + 12 * 8) + (9 * 2 + 12 * 2);
     size_t f32_layer = 4 * (8 * 9 + 9);
     assert_int_equal(aq_snapshot_tensor_bytes(snapshot), int8_layers + f32_layer);
@@ -154,10 +160,8 @@ static void *hold_and_release(void *argument)
 
 TEST(references_are_counted_between_threads)
 {
-    aq_net_spec spec = spec_of(4, 8, 2);
-    aq_snapshot *snapshot = NULL;
+    aq_snapshot *snapshot = snapshot_of();
     pthread_t threads[THREADS];
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     snapshot->version = 9;
     for (int i = 0; i < THREADS; i++) {
         aq_snapshot *held = aq_snapshot_ref(snapshot);
@@ -171,11 +175,9 @@ TEST(references_are_counted_between_threads)
 
 TEST(a_shared_snapshot_cannot_be_edited)
 {
-    aq_net_spec spec = spec_of(4, 8, 2);
-    aq_snapshot *snapshot = NULL;
+    aq_snapshot *snapshot = snapshot_of();
     aq_snapshot_layer_data data;
     int status;
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     aq_snapshot_ref(snapshot);
     pid_t child = fork();
     assert_true(child >= 0);

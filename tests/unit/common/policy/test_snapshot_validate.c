@@ -66,221 +66,201 @@ static aq_snapshot *valid_snapshot(void)
     return snapshot;
 }
 
-static void accept(aq_snapshot *snapshot)
+static aq_snapshot *snapshot; /* valid, until a test changes it */
+
+static int make_valid(void **state)
 {
-    aq_error error = {0};
-    if (aq_snapshot_validate(snapshot, &error) != 0) {
-        fail_msg("refused: %s", error.text);
-    }
-    aq_snapshot_unref(snapshot);
+    (void)state;
+    snapshot = valid_snapshot();
+    return 0;
 }
 
-static void refuse(aq_snapshot *snapshot, int code, const char *words)
+static int drop(void **state)
+{
+    (void)state;
+    aq_snapshot_unref(snapshot);
+    return 0;
+}
+
+#define TEST_OF_POLICY(name) TEST_WITH(name, make_valid, drop)
+
+static void accept(void)
 {
     aq_error error = {0};
-    assert_int_equal(aq_snapshot_validate(snapshot, &error), code);
-    assert_int_equal(error.code, code);
-    if (strstr(error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-    }
+    assert_succeeds(aq_snapshot_validate(snapshot, &error), &error);
+}
+
+/* As it was changed; then there is a valid one again. */
+static void refuse(int code, const char *words)
+{
+    aq_error error = {0};
+    assert_refused(aq_snapshot_validate(snapshot, &error), code, &error, words);
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), code);
     aq_snapshot_unref(snapshot);
+    snapshot = valid_snapshot();
 }
 
-static aq_snapshot_layer_data edit(aq_snapshot *snapshot, uint32_t layer)
+static aq_snapshot_layer_data edit(uint32_t layer)
 {
     aq_snapshot_layer_data data;
     aq_snapshot_layer_edit(snapshot, layer, &data);
     return data;
 }
 
-TEST(a_whole_policy_is_valid)
+TEST_OF_POLICY(a_whole_policy_is_valid)
 {
-    accept(valid_snapshot());
+    accept();
 }
 
-TEST(version_zero_is_refused)
+TEST_OF_POLICY(version_zero_is_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->version = 0;
-    refuse(snapshot, AQ_E_CORRUPT, "version 0");
+    refuse(AQ_E_CORRUPT, "version 0");
 }
 
-TEST(a_task_name_ends_and_can_be_printed)
+TEST_OF_POLICY(a_task_name_ends_and_can_be_printed)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     memset(snapshot->task, 'x', sizeof(snapshot->task));
-    refuse(snapshot, AQ_E_CORRUPT, "name does not end");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "name does not end");
     snapshot->task[0] = '\0';
-    refuse(snapshot, AQ_E_CORRUPT, "name is empty");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "name is empty");
     snapshot->task[3] = '\033';
-    refuse(snapshot, AQ_E_CORRUPT, "not printable");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "not printable");
     snapshot->task[3] = (char)0xc3;
-    refuse(snapshot, AQ_E_CORRUPT, "not printable");
+    refuse(AQ_E_CORRUPT, "not printable");
 }
 
-TEST(a_measured_error_is_a_share_and_two_sizes)
+TEST_OF_POLICY(a_measured_error_is_a_share_and_two_sizes)
 {
     const float bad_shares[] = {-0.1f, 1.1f, NAN};
     const float bad_sizes[] = {-1.0f, INFINITY, NAN};
     for (int i = 0; i < 3; i++) {
-        aq_snapshot *snapshot = valid_snapshot();
         snapshot->quant_error.action_disagreement = bad_shares[i];
-        refuse(snapshot, AQ_E_CORRUPT, "share of differing actions");
-        snapshot = valid_snapshot();
+        refuse(AQ_E_CORRUPT, "share of differing actions");
         snapshot->quant_error.output_rms = bad_sizes[i];
-        refuse(snapshot, AQ_E_CORRUPT, "output error");
-        snapshot = valid_snapshot();
+        refuse(AQ_E_CORRUPT, "output error");
         snapshot->quant_error.output_max = bad_sizes[i];
-        refuse(snapshot, AQ_E_CORRUPT, "output error");
+        refuse(AQ_E_CORRUPT, "output error");
     }
 }
 
-TEST(a_broken_network_is_refused)
+TEST_OF_POLICY(a_broken_network_is_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->spec.layers[1].activation = 9;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 1: unknown activation 9");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "layer 1: unknown activation 9");
     snapshot->spec.layer_count = 17;
-    refuse(snapshot, AQ_E_CORRUPT, "17 layers");
+    refuse(AQ_E_CORRUPT, "17 layers");
 }
 
-TEST(a_broken_schema_is_refused)
+TEST_OF_POLICY(a_broken_schema_is_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->schema.obs.rank = 9;
-    refuse(snapshot, AQ_E_SCHEMA, "policy: observation");
+    refuse(AQ_E_SCHEMA, "policy: observation");
 }
 
-TEST(inputs_that_do_not_fit_the_observation_are_refused)
+TEST_OF_POLICY(inputs_that_do_not_fit_the_observation_are_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->schema.obs.shape[0] = snapshot->schema.obs.bound_count = INPUTS - 1;
-    refuse(snapshot, AQ_E_SCHEMA, "takes 5 values, an observation has 4");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_SCHEMA, "takes 5 values, an observation has 4");
     aq_space_init_discrete(&snapshot->schema.obs, INPUTS);
-    refuse(snapshot, AQ_E_SCHEMA, "discrete choice");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_SCHEMA, "discrete choice");
     snapshot->schema.obs.dtype = AQ_DTYPE_U8; /* bytes are made floats before the network */
-    accept(snapshot);
+    accept();
 }
 
-TEST(outputs_that_do_not_fit_the_actions_are_refused)
+TEST_OF_POLICY(outputs_that_do_not_fit_the_actions_are_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->schema.action.choice_count = CHOICES + 1;
-    refuse(snapshot, AQ_E_SCHEMA, "gives 3 values for 4 choices");
+    refuse(AQ_E_SCHEMA, "gives 3 values for 4 choices");
 }
 
-TEST(an_unknown_head_is_of_another_version)
+TEST_OF_POLICY(an_unknown_head_is_of_another_version)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->head = 99;
-    refuse(snapshot, AQ_E_VERSION, "unknown rule to act by 99");
+    refuse(AQ_E_VERSION, "unknown rule to act by 99");
 }
 
-TEST(an_unknown_format_is_of_another_version)
+TEST_OF_POLICY(an_unknown_format_is_of_another_version)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->layers[2].format = 9;
-    refuse(snapshot, AQ_E_VERSION, "layer 2: unknown weight format 9");
+    refuse(AQ_E_VERSION, "layer 2: unknown weight format 9");
 }
 
-TEST(tensors_of_another_format_or_size_are_not_read)
+TEST_OF_POLICY(tensors_of_another_format_or_size_are_not_read)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->layers[0].format = AQ_FORMAT_F32; /* four times the bytes that are there */
-    refuse(snapshot, AQ_E_CORRUPT, "layer 0: tensors of another size");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "layer 0: tensors of another size");
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 1: tensors of another size");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "layer 1: tensors of another size");
     snapshot->layers[2].weights_bytes--;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 2: tensors of another size");
-    snapshot = valid_snapshot();
+    refuse(AQ_E_CORRUPT, "layer 2: tensors of another size");
     snapshot->layers[2].sum = NULL;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 2: tensors of another size");
+    refuse(AQ_E_CORRUPT, "layer 2: tensors of another size");
 }
 
-TEST(a_bad_fp32_weight_is_named_by_layer_and_row)
+TEST_OF_POLICY(a_bad_fp32_weight_is_named_by_layer_and_row)
 {
-    aq_snapshot *snapshot = valid_snapshot();
-    ((float *)edit(snapshot, 1).weights)[17 * WIDTH + 69] = NAN;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 17: a weight is NaN or infinite");
-    snapshot = valid_snapshot();
-    ((float *)edit(snapshot, 1).weights)[WIDTH * WIDTH - 1] = INFINITY;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 69");
+    ((float *)edit(1).weights)[17 * WIDTH + 69] = NAN;
+    refuse(AQ_E_CORRUPT, "layer 1, row 17: a weight is NaN or infinite");
+    ((float *)edit(1).weights)[WIDTH * WIDTH - 1] = INFINITY;
+    refuse(AQ_E_CORRUPT, "layer 1, row 69");
 }
 
-TEST(a_bad_bias_is_named_by_layer_and_row)
+TEST_OF_POLICY(a_bad_bias_is_named_by_layer_and_row)
 {
-    aq_snapshot *snapshot = valid_snapshot();
-    edit(snapshot, 0).bias[69] = NAN;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 69: a bias is NaN or infinite");
-    snapshot = valid_snapshot();
-    edit(snapshot, 2).bias[0] = -INFINITY;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 0: a bias");
+    edit(0).bias[69] = NAN;
+    refuse(AQ_E_CORRUPT, "layer 0, row 69: a bias is NaN or infinite");
+    edit(2).bias[0] = -INFINITY;
+    refuse(AQ_E_CORRUPT, "layer 2, row 0: a bias");
 }
 
-TEST(a_bad_value_of_an_array_is_named_by_its_place)
+TEST_OF_POLICY(a_bad_value_of_an_array_is_named_by_its_place)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     aq_snapshot_arrays_edit(snapshot)[1] = NAN;
-    refuse(snapshot, AQ_E_CORRUPT, "value 1 of its arrays is NaN");
+    refuse(AQ_E_CORRUPT, "value 1 of its arrays is NaN");
 }
 
-TEST(a_policy_has_one_end)
+TEST_OF_POLICY(a_policy_has_one_end)
 {
-    aq_snapshot *snapshot = valid_snapshot();
     snapshot->spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
-    refuse(snapshot, AQ_E_CORRUPT, "a network with 2 ends; a policy has one");
+    refuse(AQ_E_CORRUPT, "a network with 2 ends; a policy has one");
 }
 
-TEST(a_scale_is_positive_and_leaves_room_for_127)
+TEST_OF_POLICY(a_scale_is_positive_and_leaves_room_for_127)
 {
     const float bad[] = {0.0f, -0.01f, NAN, INFINITY, FLT_MAX};
     for (int i = 0; i < 5; i++) {
-        aq_snapshot *snapshot = valid_snapshot();
-        edit(snapshot, 0).scale[42] = bad[i];
-        refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 42: a scale of");
+        edit(0).scale[42] = bad[i];
+        refuse(AQ_E_CORRUPT, "layer 0, row 42: a scale of");
     }
-    aq_snapshot *snapshot = valid_snapshot();
-    edit(snapshot, 0).scale[42] = FLT_MAX / 127.0f;
-    accept(snapshot);
+    edit(0).scale[42] = FLT_MAX / 127.0f;
+    accept();
 }
 
 /* With its sum adjusted, so that nothing but the value itself is wrong. */
-TEST(minus_128_is_refused_at_every_place)
+TEST_OF_POLICY(minus_128_is_refused_at_every_place)
 {
     for (uint32_t i = 0; i < WIDTH; i++) {
-        aq_snapshot *snapshot = valid_snapshot();
-        aq_snapshot_layer_data data = edit(snapshot, 2);
+        aq_snapshot_layer_data data = edit(2);
         int8_t *weight = (int8_t *)data.weights + WIDTH + i;
         data.sum[1] += -128 - *weight;
         *weight = -128;
-        refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 1: a weight of -128");
+        refuse(AQ_E_CORRUPT, "layer 2, row 1: a weight of -128");
     }
 }
 
-TEST(a_sum_that_is_not_the_sum_is_refused)
+TEST_OF_POLICY(a_sum_that_is_not_the_sum_is_refused)
 {
-    aq_snapshot *snapshot = valid_snapshot();
-    edit(snapshot, 2).sum[2]++;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 2: the weights add up to");
-    snapshot = valid_snapshot();
-    ((int8_t *)edit(snapshot, 0).weights)[3] ^= 1;
-    refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 0: the weights add up to");
+    edit(2).sum[2]++;
+    refuse(AQ_E_CORRUPT, "layer 2, row 2: the weights add up to");
+    ((int8_t *)edit(0).weights)[3] ^= 1;
+    refuse(AQ_E_CORRUPT, "layer 0, row 0: the weights add up to");
 }
 
 TEST(the_widest_row_of_extremes_adds_up)
 {
     const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
     aq_net_spec spec;
-    aq_snapshot *snapshot = NULL;
     const float low = -1.0f, high = 1.0f;
     assert_int_equal(
         aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, NULL, 0, 2, AQ_ACTIVATION_NONE, &spec, NULL), 0);
@@ -291,11 +271,12 @@ TEST(the_widest_row_of_extremes_adds_up)
     snapshot->schema.obs.shape[0] = AQ_NET_WIDTH_MAX;
     aq_space_init_discrete(&snapshot->schema.action, 2);
     snapshot->head = AQ_HEAD_ARGMAX;
-    aq_snapshot_layer_data data = edit(snapshot, 0);
+    aq_snapshot_layer_data data = edit(0);
     memset(data.weights, 127, AQ_NET_WIDTH_MAX);
     memset((int8_t *)data.weights + AQ_NET_WIDTH_MAX, -127, AQ_NET_WIDTH_MAX);
     data.sum[0] = 127 * 16384;
     data.sum[1] = -127 * 16384;
     data.scale[0] = data.scale[1] = 1.0f;
-    accept(snapshot);
+    accept();
+    aq_snapshot_unref(snapshot);
 }

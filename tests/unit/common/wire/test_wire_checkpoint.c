@@ -84,7 +84,6 @@ static void changed_setup(changed *it)
 
 static void changed_teardown(changed *it)
 {
-    aq_snapshot_unref(it->original.best_policy);
     aq_buffer_fini(&it->frame);
     if (it->message != NULL) {
         protobuf_c_message_free_unpacked(&it->message->base, NULL);
@@ -298,15 +297,13 @@ TEST_IN(changed, it, more_shards_than_there_can_be_are_refused)
 /* Puts another policy into the checkpoint. */
 static void set_best_policy(changed *it, aq_snapshot *snapshot)
 {
-    aq_buffer frame;
-    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
+    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
     free(it->message->best_policy.data);
-    it->message->best_policy.data = malloc(frame.size);
+    it->message->best_policy.data = malloc(frame->size);
     assert_non_null(it->message->best_policy.data);
-    memcpy(it->message->best_policy.data, frame.data, frame.size);
-    it->message->best_policy.len = frame.size;
-    aq_buffer_fini(&frame);
+    memcpy(it->message->best_policy.data, frame->data, frame->size);
+    it->message->best_policy.len = frame->size;
     aq_snapshot_unref(snapshot);
 }
 
@@ -352,11 +349,9 @@ TEST_IN(changed, it, each_allocation_of_writing_may_fail)
 TEST_IN(changed, it, a_checkpoint_past_the_limit_is_not_begun)
 {
     size_t size = it->frame.size;
-    aq_buffer small;
     for (size_t limit = 1; limit < size; limit += 7) {
-        aq_buffer_init(&small, limit);
-        assert_int_equal(aq_wire_checkpoint_pack(&it->original, &small), AQ_E_TOO_BIG);
-        assert_int_equal(small.size, 0);
-        aq_buffer_fini(&small);
+        aq_buffer *small = buffer_up_to(limit);
+        assert_int_equal(aq_wire_checkpoint_pack(&it->original, small), AQ_E_TOO_BIG);
+        assert_int_equal(small->size, 0);
     }
 }

@@ -35,7 +35,6 @@ static void fixture_teardown(fixture *all)
     if (all->message != NULL) {
         protobuf_c_message_free_unpacked(&all->message->base, NULL);
     }
-    aq_snapshot_unref(all->base);
     aq_snapshot_unref(all->next);
     aq_buffer_fini(&all->frame);
 }

@@ -260,13 +260,11 @@ TEST_IN(changed, it, the_largest_size_is_a_close_bound)
 TEST_IN(changed, it, a_frame_past_the_limit_is_not_begun)
 {
     size_t size = it->frame.size;
-    aq_buffer small;
     for (size_t limit = 4; limit < size + 3; limit++) {
-        aq_buffer_init(&small, limit);
-        assert_int_equal(aq_buffer_append(&small, "abc", 3), 0);
-        assert_int_equal(aq_wire_experience_pack(&it->original, &it->layout, &small), AQ_E_TOO_BIG);
-        assert_int_equal(small.size, 3);
-        aq_buffer_fini(&small);
+        aq_buffer *small = buffer_up_to(limit);
+        assert_int_equal(aq_buffer_append(small, "abc", 3), 0);
+        assert_int_equal(aq_wire_experience_pack(&it->original, &it->layout, small), AQ_E_TOO_BIG);
+        assert_int_equal(small->size, 3);
     }
 }
 

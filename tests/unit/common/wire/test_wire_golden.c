@@ -40,11 +40,9 @@ static void to_hex(const aq_buffer *frame, aq_buffer *out)
 
 static void write_golden(const char *path, const aq_buffer *frame)
 {
-    aq_buffer hex;
-    aq_buffer_init(&hex, FILE_BYTES_MAX);
-    to_hex(frame, &hex);
-    assert_int_equal(aq_file_write_atomic(path, hex.data, hex.size, NULL), 0);
-    aq_buffer_fini(&hex);
+    aq_buffer *hex = buffer_up_to(FILE_BYTES_MAX);
+    to_hex(frame, hex);
+    assert_int_equal(aq_file_write_atomic(path, hex->data, hex->size, NULL), 0);
 }
 
 static uint8_t hex_digit(uint8_t digit)
@@ -57,18 +55,16 @@ static uint8_t hex_digit(uint8_t digit)
 
 static void read_golden(const char *path, aq_buffer *out)
 {
-    aq_buffer hex;
-    aq_buffer_init(&hex, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, &hex, NULL), 0);
-    for (size_t i = 0; i + 1 < hex.size; i++) {
-        if (hex.data[i] == '\n') {
+    aq_buffer *hex = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, hex, NULL), 0);
+    for (size_t i = 0; i + 1 < hex->size; i++) {
+        if (hex->data[i] == '\n') {
             continue;
         }
-        uint8_t byte = (uint8_t)(hex_digit(hex.data[i]) << 4 | hex_digit(hex.data[i + 1]));
+        uint8_t byte = (uint8_t)(hex_digit(hex->data[i]) << 4 | hex_digit(hex->data[i + 1]));
         assert_int_equal(aq_buffer_append(out, &byte, 1), 0);
         i++;
     }
-    aq_buffer_fini(&hex);
 }
 
 /* Compares `frame` with the file, and leaves the file's bytes in it. */
@@ -120,7 +116,6 @@ TEST(a_policy_frame_has_not_changed)
     assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(read->layers[1].format, AQ_FORMAT_F32);
     assert_int_equal(((const int8_t *)read->layers[0].weights)[0], 127);
-    aq_snapshot_unref(snapshot);
     aq_snapshot_unref(read);
 }
 
@@ -139,7 +134,6 @@ TEST(a_policy_delta_has_not_changed)
     assert_int_equal(aq_wire_delta_apply(delta, base, &read, NULL), 0);
     assert_same_policy(next, read);
     aq_wire_delta_close(delta);
-    aq_snapshot_unref(base);
     aq_snapshot_unref(next);
     aq_snapshot_unref(read);
 }
@@ -164,7 +158,6 @@ TEST(a_checkpoint_has_not_changed)
     assert_golden("checkpoint", frame);
     assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
-    aq_snapshot_unref(checkpoint.best_policy);
     aq_checkpoint_fini(&read);
 }
 

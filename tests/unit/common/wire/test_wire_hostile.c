@@ -108,9 +108,7 @@ static void make_experience(aq_buffer *out)
 
 static void make_policy(aq_buffer *out)
 {
-    aq_snapshot *snapshot = fixture_snapshot();
-    assert_int_equal(aq_wire_policy_pack(snapshot, out), 0);
-    aq_snapshot_unref(snapshot);
+    assert_int_equal(aq_wire_policy_pack(fixture_snapshot(), out), 0);
 }
 
 static void make_compact_policy(aq_buffer *out)
@@ -136,7 +134,6 @@ static void make_checkpoint(aq_buffer *out)
     fixture_checkpoint(&checkpoint);
     checkpoint.best_policy = fixture_snapshot();
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, out), 0);
-    aq_snapshot_unref(checkpoint.best_policy);
 }
 
 static void make_announce(aq_buffer *out)
@@ -162,66 +159,57 @@ static const frame_kind kinds[] = {
 TEST(a_frame_that_was_cut_off_is_refused)
 {
     EACH_ROW(k, kinds) {
-        aq_buffer frame;
-        aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-        kinds[k].make(&frame);
-        assert_int_equal(kinds[k].decode(&frame), 0);
-        for (size_t size = frame.size; size > 0; size--) {
-            aq_buffer cut = {.data = frame.data, .size = size - 1, .size_max = size};
+        aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+        kinds[k].make(frame);
+        assert_int_equal(kinds[k].decode(frame), 0);
+        for (size_t size = frame->size; size > 0; size--) {
+            aq_buffer cut = {.data = frame->data, .size = size - 1, .size_max = size};
             assert_int_not_equal(kinds[k].decode(&cut), 0);
         }
-        aq_buffer_fini(&frame);
     }
 }
 
 TEST(a_payload_that_was_cut_off_gives_nothing_invalid)
 {
     EACH_ROW(k, kinds) {
-        aq_buffer frame, cut;
         size_t size;
-        aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-        aq_buffer_init(&cut, FIXTURE_FRAME_MAX);
-        kinds[k].make(&frame);
-        const uint8_t *payload = fixture_payload(&frame, &size);
+        aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+        aq_buffer *cut = buffer_up_to(FIXTURE_FRAME_MAX);
+        kinds[k].make(frame);
+        const uint8_t *payload = fixture_payload(frame, &size);
         for (size_t kept = 0; kept <= size; kept++) {
-            fixture_frame(payload, kept, kinds[k].kind, &cut);
-            int rc = kinds[k].decode(&cut);
+            fixture_frame(payload, kept, kinds[k].kind, cut);
+            int rc = kinds[k].decode(cut);
             assert_true(kept < size || rc == 0);
         }
-        aq_buffer_fini(&frame);
-        aq_buffer_fini(&cut);
     }
 }
 
 static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *frame, int rounds)
 {
-    aq_buffer flipped;
     size_t size;
     uint32_t accepted = 0;
     const uint8_t *payload = fixture_payload(frame, &size);
-    aq_buffer_init(&flipped, FIXTURE_FRAME_MAX);
+    aq_buffer *flipped = buffer_up_to(FIXTURE_FRAME_MAX);
     for (int i = 0; i < rounds; i++) {
-        fixture_frame(payload, size, kind->kind, &flipped);
+        fixture_frame(payload, size, kind->kind, flipped);
         for (uint64_t flips = 1 + aq_rng_below(rng, 4); flips > 0; flips--) {
             size_t at = AQ_FRAME_HEADER_BYTES + (size_t)aq_rng_below(rng, size);
-            flipped.data[at] ^= (uint8_t)(1u << aq_rng_below(rng, 8));
+            flipped->data[at] ^= (uint8_t)(1u << aq_rng_below(rng, 8));
         }
-        aq_frame_end(&flipped, 0, kind->kind);
-        accepted += kind->decode(&flipped) == 0;
+        aq_frame_end(flipped, 0, kind->kind);
+        accepted += kind->decode(flipped) == 0;
     }
     assert_true(accepted > 0); /* numbers were flipped, and not only tags */
-    aq_buffer_fini(&flipped);
 }
 
 TEST(flipped_bits_give_nothing_invalid)
 {
     aq_rng rng = rng_of(fixture_seed(), 6);
     EACH_ROW(k, kinds) {
-        aq_buffer frame;
-        aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-        kinds[k].make(&frame);
-        flip_bits(&rng, &kinds[k], &frame, 5000);
-        aq_buffer_fini(&frame);
+        aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+        kinds[k].make(frame);
+        flip_bits(&rng, &kinds[k], frame, 5000);
     }
 }
 
@@ -229,18 +217,15 @@ TEST(flipped_bits_give_nothing_invalid)
 TEST(a_payload_sent_twice_in_one_frame_gives_nothing_invalid)
 {
     EACH_ROW(k, kinds) {
-        aq_buffer frame, twice;
         size_t size;
-        aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
-        aq_buffer_init(&twice, FIXTURE_FRAME_MAX);
-        kinds[k].make(&frame);
-        const uint8_t *payload = fixture_payload(&frame, &size);
-        fixture_frame(payload, size, kinds[k].kind, &twice);
-        assert_int_equal(aq_buffer_append(&twice, payload, size), 0);
-        aq_frame_end(&twice, 0, kinds[k].kind);
-        (void)kinds[k].decode(&twice);
-        aq_buffer_fini(&frame);
-        aq_buffer_fini(&twice);
+        aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
+        aq_buffer *twice = buffer_up_to(FIXTURE_FRAME_MAX);
+        kinds[k].make(frame);
+        const uint8_t *payload = fixture_payload(frame, &size);
+        fixture_frame(payload, size, kinds[k].kind, twice);
+        assert_int_equal(aq_buffer_append(twice, payload, size), 0);
+        aq_frame_end(twice, 0, kinds[k].kind);
+        (void)kinds[k].decode(twice);
     }
 }
 

@@ -72,7 +72,6 @@ static void changed_teardown(changed *it)
     if (it->message != NULL) {
         protobuf_c_message_free_unpacked(&it->message->base, NULL);
     }
-    aq_snapshot_unref(it->snapshot);
     aq_buffer_fini(&it->frame);
 }
 
@@ -209,7 +208,6 @@ TEST(a_policy_survives_a_file)
     assert_int_equal(aq_policy_file_write(path, written, NULL), 0);
     assert_int_equal(aq_policy_file_read(path, &read, NULL), 0);
     assert_same_policy(written, read);
-    aq_snapshot_unref(written);
     aq_snapshot_unref(read);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(dir), 0);
@@ -257,5 +255,4 @@ TEST(a_policy_is_no_announcement)
     assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL),
                      AQ_E_INVALID);
     assert_true(run_id == 1 && version == 2);
-    aq_snapshot_unref(snapshot);
 }

@@ -78,15 +78,6 @@ TEST(arrays_with_names_that_do_not_fit_are_refused)
                    "5 arrays; at most 4");
 }
 
-TEST(settings_survive_their_message)
-{
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
-    aq_wire_settings_to(&settings, &view);
-    assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), 0);
-    assert_memory_equal(&back, &settings, sizeof(settings));
-}
-
 static void assert_survives_packing(const aq_run_settings *settings)
 {
     static uint8_t bytes[4096];
@@ -106,6 +97,7 @@ static void assert_survives_packing(const aq_run_settings *settings)
 TEST(settings_survive_packing)
 {
     aq_run_settings settings = run_settings_kit();
+    assert_survives_packing(&settings);
     settings.evaluation_threshold = NAN;
     settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
     settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0};
@@ -142,35 +134,43 @@ TEST(a_schema_that_can_not_be_is_refused)
     assert_schema_refused(&view.message, "unknown kind of space 3");
 }
 
-TEST(a_network_of_too_many_layers_is_refused)
+TEST(a_network_of_too_many_layers_or_none_is_refused)
 {
     Actorq__V1__Network message;
     aq_net_spec spec;
     aq_error error;
     actorq__v1__network__init(&message);
+    assert_int_equal(aq_wire_network_from(&message, &spec, NULL), AQ_E_CORRUPT);
+    assert_int_equal(aq_wire_network_from(NULL, &spec, NULL), AQ_E_CORRUPT);
     message.n_layers = AQ_NET_LAYERS_MAX + 1;
     assert_refused(aq_wire_network_from(&message, &spec, &error), AQ_E_CORRUPT, &error,
                    "17 layers");
 }
 
-TEST(a_network_without_layers_is_refused)
+/* Settings, and the message that is made of them. */
+typedef struct travel {
+    aq_run_settings settings;
+    aq_wire_settings_view view;
+} travel;
+
+static travel *depart(void)
 {
-    Actorq__V1__Network message;
-    aq_net_spec spec;
-    actorq__v1__network__init(&message);
-    assert_int_equal(aq_wire_network_from(&message, &spec, NULL), AQ_E_CORRUPT);
-    assert_int_equal(aq_wire_network_from(NULL, &spec, NULL), AQ_E_CORRUPT);
+    static travel it;
+    it.settings = run_settings_kit();
+    aq_wire_settings_to(&it.settings, &it.view);
+    return &it;
 }
 
-TEST(settings_out_of_bounds_are_refused)
+/* As the message was changed; then it is that of the settings again. */
+static void refuse(travel *it, int code, const char *words)
 {
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
+    aq_run_settings back;
     aq_error error = {0};
-    aq_wire_settings_to(&settings, &view);
-    view.message.n_step = 0;
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
-                   "items of 0 transitions");
+    memset(&back, 0x5a, sizeof(back));
+    const aq_run_settings untouched = back;
+    assert_refused(aq_wire_settings_from(&it->view.message, &back, &error), code, &error, words);
+    assert_memory_equal(&back, &untouched, sizeof(back));
+    aq_wire_settings_to(&it->settings, &it->view);
 }
 
 TEST(all_tables_survive_packing)
@@ -191,71 +191,42 @@ TEST(all_tables_survive_packing)
     assert_survives_packing(&settings);
 }
 
-TEST(settings_without_tables_are_refused)
+TEST(settings_that_can_not_be_are_refused)
 {
     Actorq__V1__TableSettings *nine[AQ_TABLES_MAX + 1];
-    char long_name[AQ_TABLE_NAME_MAX + 1] = "a-name-of-32-letters-is-one-more";
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
-    aq_error error = {0};
-    aq_wire_settings_to(&settings, &view);
-    view.message.n_tables = 0; /* as a peer of before there were tables */
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
-                   "0 tables");
+    char task[AQ_TASK_NAME_MAX + 1] = {0};
+    travel *it = depart();
+    it->view.message.n_step = 0;
+    refuse(it, AQ_E_INVALID, "items of 0 transitions");
+    it->view.message.n_tables = 0; /* as a peer of before there were tables */
+    refuse(it, AQ_E_INVALID, "0 tables");
     for (int i = 0; i <= AQ_TABLES_MAX; i++) {
-        nine[i] = &view.tables[0];
+        nine[i] = &it->view.tables[0];
     }
-    view.message.n_tables = AQ_TABLES_MAX + 1;
-    view.message.tables = nine;
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
-                   "9 tables");
-    aq_wire_settings_to(&settings, &view);
-    view.tables[0].name = long_name;
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
-                   "name of a table");
-}
-
-TEST(settings_with_another_hash_are_refused)
-{
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
-    aq_wire_settings_to(&settings, &view);
-    view.message.schema_hash ^= 1;
-    assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), AQ_E_SCHEMA);
-    assert_int_equal(aq_wire_settings_from(NULL, &back, NULL), AQ_E_INVALID);
+    it->view.message.n_tables = AQ_TABLES_MAX + 1;
+    it->view.message.tables = nine;
+    refuse(it, AQ_E_INVALID, "9 tables");
+    it->view.tables[0].name = (char *)(uintptr_t) "a-name-of-32-letters-is-one-more";
+    refuse(it, AQ_E_CORRUPT, "name of a table");
+    it->view.message.schema_hash ^= 1;
+    refuse(it, AQ_E_SCHEMA, "");
+    memset(task, 'x', AQ_TASK_NAME_MAX);
+    it->view.message.task = task;
+    refuse(it, AQ_E_CORRUPT, "task");
+    assert_int_equal(aq_wire_settings_from(NULL, &it->settings, NULL), AQ_E_INVALID);
 }
 
 TEST(columns_that_cannot_be_recorded_are_refused_in_words)
 {
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
-    aq_error error = {0};
-    settings.recorded[0] = (aq_column){"obs", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
-    settings.recorded_count = 1;
-    aq_wire_settings_to(&settings, &view);
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
-                   "two columns of the name obs");
-    view.recorded[0].name = (char *)(uintptr_t) "a_name_of_more_than_a_few_letters";
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
-                   "the name of a column");
-    view.message.n_recorded = AQ_COLUMNS_RECORDED_MAX + 1;
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID, &error,
-                   "5 recorded columns; up to 4");
-}
-
-TEST(a_task_whose_name_is_too_long_is_refused)
-{
-    char name[AQ_TASK_NAME_MAX + 1];
-    aq_run_settings settings, back;
-    aq_wire_settings_view view;
-    aq_error error;
-    memset(name, 'x', sizeof(name));
-    name[AQ_TASK_NAME_MAX] = '\0';
-    settings = run_settings_kit();
-    aq_wire_settings_to(&settings, &view);
-    view.message.task = name;
-    assert_refused(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
-                   "task");
+    travel *it = depart();
+    it->settings.recorded[0] = (aq_column){"obs", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
+    it->settings.recorded_count = 1;
+    aq_wire_settings_to(&it->settings, &it->view);
+    refuse(it, AQ_E_INVALID, "two columns of the name obs");
+    it->view.recorded[0].name = (char *)(uintptr_t) "a_name_of_more_than_a_few_letters";
+    refuse(it, AQ_E_CORRUPT, "the name of a column");
+    it->view.message.n_recorded = AQ_COLUMNS_RECORDED_MAX + 1;
+    refuse(it, AQ_E_INVALID, "5 recorded columns; up to 4");
 }
 
 /* ---- what has a row in the configuration ---------------------------------------------------- */
@@ -296,41 +267,27 @@ TEST(each_setting_that_members_see_survives_packing)
 
 TEST(settings_that_members_do_not_see_do_not_travel)
 {
-    aq_run_settings settings = run_settings_kit(), back;
-    aq_wire_settings_view view;
-    settings.config.learner.batch_size = 64;
-    aq_wire_settings_to(&settings, &view);
-    for (size_t i = 0; i < view.message.n_values; i++) {
-        assert_null(strstr(view.values[i].key, "learner."));
-    }
-    assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), 0);
-    assert_int_equal(back.config.learner.batch_size, 0);
-}
-
-static void assert_values_refused(const aq_wire_settings_view *view, const char *words)
-{
+    travel *it = depart();
     aq_run_settings back;
-    aq_error error = {0};
-    memset(&back, 0x5a, sizeof(back));
-    const aq_run_settings untouched = back;
-    assert_refused(aq_wire_settings_from(&view->message, &back, &error), AQ_E_INVALID, &error,
-                   words);
-    assert_memory_equal(&back, &untouched, sizeof(back));
+    it->settings.config.learner.batch_size = 64;
+    aq_wire_settings_to(&it->settings, &it->view);
+    for (size_t i = 0; i < it->view.message.n_values; i++) {
+        assert_null(strstr(it->view.values[i].key, "learner."));
+    }
+    assert_int_equal(aq_wire_settings_from(&it->view.message, &back, NULL), 0);
+    assert_int_equal(back.config.learner.batch_size, 0);
 }
 
 TEST(each_setting_is_held_to_its_row_and_named)
 {
     static char bad[][24] = {"", "x", "-1", "nan", "inf", "1e300", "99999999999999999999", "\x01"};
-    const aq_run_settings settings = run_settings_kit();
-    aq_wire_settings_view view;
-    aq_wire_settings_to(&settings, &view);
-    const size_t count = view.message.n_values;
+    travel *it = depart();
+    const size_t count = it->view.message.n_values;
     assert_true(count > 20);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
-            aq_wire_settings_to(&settings, &view);
-            view.values[i].value = bad[k];
-            assert_values_refused(&view, view.values[i].key);
+            it->view.values[i].value = bad[k];
+            refuse(it, AQ_E_INVALID, it->view.values[i].key);
         }
     }
 }
@@ -345,31 +302,26 @@ TEST(settings_that_are_unknown_missing_or_there_twice_are_named)
         {"", " is no setting"},
         {"actor.count", "actor.count is there twice"},
     };
-    const aq_run_settings settings = run_settings_kit();
-    aq_wire_settings_view view;
+    travel *it = depart();
     EACH_ROW(i, refusals) {
-        aq_wire_settings_to(&settings, &view);
-        view.values[view.message.n_values - 1].key = (char *)(uintptr_t)refusals[i].key;
-        view.values[view.message.n_values - 1].value = view.values[0].value;
-        assert_values_refused(&view, refusals[i].words);
+        Actorq__V1__SettingValue *last = &it->view.values[it->view.message.n_values - 1];
+        last->key = (char *)(uintptr_t)refusals[i].key;
+        last->value = it->view.values[0].value;
+        refuse(it, AQ_E_INVALID, refusals[i].words);
     }
-    aq_wire_settings_to(&settings, &view);
-    view.message.n_values--;
-    assert_values_refused(&view, "log.level is missing; is the learner of another version?");
-    view.message.n_values = 0; /* as a learner of before they travelled so */
-    assert_values_refused(&view, "replay.chunk_length is missing");
+    it->view.message.n_values--;
+    refuse(it, AQ_E_INVALID, "log.level is missing; is the learner of another version?");
+    it->view.message.n_values = 0; /* as a learner of before they travelled so */
+    refuse(it, AQ_E_INVALID, "replay.chunk_length is missing");
 }
 
 TEST(a_key_or_a_value_may_be_as_long_as_a_message)
 {
     static char text[1 << 20];
-    const aq_run_settings settings = run_settings_kit();
-    aq_wire_settings_view view;
+    travel *it = depart();
     memset(text, 'x', sizeof(text) - 1);
-    aq_wire_settings_to(&settings, &view);
-    view.values[0].value = text;
-    assert_values_refused(&view, "...' is not a whole number");
-    aq_wire_settings_to(&settings, &view);
-    view.values[0].key = text;
-    assert_values_refused(&view, "xxx is no setting that members know");
+    it->view.values[0].value = text;
+    refuse(it, AQ_E_INVALID, "...' is not a whole number");
+    it->view.values[0].key = text;
+    refuse(it, AQ_E_INVALID, "xxx is no setting that members know");
 }

@@ -99,6 +99,11 @@ static void fill_fixed_f32(aq_snapshot *snapshot)
     data.bias[1] = 0.5f;
 }
 
+static void unref_snapshot(void *snapshot)
+{
+    aq_snapshot_unref(snapshot);
+}
+
 aq_snapshot *fixture_snapshot(void)
 {
     const uint32_t hidden = 3;
@@ -117,6 +122,7 @@ aq_snapshot *fixture_snapshot(void)
     fill_fixed_int8(snapshot);
     fill_fixed_f32(snapshot);
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
+    at_end(unref_snapshot, snapshot);
     return snapshot;
 }
 

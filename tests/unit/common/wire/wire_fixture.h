@@ -47,7 +47,7 @@ void fixture_layout(aq_layout *ret_layout);
 /* Two chunks of one episode: the second repeats two transitions and ends it. */
 void fixture_experience(aq_experience *ret_experience);
 
-/* A network 4-3r-2 whose first layer is int8 and whose second is fp32. */
+/* A network 4-3r-2 whose first layer is int8 and whose second is fp32; given back at the end. */
 aq_snapshot *fixture_snapshot(void);
 
 /* Of the snapshot's network; arrays are static, `best_policy` is the caller's to set. */
