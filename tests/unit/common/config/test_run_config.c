@@ -10,6 +10,8 @@
 #include "common/experience/batch.h"
 #include "tests/support/test.h"
 
+enum { SETTINGS_MAX = 4 };
+
 static aq_run_config defaults(void)
 {
     aq_run_config config;
@@ -22,6 +24,15 @@ static void set(aq_run_config *config, const char *assignment)
 {
     aq_error error = {0};
     assert_succeeds(aq_settings_assign(aq_run_config_table(), assignment, config, &error), &error);
+}
+
+static aq_run_config config_with(const char *const settings[SETTINGS_MAX])
+{
+    aq_run_config config = defaults();
+    for (size_t i = 0; i < SETTINGS_MAX && settings[i] != NULL; i++) {
+        set(&config, settings[i]);
+    }
+    return config;
 }
 
 static void accept(const aq_run_config *config)
@@ -246,10 +257,11 @@ TEST(a_threshold_that_is_none_is_refused)
 }
 
 typedef struct conflict {
-    const char *settings[4]; /* up to four assignments */
-    const char *words[5];    /* what the message must say */
+    const char *settings[SETTINGS_MAX]; /* assignments */
+    const char *words[5];               /* what the message must say */
 } conflict;
 
+/* Also those with which somebody would wait for ever, or something would be lost. */
 TEST(settings_that_contradict_each_other_are_refused)
 {
     static const conflict conflicts[] = {
@@ -283,19 +295,42 @@ TEST(settings_that_contradict_each_other_are_refused)
          {"learner.qat_bits 8", "quantizer.formula must be symmetric"}},
         {{"learner.qat_bits=8", "quantizer.layer_formats=0:fp32"},
          {"learner.qat_bits 8", "quantizer.layer_formats empty"}},
+        {{"learner.table=mian"}, {"learner.table", "'mian'", "did you mean main?"}},
+        {{"learner.table=elsewhere"}, {"'elsewhere'", "see replay.tables"}},
+        {{"replay.tables=recent"}, {"replay: ", "\"recent\" has no name"}},
+        {{"replay.tables=recent: capacity=50"}, {"table recent: capacity is 50"}},
+        {{"replay.sequence_length=8"},
+         {"learner.table main", "sequences of 8", "sequence_length=0 works"}},
+        {{"replay.tables=whole: sequence_length=33"},
+         {"replay.chunk_length is 32", "sequence_length 33 of table whole"}},
+        {{"replay.tables=long: n_step=40"}, {"replay.chunk_length is 32", "learner.n_step 40"}},
+        {{"replay.tables=small: capacity=100", "replay.chunk_length=60", "replay.min_size=2000"},
+         {"table small: capacity 100", "which takes 120"}},
+        {{"replay.tables=q: selector=queue"},
+         {"table q is a queue", "learner.table is main", "for ever"}},
+        {{"replay.tables=other: samples_per_insert=4"},
+         {"table other has samples_per_insert 4", "learner.table is main"}},
+        {{"replay.tables=other: capacity=5000", "learner.table=other"},
+         {"table main has samples_per_insert 32", "learner.table is other", "=0 works"}},
+        {{"replay.selector=queue"}, {"table main: a queue", "samples_per_insert=0 works"}},
+        {{"replay.selector=queue", "replay.samples_per_insert=0", "replay.capacity=1000"},
+         {"table main is a queue of capacity 1000", "512 items", "1024 is the least"}},
+        {{"replay.times_sampled_max=8"}, {"times_sampled_max 8", "samples_per_insert 32"}},
+        {{"replay.segment_bytes=65536"}, {"replay.segment_bytes 65536", "net.message_bytes"}},
+        {{"replay.memory_bytes=1000000", "replay.storage=memory"},
+         {"replay.memory_bytes 1000000", "replay.storage=segments works"}},
+        {{"replay.memory_bytes=1000000", "replay.compression=true"},
+         {"replay.memory_bytes 1000000", "replay.compression=false works"}},
     };
-    for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
-        aq_run_config config = defaults();
-        for (size_t k = 0; k < 4 && conflicts[i].settings[k] != NULL; k++) {
-            set(&config, conflicts[i].settings[k]);
-        }
+    EACH_ROW(i, conflicts) {
+        const aq_run_config config = config_with(conflicts[i].settings);
         refuse(&config, conflicts[i].words);
     }
 }
 
 TEST(the_least_that_works_works)
 {
-    static const char *const limits[][4] = {
+    static const char *const limits[][SETTINGS_MAX] = {
         {"replay.min_size=100000"},
         {"replay.capacity=4096", "replay.shards=64"},
         {"replay.chunk_length=3"},
@@ -318,12 +353,20 @@ TEST(the_least_that_works_works)
         {"learner.qat_bits=4", "quantizer.format=int4"},
         {"learner.qat_bits=2", "quantizer.format=int2"},
         {"learner.qat_bits=0", "quantizer.format=fp32"},
+        {"replay.selector=prioritized", "replay.priority_exponent=0"},
+        {"replay.selector=prioritized", "replay.remover=lowest-priority"},
+        {"replay.selector=queue", "replay.samples_per_insert=0", "replay.capacity=1024"},
+        {"replay.samples_per_insert=0", "replay.tolerance=1"},
+        {"replay.times_sampled_max=32"},
+        {"replay.tables=recent: selector=lifo capacity=10000; whole: sequence_length=32"},
+        {"replay.tables=other: samples_per_insert=4", "learner.table=other",
+         "replay.samples_per_insert=0"},
+        {"replay.segment_bytes=262144"},
+        {"replay.memory_bytes=1000000"},
+        {"replay.storage=memory", "replay.compression=true"},
     };
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        aq_run_config config = defaults();
-        for (size_t k = 0; k < 4 && limits[i][k] != NULL; k++) {
-            set(&config, limits[i][k]);
-        }
+    EACH_ROW(i, limits) {
+        const aq_run_config config = config_with(limits[i]);
         accept(&config);
     }
 }
@@ -370,4 +413,51 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
                        rows[i].algorithm);
         assert_says(error.text, config.task);
     }
+}
+
+typedef struct room {
+    const char *settings[SETTINGS_MAX];
+    double main, other; /* what the tolerance of the tables comes to */
+} room;
+
+TEST(without_a_tolerance_there_is_enough)
+{
+    static const room rooms[] = {
+        {{"replay.tables=other: samples_per_insert=0.25"}, 2000, 2048 + 32},
+        {{"actor.count=64", "replay.tables=other: samples_per_insert=1"}, 16384, 16384},
+        {{"actor.count=64", "replay.tables=other: samples_per_insert=1 tolerance=5"}, 16384, 5},
+        {{"replay.tolerance=3000", "replay.tables=other: samples_per_insert=1"}, 3000, 3000},
+        {{"replay.tolerance=3000", "replay.tables=other: samples_per_insert=0.25 tolerance=0"},
+         3000,
+         2048 + 32},
+        {{"replay.tables=other: selector=lifo"}, 2000, 0},
+    };
+    EACH_ROW(i, rooms) {
+        const aq_run_config config = config_with(rooms[i].settings);
+        aq_table_spec specs[AQ_TABLES_MAX];
+        uint32_t count = 0, learner = 7;
+        assert_int_equal(aq_run_config_tables(&config, specs, &count, &learner, NULL), 0);
+        assert_int_equal(count, 2);
+        assert_true(specs[0].tolerance == rooms[i].main);
+        assert_true(specs[1].tolerance == rooms[i].other);
+    }
+}
+
+TEST(the_main_table_is_made_of_the_settings)
+{
+    static const char *const settings[SETTINGS_MAX] = {
+        "replay.selector=prioritized", "replay.tables=recent: selector=lifo capacity=5000",
+        "learner.n_step=5"};
+    const aq_run_config config = config_with(settings);
+    aq_table_spec specs[AQ_TABLES_MAX];
+    uint32_t count = 0, learner = 7;
+    assert_int_equal(aq_run_config_tables(&config, specs, &count, &learner, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(learner, 0);
+    assert_string_equal(specs[0].name, "main");
+    assert_int_equal(specs[0].selector, AQ_SELECTOR_PRIORITIZED);
+    assert_int_equal(specs[0].n_step, 5);
+    assert_int_equal(specs[0].capacity, 100000);
+    assert_int_equal(specs[1].selector, AQ_SELECTOR_LIFO);
+    assert_int_equal(specs[1].n_step, 5);
 }

@@ -15,6 +15,8 @@
 static fake_tree *current; /* of the test that runs */
 static int calls;
 static int refused_cpu = -1;
+static aq_energy_counters counters;
+static aq_error error;
 
 static void set_count(uint64_t config, int cpu, uint64_t count)
 {
@@ -45,6 +47,7 @@ static fake_tree *describe_unit(void)
 {
     calls = 0;
     refused_cpu = -1;
+    counters = (aq_energy_counters){0};
     current = fake_tree_open();
     fake_tree_write(current, "events/power/type", "23\n");
     fake_tree_write(current, "events/power/cpumask", "0,2\n");
@@ -54,22 +57,26 @@ static fake_tree *describe_unit(void)
     return current;
 }
 
-#define TEST_OF_UNIT(name) TEST_OF(name, fake_tree *tree, describe_unit(), fake_tree_close)
+static void close_unit(fake_tree *tree)
+{
+    aq_energy_counters_fini(&counters);
+    fake_tree_close(tree);
+}
 
-static int open_unit(aq_energy_counters *counters, aq_error *error)
+#define TEST_OF_UNIT(name) TEST_OF(name, fake_tree *tree, describe_unit(), close_unit)
+
+static int open_unit(void)
 {
     char events[128]; /* opening asks for another path */
     (void)snprintf(events, sizeof(events), "%s/events", current->root);
-    *counters = (aq_energy_counters){0};
-    return aq_energy_perf_open(events, open_fake, counters, error);
+    error = (aq_error){0};
+    return aq_energy_perf_open(events, open_fake, &counters, &error);
 }
 
 TEST_OF_UNIT(each_socket_is_counted_once)
 {
-    aq_energy_counters counters;
-    aq_error error = {0};
     aq_energy_spent spent;
-    assert_int_equal(open_unit(&counters, &error), 0);
+    assert_int_equal(open_unit(), 0);
     assert_string_equal(counters.source, "perf");
     assert_int_equal(counters.count, 2);
     set_count(2, 0, 1000 + (UINT64_C(3) << 32)); /* 2^32 counts are a joule */
@@ -77,53 +84,42 @@ TEST_OF_UNIT(each_socket_is_counted_once)
     assert_true(aq_energy_counters_advance(&counters, 1e6, &spent)); /* 64 bits never come round */
     assert_true(spent.package_j == 7);
     assert_true(spent.dram_j == 0);
-    aq_energy_counters_fini(&counters);
 }
 
 TEST_OF_UNIT(memory_is_counted_where_it_is_told)
 {
-    aq_energy_counters counters;
-    aq_error error = {0};
     aq_energy_spent spent;
     fake_tree_write(current, "events/power/events/energy-ram", "event=0x03\n");
     fake_tree_write(current, "events/power/events/energy-ram.scale", "1e-3\n");
     fake_tree_write(current, "events/power/cpumask", "0\n");
-    assert_int_equal(open_unit(&counters, &error), 0);
+    assert_int_equal(open_unit(), 0);
     assert_int_equal(counters.count, 2);
     set_count(2, 0, 1000);
     set_count(3, 0, 3000);
     assert_true(aq_energy_counters_advance(&counters, 1, &spent));
     assert_true(spent.package_j == 0);
     assert_true(spent.dram_j == 2);
-    aq_energy_counters_fini(&counters);
 }
 
 TEST_OF_UNIT(a_range_of_processors_is_understood)
 {
-    aq_energy_counters counters;
-    aq_error error = {0};
     fake_tree_write(current, "events/power/cpumask", "0-2,7\n");
-    assert_int_equal(open_unit(&counters, &error), 0);
+    assert_int_equal(open_unit(), 0);
     assert_int_equal(calls, 4);
-    aq_energy_counters_fini(&counters);
 }
 
 TEST_OF_UNIT(one_socket_that_is_refused_refuses_all)
 {
-    aq_energy_counters counters;
-    aq_error error = {0};
     refused_cpu = 2;
-    assert_int_equal(open_unit(&counters, &error), AQ_E_IO);
+    assert_int_equal(open_unit(), AQ_E_IO);
     assert_int_equal(counters.count, 0);
     assert_says(error.text, "Permission denied");
 }
 
 TEST_OF_UNIT(without_the_unit_nothing_is_found)
 {
-    aq_energy_counters counters;
-    aq_error error = {0};
     assert_int_equal(unlink(fake_tree_path(current, "events/power/type")), 0);
-    assert_int_equal(open_unit(&counters, &error), AQ_E_NOT_FOUND);
+    assert_int_equal(open_unit(), AQ_E_NOT_FOUND);
 }
 
 TEST(a_unit_that_describes_itself_otherwise_is_left_alone)
@@ -139,12 +135,10 @@ TEST(a_unit_that_describes_itself_otherwise_is_left_alone)
         {"events/power/cpumask", "\n"},
     };
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-        aq_energy_counters counters;
-        aq_error error = {0};
         fake_tree *tree = describe_unit();
         fake_tree_write(current, odd[i].path, "%s", odd[i].text);
-        assert_int_equal(open_unit(&counters, &error), AQ_E_CORRUPT);
+        assert_int_equal(open_unit(), AQ_E_CORRUPT);
         assert_int_equal(counters.count, 0);
-        fake_tree_close(tree);
+        close_unit(tree);
     }
 }

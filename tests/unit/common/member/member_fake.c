@@ -38,6 +38,11 @@ static Actorq__V1__RpcRequest *open_request(const member_fake *fake)
                                                   &actorq__v1__rpc_request__descriptor);
 }
 
+static void free_message(void *message)
+{
+    protobuf_c_message_free_unpacked(message, NULL);
+}
+
 ProtobufCMessage *fake_request(member_fake *fake, const char *method,
                                const ProtobufCMessageDescriptor *descriptor)
 {
@@ -49,6 +54,7 @@ ProtobufCMessage *fake_request(member_fake *fake, const char *method,
     ProtobufCMessage *body =
         protobuf_c_message_unpack(descriptor, NULL, request->body.len, request->body.data);
     assert_non_null(body);
+    at_end(free_message, body);
     protobuf_c_message_free_unpacked(&request->base, NULL);
     return body;
 }
@@ -105,15 +111,20 @@ void fake_lose(member_fake *fake, int error)
 
 /* ---- the owner ------------------------------------------------------------------------------- */
 
+void fake_destroy(member_fake *fake)
+{
+    aq_member *member = fake->member;
+    fake->member = NULL;
+    aq_member_destroy(member);
+}
+
 static void told(member_fake *fake, const aq_member_view *view)
 {
     if (view != NULL) {
         fake->view = *view;
     }
     if (fake->destroy_when_told) {
-        aq_member *member = fake->member;
-        fake->member = NULL;
-        aq_member_destroy(member);
+        fake_destroy(fake);
     }
 }
 
@@ -290,13 +301,16 @@ void fake_beat_once(member_fake *fake)
 
 void fake_settle(member_fake *fake)
 {
-    fake_join join;
-    fake_beat beat;
-    fake_join_init(&join);
-    fake_beat_init(&beat);
     fake_wait_for_call(fake, 5000);
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake_wait_for_call(fake, 1), 0);
-    fake_reply(fake, &beat.reply.base);
+    fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(aq_member_look(fake->member)->state, AQ_MEMBER_JOINED);
+}
+
+member_fake *fake_settled(void)
+{
+    member_fake *fake = fake_new();
+    fake_settle(fake);
+    return fake;
 }

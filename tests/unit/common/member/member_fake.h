@@ -70,9 +70,14 @@ int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter) 
 /* Closes the channel as its owner would, then destroys the member. */
 void fake_close(member_fake *fake);
 
-/* A test of a member that has done nothing yet, which is `fake`. */
-#define TEST_OF_MEMBER(name) TEST_OF(name, member_fake *fake, fake_new(), fake_close)
+/* Destroys the member under its channel. */
+void fake_destroy(member_fake *fake);
+
+/* A test of a member that has done nothing yet, or that has joined and beaten once. */
+#define TEST_OF_MEMBER(name)  TEST_OF(name, member_fake *fake, fake_new(), fake_close)
+#define TEST_OF_SETTLED(name) TEST_OF(name, member_fake *fake, fake_settled(), fake_close)
 member_fake *fake_new(void);
+member_fake *fake_settled(void);
 
 /* Lets time pass, then ticks once. */
 void fake_pass(member_fake *fake, int64_t ms);
@@ -81,8 +86,8 @@ void fake_pass(member_fake *fake, int64_t ms);
  * after limit_ms. */
 int64_t fake_wait_for_call(member_fake *fake, int64_t limit_ms);
 
-/* The body of the request that is out, which must be of this method ("Join"). The caller frees it
- * with protobuf_c_message_free_unpacked. */
+/* The body of the request that is out, which must be of this method ("Join"). It is
+ * freed at the end. */
 ProtobufCMessage *fake_request(member_fake *fake, const char *method,
                                const ProtobufCMessageDescriptor *descriptor);
 

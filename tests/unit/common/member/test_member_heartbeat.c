@@ -19,13 +19,11 @@ TEST_OF_MEMBER(the_first_heartbeat_follows_at_once_with_statistics)
     assert_true(request->incarnation == FAKE_INCARNATION);
     assert_true(request->actor->env_steps == 987654);
     assert_null(request->replay);
-    protobuf_c_message_free_unpacked(&request->base, NULL);
     assert_int_equal(fake->timeout_ms, 1500); /* the run's */
 }
 
-TEST_OF_MEMBER(the_owner_is_told_of_shards_and_version)
+TEST_OF_SETTLED(the_owner_is_told_of_shards_and_version)
 {
-    fake_settle(fake);
     assert_int_equal(fake->changed, 1);
     assert_true(fake->view.version == 5);
     assert_int_equal(fake->view.shard_count, 1);
@@ -34,9 +32,8 @@ TEST_OF_MEMBER(the_owner_is_told_of_shards_and_version)
     assert_string_equal(fake->view.shards[0].push_url, "tcp://10.0.0.2:6001");
 }
 
-TEST_OF_MEMBER(a_heartbeat_goes_every_period)
+TEST_OF_SETTLED(a_heartbeat_goes_every_period)
 {
-    fake_settle(fake);
     for (int i = 0; i < 10; i++) {
         assert_int_equal(fake_wait_for_call(fake, 501), 500);
         fake_pass(fake, 0);
@@ -44,34 +41,30 @@ TEST_OF_MEMBER(a_heartbeat_goes_every_period)
     }
 }
 
-TEST_OF_MEMBER(a_slow_answer_does_not_delay_the_next_heartbeat)
+TEST_OF_SETTLED(a_slow_answer_does_not_delay_the_next_heartbeat)
 {
-    fake_settle(fake);
     assert_int_equal(fake_wait_for_call(fake, 501), 500);
     fake_pass(fake, 300);
     fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(fake_wait_for_call(fake, 501), 200);
 }
 
-TEST_OF_MEMBER(nothing_new_is_no_news)
+TEST_OF_SETTLED(nothing_new_is_no_news)
 {
-    fake_settle(fake);
     fake_beat_once(fake);
     assert_int_equal(fake->changed, 1);
 }
 
-TEST_OF_MEMBER(a_new_version_is_news)
+TEST_OF_SETTLED(a_new_version_is_news)
 {
-    fake_settle(fake);
     fake->beat.reply.version = 6;
     fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_true(fake->view.version == 6);
 }
 
-TEST_OF_MEMBER(settings_that_changed_are_news_and_only_live_ones_are_taken)
+TEST_OF_SETTLED(settings_that_changed_are_news_and_only_live_ones_are_taken)
 {
-    fake_settle(fake);
     const uint32_t envs = fake->join.settings.config.actor.envs;
     fake->join.settings.config.actor.noise = 0.75;
     fake->join.settings.config.log.level = 1;
@@ -89,12 +82,10 @@ TEST_OF_MEMBER(settings_that_changed_are_news_and_only_live_ones_are_taken)
     Actorq__V1__HeartbeatRequest *request = (Actorq__V1__HeartbeatRequest *)fake_request(
         fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
     assert_int_equal(request->settings_generation, 9);
-    protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-TEST_OF_MEMBER(settings_that_are_not_valid_leave_the_old_ones)
+TEST_OF_SETTLED(settings_that_are_not_valid_leave_the_old_ones)
 {
-    fake_settle(fake);
     const double noise = fake->view.settings.config.actor.noise;
     fake->join.settings.config.actor.noise = 99;
     aq_wire_settings_to(&fake->join.settings, &fake->join.view);
@@ -105,9 +96,8 @@ TEST_OF_MEMBER(settings_that_are_not_valid_leave_the_old_ones)
     assert_true(aq_member_look(fake->member)->settings.config.actor.noise == noise);
 }
 
-TEST_OF_MEMBER(to_be_asked_to_leave_is_news_once)
+TEST_OF_SETTLED(to_be_asked_to_leave_is_news_once)
 {
-    fake_settle(fake);
     fake->beat.reply.leave = 1;
     fake_beat_once(fake);
     fake_beat_once(fake);
@@ -115,19 +105,17 @@ TEST_OF_MEMBER(to_be_asked_to_leave_is_news_once)
     assert_true(fake->view.is_asked_to_leave);
 }
 
-TEST_OF_MEMBER(a_shard_that_moved_is_news)
+TEST_OF_SETTLED(a_shard_that_moved_is_news)
 {
     char url[] = "tcp://10.0.0.3:6001";
-    fake_settle(fake);
     fake->beat.shard.push_url = url;
     fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_string_equal(fake->view.shards[0].push_url, url);
 }
 
-TEST_OF_MEMBER(a_shard_that_went_is_news)
+TEST_OF_SETTLED(a_shard_that_went_is_news)
 {
-    fake_settle(fake);
     fake->beat.reply.n_shards = 0;
     fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
@@ -136,10 +124,9 @@ TEST_OF_MEMBER(a_shard_that_went_is_news)
 
 /* ---- a learner that fails, forgets, restarts ------------------------------------------------- */
 
-TEST_OF_MEMBER(a_member_outlives_a_learner_that_is_away)
+TEST_OF_SETTLED(a_member_outlives_a_learner_that_is_away)
 {
     int64_t bound_ms = 20; /* the run's own bounds now: 20 to 640 */
-    fake_settle(fake);
     fake_wait_for_call(fake, 501);
     for (uint32_t i = 1; i <= 8; i++) {
         fake_lose(fake, AQ_E_TIMEOUT);
@@ -163,9 +150,8 @@ static void forget(member_fake *fake)
     fake_beat_once(fake);
 }
 
-TEST_OF_MEMBER(a_member_that_was_forgotten_joins_again_as_what_it_was)
+TEST_OF_SETTLED(a_member_that_was_forgotten_joins_again_as_what_it_was)
 {
-    fake_settle(fake);
     fake->seen_version = 5;
     forget(fake);
     assert_int_equal(aq_member_look(fake->member)->state, AQ_MEMBER_JOINING);
@@ -177,7 +163,6 @@ TEST_OF_MEMBER(a_member_that_was_forgotten_joins_again_as_what_it_was)
     assert_true(request->run_id == FAKE_RUN);
     assert_true(request->incarnation == FAKE_INCARNATION);
     assert_true(request->version == 5);
-    protobuf_c_message_free_unpacked(&request->base, NULL);
     fake->join.reply.slot = 4;
     fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 2);
@@ -187,9 +172,8 @@ TEST_OF_MEMBER(a_member_that_was_forgotten_joins_again_as_what_it_was)
     assert_true(fake->view.version == 5);
 }
 
-TEST_OF_MEMBER(another_run_is_a_new_beginning)
+TEST_OF_SETTLED(another_run_is_a_new_beginning)
 {
-    fake_settle(fake);
     forget(fake);
     fake_wait_for_call(fake, 50);
     fake->join.reply.run_id = FAKE_RUN + 1;
@@ -201,9 +185,8 @@ TEST_OF_MEMBER(another_run_is_a_new_beginning)
     assert_true(fake->view.version == 0);
 }
 
-TEST_OF_MEMBER(a_learner_that_always_forgets_is_asked_ever_more_seldom)
+TEST_OF_SETTLED(a_learner_that_always_forgets_is_asked_ever_more_seldom)
 {
-    fake_settle(fake);
     for (int i = 0; i < 8; i++) {
         forget(fake);
         fake_wait_for_call(fake, 641);
@@ -213,9 +196,8 @@ TEST_OF_MEMBER(a_learner_that_always_forgets_is_asked_ever_more_seldom)
     assert_in_range(fake_wait_for_call(fake, 641), 320, 640);
 }
 
-TEST_OF_MEMBER(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause)
+TEST_OF_SETTLED(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause)
 {
-    fake_settle(fake);
     for (int i = 0; i < 8; i++) {
         fake_wait_for_call(fake, 641);
         fake_lose(fake, AQ_E_TIMEOUT);
@@ -224,16 +206,14 @@ TEST_OF_MEMBER(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_paus
     assert_in_range(fake_wait_for_call(fake, 641), 20, 40);
 }
 
-TEST_OF_MEMBER(a_heartbeat_refused_for_good_means_joining_again)
+TEST_OF_SETTLED(a_heartbeat_refused_for_good_means_joining_again)
 {
-    fake_settle(fake);
     fake_wait_for_call(fake, 501);
     fake_status(fake, AQ_RPC_FAILED_PRECONDITION, "another run");
     assert_int_equal(fake->ended, 0);
     assert_int_equal(fake->trouble, 1);
     fake_wait_for_call(fake, 41);
-    protobuf_c_message_free_unpacked(
-        fake_request(fake, "Join", &actorq__v1__join_request__descriptor), NULL);
+    (void)fake_request(fake, "Join", &actorq__v1__join_request__descriptor);
     fake_status(fake, AQ_RPC_FAILED_PRECONDITION, "this shard holds another run");
     assert_int_equal(fake->ended, 1);
     assert_int_equal(fake->view.state, AQ_MEMBER_REFUSED);
@@ -278,12 +258,11 @@ static void assert_dropped(member_fake *fake, const char *words)
     fake_reply(fake, &fake->beat.reply.base);
 }
 
-TEST_OF_MEMBER(what_cannot_be_is_not_believed)
+TEST_OF_SETTLED(what_cannot_be_is_not_believed)
 {
     char nothing[] = "";
     Actorq__V1__HeartbeatReply *reply = &fake->beat.reply;
     Actorq__V1__ShardAddress *shard = &fake->beat.shard;
-    fake_settle(fake);
     shard->slot = AQ_MEMBER_SHARDS_MAX;
     assert_dropped(fake, "slot 64; at most 64");
     shard->member = 0;
@@ -294,12 +273,11 @@ TEST_OF_MEMBER(what_cannot_be_is_not_believed)
     assert_dropped(fake, "state 0");
 }
 
-TEST_OF_MEMBER(shards_that_cannot_be_together_are_not_believed)
+TEST_OF_SETTLED(shards_that_cannot_be_together_are_not_believed)
 {
     Actorq__V1__HeartbeatReply *reply = &fake->beat.reply;
     Actorq__V1__ShardAddress other = fake->beat.shard;
     Actorq__V1__ShardAddress *shards[AQ_MEMBER_SHARDS_MAX + 1];
-    fake_settle(fake);
     for (size_t i = 0; i <= AQ_MEMBER_SHARDS_MAX; i++) {
         shards[i] = &fake->beat.shard;
     }
@@ -316,19 +294,17 @@ TEST_OF_MEMBER(shards_that_cannot_be_together_are_not_believed)
     assert_dropped(fake, "two shards have slot 0");
 }
 
-TEST_OF_MEMBER(another_store_in_a_slot_is_news)
+TEST_OF_SETTLED(another_store_in_a_slot_is_news)
 {
-    fake_settle(fake);
     fake->beat.shard.store = 12345;
     fake_beat_once(fake);
     assert_int_equal(fake->view.shards[0].store, 12345);
 }
 
-TEST_OF_MEMBER(as_many_shards_as_there_can_be_are_believed)
+TEST_OF_SETTLED(as_many_shards_as_there_can_be_are_believed)
 {
     Actorq__V1__ShardAddress shards[AQ_MEMBER_SHARDS_MAX];
     Actorq__V1__ShardAddress *pointers[AQ_MEMBER_SHARDS_MAX];
-    fake_settle(fake);
     for (uint32_t i = 0; i < AQ_MEMBER_SHARDS_MAX; i++) {
         shards[i] = fake->beat.shard;
         shards[i].member = 100 + i;

@@ -22,7 +22,6 @@ TEST_OF_MEMBER(a_member_asks_to_join_at_its_first_tick)
     assert_string_equal(request->software, AQ_VERSION);
     assert_string_equal(request->rpc_url, "tcp://*:6000");
     assert_string_equal(request->push_url, "tcp://*:6001");
-    protobuf_c_message_free_unpacked(&request->base, NULL);
     assert_int_equal(fake->timeout_ms, 2000);
 }
 

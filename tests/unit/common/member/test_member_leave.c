@@ -16,14 +16,12 @@ static void assert_leave_is_out(member_fake *fake, uint64_t run_id, uint64_t mem
     assert_true(request->member == member);
     assert_true(request->incarnation == FAKE_INCARNATION);
     assert_string_equal(request->reason, "the test is over");
-    protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-TEST_OF_MEMBER(a_member_that_leaves_says_so)
+TEST_OF_SETTLED(a_member_that_leaves_says_so)
 {
     Actorq__V1__LeaveReply reply;
     actorq__v1__leave_reply__init(&reply);
-    fake_settle(fake);
     fake_leave(fake);
     assert_leave_is_out(fake, FAKE_RUN, 7);
     assert_int_equal(fake->left, 0);
@@ -31,18 +29,16 @@ TEST_OF_MEMBER(a_member_that_leaves_says_so)
     assert_int_equal(fake->left, 1);
 }
 
-TEST_OF_MEMBER(a_learner_that_does_not_hear_it_keeps_nobody)
+TEST_OF_SETTLED(a_learner_that_does_not_hear_it_keeps_nobody)
 {
-    fake_settle(fake);
     fake_leave(fake);
     fake_lose(fake, AQ_E_TIMEOUT);
     assert_int_equal(fake->left, 1);
     assert_int_equal(fake->trouble, 0);
 }
 
-TEST_OF_MEMBER(after_leaving_nothing_is_sent)
+TEST_OF_SETTLED(after_leaving_nothing_is_sent)
 {
-    fake_settle(fake);
     fake_leave(fake);
     fake_pass(fake, 100000);
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -59,9 +55,8 @@ TEST_OF_MEMBER(who_never_joined_leaves_at_once)
     assert_int_equal(fake->sends, 0);
 }
 
-TEST_OF_MEMBER(who_was_forgotten_leaves_at_once)
+TEST_OF_SETTLED(who_was_forgotten_leaves_at_once)
 {
-    fake_settle(fake);
     fake->beat.reply.known = 0;
     fake_beat_once(fake);
     uint32_t sends = fake->sends;
@@ -70,9 +65,8 @@ TEST_OF_MEMBER(who_was_forgotten_leaves_at_once)
     assert_int_equal(fake->sends, sends);
 }
 
-TEST_OF_MEMBER(a_leave_waits_for_the_heartbeat_that_is_out)
+TEST_OF_SETTLED(a_leave_waits_for_the_heartbeat_that_is_out)
 {
-    fake_settle(fake);
     fake->beat.reply.version = 9;
     fake_wait_for_call(fake, 501);
     fake_leave(fake);
@@ -82,9 +76,8 @@ TEST_OF_MEMBER(a_leave_waits_for_the_heartbeat_that_is_out)
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-TEST_OF_MEMBER(a_leave_goes_although_the_heartbeat_failed)
+TEST_OF_SETTLED(a_leave_goes_although_the_heartbeat_failed)
 {
-    fake_settle(fake);
     fake_wait_for_call(fake, 501);
     fake_leave(fake);
     fake_status(fake, AQ_RPC_UNAVAILABLE, "busy");
@@ -112,9 +105,8 @@ TEST_OF_MEMBER(a_join_that_failed_leaves_nothing_to_take_back)
     assert_int_equal(fake->sends, 1);
 }
 
-TEST_OF_MEMBER(the_run_may_be_left_after_its_end)
+TEST_OF_SETTLED(the_run_may_be_left_after_its_end)
 {
-    fake_settle(fake);
     fake->beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
     fake_beat_once(fake);
     fake_leave(fake);
@@ -124,28 +116,23 @@ TEST_OF_MEMBER(the_run_may_be_left_after_its_end)
 TEST_OF_MEMBER(an_answer_to_a_member_that_is_gone_does_nothing)
 {
     fake_pass(fake, 0);
-    aq_member_destroy(fake->member);
-    fake->member = NULL;
+    fake_destroy(fake);
     fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 0);
 }
 
-TEST_OF_MEMBER(a_channel_that_closes_on_a_member_that_is_gone_does_nothing)
+TEST_OF_SETTLED(a_channel_that_closes_on_a_member_that_is_gone_does_nothing)
 {
-    fake_settle(fake);
     fake_wait_for_call(fake, 501);
-    aq_member_destroy(fake->member);
-    fake->member = NULL;
+    fake_destroy(fake);
     fake_lose(fake, AQ_E_CLOSED);
     assert_int_equal(fake->trouble, 0);
 }
 
-TEST_OF_MEMBER(the_answer_to_a_leave_may_come_too_late)
+TEST_OF_SETTLED(the_answer_to_a_leave_may_come_too_late)
 {
-    fake_settle(fake);
     fake_leave(fake);
-    aq_member_destroy(fake->member);
-    fake->member = NULL;
+    fake_destroy(fake);
     fake_lose(fake, AQ_E_CLOSED);
     assert_int_equal(fake->left, 0);
 }
@@ -161,9 +148,8 @@ TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_has_joined)
     assert_null(fake->member);
 }
 
-TEST_OF_MEMBER(an_owner_may_destroy_it_when_something_changed)
+TEST_OF_SETTLED(an_owner_may_destroy_it_when_something_changed)
 {
-    fake_settle(fake);
     fake->beat.reply.version = 6;
     fake_wait_for_call(fake, 501);
     fake->destroy_when_told = true;
@@ -191,9 +177,8 @@ TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_cannot_even_send)
     assert_true(fake->next_ns == INT64_MAX);
 }
 
-TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_has_left)
+TEST_OF_SETTLED(an_owner_may_destroy_it_when_it_has_left)
 {
-    fake_settle(fake);
     fake_leave(fake);
     fake->destroy_when_told = true;
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -209,9 +194,8 @@ TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_never_joined_and_left)
     assert_null(fake->member);
 }
 
-TEST_OF_MEMBER(an_owner_may_destroy_it_when_its_leave_cannot_be_sent)
+TEST_OF_SETTLED(an_owner_may_destroy_it_when_its_leave_cannot_be_sent)
 {
-    fake_settle(fake);
     fake->send_error = AQ_E_CLOSED;
     fake->destroy_when_told = true;
     fake_leave(fake);
