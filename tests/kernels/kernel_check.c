@@ -13,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 enum { FAILURES_PRINTED_MAX = 10 };
 
@@ -59,8 +60,7 @@ void output_pair_init(output_pair *pair, size_t bytes, size_t misaligned)
     const size_t whole = OUTPUT_MARGIN + misaligned + bytes + OUTPUT_MARGIN;
     *pair = (output_pair){.bytes = bytes};
     for (int i = 0; i < 2; i++) {
-        pair->block[i] = aq_alloc(1, whole);
-        AQ_ASSERT(pair->block[i] != NULL);
+        pair->block[i] = must_alloc(1, whole);
         memset(pair->block[i], OUTPUT_POISON, whole);
     }
     pair->expected = pair->block[0] + OUTPUT_MARGIN + misaligned;

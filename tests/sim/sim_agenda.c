@@ -5,6 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 typedef struct sim_event {
     int64_t at_ns;
@@ -25,10 +26,8 @@ struct sim_agenda {
 
 sim_agenda *sim_agenda_create(size_t events_max)
 {
-    sim_agenda *agenda = aq_alloc(1, sizeof(*agenda));
-    AQ_ASSERT(agenda != NULL);
-    agenda->heap = aq_alloc(events_max, sizeof(*agenda->heap));
-    AQ_ASSERT(agenda->heap != NULL);
+    sim_agenda *agenda = must_alloc(1, sizeof(*agenda));
+    agenda->heap = must_alloc(events_max, sizeof(*agenda->heap));
     agenda->count_max = events_max;
     return agenda;
 }

@@ -59,22 +59,6 @@ static sim_account *account_of(sim_book *book, uint64_t incarnation, sim_stream 
     return account;
 }
 
-/* Room for one more of `size` bytes each. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity > 0 ? 2 * *capacity : 256;
-    void *larger = aq_alloc(*capacity, size);
-    AQ_ASSERT(larger != NULL);
-    if (count > 0) {
-        memcpy(larger, array, count * size);
-    }
-    aq_free(array);
-    return larger;
-}
-
 /* ---- lives ---------------------------------------------------------------------------------- */
 
 /* Chunks leave, the oldest first, until the others fit. */
@@ -222,7 +206,7 @@ void sim_book_ends(sim_book *book, const aq_replay_core *core)
 
 static void enter(sim_book *book, const aq_chunk *chunk)
 {
-    book->entries = grown(book->entries, book->count, &book->capacity, sizeof(*book->entries));
+    book->entries = sim_grown(book->entries, book->count, &book->capacity, sizeof(*book->entries));
     book->entries[book->count++] = (sim_entry){.chunk = chunk, .first_item = book->end_item};
     book->end_item += aq_chunk_view_items(&chunk->view, &book->layout);
     book->transitions += aq_chunk_view_fresh(&chunk->view);
@@ -276,7 +260,7 @@ void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *me
         return;
     }
     check_hole(book, account, message->seq);
-    book->kept = grown(book->kept, book->kept_count, &book->kept_capacity, sizeof(*book->kept));
+    book->kept = sim_grown(book->kept, book->kept_count, &book->kept_capacity, sizeof(*book->kept));
     book->kept[book->kept_count++] =
         (sim_kept){.account = account, .seq = message->seq, .first_entry = book->count};
     for (uint32_t i = 0; i < sent->chunk_count; i++) {

@@ -5,6 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 #define DIAL_NS_MIN (2 * AQ_NS_PER_MS)
 #define DIAL_NS_MAX (400 * AQ_NS_PER_MS)
@@ -87,8 +88,7 @@ void sim_broadcast_close(sim_broadcast *broadcast)
 sim_subscriber *sim_subscribe(sim_broadcast *broadcast, uint32_t host, sim_heard_fn heard,
                               void *user)
 {
-    sim_subscriber *subscriber = aq_alloc(1, sizeof(*subscriber));
-    AQ_ASSERT(subscriber != NULL);
+    sim_subscriber *subscriber = must_alloc(1, sizeof(*subscriber));
     *subscriber = (sim_subscriber){
         .next = broadcast->subscribers,
         .broadcast = broadcast,

@@ -10,6 +10,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "tests/support/must.h"
 
 /* In the cluster's time. What is waited for is bounded by the longest wait of anybody: eight times
  * the call time-out, after which messages without an acknowledgement go again, and the longest
@@ -414,9 +416,9 @@ static bool run_is_over(sim_cluster *cluster)
 
 void sim_run(const sim_scenario *scenario, sim_outcome *ret_outcome)
 {
-    sim_cluster *cluster = aq_alloc(1, sizeof(*cluster));
+    sim_cluster *cluster = must_alloc(1, sizeof(*cluster));
     sim_outcome outcome = {0};
-    AQ_ASSERT(cluster != NULL);
+    aq_log_set_level(AQ_LOG_OFF);
     create(cluster, scenario);
     if (scenario->storm_ns > 0) {
         sim_faults_begin(cluster);

@@ -50,8 +50,7 @@ sim_source *sim_ledger_source(sim_ledger *ledger, uint64_t incarnation)
         }
     }
     AQ_ASSERT(ledger->source_count < SIM_SOURCES_MAX);
-    sim_source *source = aq_alloc(1, sizeof(*source));
-    AQ_ASSERT(source != NULL);
+    sim_source *source = must_alloc(1, sizeof(*source));
     sim_source_init(source, ledger->world, &ledger->layout, incarnation, ledger->in_order);
     ledger->sources[ledger->source_count++] = source;
     return source;
@@ -78,8 +77,7 @@ static sim_stream *stream_to(sim_ledger *ledger, uint64_t incarnation, uint32_t 
         }
     }
     AQ_ASSERT(ledger->stream_count < SIM_STREAMS_MAX);
-    sim_stream *stream = aq_alloc(1, sizeof(*stream));
-    AQ_ASSERT(stream != NULL);
+    sim_stream *stream = must_alloc(1, sizeof(*stream));
     sim_stream_init(stream, source, number);
     ledger->streams[ledger->stream_count++] = stream;
     return stream;
@@ -116,8 +114,7 @@ sim_book *sim_ledger_book(sim_ledger *ledger, uint64_t store, bool durable)
     sim_book *book = find_book(ledger, store);
     if (book == NULL) {
         AQ_ASSERT(ledger->book_count < SIM_BOOKS_MAX);
-        book = aq_alloc(1, sizeof(*book));
-        AQ_ASSERT(book != NULL);
+        book = must_alloc(1, sizeof(*book));
         sim_book_init(book, ledger->world, &ledger->settings, &ledger->layout, store, durable);
         ledger->books[ledger->book_count++] = book;
     }
@@ -185,23 +182,13 @@ void sim_ledger_published(sim_ledger *ledger, const aq_snapshot *policy)
 {
     const uint64_t version = policy->version;
     const uint64_t newest = sim_ledger_newest(ledger);
-    size_t count = ledger->version_count;
     sim_trace(ledger->world, "version published", version, 0);
     if (version <= newest) {
         sim_broken(ledger->world, SIM_VERSIONS,
                    "version %" PRIu64 " is published after version %" PRIu64, version, newest);
     }
-    if (count == ledger->version_capacity) {
-        size_t capacity = count > 0 ? 2 * count : 256;
-        sim_version *versions = aq_alloc(capacity, sizeof(*versions));
-        AQ_ASSERT(versions != NULL);
-        if (count > 0) {
-            memcpy(versions, ledger->versions, count * sizeof(*versions));
-        }
-        aq_free(ledger->versions);
-        ledger->versions = versions;
-        ledger->version_capacity = capacity;
-    }
+    ledger->versions = sim_grown(ledger->versions, ledger->version_count, &ledger->version_capacity,
+                                 sizeof(*ledger->versions));
     ledger->versions[ledger->version_count++] = (sim_version){version, digest_of(policy)};
 }
 

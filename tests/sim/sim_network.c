@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 /* Everybody keeps a few messages under way at most. */
 enum { MESSAGES_MAX = 1 << 14 };
@@ -126,8 +127,7 @@ static int64_t draw_delay_ns(sim_network *network)
 static int64_t carry_one(sim_network *network, const sim_route *route, const uint8_t *frame,
                          size_t size, bool is_second)
 {
-    sim_message *message = aq_alloc(1, sizeof(*message));
-    AQ_ASSERT(message != NULL);
+    sim_message *message = must_alloc(1, sizeof(*message));
     AQ_ASSERT(network->message_count < MESSAGES_MAX);
     *message = (sim_message){
         .network = network,

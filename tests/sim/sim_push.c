@@ -10,6 +10,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 enum { WINDOW = 8, EPOCH_BITS = 24 };
 
@@ -218,8 +219,7 @@ static void dial(sim_sender *sender, int64_t pause_ns)
 sim_sender *sim_sender_open(sim_push *push, uint32_t host, const char *url,
                             const aq_net_limits *limits, const sim_sender_events *events)
 {
-    sim_sender *sender = aq_alloc(1, sizeof(*sender));
-    AQ_ASSERT(sender != NULL);
+    sim_sender *sender = must_alloc(1, sizeof(*sender));
     *sender = (sim_sender){
         .next = push->senders,
         .push = push,

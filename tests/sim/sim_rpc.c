@@ -268,8 +268,7 @@ static void on_request(void *user, uint64_t tag, const uint8_t *frame, size_t si
         connection_lost(rpc, tag);
         return;
     }
-    sim_passage *passage = aq_alloc(1, sizeof(*passage));
-    AQ_ASSERT(passage != NULL);
+    sim_passage *passage = must_alloc(1, sizeof(*passage));
     *passage = (sim_passage){
         .rpc = rpc,
         .place = place,
@@ -308,8 +307,7 @@ static int client_send(aq_rpc_channel *channel, const uint8_t *frame, size_t siz
     if (client->calls == client->calls_max) {
         return AQ_E_FULL;
     }
-    sim_call *call = aq_alloc(1, sizeof(*call));
-    AQ_ASSERT(call != NULL);
+    sim_call *call = must_alloc(1, sizeof(*call));
     *call = (sim_call){
         .next = rpc->calls,
         .client = client,
@@ -332,8 +330,7 @@ static int client_send(aq_rpc_channel *channel, const uint8_t *frame, size_t siz
 sim_client *sim_client_open(sim_rpc *rpc, uint32_t host, const char *url, size_t calls_max,
                             void (*woken)(void *user), void *user)
 {
-    sim_client *client = aq_alloc(1, sizeof(*client));
-    AQ_ASSERT(client != NULL);
+    sim_client *client = must_alloc(1, sizeof(*client));
     client->rpc = rpc;
     client->host = host;
     client->place = find_place(rpc, url);

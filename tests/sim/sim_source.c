@@ -98,22 +98,6 @@ static void check_versions(const sim_source *source, const aq_chunk *chunk)
     }
 }
 
-static void grow(sim_lane *lane)
-{
-    if (lane->count < lane->capacity) {
-        return;
-    }
-    size_t capacity = lane->capacity > 0 ? 2 * lane->capacity : 64;
-    const aq_chunk **chunks = aq_alloc(capacity, sizeof(*chunks));
-    AQ_ASSERT(chunks != NULL);
-    if (lane->count > 0) {
-        memcpy(chunks, lane->chunks, lane->count * sizeof(*chunks));
-    }
-    aq_free(lane->chunks);
-    lane->chunks = chunks;
-    lane->capacity = capacity;
-}
-
 static bool is_before(const aq_chunk *a, const aq_chunk *b)
 {
     return a->view.episode < b->view.episode ||
@@ -138,7 +122,7 @@ void sim_source_sends(sim_source *source, const aq_chunk *chunk)
     if (next != NULL && !is_behind(chunk, next, &source->layout)) {
         break_at(source, chunk, next);
     }
-    grow(lane);
+    lane->chunks = sim_grown(lane->chunks, lane->count, &lane->capacity, sizeof(*lane->chunks));
     memmove(lane->chunks + at + 1, lane->chunks + at, (lane->count - at) * sizeof(*lane->chunks));
     lane->chunks[at] = chunk;
     lane->count++;

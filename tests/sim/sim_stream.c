@@ -50,22 +50,6 @@ static bool is_same_chunk(const aq_chunk_view *a, const aq_chunk_view *b, const 
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void grow(sim_stream *stream)
-{
-    if (stream->count < stream->capacity) {
-        return;
-    }
-    uint64_t capacity = stream->capacity > 0 ? 2 * stream->capacity : 64;
-    sim_sent *sent = aq_alloc(capacity, sizeof(*sent));
-    AQ_ASSERT(sent != NULL);
-    if (stream->count > 0) {
-        memcpy(sent, stream->sent, stream->count * sizeof(*sent));
-    }
-    aq_free(stream->sent);
-    stream->sent = sent;
-    stream->capacity = capacity;
-}
-
 bool sim_stream_holds(const sim_stream *stream, const aq_experience *message)
 {
     const sim_sent *sent = sim_stream_message(stream, message->seq);
@@ -108,7 +92,7 @@ static void note_store(sim_stream *stream, uint64_t store)
 
 static void send_first(sim_stream *stream, const aq_experience *message)
 {
-    grow(stream);
+    stream->sent = sim_grown(stream->sent, stream->count, &stream->capacity, sizeof(*stream->sent));
     sim_sent *sent = &stream->sent[stream->count];
     *sent = (sim_sent){
         .chunks = aq_alloc(message->chunk_count, sizeof(*sent->chunks)),

@@ -26,7 +26,7 @@ typedef struct sim_stream {
     size_t store_count;
     sim_sent *sent; /* message seq is sent[seq - 1] */
     uint64_t count;
-    uint64_t capacity;
+    size_t capacity;
     uint64_t acknowledged; /* the highest number that a shard has told */
 } sim_stream;
 

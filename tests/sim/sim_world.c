@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "common/base/assert.h"
+#include "tests/support/must.h"
 
 /* Far more than ever wait at once; a growing number is a fault of somebody who is simulated. */
 enum { EVENTS_MAX = 1 << 16 };
@@ -110,4 +111,18 @@ int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns)
 uint64_t sim_draw_incarnation(sim_world *world)
 {
     return aq_rng_next(&world->rng) | 1;
+}
+
+void *sim_grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return array;
+    }
+    *capacity = *capacity > 0 ? 2 * *capacity : 256;
+    void *larger = must_alloc(*capacity, size);
+    if (count > 0) {
+        memcpy(larger, array, count * size);
+    }
+    aq_free(array);
+    return larger;
 }

@@ -65,4 +65,7 @@ int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns);  /* in [low, 
 uint64_t sim_draw_number(aq_rng *rng, uint64_t low, uint64_t high); /* in [low, high] */
 uint64_t sim_draw_incarnation(sim_world *world);                    /* never 0 */
 
+/* The array, or a larger one, with room for one more element of `size` bytes. */
+void *sim_grown(void *array, size_t count, size_t *capacity, size_t size);
+
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "common/base/clock.h"
-#include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 
@@ -63,11 +62,3 @@ TEST(the_same_seed_gives_the_same_run)
         assert_int_not_equal(first.trace, other.trace);
     }
 }
-
-static int be_quiet(void **state)
-{
-    (void)state;
-    aq_log_set_level(AQ_LOG_OFF);
-    return 0;
-}
-TEST_GROUP(be_quiet, NULL);

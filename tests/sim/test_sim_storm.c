@@ -8,7 +8,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/parse.h"
-#include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 
@@ -101,11 +100,3 @@ TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
     print_total(&total, count);
     assert_true(count < 100 || total.policy_gaps > 0);
 }
-
-static int be_quiet(void **state)
-{
-    (void)state;
-    aq_log_set_level(AQ_LOG_OFF);
-    return 0;
-}
-TEST_GROUP(be_quiet, NULL);

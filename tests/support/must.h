@@ -6,6 +6,7 @@
 #define AQ_TESTS_SUPPORT_MUST_H
 
 #include "common/base/assert.h"
+#include "common/base/memory.h"
 
 /* The call returns 0. */
 #define must(call)                                                                                 \
@@ -13,5 +14,13 @@
         const int rc_ = (call);                                                                    \
         AQ_ASSERT(rc_ == 0);                                                                       \
     } while (0)
+
+/* Zeroed memory. */
+static inline void *must_alloc(size_t count, size_t size)
+{
+    void *block = aq_alloc(count, size);
+    AQ_ASSERT(block != NULL);
+    return block;
+}
 
 #endif

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/sys/log.h"
+#include "tests/support/must.h"
 
 /* ---- transport ------------------------------------------------------------------------------ */
 
@@ -116,8 +117,7 @@ void stage_hear_policy(actor_stage *stage, uint64_t version)
 actor_stage *stage_open(void)
 {
     aq_log_set_level(AQ_LOG_OFF);
-    actor_stage *stage = aq_alloc(1, sizeof(*stage));
-    AQ_ASSERT(stage != NULL);
+    actor_stage *stage = must_alloc(1, sizeof(*stage));
     fake_learner_init(&stage->learner);
     for (int i = 0; i < STAGE_SHARDS; i++) {
         fake_shard_init(&stage->shards[i]);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 static void free_call(fake_call *call)
 {
@@ -21,8 +21,7 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
         free_call(call);
         return;
     }
-    call->frame = aq_alloc(1, size);
-    AQ_ASSERT(call->frame != NULL);
+    call->frame = must_alloc(1, size);
     memcpy(call->frame, frame, size);
     call->size = size;
     call->is_ready = true;
@@ -36,8 +35,7 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     wire->sent++;
     for (int i = 0; i < FAKE_CALLS_MAX; i++) {
         if (wire->calls[i] == NULL) {
-            fake_call *call = aq_alloc(1, sizeof(*call));
-            AQ_ASSERT(call != NULL);
+            fake_call *call = must_alloc(1, sizeof(*call));
             *call = (fake_call){.answer = answer, .user = user};
             wire->calls[i] = call;
             if (wire->is_cut) {
