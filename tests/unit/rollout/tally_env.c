@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "tests/support/must.h"
+#include "tests/support/test.h"
 
 typedef struct tally_params {
     float quarter;
@@ -161,6 +162,11 @@ aq_snapshot *tally_policy(const float *bias)
     return snapshot;
 }
 
+static void destroy_engine(void *engine)
+{
+    aq_engine_destroy(engine);
+}
+
 aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, size_t rows)
 {
     float bias[TALLY_CHOICES] = {0.0f};
@@ -170,6 +176,7 @@ aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, si
     snapshot->version = version;
     must(aq_text_set(snapshot->task, sizeof(snapshot->task), env->name));
     must(aq_engine_create(snapshot, rows, 0, &engine, NULL));
+    at_end(destroy_engine, engine);
     aq_snapshot_unref(snapshot);
     return engine;
 }

@@ -31,7 +31,8 @@ aq_env_task tally_task(const char *options);
  * */
 aq_snapshot *tally_policy(const float *bias);
 
-/* An engine of one for that environment which always takes `choice`, for so many rows. */
+/* An engine of one for that environment which always takes `choice`, for so many rows. It
+ * is destroyed at the end of the test. */
 aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, size_t rows);
 
 /* A trial of it from start to end, in which time stands still. */

@@ -57,7 +57,6 @@ static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
 {
     aq_engine *engine = engine_of(1, 1);
     aq_trial_result result = tally_trial(tally, engine, lanes, episodes, SEED);
-    aq_engine_destroy(engine);
     return result;
 }
 
@@ -124,7 +123,6 @@ TEST(evaluate_is_a_function_of_policy_seed_and_number)
     assert_int_equal(first.version, 9);
     assert_int_equal(first.episodes, EPISODES);
     assert_false(first.confirmed);
-    aq_engine_destroy(engine);
 }
 
 TEST(evaluate_refuses_what_cannot_be_played)
@@ -142,7 +140,6 @@ TEST(evaluate_refuses_what_cannot_be_played)
     assert_refused(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &error), AQ_E_SCHEMA, &error,
                    "gym:CartPole-v1");
     assert_int_equal(untouched.version, 77);
-    aq_engine_destroy(engine);
     aq_env_unref(boundless);
     aq_env_unref(cartpole);
 }
@@ -204,7 +201,6 @@ TEST_OF_EVALUATOR(a_version_below_the_threshold_is_screened_only, 1e6)
     assert_false(result.confirmed);
     assert_true(aq_evaluator_core_idle(core));
     assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), engine);
-    aq_engine_destroy(engine);
 }
 
 TEST_OF_EVALUATOR(a_version_at_the_threshold_is_confirmed_over_fresh_episodes, 0.0)
@@ -225,7 +221,6 @@ TEST_OF_EVALUATOR(a_version_at_the_threshold_is_confirmed_over_fresh_episodes, 0
     assert_int_equal(aq_evaluate(tally, engine, SCREEN, SEED, &same_seed, NULL), 0);
     assert_true(confirmed.return_mean != screened.return_mean);
     assert_true(same_seed.return_mean != screened.return_mean);
-    aq_engine_destroy(engine);
 }
 
 TEST_OF_EVALUATOR(without_a_threshold_nothing_is_confirmed, (double)NAN)
@@ -234,7 +229,6 @@ TEST_OF_EVALUATOR(without_a_threshold_nothing_is_confirmed, (double)NAN)
     (void)aq_evaluator_core_set_engine(core, engine);
     assert_false(next_result(core).confirmed);
     assert_true(aq_evaluator_core_idle(core));
-    aq_engine_destroy(engine);
 }
 
 TEST_OF_EVALUATOR(a_comparison_plays_the_episodes_of_the_screening, 1e6)
@@ -255,9 +249,6 @@ TEST_OF_EVALUATOR(a_comparison_plays_the_episodes_of_the_screening, 1e6)
     const aq_evaluation apart = next_result(core);
     assert_true(fabs(apart.gap.mean - (screened.return_mean - apart.gap.return_fp32)) < 1e-9);
     assert_true(apart.gap.mean != 0.0);
-    aq_engine_destroy(engine);
-    aq_engine_destroy(same);
-    aq_engine_destroy(other);
 }
 
 TEST(a_gap_is_the_mean_of_differences_and_their_deviation)
@@ -280,8 +271,6 @@ TEST_OF_EVALUATOR(versions_are_screened_on_different_episodes, (double)NAN)
     assert_true(next_result(core).return_mean != mean);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
     assert_true(next_result(core).return_mean == mean); /* the same version: the same again */
-    aq_engine_destroy(first);
-    aq_engine_destroy(second);
 }
 
 TEST_OF_EVALUATOR(an_engine_may_be_replaced_in_the_middle, (double)NAN)
@@ -296,8 +285,6 @@ TEST_OF_EVALUATOR(an_engine_may_be_replaced_in_the_middle, (double)NAN)
     assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), first);
     assert_true(aq_evaluator_core_idle(core));
-    aq_engine_destroy(first);
-    aq_engine_destroy(second);
 }
 
 TEST_OF_EVALUATOR(evaluating_allocates_nothing, 0.0)
@@ -309,7 +296,6 @@ TEST_OF_EVALUATOR(evaluating_allocates_nothing, 0.0)
     (void)next_result(core);
     assert_int_equal(aq_memory_allocation_count(), before);
     assert_true(aq_evaluator_core_steps(core) >= SCREEN + EPISODES);
-    aq_engine_destroy(engine);
 }
 
 TEST(numbers_of_episodes_are_checked)
@@ -324,11 +310,13 @@ TEST(numbers_of_episodes_are_checked)
     aq_env_unref(boundless);
 }
 
-TEST(create_survives_every_failed_allocation)
+TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_evaluator_core *core = NULL;
     assert_made_despite_failures(core, aq_evaluator_core_create(tally, 1, 2, 0.0, 0, &core, NULL));
     aq_evaluator_core_destroy(core);
+    aq_evaluator_core_destroy(NULL);
+    aq_trial_destroy(NULL);
 }
 
 TEST(evaluate_survives_every_failed_allocation)
@@ -340,13 +328,6 @@ TEST(evaluate_survives_every_failed_allocation)
         assert_int_equal(result.version, 77);
         rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
     }
-    aq_engine_destroy(engine);
-}
-
-TEST(destroy_takes_null)
-{
-    aq_evaluator_core_destroy(NULL);
-    aq_trial_destroy(NULL);
 }
 
 TEST_GROUP(open_tally, close_tally);

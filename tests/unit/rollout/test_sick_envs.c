@@ -15,7 +15,6 @@ static aq_trial_result trial_in(const char *options, uint32_t lanes)
     aq_env *env = tally_open(&tally_env, options);
     aq_engine *engine = tally_engine(env, 1, 1, EPISODES);
     aq_trial_result result = tally_trial(env, engine, lanes, EPISODES, SEED);
-    aq_engine_destroy(engine);
     aq_env_unref(env);
     return result;
 }
@@ -40,7 +39,6 @@ TEST(an_environment_that_always_fails_is_given_up)
                    "fails too often");
     assert_says(error.text, "test:Tally?fail_step=1");
     assert_int_equal(result.version, 77);
-    aq_engine_destroy(engine);
     aq_env_unref(sick);
 }
 
@@ -62,7 +60,6 @@ TEST(an_environment_that_does_not_come_back_is_given_up)
     assert_says(aq_trial_failure(trial), "could not be reset");
     aq_trial_destroy(trial);
     aq_env_task_fini(&task);
-    aq_engine_destroy(engine);
 }
 
 TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
@@ -86,6 +83,5 @@ TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
     assert_says(aq_evaluator_core_failure(core), "failed in a step");
     (void)aq_evaluator_core_set_engine(core, NULL);
     aq_evaluator_core_destroy(core);
-    aq_engine_destroy(engine);
     aq_env_unref(sick);
 }

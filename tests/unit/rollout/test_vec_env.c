@@ -364,16 +364,12 @@ TEST_OF_VEC(stepping_allocates_nothing, "", LANES)
     assert_int_equal(aq_memory_allocation_count(), before);
 }
 
-TEST(create_survives_every_failed_allocation)
+TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_env_task task = tally_task("");
     aq_vec_env *vec = NULL;
     assert_made_despite_failures(vec, aq_vec_env_create(&task, LANES, SEED, &vec, NULL));
     aq_vec_env_destroy(vec);
     aq_env_task_fini(&task);
-}
-
-TEST(destroy_takes_null)
-{
     aq_vec_env_destroy(NULL);
 }

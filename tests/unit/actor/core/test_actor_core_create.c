@@ -9,47 +9,38 @@
 
 enum { MEMBER = 7 };
 
+static void refuse(const aq_run_settings *settings, int code, const char *words)
+{
+    aq_actor_core *core = NULL;
+    aq_error error = {0};
+    assert_refused(aq_actor_core_create(settings, KIT_RUN, MEMBER, 1, 0, &core, &error), code,
+                   &error, words);
+    assert_null(core);
+}
+
 TEST(what_cannot_be_run_is_refused_in_words)
 {
-    aq_actor_core *core = NULL;
-    aq_error error = {0};
     aq_run_settings settings = kit_settings();
     settings.schema_hash++;
-    assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
-                     AQ_E_SCHEMA);
+    refuse(&settings, AQ_E_SCHEMA, "");
     settings = kit_settings();
     memcpy(settings.task, "gym:Nothing", sizeof("gym:Nothing"));
-    assert_refused(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
-                   AQ_E_NOT_FOUND, &error, "gym:Nothing");
+    refuse(&settings, AQ_E_NOT_FOUND, "gym:Nothing");
     settings = kit_settings();
     settings.config.replay.chunk_length = 65536;
-    assert_refused(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
-                   AQ_E_TOO_BIG, &error, "net.message_bytes");
-    assert_null(core);
-}
-
-TEST(an_actor_that_cannot_record_a_column_says_which)
-{
-    aq_actor_core *core = NULL;
-    aq_error error = {0};
-    aq_run_settings settings = kit_settings();
+    refuse(&settings, AQ_E_TOO_BIG, "net.message_bytes");
+    settings = kit_settings();
     settings.recorded[0] = (aq_column){"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 64, 0};
     settings.recorded_count = 1;
-    assert_refused(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
-                   AQ_E_UNSUPPORTED, &error, "cannot record 'hidden'");
-    assert_null(core);
+    refuse(&settings, AQ_E_UNSUPPORTED, "cannot record 'hidden'");
 }
 
-TEST(create_survives_every_failed_allocation)
+TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = NULL;
     assert_made_despite_failures(
         core, aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, NULL));
     aq_actor_core_destroy(core);
-}
-
-TEST(destroy_takes_null)
-{
     aq_actor_core_destroy(NULL);
 }

@@ -28,7 +28,13 @@ typedef struct stage {
 
 static stage all;
 
-/* Takes the task. */
+static void finish(void *core)
+{
+    aq_engine_destroy(aq_actor_core_set_engine(core, NULL));
+    aq_actor_core_destroy(core);
+}
+
+/* Takes the task; what is started ends with the test. */
 static void start(aq_env_task task, double noise)
 {
     memset(&all, 0, sizeof(all));
@@ -41,6 +47,7 @@ static void start(aq_env_task task, double noise)
     assert_int_equal(aq_actor_core_create_in(&task, &all.settings, KIT_RUN, MEMBER, INCARNATION, 0,
                                              &all.core, NULL),
                      0);
+    at_end(finish, all.core);
     uint32_t shard;
     assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(all.core), 1, &shard), 0);
     aq_shard_spread_set_taking(aq_actor_core_spread(all.core), shard, true);
@@ -108,12 +115,6 @@ static void run(uint64_t granted)
     assert_true(aq_actor_core_drained(all.core));
 }
 
-static void finish(void)
-{
-    aq_engine_destroy(aq_actor_core_set_engine(all.core, NULL));
-    aq_actor_core_destroy(all.core);
-}
-
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* What is forgotten gives its credit back: all that was granted arrives, but for what is held back
@@ -131,7 +132,6 @@ static void check_failing(const char *options, const char *words)
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > GRANTED);
     assert_int_equal(counters.acknowledged_steps, all.fresh);
     assert_true(counters.env_steps > all.fresh);
-    finish();
 }
 
 TEST(an_episode_that_fails_is_forgotten_and_its_credit_used_again)
@@ -151,7 +151,6 @@ TEST(environments_that_cannot_be_reset_come_back)
     run(GRANTED);
     assert_true(aq_actor_core_counters(all.core).env_failures > 10);
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > GRANTED);
-    finish();
 }
 
 TEST(while_all_wait_it_says_until_when)
@@ -164,7 +163,6 @@ TEST(while_all_wait_it_says_until_when)
     assert_int_equal(aq_actor_core_env_due_ns(all.core), 20 * AQ_NS_PER_MS);
     aq_actor_core_drain(all.core);
     assert_true(aq_actor_core_drained(all.core));
-    finish();
 }
 
 /* ---- continuous actions --------------------------------------------------------------------- */
@@ -214,7 +212,6 @@ TEST(without_a_policy_actions_fill_their_bounds)
     spread_of(&mean, &deviation);
     assert_true(fabs(mean) < 0.1);
     assert_true(fabs(deviation - 4.0 / sqrt(12.0)) < 0.05);
-    finish();
 }
 
 TEST(without_noise_the_policy_alone_acts)
@@ -225,7 +222,6 @@ TEST(without_noise_the_policy_alone_acts)
     for (uint32_t i = 0; i < all.action_count; i++) {
         assert_true(all.actions[i] == 0.0f);
     }
-    finish();
 }
 
 TEST(noise_is_a_share_of_half_the_range)
@@ -237,7 +233,6 @@ TEST(noise_is_a_share_of_half_the_range)
     spread_of(&mean, &deviation);
     assert_true(fabs(mean - 2.0 * tanh(0.25)) < 0.02);
     assert_true(fabs(deviation - 0.1 * 2.0) < 0.01);
-    finish();
 }
 
 /* ---- observations in bytes ------------------------------------------------------------------ */
@@ -249,5 +244,4 @@ TEST(images_travel_as_bytes)
     run(2000);
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > 2000);
     assert_int_equal(aq_actor_core_counters(all.core).env_failures, 0);
-    finish();
 }

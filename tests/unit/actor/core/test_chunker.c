@@ -333,15 +333,11 @@ TEST_OF_LANE(only_a_new_chunk_is_allocated, 3, 8)
     aq_chunk_unref(closed.chunk);
 }
 
-TEST(create_survives_every_failed_allocation)
+TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_layout layout = layout_of(2, 4);
     aq_chunker *chunker = NULL;
     assert_made_despite_failures(chunker, aq_chunker_create(&layout, LANES, &chunker));
     aq_chunker_destroy(chunker);
-}
-
-TEST(destroy_takes_null)
-{
     aq_chunker_destroy(NULL);
 }

@@ -349,16 +349,12 @@ TEST_ON_STAGE(joining_a_run_that_has_ended_is_the_end)
     assert_null(aq_actor_session_core(stage->session));
 }
 
-TEST_ON_STAGE(create_survives_every_failed_allocation)
+TEST_ON_STAGE(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     const aq_actor_session_config config = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = 1}};
     aq_actor_session *session = NULL;
     assert_made_despite_failures(
         session, aq_actor_session_create(&stage->learner_wire.channel, &config, &session));
     aq_actor_session_destroy(session);
-}
-
-TEST(destroy_takes_null)
-{
     aq_actor_session_destroy(NULL);
 }

@@ -112,18 +112,25 @@ static enum aq_participant_phase phase(const stage *all)
     return aq_participant_phase_of(aq_evaluator_session_participant(all->session));
 }
 
-TEST_ON_STAGE(it_joins_as_an_evaluator_and_waits_for_a_policy)
+static stage *open_joined(void)
 {
+    stage *all = open_stage();
     pass(all, 20);
+    return all;
+}
+
+#define TEST_OF_JOINED(name) TEST_OF(name, stage *all, open_joined(), close_stage)
+
+TEST_OF_JOINED(it_joins_as_an_evaluator_and_waits_for_a_policy)
+{
     assert_int_equal(all->learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(phase(all), AQ_PARTICIPANT_TAKING_PART);
     assert_int_equal(aq_evaluator_session_work(all->session, 64, all->now_ns), 0);
     assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
 }
 
-TEST_ON_STAGE(a_policy_is_screened_and_reported)
+TEST_OF_JOINED(a_policy_is_screened_and_reported)
 {
-    pass(all, 20);
     hear(all, 4);
     pass(all, 5);
     assert_int_equal(all->learner.reports, 1);
@@ -152,9 +159,8 @@ TEST_ON_STAGE(a_policy_that_passes_is_confirmed)
     assert_int_equal(all->learner.report[1].episodes, 6);
 }
 
-TEST_ON_STAGE(a_result_is_told_until_the_learner_has_heard_it)
+TEST_OF_JOINED(a_result_is_told_until_the_learner_has_heard_it)
 {
-    pass(all, 20);
     all->wire.is_cut = true;
     hear(all, 4);
     pass(all, 300);
@@ -168,9 +174,8 @@ TEST_ON_STAGE(a_result_is_told_until_the_learner_has_heard_it)
     assert_int_equal(all->learner.report[1].version, 5);
 }
 
-TEST_ON_STAGE(a_result_that_is_refused_is_forgotten)
+TEST_OF_JOINED(a_result_that_is_refused_is_forgotten)
 {
-    pass(all, 20);
     all->learner.refuse_report = AQ_RPC_INVALID_ARGUMENT;
     hear(all, 4);
     pass(all, 50);
@@ -181,9 +186,8 @@ TEST_ON_STAGE(a_result_that_is_refused_is_forgotten)
     assert_int_equal(all->learner.report[0].version, 5);
 }
 
-TEST_ON_STAGE(with_too_many_results_untold_no_policy_is_taken)
+TEST_OF_JOINED(with_too_many_results_untold_no_policy_is_taken)
 {
-    pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     for (uint64_t version = 1; version <= AQ_REPORTS_MAX + 5; version++) {
         hear(all, version);
@@ -197,9 +201,8 @@ TEST_ON_STAGE(with_too_many_results_untold_no_policy_is_taken)
     assert_int_equal(all->learner.report[AQ_REPORTS_MAX].version, AQ_REPORTS_MAX + 5);
 }
 
-TEST_ON_STAGE(in_another_run_old_results_are_not_told)
+TEST_OF_JOINED(in_another_run_old_results_are_not_told)
 {
-    pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     hear(all, 4);
     pass(all, 50);
@@ -221,9 +224,8 @@ TEST_ON_STAGE(in_another_run_old_results_are_not_told)
     assert_int_equal(all->learner.report[last].version, 1);
 }
 
-TEST_ON_STAGE(when_the_run_ends_it_tells_what_it_has_and_leaves)
+TEST_OF_JOINED(when_the_run_ends_it_tells_what_it_has_and_leaves)
 {
-    pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     hear(all, 4);
     pass(all, 50);
@@ -237,9 +239,8 @@ TEST_ON_STAGE(when_the_run_ends_it_tells_what_it_has_and_leaves)
                      EXIT_SUCCESS);
 }
 
-TEST_ON_STAGE(stopping_gives_up_what_is_half_evaluated)
+TEST_OF_JOINED(stopping_gives_up_what_is_half_evaluated)
 {
-    pass(all, 20);
     hear(all, 4);
     assert_true(aq_evaluator_session_work(all->session, 1, all->now_ns) > 0);
     aq_evaluator_session_stop(all->session, "SIGTERM");
@@ -252,13 +253,11 @@ TEST_ON_STAGE(stopping_gives_up_what_is_half_evaluated)
 static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
 {
     aq_snapshot *snapshot = kit_policy_in(KIT_RUN, version, choice, AQ_FORMAT_F16);
-    aq_buffer frame;
+    aq_buffer *frame = buffer_up_to(1 << 16);
     fake_learner_set_policy(&all->learner, version, 1);
-    aq_buffer_init(&frame, 1 << 16);
-    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
-    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, frame.data, frame.size),
+    assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
+    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, frame->data, frame->size),
                      AQ_POLICY_NEW);
-    aq_buffer_fini(&frame);
     aq_snapshot_unref(snapshot);
 }
 
@@ -345,16 +344,12 @@ TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
     assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
 }
 
-TEST_ON_STAGE(create_survives_every_failed_allocation)
+TEST_ON_STAGE(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     const aq_evaluator_session_config config = config_of(all);
     aq_evaluator_session *session = NULL;
     assert_made_despite_failures(
         session, aq_evaluator_session_create(&all->wire.channel, &config, &session));
     aq_evaluator_session_destroy(session);
-}
-
-TEST(destroy_takes_null)
-{
     aq_evaluator_session_destroy(NULL);
 }

@@ -26,12 +26,10 @@ static void hear_change(actor_stage *stage, uint64_t from)
 {
     aq_snapshot *base = kit_policy(KIT_RUN, from, 1);
     aq_snapshot *next = kit_policy(KIT_RUN, from + 1, 1);
-    aq_buffer frame;
-    aq_buffer_init(&frame, 1 << 20);
+    aq_buffer *frame = buffer_up_to(1 << 20);
     fake_learner_set_policy(&stage->learner, from + 1, 1);
-    assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
-    stage_hear(stage, &frame);
-    aq_buffer_fini(&frame);
+    assert_int_equal(aq_wire_delta_pack(base, next, frame), 0);
+    stage_hear(stage, frame);
     aq_snapshot_unref(base);
     aq_snapshot_unref(next);
 }

@@ -19,16 +19,27 @@
 #define TRUE_REWARDS      "\"rewards\": [1, -0.5, 0.25], "
 #define NO_ENDS           "\"terminated\": [0, 0, 0], \"truncated\": [0, 0, 0]"
 
-static aq_recording *record(void **state, const char *members)
+static void free_recording(void *recording)
 {
-    char text[4096];
+    aq_recording_free(recording);
+}
+
+static aq_recording *record_text(void **state, const char *text)
+{
     aq_error error = {0};
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "recording.json");
-    (void)snprintf(text, sizeof(text), "{\"id\": \"X\", %s}", members);
     cli_write_text(path, text);
     assert_succeeds(aq_recording_read(path, &recording, &error), &error);
+    at_end(free_recording, recording);
     return recording;
+}
+
+static aq_recording *record(void **state, const char *members)
+{
+    char text[4096];
+    (void)snprintf(text, sizeof(text), "{\"id\": \"X\", %s}", members);
+    return record_text(state, text);
 }
 
 static aq_playback_report play(void **state, const aq_env_class *class, const char *members,
@@ -41,7 +52,6 @@ static aq_playback_report play(void **state, const aq_env_class *class, const ch
     assert_succeeds(aq_playback(env, recording, per_step, &report, &error), &error);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
-    aq_recording_free(recording);
     return report;
 }
 
@@ -57,7 +67,6 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
     assert_int_equal(report.steps, 77);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
-    aq_recording_free(recording);
 }
 
 /* ---- episodes ------------------------------------------------------------------------------- */
@@ -239,21 +248,26 @@ TEST(a_failing_allocation_leaves_nothing_behind)
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
     aq_env_unref(env);
-    aq_recording_free(recording);
 }
 
 /* ---- probes --------------------------------------------------------------------------------- */
 
+static aq_recording *probe(void **state, const char *members)
+{
+    char text[512];
+    (void)snprintf(text, sizeof(text),
+                   "{\"domain\": \"sum\", \"task\": \"Any\", \"probes\": [{%s, "
+                   "\"observation\": [1], \"reward\": 2}]}",
+                   members);
+    return record_text(state, text);
+}
+
 TEST(probes_compare_the_state_as_it_was_put_in)
 {
     aq_error error = {0};
-    aq_recording *recording = NULL;
     aq_playback_report report;
     /* Its state is called "state", so that a probe that has none is refused. */
-    const char *path = cli_path(state, "probe.json");
-    cli_write_text(path, "{\"domain\": \"sum\", \"task\": \"Exact\", \"probes\": [{\"qpos\": [1], "
-                         "\"observation\": [1], \"reward\": 2}]}");
-    assert_int_equal(aq_recording_read(path, &recording, &error), 0);
+    aq_recording *recording = probe(state, "\"qpos\": [1]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
     assert_int_equal(aq_playback(env, recording, false, &report, &error), AQ_E_INVALID);
     cli_assert_in(error.text, "probe 0: the recording has no 'state'");
@@ -263,25 +277,31 @@ TEST(probes_compare_the_state_as_it_was_put_in)
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
     assert_int_equal(report.reward.compared, 1);
     aq_env_unref(env);
-    aq_recording_free(recording);
+}
+
+TEST(a_state_of_another_width_than_ours_is_refused)
+{
+    aq_error error = {0};
+    aq_playback_report report;
+    aq_recording *recording = probe(state, "\"qpos\": [1], \"qvel\": [1, 2]");
+    aq_env *env = sum_env_open(&sum_env_exact, "");
+    recording->series[0].name = recording->series[1].name = "state"; /* the first is put in */
+    assert_refused(aq_playback(env, recording, false, &report, &error), AQ_E_SCHEMA, &error,
+                   "probe 0: 'state' is 1 numbers in sum:Exact, but 2 in the recording");
+    aq_env_unref(env);
 }
 
 TEST(a_reward_of_transitions_is_not_asked_of_a_state)
 {
     aq_error error = {0};
-    aq_recording *recording = NULL;
     aq_playback_report report;
-    const char *path = cli_path(state, "probe.json");
-    cli_write_text(path, "{\"domain\": \"sum\", \"task\": \"Plain\", \"probes\": [{\"qpos\": [1], "
-                         "\"observation\": [1], \"reward\": 2}]}");
-    assert_int_equal(aq_recording_read(path, &recording, &error), 0);
+    aq_recording *recording = probe(state, "\"qpos\": [1]");
     recording->series[0].name = "state";
     aq_env *env = sum_env_open(&sum_env_plain, "");
     assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
     assert_int_equal(report.reward.compared, 0);
     assert_true(report.obs.error == 0);
     aq_env_unref(env);
-    aq_recording_free(recording);
 }
 
 TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);
