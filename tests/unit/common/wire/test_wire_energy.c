@@ -122,7 +122,6 @@ TEST_WITH(heartbeats_and_the_last_word_tell_energy, metered_setup, metered_teard
     assert_non_null(beat->energy);
     double cpu_s = beat->energy->cpu_s;
     assert_true(cpu_s > 0);
-    protobuf_c_message_free_unpacked(&beat->base, NULL);
     fake_beat answer;
     fake_beat_init(&answer);
     fake_reply(fake, &answer.reply.base);
@@ -131,7 +130,6 @@ TEST_WITH(heartbeats_and_the_last_word_tell_energy, metered_setup, metered_teard
         (void *)fake_request(fake, "Leave", &actorq__v1__leave_request__descriptor);
     assert_non_null(leave->energy);
     assert_true(leave->energy->cpu_s >= cpu_s);
-    protobuf_c_message_free_unpacked(&leave->base, NULL);
     fake_lose(fake, AQ_E_TIMEOUT);
 }
 
@@ -142,6 +140,5 @@ TEST_OF_MEMBER(without_a_meter_nothing_is_told)
     Actorq__V1__HeartbeatRequest *beat =
         (void *)fake_request(fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
     assert_null(beat->energy);
-    protobuf_c_message_free_unpacked(&beat->base, NULL);
     fake_lose(fake, AQ_E_TIMEOUT);
 }
