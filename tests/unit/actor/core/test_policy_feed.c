@@ -71,10 +71,14 @@ static enum aq_policy_verdict give_version(fixture *all, uint64_t version)
     return give(all);
 }
 
-static uint64_t version_of(aq_engine *engine)
+/* Of the engine that waits, which is taken and given back. */
+static uint64_t taken_version(fixture *all)
 {
+    aq_engine *engine = aq_policy_feed_take(all->feed);
     assert_non_null(engine);
-    return aq_engine_snapshot(engine)->version;
+    const uint64_t version = aq_engine_snapshot(engine)->version;
+    aq_policy_feed_give_back(all->feed, engine);
+    return version;
 }
 
 TEST_OF_FEED(a_new_policy_becomes_an_engine)
@@ -83,7 +87,7 @@ TEST_OF_FEED(a_new_policy_becomes_an_engine)
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
     assert_int_equal(aq_policy_feed_news(all->feed).version, 3);
     aq_engine *engine = aq_policy_feed_take(all->feed);
-    assert_int_equal(version_of(engine), 3);
+    assert_int_equal(aq_engine_snapshot(engine)->version, 3);
     assert_true(aq_engine_rows_max(engine) >= KIT_ENVS);
     assert_null(aq_policy_feed_take(all->feed));
     aq_policy_feed_give_back(all->feed, engine);
@@ -95,9 +99,7 @@ TEST_OF_FEED(only_the_newest_is_taken)
     assert_int_equal(give_version(all, 5), AQ_POLICY_NEW);
     assert_int_equal(give_version(all, 4), AQ_POLICY_OLD);
     assert_int_equal(give_version(all, 5), AQ_POLICY_OLD);
-    aq_engine *engine = aq_policy_feed_take(all->feed);
-    assert_int_equal(version_of(engine), 5);
-    aq_policy_feed_give_back(all->feed, engine);
+    assert_int_equal(taken_version(all), 5);
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
 }
 
@@ -149,9 +151,7 @@ TEST_OF_FEED(a_rejected_frame_leaves_the_policy_that_is_there)
     pack(all, kit_policy(KIT_RUN, 4, 1));
     all->frame.data[all->frame.size - 1] ^= 1;
     assert_int_equal(give(all), AQ_POLICY_REJECTED);
-    aq_engine *engine = aq_policy_feed_take(all->feed);
-    assert_int_equal(version_of(engine), 3);
-    aq_policy_feed_give_back(all->feed, engine);
+    assert_int_equal(taken_version(all), 3);
 }
 
 TEST_OF_FEED(without_memory_a_policy_is_rejected_and_nothing_leaks)
@@ -231,9 +231,7 @@ TEST_OF_FEED(a_change_of_the_newest_is_taken)
     assert_int_equal(give_delta(all, 2), AQ_POLICY_NEW);
     assert_int_equal(give_delta(all, 1), AQ_POLICY_OLD);
     assert_newest_is(all, 3);
-    aq_engine *engine = aq_policy_feed_take(all->feed);
-    assert_int_equal(version_of(engine), 3);
-    aq_policy_feed_give_back(all->feed, engine);
+    assert_int_equal(taken_version(all), 3);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 0);
 }
 
@@ -249,9 +247,7 @@ TEST_OF_FEED(a_chain_that_waits_becomes_one_engine)
     }
     assert_int_equal(aq_policy_feed_settle(all->feed, 0), AQ_POLICY_NEW);
     assert_int_equal(aq_policy_feed_settle(all->feed, 0), AQ_POLICY_OLD);
-    aq_engine *engine = aq_policy_feed_take(all->feed);
-    assert_int_equal(version_of(engine), 17);
-    aq_policy_feed_give_back(all->feed, engine);
+    assert_int_equal(taken_version(all), 17);
 }
 
 TEST_OF_FEED(a_gap_is_counted_once_and_the_policy_stays)
@@ -367,15 +363,11 @@ TEST_OF_FEED(without_memory_a_change_is_rejected_and_nothing_leaks)
     assert_newest_is(all, 2);
 }
 
-TEST_OF_FEED(create_without_memory_fails)
+TEST_OF_FEED(create_without_memory_fails_and_destroy_takes_null)
 {
     const aq_policy_feed_config config = {.run_id = 1};
     aq_policy_feed *feed = all->feed;
     assert_fails_without_memory(aq_policy_feed_create(&config, &feed));
     assert_ptr_equal(feed, all->feed);
-}
-
-TEST(destroy_takes_null)
-{
     aq_policy_feed_destroy(NULL);
 }

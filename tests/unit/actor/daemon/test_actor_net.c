@@ -190,6 +190,7 @@ static int tear_down(void **state)
 static void end_run(void)
 {
     stage.learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    join_actor(EXIT_SUCCESS);
 }
 
 /* ---- conditions ----------------------------------------------------------------------------- */
@@ -246,7 +247,6 @@ TEST_WITH(an_actor_joins_acts_sends_and_ends_with_its_run, set_up, tear_down)
     assert_int_equal(stage.shard.gaps + stage.shard.duplicates, 0);
     assert_true(stage.learner.stats.resident_bytes > 0);
     end_run();
-    join_actor(EXIT_SUCCESS);
     assert_int_equal(stage.learner.leaves, 1);
 }
 
@@ -258,7 +258,6 @@ TEST_WITH(the_broadcast_reaches_the_actor, set_up, tear_down)
     fake_learner_set_policy(&stage.learner, 3, 1);
     serve_until(has_heard_of_the_version);
     end_run();
-    join_actor(EXIT_SUCCESS);
 }
 
 TEST_WITH(a_late_actor_fetches_the_policy, set_up, tear_down)
@@ -268,7 +267,6 @@ TEST_WITH(a_late_actor_fetches_the_policy, set_up, tear_down)
     serve_until(has_the_newest_policy);
     assert_true(stage.learner.fetches >= 1);
     end_run();
-    join_actor(EXIT_SUCCESS);
 }
 
 TEST_WITH(a_signal_makes_it_finish_and_leave, set_up, tear_down)
@@ -301,7 +299,6 @@ TEST_WITH(a_shard_that_dies_is_found_again_and_nothing_is_lost, set_up, tear_dow
     }
     assert_int_equal(stage.shard.gaps, 0);
     end_run();
-    join_actor(EXIT_SUCCESS);
 }
 
 TEST_WITH(an_idle_actor_takes_no_processor_time, set_up, tear_down)
@@ -315,7 +312,6 @@ TEST_WITH(an_idle_actor_takes_no_processor_time, set_up, tear_down)
     /* This thread's own pulse included; a loop that spins would take all of it. */
     assert_true(aq_clock_cpu_ns() - before_ns < 200 * AQ_NS_PER_MS);
     end_run();
-    join_actor(EXIT_SUCCESS);
 }
 
 TEST_WITH(an_evaluator_reports_and_ends_with_its_run, set_up, tear_down)
@@ -326,7 +322,6 @@ TEST_WITH(an_evaluator_reports_and_ends_with_its_run, set_up, tear_down)
     assert_int_equal(stage.learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(stage.learner.report[0].version, 5);
     end_run();
-    join_actor(EXIT_SUCCESS);
 }
 
 TEST_WITH(being_refused_ends_in_failure, set_up, tear_down)

@@ -280,14 +280,7 @@ TEST_IN(changed, it, more_shards_than_there_can_be_are_refused)
     }
     it->message->n_shards = AQ_CHECKPOINT_SHARDS_MAX + 1;
     it->message->shards = pointers;
-    aq_buffer_clear(&it->frame);
-    size_t start;
-    uint8_t *room;
-    size_t size = protobuf_c_message_get_packed_size(&it->message->base);
-    assert_int_equal(aq_frame_begin(&it->frame, &start), 0);
-    assert_int_equal(aq_buffer_extend(&it->frame, size, &room), 0);
-    protobuf_c_message_pack(&it->message->base, room);
-    aq_frame_end(&it->frame, start, AQ_FRAME_CHECKPOINT);
+    fixture_pack(&it->message->base, AQ_FRAME_CHECKPOINT, &it->frame);
     it->message->n_shards = 2;
     it->message->shards = kept;
     aq_checkpoint received;

@@ -203,7 +203,7 @@ ProtobufCMessage *fixture_open(const aq_buffer *frame, const ProtobufCMessageDes
     return message;
 }
 
-void fixture_close(ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
+void fixture_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
 {
     size_t start;
     uint8_t *room;
@@ -212,5 +212,10 @@ void fixture_close(ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer
     assert_int_equal(aq_buffer_extend(out, protobuf_c_message_get_packed_size(message), &room), 0);
     protobuf_c_message_pack(message, room);
     aq_frame_end(out, start, kind);
+}
+
+void fixture_close(ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
+{
+    fixture_pack(message, kind, out);
     protobuf_c_message_free_unpacked(message, NULL);
 }
