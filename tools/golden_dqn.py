@@ -8,10 +8,9 @@ Whatever the C code is handed (parameters, batches) is rounded to float32 first.
 
 One record a line, its kind first:
 
-    case,<name>                            starts a case
-    net,<inputs>,<actions>,<rows>          rows are those of a batch
-    hidden,<widths>                        activation,<relu|tanh|elu>
-    adam,<learning rate>,<epsilon>         loss,<huber delta>,<clip or 0>,<target period>
+    case,dqn                               starts a case
+    set,<KEY=VALUE>                        a setting, any number of them
+    task,<inputs>,<actions>,<rows>         rows are those of a batch
     parameters,<...>                       layer by layer: weights [outputs][inputs], then biases
     then for each step
     obs,<...>  next_obs,<...>  action,<...>  reward,<...>  bootstrap,<...>  weight,<...>
@@ -29,13 +28,13 @@ STEPS = 10
 BETA1, BETA2 = 0.9, 0.999
 
 CASES = [
-    {"name": "relu", "net": (4, 2, 8), "hidden": [16, 12], "activation": "relu",
+    {"net": (4, 2, 8), "hidden": [16, 12], "activation": "relu",
      "adam": (1e-3, 1e-8), "loss": (1.0, 0.0, 4)},
-    {"name": "tanh, clipped", "net": (3, 4, 6), "hidden": [10], "activation": "tanh",
+    {"net": (3, 4, 6), "hidden": [10], "activation": "tanh",
      "adam": (5e-3, 1e-4), "loss": (0.3, 0.1, 3)},
-    {"name": "elu, three layers", "net": (5, 3, 7), "hidden": [9, 8, 7], "activation": "elu",
+    {"net": (5, 3, 7), "hidden": [9, 8, 7], "activation": "elu",
      "adam": (2e-3, 1e-5), "loss": (10.0, 1.0, 100)},
-    {"name": "linear", "net": (2, 3, 5), "hidden": [], "activation": "relu",
+    {"net": (2, 3, 5), "hidden": [], "activation": "relu",
      "adam": (1e-2, 1e-8), "loss": (0.5, 0.0, 1)},
 ]
 
@@ -153,10 +152,13 @@ def run(case, rng):
         bound = math.sqrt(1 / before)
         numbers += [float32(rng.uniform(-bound, bound)) for _ in range((before + 1) * after)]
 
-    record("case", case["name"])
-    for kind in ("net", "hidden", "activation", "adam", "loss"):
-        value = case[kind]
-        record(kind, *([value] if isinstance(value, str) else value))
+    settings = {"hidden": ",".join(str(width) for width in case["hidden"]),
+                "activation": case["activation"], "learning_rate": rate, "adam_epsilon": epsilon,
+                "huber_delta": delta, "gradient_clip": clip, "target_period": period}
+    record("case", "dqn")
+    for key, value in settings.items():
+        record("set", f"learner.{key}={value}")
+    record("task", inputs, actions, rows)
     record("parameters", *numbers)
     target = Network(widths, case["activation"], numbers)
     m, v = [0.0] * len(numbers), [0.0] * len(numbers)

@@ -193,7 +193,7 @@ void aq_assert_refused(int rc, int code, const aq_error *error, const char *word
 void aq_assert_succeeds(int rc, const aq_error *error, const char *file, int line)
 {
     if (rc != 0) {
-        print_error("%s: %s\n", aq_error_name(rc), error->text);
+        print_error("%s: %s\n", aq_error_name(rc), error != NULL ? error->text : "");
         _fail(file, line);
     }
 }

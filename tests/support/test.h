@@ -135,7 +135,7 @@ void aq_assert_says(const char *text, const char *words, const char *file, int l
 void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
                        int line);
 
-/* The call succeeded; else it fails with what the error says. */
+/* The call succeeded; else it fails with what the error, which may be NULL, says. */
 #define assert_succeeds(call, error) aq_assert_succeeds((call), (error), __FILE__, __LINE__)
 void aq_assert_succeeds(int rc, const aq_error *error, const char *file, int line);
 

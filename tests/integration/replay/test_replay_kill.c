@@ -89,7 +89,7 @@ TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill
     aq_rng rng;
     uint64_t acknowledged = 0; /* the best that any life said */
     uint64_t sent = 0, lost = 0, resent = 0;
-    aq_rng_init(&rng, kit_seed(), 11);
+    aq_rng_init(&rng, test_seed(), 11);
     for (int life = 0; life < LIVES; life++) {
         start(stage);
         net_stage_ask_credit(&stage->net);

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "tests/support/test.h"
+
+static void destroy(void *agent)
+{
+    aq_agent_destroy(agent);
+}
 
 int agent_try(const aq_algorithm_class *class, const aq_run_config *config, const aq_schema *schema,
               uint64_t seed, aq_agent **ret_agent, aq_error *error)
@@ -29,6 +35,7 @@ aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
     aq_agent *agent = NULL;
     aq_error error = {0};
     assert_succeeds(agent_try(class, config, schema, seed, &agent, &error), &error);
+    at_end(destroy, agent);
     return agent;
 }
 
@@ -64,4 +71,50 @@ void agent_resume_at(aq_agent *agent, uint64_t adam_step)
     *(uint64_t *)values_of(&kept, "adam_step") = adam_step;
     assert_int_equal(aq_agent_restore(agent, &kept, NULL), 0);
     aq_named_arrays_fini(&kept);
+}
+
+kept_copy agent_copy(aq_agent *agent)
+{
+    const kept_state state = agent_state(agent);
+    const float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
+    kept_copy copy = {.adam_step = state.adam_step, .count = state.count};
+    copy.floats = aq_alloc(4 * copy.count, sizeof(float));
+    assert_non_null(copy.floats);
+    at_end(aq_free, copy.floats);
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(copy.floats + i * copy.count, arrays[i], copy.count * sizeof(float));
+    }
+    return copy;
+}
+
+void agent_take_up(aq_agent *agent, const kept_copy *copy)
+{
+    const kept_state state = agent_state(agent);
+    float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
+    assert_int_equal(copy->count, state.count);
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(arrays[i], copy->floats + i * copy->count, copy->count * sizeof(float));
+    }
+    agent_resume_at(agent, copy->adam_step);
+}
+
+void agent_assert_as(aq_agent *agent, const kept_copy *copy)
+{
+    const kept_copy now = agent_copy(agent);
+    assert_int_equal(now.adam_step, copy->adam_step);
+    assert_int_equal(now.count, copy->count);
+    assert_memory_equal(now.floats, copy->floats, 4 * now.count * sizeof(float));
+}
+
+void agent_assert_same(aq_agent *a, aq_agent *b)
+{
+    const kept_copy copy = agent_copy(b);
+    agent_assert_as(a, &copy);
+}
+
+aq_update_report agent_train(aq_agent *agent, const aq_batch *batch)
+{
+    aq_update_report report;
+    assert_int_equal(aq_agent_train(agent, batch, &report), 0);
+    return report;
 }

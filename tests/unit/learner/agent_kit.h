@@ -8,7 +8,7 @@
 
 extern const aq_algorithm_class aq_dqn_class, aq_c51_class;
 
-/* Fails the test when it can't be made. */
+/* Until the test ends; fails it when it can't be made. */
 aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
                    const aq_schema *schema, uint64_t seed);
 
@@ -29,6 +29,23 @@ kept_state agent_state(aq_agent *agent);
 
 /* Takes up its own state, as if so many steps had been taken. */
 void agent_resume_at(aq_agent *agent, uint64_t adam_step);
+
+/* Parameters, target, adam_m and adam_v as they were, one after the other; until the test ends. */
+typedef struct kept_copy {
+    uint64_t adam_step;
+    size_t count; /* of each */
+    float *floats;
+} kept_copy;
+
+kept_copy agent_copy(aq_agent *agent);
+void agent_take_up(aq_agent *agent, const kept_copy *copy);
+
+/* Fails the test unless the agent is as it was, or two keep the same. */
+void agent_assert_as(aq_agent *agent, const kept_copy *copy);
+void agent_assert_same(aq_agent *a, aq_agent *b);
+
+/* One update, which must succeed. */
+aq_update_report agent_train(aq_agent *agent, const aq_batch *batch);
 
 /* The metrics of every algorithm that there is begin with these. */
 enum { METRIC_LOSS, METRIC_Q_MEAN, METRIC_GRADIENT_NORM };

@@ -8,43 +8,43 @@
 #include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-void fixture_config(aq_run_config *ret_config)
+aq_run_config fixture_config(void)
 {
-    memset(ret_config, 0, sizeof(*ret_config));
-    assert_int_equal(aq_text_set(ret_config->learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
-    ret_config->learner.batch_size = FIXTURE_ROWS;
-    ret_config->learner.learning_rate = 1e-3;
-    ret_config->learner.adam_epsilon = 1e-8;
-    ret_config->learner.huber_delta = 1;
-    ret_config->learner.target_period = 4;
-    ret_config->learner.double_q = true;
+    aq_run_config config = {.learner = {.batch_size = FIXTURE_ROWS,
+                                        .learning_rate = 1e-3,
+                                        .adam_epsilon = 1e-8,
+                                        .huber_delta = 1,
+                                        .target_period = 4,
+                                        .double_q = true}};
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
+    return config;
 }
 
-void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema)
+aq_schema fixture_schema(uint32_t inputs, uint32_t actions)
 {
     float low[AQ_BOUNDS_MAX], high[AQ_BOUNDS_MAX];
-
+    aq_schema schema = {0};
     for (uint32_t i = 0; i < inputs; i++) {
         low[i] = -2;
         high[i] = 2;
     }
-    memset(ret_schema, 0, sizeof(*ret_schema));
-    aq_space_init_box(&ret_schema->obs, inputs, low, high);
-    aq_space_init_discrete(&ret_schema->action, actions);
+    aq_space_init_box(&schema.obs, inputs, low, high);
+    aq_space_init_discrete(&schema.action, actions);
+    return schema;
 }
 
-aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed)
+static void destroy(void *batch)
 {
-    return agent_of(&aq_dqn_class, config, schema, seed);
+    aq_batch_destroy(batch);
 }
 
 aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
 {
     aq_layout layout;
     aq_batch *batch = NULL;
-
     assert_int_equal(aq_layout_init(schema, 1, steps + 2, &layout, NULL), 0);
     assert_int_equal(aq_batch_create(&layout, steps, rows, &batch), 0);
+    at_end(destroy, batch);
     batch->rows = rows;
     for (uint32_t row = 0; steps > 0 && row < rows; row++) {
         batch->length[row] = steps;
@@ -76,7 +76,6 @@ void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng)
 {
     const uint32_t boundaries = batch->steps + aq_batch_has_sequences(batch);
     const size_t width = batch->obs_bytes / sizeof(float);
-
     for (size_t i = 0; i < batch->rows * boundaries * width; i++) {
         fixture_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
         if (batch->next_obs != NULL) {

@@ -12,15 +12,12 @@
 enum { FIXTURE_INPUTS = 4, FIXTURE_ACTIONS = 3, FIXTURE_ROWS = 8 };
 
 /* A network 4-16-12-3 with relu, batches of 8 rows, no clipping, a new target every 4 steps. */
-void fixture_config(aq_run_config *ret_config);
+aq_run_config fixture_config(void);
 
 /* A float box of `inputs` and `actions` choices. */
-void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema);
+aq_schema fixture_schema(uint32_t inputs, uint32_t actions);
 
-/* DQN with the configuration on the schema; fails the test when it can't be made. */
-aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed);
-
-/* A batch with all of its rows in use, zeroed. */
+/* A batch with all of its rows in use, zeroed; until the test ends. */
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows);
 
 /* The same of sequences, each of its whole length. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #include "tests/unit/learner/net_fixture.h"
@@ -17,9 +18,7 @@ typedef struct offsets {
 net_shape net_random_shape(enum aq_activation activation, uint64_t seed)
 {
     net_shape shape = {.activation = activation};
-    aq_rng rng;
-
-    aq_rng_init(&rng, seed, activation);
+    aq_rng rng = rng_of(seed, activation);
     shape.hidden_count = (uint32_t)aq_rng_below(&rng, 5);
     for (uint32_t i = 0; i < shape.hidden_count; i++) {
         shape.hidden[i] = 1 + (uint32_t)aq_rng_below(&rng, 20);
@@ -38,7 +37,6 @@ aq_net_spec net_spec_of(const net_shape *shape)
 {
     aq_net_spec spec = {0};
     uint32_t width = shape->inputs;
-
     for (uint32_t i = 0; i < shape->hidden_count; i++) {
         add(&spec, aq_layer_linear(width, shape->hidden[i],
                                    shape->has_norm ? AQ_ACTIVATION_NONE : shape->activation));
@@ -58,13 +56,12 @@ aq_net_spec net_spec_of(const net_shape *shape)
 static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
 {
     aq_net_train *train = NULL;
-
-    assert_int_equal(aq_net_train_create(&(aq_net_train_config){.spec = spec,
-                                                                .rows_max = NET_ROWS,
-                                                                .backward_rows_max = NET_ROWS,
-                                                                .quant = quant},
-                                         &train, NULL),
-                     0);
+    assert_succeeds(aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                               .rows_max = NET_ROWS,
+                                                               .backward_rows_max = NET_ROWS,
+                                                               .quant = quant},
+                                        &train, NULL),
+                    NULL);
     aq_net_train_quantize(train, quant.bits != 0);
     return train;
 }
@@ -72,15 +69,13 @@ static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
 void net_fixture_init(net_fixture *fixture, const aq_net_spec *spec, aq_fake_quant quant,
                       uint64_t seed)
 {
-    aq_rng rng;
-
     memset(fixture, 0, sizeof(*fixture));
     fixture->spec = *spec;
     fixture->quant = quant;
     assert_int_equal(aq_params_init(spec, &fixture->params), 0);
     assert_int_equal(aq_params_init(spec, &fixture->gradient), 0);
     fixture->train = make_train(spec, quant);
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     aq_params_randomize(spec, &fixture->params, &rng);
     for (size_t k = 0; k < fixture->params.count; k++) { /* gains that are not 1, too */
         fixture->params.block[k] += (float)aq_rng_range(&rng, -0.1, 0.1);
@@ -126,7 +121,6 @@ static void norm(const aq_layer_spec *layer, const double *at, const double *x, 
 {
     const uint32_t width = layer->outputs;
     double mean = 0, variance = 0;
-
     for (uint32_t i = 0; i < width; i++) {
         mean += x[i] / width;
     }
@@ -141,10 +135,8 @@ static void norm(const aq_layer_spec *layer, const double *at, const double *x, 
 static void dueling(const aq_layer_spec *layer, const double *x, double *z)
 {
     const uint32_t atoms = layer->head.atoms, choices = layer->head.choices;
-
     for (uint32_t k = 0; k < atoms; k++) {
         double mean = 0;
-
         for (uint32_t c = 0; c < choices; c++) {
             mean += x[(1 + c) * atoms + k] / choices;
         }
@@ -157,13 +149,10 @@ static void dueling(const aq_layer_spec *layer, const double *x, double *z)
 static void categorical(const aq_layer_spec *layer, const double *x, double *z)
 {
     const aq_head_shape *head = &layer->head;
-
     for (uint32_t c = 0; c < head->choices; c++) {
         double sum = 0, mean = 0;
-
         for (uint32_t k = 0; k < head->atoms; k++) {
             const double power = exp(x[c * head->atoms + k]);
-
             sum += power;
             mean += power * (head->low + (double)(head->high - head->low) * k / (head->atoms - 1));
         }
@@ -175,7 +164,6 @@ static void categorical(const aq_layer_spec *layer, const double *x, double *z)
 static void forward_layer(const aq_layer_spec *layer, const double *at, double *x)
 {
     double z[NET_WIDTH_MAX];
-
     switch (layer->kind) {
     case AQ_LAYER_LINEAR:
         linear(layer, at, x, z);
@@ -202,17 +190,14 @@ static double objective(const net_fixture *f, const double *parameters, const of
 {
     const uint32_t inputs = aq_net_spec_inputs(&f->spec), outputs = aq_net_spec_outputs(&f->spec);
     double sum = 0;
-
     for (uint32_t r = 0; r < rows; r++) {
         double x[NET_WIDTH_MAX];
         const double *at = parameters;
-
         for (uint32_t i = 0; i < inputs; i++) {
             x[i] = f->input[r * inputs + i];
         }
         for (uint32_t l = 0; l < f->spec.layer_count; l++) {
             const aq_layer_spec *layer = &f->spec.layers[l];
-
             for (uint32_t i = 0; i < layer->inputs; i++) {
                 x[i] += added->input[l][r][i];
             }
@@ -233,7 +218,6 @@ static void find_input_offsets(const net_fixture *f, const double *parameters, o
     static double x[NET_ROWS][NET_WIDTH_MAX];
     const double *at = parameters;
     aq_net_spec before = f->spec;
-
     for (uint32_t r = 0; r < NET_ROWS; r++) {
         for (uint32_t i = 0; i < f->spec.layers[0].inputs; i++) {
             x[r][i] = f->input[r * f->spec.layers[0].inputs + i];
@@ -243,7 +227,6 @@ static void find_input_offsets(const net_fixture *f, const double *parameters, o
         const aq_layer_spec *layer = &f->spec.layers[l];
         float quantized[NET_ROWS * NET_WIDTH_MAX];
         aq_net_train *train;
-
         before.layer_count = l;
         if (aq_layer_is_quantizable(layer)) {
             train = l > 0 ? make_train(&before, f->quant) : NULL;
@@ -253,7 +236,6 @@ static void find_input_offsets(const net_fixture *f, const double *parameters, o
             aq_net_train_destroy(train);
             for (uint32_t i = 0; i < NET_ROWS * layer->inputs; i++) {
                 const uint32_t r = i / layer->inputs, c = i % layer->inputs;
-
                 added->input[l][r][c] = quantized[i] - x[r][c];
                 x[r][c] = quantized[i];
             }
@@ -269,7 +251,6 @@ static void find_input_offsets(const net_fixture *f, const double *parameters, o
 static void start(const net_fixture *f, double *parameters, offsets *added)
 {
     aq_params used;
-
     assert_int_equal(aq_params_init(&f->spec, &used), 0);
     aq_params_copy(&used, &f->params);
     if (f->quant.bits != 0) {
@@ -291,10 +272,8 @@ static double parameter_differences(const net_fixture *f, double *parameters, co
 {
     const double h = 1e-6;
     double largest = 0;
-
     for (size_t k = 0; k < f->params.count; k++) {
         double value = parameters[k], above, below;
-
         parameters[k] = value + h;
         above = objective(f, parameters, added, rows);
         parameters[k] = value - h;
@@ -311,7 +290,6 @@ void net_fixture_check_gradient(net_fixture *f, uint32_t rows)
     static offsets added;
     static double parameters[NET_PARAMETERS_MAX], want[NET_PARAMETERS_MAX];
     float d_out[NET_ROWS * NET_WIDTH_MAX];
-
     assert_true(f->params.count <= NET_PARAMETERS_MAX);
     start(f, parameters, &added);
     const double largest = parameter_differences(f, parameters, &added, rows, want);
@@ -336,7 +314,6 @@ void net_fixture_check_input_gradient(net_fixture *f, uint32_t rows, uint32_t co
     const double h = 1e-6;
     float d_out[NET_ROWS * NET_WIDTH_MAX], d_input[NET_ROWS * NET_WIDTH_MAX];
     const float *got = d_input;
-
     start(f, parameters, &added);
     const double largest = parameter_differences(f, parameters, &added, counted, want);
     memcpy(d_out, f->d_out, sizeof(d_out));
@@ -354,7 +331,6 @@ void net_fixture_check_input_gradient(net_fixture *f, uint32_t rows, uint32_t co
     for (uint32_t r = first_row; r < rows; r++) {
         for (uint32_t i = first_column; i < inputs; i++) {
             double above, below;
-
             added.input[0][r][i] = h;
             above = objective(f, parameters, &added, rows);
             added.input[0][r][i] = -h;

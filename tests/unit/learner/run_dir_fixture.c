@@ -33,10 +33,8 @@ static void remove_folder(const char *path, int levels)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
-
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         char inner[FIXTURE_PATH_MAX * 2];
-
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
             continue;
         }
@@ -61,7 +59,6 @@ void run_dir_teardown(run_dir *dir)
 const char *run_dir_path(const run_dir *dir, const char *name)
 {
     static char path[FIXTURE_PATH_MAX];
-
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", dir->path, name), 0);
     return path;
 }
@@ -69,7 +66,6 @@ const char *run_dir_path(const run_dir *dir, const char *name)
 const char *run_dir_checkpoint_path(const run_dir *dir, uint64_t step)
 {
     char name[FIXTURE_PATH_MAX / 2];
-
     snprintf(name, sizeof(name), "checkpoints/step-%012" PRIu64 ".aqc", step);
     return run_dir_path(dir, name);
 }
@@ -78,7 +74,6 @@ unsigned run_dir_checkpoint_files(const run_dir *dir)
 {
     DIR *folder = opendir(run_dir_path(dir, "checkpoints"));
     unsigned files = 0;
-
     assert_non_null(folder);
     while (readdir(folder) != NULL) {
         files++;
@@ -91,7 +86,6 @@ size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max)
 {
     FILE *file = fopen(path, "rb");
     size_t size;
-
     assert_non_null(file);
     size = fread(bytes, 1, size_max, file);
     assert_true(size < size_max);
@@ -102,7 +96,6 @@ size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max)
 void fixture_write_bytes(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");
-
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
@@ -119,7 +112,6 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
     static const float low[] = {-1, -1, -1, -1}, high[] = {1, 1, 1, 1};
     static float arrays[4][FIXTURE_PARAMETERS];
     static uint64_t adam_step;
-
     memset(ret_checkpoint, 0, sizeof(*ret_checkpoint));
     for (unsigned a = 0; a < 4; a++) {
         for (size_t i = 0; i < FIXTURE_PARAMETERS; i++) {
@@ -148,7 +140,6 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
 void fixture_assert_checkpoint(const aq_checkpoint *checkpoint, uint64_t step)
 {
     static const char *const names[] = {"parameters", "target", "adam_m", "adam_v"};
-
     assert_int_equal(checkpoint->learner_step, step);
     assert_int_equal(kept_adam_step(&checkpoint->arrays), step);
     assert_int_equal(checkpoint->env_steps, 10 * step);

@@ -175,9 +175,9 @@ static void create_service(service_desk *desk)
                                       .stop_asked = on_stop_asked,
                                       .checkpoint_asked = on_checkpoint_asked,
                                       .status = on_status};
-    assert_int_equal(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
-                                               &desk->service),
-                     0);
+    assert_succeeds(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
+                                              &desk->service),
+                    NULL);
     assert_int_equal(aq_rpc_dispatcher_create(64, FRAME_BYTES_MAX, 0, &desk->dispatcher), 0);
     assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);
 }

@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/policy/half.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
@@ -293,9 +294,8 @@ float *random_policy_observations(const aq_net_spec *spec, uint64_t seed, size_t
 {
     const size_t count = rows * aq_net_spec_inputs(spec);
     float *obs = aq_alloc(count, sizeof(*obs));
-    aq_rng rng;
     assert_non_null(obs);
-    aq_rng_init(&rng, seed, 2);
+    aq_rng rng = rng_of(seed, 2);
     for (size_t i = 0; i < count; i++) {
         obs[i] = (float)aq_rng_normal(&rng);
     }

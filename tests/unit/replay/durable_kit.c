@@ -25,9 +25,9 @@ void durable_kit_open(durable_kit *kit)
     aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit};
     aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
     fake_log_recover(&kit->fake, &calls);
-    assert_int_equal(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,
-                                           kit->backlog_bytes),
-                     0);
+    assert_succeeds(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,
+                                          kit->backlog_bytes),
+                    NULL);
 }
 
 void durable_kit_setup(durable_kit *kit)

@@ -3,9 +3,7 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -49,9 +47,9 @@ aq_layout kit_layout(void)
 {
     aq_run_settings settings = kit_settings();
     aq_layout layout;
-    assert_int_equal(aq_layout_init(&settings.schema, settings.n_step,
-                                    (uint32_t)settings.config.replay.chunk_length, &layout, NULL),
-                     0);
+    assert_succeeds(aq_layout_init(&settings.schema, settings.n_step,
+                                   (uint32_t)settings.config.replay.chunk_length, &layout, NULL),
+                    NULL);
     return layout;
 }
 
@@ -167,15 +165,4 @@ aq_credit_supply kit_supply(const aq_replay_limiter *limiter)
         .width = aq_replay_limiter_width(limiter),
         .learner_waits = !aq_replay_limiter_may_sample(limiter, limiter->rows_max),
     };
-}
-
-uint64_t kit_seed(void)
-{
-    uint64_t seed = 20260131;
-    const char *text = getenv("AQ_SEED");
-    if (text != NULL) {
-        assert_int_equal(aq_parse_u64(text, &seed), 0);
-    }
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    return seed;
 }

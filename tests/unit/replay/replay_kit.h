@@ -16,6 +16,7 @@
 #include "replay/shard/replay_core.h"
 #include "replay/shard/replay_credit.h"
 #include "replay/table/replay_limiter.h"
+#include "tests/support/chance.h"
 
 enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 
@@ -47,8 +48,5 @@ void kit_drop_core(void *core);
 /* A limiter of one table, and what it lets come. */
 aq_table_spec kit_spec(uint64_t min_size, double samples_per_insert, double tolerance);
 aq_credit_supply kit_supply(const aq_replay_limiter *limiter);
-
-/* The seed of the tests that draw random numbers: AQ_SEED or a fixed one; printed. */
-uint64_t kit_seed(void);
 
 #endif

@@ -12,8 +12,8 @@
 #include "common/base/clock.h"
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -235,11 +235,10 @@ void segment_kit_reopen(segment_kit *kit)
 /* Compressible, as frames are, and of a size that depends on nothing but what is asked for. */
 aq_lease *segment_kit_frame(uint64_t number, size_t size)
 {
-    aq_rng rng;
     uint8_t *bytes;
     aq_lease *frame;
     assert_int_equal(aq_lease_create(size, &bytes, &frame), 0);
-    aq_rng_init(&rng, number, 0);
+    aq_rng rng = rng_of(number, 0);
     for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(aq_rng_next(&rng) & 0x3f);
     }

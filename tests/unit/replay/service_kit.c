@@ -44,9 +44,9 @@ void kit_create(service_kit *kit, bool announced_only)
                                      .damaged = on_damaged,
                                      .stop = on_stop};
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
-    assert_int_equal(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
-                                              &kit->dispatcher),
-                     0);
+    assert_succeeds(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
+                                             &kit->dispatcher),
+                    NULL);
     assert_int_equal(aq_replay_service_offer(kit->service, kit->dispatcher), 0);
     loopback_init(&kit->loop, kit->dispatcher);
     aq_rpc_stub_init(&kit->flow, &kit->loop.channel, &actorq__v1__flow__descriptor, 20000);
@@ -91,7 +91,7 @@ void kit_begin(service_kit *kit, const aq_run_settings *settings)
 {
     aq_shard_run run = kit_run(settings);
     run.incarnation = KIT_SHARD_INCARNATION;
-    run.seed = kit_seed();
+    run.seed = test_seed();
     assert_int_equal(aq_replay_service_begin(kit->service, kit->now_ns, &run, NULL, NULL), 0);
 }
 

@@ -3,12 +3,10 @@
  */
 #include "tests/unit/replay/table_kit.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/parse.h"
 #include "tests/support/test.h"
 
 aq_layout table_kit_layout(void)
@@ -171,17 +169,6 @@ aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows)
 uint64_t table_kit_step(const aq_batch *batch, uint32_t row)
 {
     return batch->version[(size_t)row * batch->steps];
-}
-
-uint64_t table_kit_seed(void)
-{
-    uint64_t seed = 20260207;
-    const char *text = getenv("AQ_SEED");
-    if (text != NULL) {
-        assert_int_equal(aq_parse_u64(text, &seed), 0);
-    }
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    return seed;
 }
 
 void table_kit_assert_chi_square(const double *counts, const double *expected, int count)

@@ -14,6 +14,7 @@
 #include "common/experience/arrival.h"
 #include "replay/table/message_store.h"
 #include "replay/table/replay_table.h"
+#include "tests/support/chance.h"
 #include "tests/support/chunks.h"
 
 enum { TABLE_KIT_SPAN = 3, TABLE_KIT_CHUNK_LENGTH = 8 };
@@ -60,8 +61,6 @@ aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows);
 
 /* The step that row `row` of a batch starts at. */
 uint64_t table_kit_step(const aq_batch *batch, uint32_t row);
-
-uint64_t table_kit_seed(void);
 
 /* Pearson's sum over `count` classes, of which none is expected less than 5 times; asserts that it
  * is no further from its mean than the odds of 1 in a million allow (either way: too even is wrong

@@ -2,24 +2,20 @@
  * An agent takes up what a checkpoint kept, or refuses it in words and stays as it was.
  */
 #include <math.h>
-#include <string.h>
 
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 typedef struct stand {
-    aq_run_config config;
-    aq_schema schema;
     aq_agent *agent;
     aq_named_arrays own, kept; /* kept: a copy */
 } stand;
 
 static void stand_setup(stand *all)
 {
-    fixture_config(&all->config);
-    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &all->schema);
-    all->agent = agent_of(&aq_dqn_class, &all->config, &all->schema, 1);
+    const aq_run_config config = fixture_config();
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    all->agent = agent_of(&aq_dqn_class, &config, &schema, 1);
     aq_agent_arrays(all->agent, &all->own);
     assert_int_equal(aq_named_arrays_like(&all->own, &all->kept), 0);
     aq_named_arrays_copy(&all->own, &all->kept);
@@ -27,7 +23,6 @@ static void stand_setup(stand *all)
 
 static void stand_teardown(stand *all)
 {
-    aq_agent_destroy(all->agent);
     aq_named_arrays_fini(&all->kept);
 }
 

@@ -24,7 +24,6 @@ TEST(every_algorithm_is_complete)
 {
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         const aq_algorithm_class *a = aq_algorithm_at(i);
-
         assert_true(a->summary != NULL && a->summary[0] != '\0');
         assert_true(a->head != 0);
         assert_true(a->create != NULL && a->destroy != NULL && a->train != NULL);
@@ -38,7 +37,6 @@ TEST(what_a_configuration_can_choose_is_what_there_is)
     const aq_settings_table *table = aq_run_config_table();
     const char *const *choices = NULL;
     size_t count = 0;
-
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(table->rows[i].key, "learner.algorithm") == 0) {
             choices = table->rows[i].choices;

@@ -215,11 +215,8 @@ TEST_IN(run_dir, dir, each_file_can_be_turned_off)
 
 TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
 {
-    aq_metrics_mirror *mirror = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = open_mirror(dir, true, true, &mirror);
-    }
+    aq_metrics_mirror *mirror;
+    assert_made_despite_failures(mirror, open_mirror(dir, true, true, &mirror));
     aq_metrics_mirror_close(mirror);
     aq_metrics_mirror_close(NULL);
 }

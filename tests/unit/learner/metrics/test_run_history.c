@@ -244,11 +244,8 @@ TEST_IN(run_dir, dir, of_a_long_file_the_whole_time_is_known_and_the_end_by_the_
 
 TEST(every_failed_allocation_is_reported)
 {
-    aq_run_history *history = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_run_history_create(&fixture_metrics, &history);
-    }
+    aq_run_history *history;
+    assert_made_despite_failures(history, aq_run_history_create(&fixture_metrics, &history));
     aq_run_history_destroy(history);
     aq_run_history_destroy(NULL);
 }

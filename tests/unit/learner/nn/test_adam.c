@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/base/rng.h"
 #include "learner/nn/adam.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT = 37 };
@@ -31,7 +31,6 @@ static void init(fixture *f, float learning_rate, float epsilon)
 TEST(the_first_step_is_the_learning_rate_against_the_sign)
 {
     fixture f;
-
     init(&f, 0.01f, 1e-8f);
     for (int i = 0; i < COUNT; i++) {
         f.gradient[i] = (i % 2 == 0 ? 1.0f : -1.0f) * powf(10, (float)(i % 9 - 4));
@@ -48,10 +47,8 @@ TEST(a_hundred_steps_follow_the_textbook)
     double p[COUNT] = {0}, m[COUNT] = {0}, v[COUNT] = {0};
     const double beta1 = 0.9f, beta2 = 0.999f, scale = 0.25;
     fixture f;
-    aq_rng rng;
-
     init(&f, 1e-2f, 1e-3f);
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (int t = 1; t <= 100; t++) {
         for (int i = 0; i < COUNT; i++) {
             f.gradient[i] = (float)(aq_rng_normal(&rng) + 0.1 * i);
@@ -59,7 +56,6 @@ TEST(a_hundred_steps_follow_the_textbook)
         aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, (float)scale);
         for (int i = 0; i < COUNT; i++) {
             double g = f.gradient[i] * scale;
-
             m[i] = beta1 * m[i] + (1 - beta1) * g;
             v[i] = beta2 * v[i] + (1 - beta2) * g * g;
             p[i] -=
@@ -72,7 +68,6 @@ TEST(a_hundred_steps_follow_the_textbook)
 TEST(zero_gradients_leave_the_parameters)
 {
     fixture f;
-
     init(&f, 0.01f, 1e-8f);
     f.parameters[3] = 2;
     for (int t = 0; t < 10; t++) {
@@ -85,7 +80,6 @@ TEST(zero_gradients_leave_the_parameters)
 TEST(moments_never_become_denormal)
 {
     fixture f;
-
     init(&f, 0.01f, 1e-8f);
     f.gradient[0] = 1e-12f;
     f.gradient[1] = -1;
@@ -103,7 +97,6 @@ TEST(moments_never_become_denormal)
 TEST(the_largest_gradients_leave_everything_finite)
 {
     fixture f;
-
     init(&f, 1, 1e-16f);
     for (int t = 0; t < 100; t++) {
         f.gradient[0] = (float)AQ_GRADIENT_NORM_MAX;
@@ -120,7 +113,6 @@ TEST(the_largest_gradients_leave_everything_finite)
 TEST(the_norm_is_the_root_of_the_sum_of_squares)
 {
     const float gradient[] = {3, -4, 12, 84};
-
     assert_true(aq_gradient_norm(gradient, 4) == 85);
     assert_true(aq_gradient_norm(gradient, 2) == 5);
 }
@@ -128,14 +120,12 @@ TEST(the_norm_is_the_root_of_the_sum_of_squares)
 TEST(the_norm_of_large_elements_does_not_overflow)
 {
     const float gradient[] = {FLT_MAX, -FLT_MAX};
-
     assert_true(isfinite(aq_gradient_norm(gradient, 2)));
 }
 
 TEST(the_norm_of_a_nan_is_not_finite)
 {
     float gradient[COUNT];
-
     for (int at = 0; at < COUNT; at++) {
         memset(gradient, 0, sizeof(gradient));
         gradient[at] = NAN;

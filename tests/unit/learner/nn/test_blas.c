@@ -15,7 +15,6 @@ TEST(openblas_names_its_core_and_itself)
 TEST(the_facts_are_those_of_the_process)
 {
     aq_blas_facts facts;
-
     aq_blas_find_facts(&facts);
     assert_string_equal(facts.core, aq_blas_core());
 #if defined(__x86_64__)
@@ -31,7 +30,6 @@ TEST(equally_wide_kernels_are_no_problem)
                                            {"Haswell", "Zen"},
                                            {"SkylakeX", "Haswell"}};
     char text[256];
-
     EACH_ROW(i, pairs) {
         memset(text, 'x', sizeof(text));
         assert_false(aq_blas_judge(&(aq_blas_facts){.core = pairs[i][0],
@@ -46,7 +44,6 @@ TEST(equally_wide_kernels_are_no_problem)
 TEST(a_processor_that_is_not_known_is_no_problem)
 {
     char text[256];
-
     assert_false(aq_blas_judge(&(aq_blas_facts){.core = "neoversen1"}, text, sizeof(text)));
 }
 
@@ -55,7 +52,6 @@ TEST(a_core_forced_by_the_environment_is_to_be_unset)
     const aq_blas_facts facts = {
         .core = "Haswell", .best_core = "Cooperlake", .env_coretype = "haswell"};
     char text[512];
-
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_says(text, "Haswell (256 bits");
     assert_says(text, "OPENBLAS_CORETYPE=haswell");
@@ -68,7 +64,6 @@ TEST(a_cache_size_forced_with_it_is_named)
     const aq_blas_facts facts = {
         .core = "Nehalem", .best_core = "Zen", .env_coretype = "Nehalem", .env_l2_size = "512"};
     char text[512];
-
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_says(text, "OPENBLAS_L2_SIZE");
 }
@@ -77,7 +72,6 @@ TEST(a_library_that_does_not_know_the_processor_is_told_its_core)
 {
     const aq_blas_facts facts = {.core = "Prescott", .best_core = "SkylakeX"};
     char text[512];
-
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_says(text, "OPENBLAS_CORETYPE=SkylakeX");
     assert_null(strstr(text, "unset"));
@@ -87,7 +81,6 @@ TEST(a_short_buffer_gets_a_text_cut_off)
 {
     const aq_blas_facts facts = {.core = "Haswell", .best_core = "SkylakeX"};
     char text[8];
-
     assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_string_equal(text, "OpenBLA");
 }

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "common/base/rng.h"
 #include "learner/algorithms/q_learning/c51_loss.h"
 #include "learner/nn/categorical.h"
 #include "learner/nn/passes.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };
@@ -16,7 +16,6 @@ enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };
 static void random_distribution(aq_rng *rng, float *out)
 {
     float logits[ATOMS];
-
     for (int k = 0; k < ATOMS; k++) {
         logits[k] = (float)aq_rng_normal(rng);
     }
@@ -27,21 +26,17 @@ static void random_distribution(aq_rng *rng, float *out)
 TEST(a_projection_shares_by_distance_and_keeps_the_mean)
 {
     aq_atoms atoms;
-    aq_rng rng;
-
     aq_atoms_init(&atoms, ATOMS, -2, 4);
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     for (int trial = 0; trial < 200; trial++) {
         const float reward = (float)aq_rng_range(&rng, -5, 5);
         const float bootstrap = trial % 4 == 0 ? 0.0f : 0.9f;
         float next[ATOMS], got[ATOMS];
         double sum = 0;
-
         random_distribution(&rng, next);
         aq_atoms_project(&atoms, reward, bootstrap, next, got);
         for (int i = 0; i < ATOMS; i++) {
             double want = 0;
-
             for (int k = 0; k < ATOMS; k++) {
                 const double z = fmin(fmax(reward + bootstrap * atoms.value[k], -2), 4);
                 want += next[k] * fmax(0, 1 - fabs(z - atoms.value[i]) / atoms.spacing);
@@ -58,7 +53,6 @@ TEST(what_is_beyond_the_ends_counts_as_the_end)
     const float next[ATOMS] = {0.1f, 0.2f, 0.1f, 0.1f, 0.2f, 0.1f, 0.2f};
     float got[ATOMS];
     aq_atoms atoms;
-
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_atoms_project(&atoms, 1e30f, 1, next, got);
     assert_true(fabsf(got[ATOMS - 1] - 1) < 1e-6f);
@@ -72,7 +66,6 @@ TEST(a_projection_of_what_is_not_finite_is_nan)
     const float next[ATOMS] = {1};
     float got[ATOMS];
     aq_atoms atoms;
-
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     for (size_t i = 0; i < 3; i++) {
         aq_atoms_project(&atoms, bad[i], 1, next, got);
@@ -87,7 +80,6 @@ TEST(cross_entropy_stays_finite_where_a_probability_vanishes)
     float logits[ATOMS] = {0, 500, 0, 0, 0, 0, 0}, p[ATOMS];
     const float target[ATOMS] = {1};
     aq_atoms atoms;
-
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_passes_best()->softmax(logits, 1, ATOMS, p);
     assert_near(aq_atoms_cross_entropy(&atoms, logits, p, target), 500, 1e-3);
@@ -105,10 +97,8 @@ typedef struct loss_case {
 
 static void init_case(loss_case *c, uint64_t seed)
 {
-    aq_rng rng;
-
     memset(c, 0, sizeof(*c));
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     aq_atoms_init(&c->atoms, ATOMS, -2, 4);
     for (int i = 0; i < ROWS; i++) {
         c->action[i] = (int32_t)aq_rng_below(&rng, ACTIONS);
@@ -146,7 +136,6 @@ static int find_loss(loss_case *c, float *d, aq_dqn_loss *loss)
 static double mean_in_double(const loss_case *c, const float *logits)
 {
     double sum = 0, mean = 0;
-
     for (int k = 0; k < ATOMS; k++) {
         sum += exp((double)logits[k]);
         mean += exp((double)logits[k]) * (double)c->atoms.value[k];
@@ -158,13 +147,11 @@ static double mean_in_double(const loss_case *c, const float *logits)
 static double loss_in_double(const loss_case *c, double priority[ROWS])
 {
     double loss = 0;
-
     for (int r = 0; r < ROWS; r++) {
         const double *logits = c->online + r * OUTPUTS + c->action[r] * ATOMS;
         float next[ATOMS], y[ATOMS];
         double sum = 0, entropy = 0;
         int best = 0;
-
         for (int a = 1; a < ACTIONS; a++) {
             if (mean_in_double(c, c->chooser + r * OUTPUTS + a * ATOMS) >
                 mean_in_double(c, c->chooser + r * OUTPUTS + best * ATOMS)) {
@@ -193,7 +180,6 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
         float d[ROWS * OUTPUTS];
         aq_dqn_loss loss;
         loss_case c;
-
         init_case(&c, seed);
         assert_int_equal(find_loss(&c, d, &loss), 0);
         assert_near(loss.loss, loss_in_double(&c, priority), 1e-5);
@@ -202,7 +188,6 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
         }
         for (int i = 0; i < ROWS * OUTPUTS; i++) {
             const double value = c.online[i];
-
             c.online[i] = value + h;
             const double above = loss_in_double(&c, unused);
             c.online[i] = value - h;
@@ -218,7 +203,6 @@ TEST(an_action_that_does_not_exist_is_refused)
     float d[ROWS * OUTPUTS];
     aq_dqn_loss loss;
     loss_case c;
-
     init_case(&c, 1);
     c.action[3] = ACTIONS;
     assert_int_equal(find_loss(&c, d, &loss), AQ_E_CORRUPT);
@@ -231,7 +215,6 @@ TEST(a_loss_of_what_is_not_finite_is_not_finite)
     float d[ROWS * OUTPUTS];
     aq_dqn_loss loss;
     loss_case c;
-
     init_case(&c, 1);
     c.reward[0] = NAN;
     assert_int_equal(find_loss(&c, d, &loss), 0);

@@ -23,7 +23,6 @@ TEST(every_part_is_done_once_a_run)
     for (uint32_t threads = 1; threads <= 4; threads++) {
         count_work work = {{0}};
         aq_crew *crew;
-
         assert_int_equal(aq_crew_create(threads, &crew), 0);
         assert_int_equal(aq_crew_size(crew), threads);
         for (uint64_t run = 1; run <= 2000; run++) {
@@ -41,7 +40,6 @@ TEST(members_that_sleep_are_woken)
 {
     count_work work = {{0}};
     aq_crew *crew;
-
     assert_int_equal(aq_crew_create(3, &crew), 0);
     for (uint64_t run = 1; run <= 5; run++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + 5 * AQ_NS_PER_MS);
@@ -61,7 +59,6 @@ TEST(run_waits_for_the_slowest)
 {
     count_work work = {{0}};
     aq_crew *crew;
-
     assert_int_equal(aq_crew_create(3, &crew), 0);
     aq_crew_run(crew, wait_then_count, &work);
     assert_int_equal(work.done[2], 1);
@@ -71,7 +68,6 @@ TEST(run_waits_for_the_slowest)
 TEST(a_crew_without_memory_is_not_made)
 {
     aq_crew *crew = NULL;
-
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_crew_create(2, &crew), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);

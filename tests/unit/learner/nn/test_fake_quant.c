@@ -7,11 +7,11 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/base/rng.h"
 #include "common/policy/snapshot.h"
 #include "learner/nn/fake_quant.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };
@@ -42,8 +42,6 @@ static void add(aq_net_spec *spec, aq_layer_spec layer)
 static void init(fixture *f, uint64_t seed)
 {
     float low[INPUTS], high[INPUTS];
-    aq_rng rng;
-
     memset(f, 0, sizeof(*f));
     for (int i = 0; i < INPUTS; i++) {
         low[i] = -1;
@@ -59,7 +57,7 @@ static void init(fixture *f, uint64_t seed)
     assert_int_equal(aq_params_init(&f->spec, &f->real), 0);
     assert_int_equal(aq_params_init(&f->spec, &f->fake), 0);
     assert_true(f->real.count <= PARAMETERS_MAX);
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     for (size_t k = 0; k < f->real.count; k++) {
         f->real.block[k] = (float)(aq_rng_normal(&rng) * exp(aq_rng_range(&rng, -6, 6)));
     }
@@ -83,7 +81,6 @@ static void published(const fixture *f, const aq_fake_quant *quant, const aq_par
                                    .head = AQ_HEAD_ARGMAX};
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-
     assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &error), &error);
     aq_params_copy(out, params);
     for (uint32_t l = 0; l < f->spec.layer_count; l++) {
@@ -104,7 +101,6 @@ TEST(what_is_trained_is_what_is_published)
 {
     aq_params stored;
     fixture f;
-
     for (uint64_t seed = 1; seed <= 5; seed++) {
         init(&f, seed);
         assert_int_equal(aq_params_init(&f.spec, &stored), 0);
@@ -130,7 +126,6 @@ TEST(levels_are_as_many_as_the_bits_allow)
         const int levels = (1 << (bits - 1)) - 1;
         float weights[1001], out[1001];
         int distinct = 1;
-
         for (int i = 0; i <= 1000; i++) {
             weights[i] = (float)(i - 500);
         }
@@ -152,7 +147,6 @@ TEST(weights_too_small_for_a_scale_count_as_zeros)
     const aq_layer_spec layer = aq_layer_linear(3, 2, AQ_ACTIVATION_NONE);
     const float weights[6] = {FLT_MIN, -FLT_MIN, FLT_TRUE_MIN, 1, 2, -3};
     float out[6];
-
     aq_fake_quant_weights(&quant, &layer, weights, out);
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0);
     assert_true(fabsf(out[5] + 3) < 1e-6f);
@@ -164,13 +158,10 @@ TEST(inputs_are_what_the_kernels_make_of_them)
     static float x[ROWS * WIDTH], got[ROWS * WIDTH];
     static uint8_t q[ROWS * ROOM];
     static aq_row_quant quant[ROWS];
-    aq_rng rng;
-
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (size_t r = 0; r < ROWS; r++) {
         const double size = exp(aq_rng_range(&rng, -30, 30));
         const double shift = aq_rng_range(&rng, -2, 2);
-
         for (size_t i = 0; i < WIDTH; i++) {
             x[r * WIDTH + i] = r == 7 ? 0.0f : (float)(size * (aq_rng_normal(&rng) + shift));
             if (r % 3 == 0 && x[r * WIDTH + i] < 0) {
@@ -183,7 +174,6 @@ TEST(inputs_are_what_the_kernels_make_of_them)
     for (size_t r = 0; r < ROWS; r++) {
         for (size_t i = 0; i < WIDTH; i++) {
             const float want = quant[r].scale * (float)(q[r * ROOM + i] - quant[r].zero_point);
-
             assert_true(got[r * WIDTH + i] == want);
         }
     }
@@ -193,10 +183,8 @@ TEST(inputs_are_what_the_kernels_make_of_them)
 TEST(an_input_that_is_not_finite_makes_its_row_nan)
 {
     const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
-
     for (size_t i = 0; i < 4; i++) {
         float x[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, out[10];
-
         x[2] = bad[i];
         aq_fake_quant_input(x, 2, 5, out);
         for (size_t k = 0; k < 5; k++) {
@@ -210,7 +198,6 @@ TEST(formats_hold_the_bits_that_they_can)
 {
     for (uint32_t bits = 0; bits <= 16; bits++) {
         const bool any = bits >= 2 && bits <= 8;
-
         assert_int_equal(aq_format_holds_bits(AQ_FORMAT_INT8_CHANNEL, bits), any);
         assert_int_equal(aq_format_holds_bits(AQ_FORMAT_INT8_TENSOR, bits), any);
         assert_int_equal(aq_format_holds_bits(AQ_FORMAT_INT4, bits), bits == 4);

@@ -18,7 +18,6 @@ static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATI
 static void init_shape(net_fixture *f, const net_shape *shape, aq_fake_quant quant, uint64_t seed)
 {
     const aq_net_spec spec = net_spec_of(shape);
-
     net_fixture_init(f, &spec, quant, seed);
 }
 
@@ -27,7 +26,6 @@ static void check_random_shapes(enum aq_activation activation)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         const net_shape shape = net_random_shape(activation, seed);
         net_fixture f;
-
         init_shape(&f, &shape, off, seed);
         net_fixture_check_gradient(&f, NET_ROWS);
         net_fixture_check_gradient(&f, 4);
@@ -60,7 +58,6 @@ TEST(gradients_through_an_activation_at_the_end_are_right)
                              .activation = AQ_ACTIVATION_ELU};
     aq_net_spec spec = net_spec_of(&shape);
     net_fixture f;
-
     spec.layers[1].activation = AQ_ACTIVATION_TANH;
     net_fixture_init(&f, &spec, off, 21);
     net_fixture_check_gradient(&f, NET_ROWS);
@@ -79,7 +76,6 @@ static void check_kinds(bool has_norm, bool is_dueling, aq_fake_quant quant, uin
                                  .has_norm = has_norm,
                                  .is_dueling = is_dueling};
         net_fixture f;
-
         init_shape(&f, &shape, quant, seed);
         net_fixture_check_gradient(&f, NET_ROWS);
         net_fixture_check_gradient(&f, 2);
@@ -111,7 +107,6 @@ TEST(gradients_through_distributions_are_right)
                                     aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
     aq_net_spec spec = {0};
     net_fixture f;
-
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
@@ -230,7 +225,6 @@ TEST(rows_that_do_not_count_still_reach_the_input)
                                  .activation = activations[a],
                                  .has_norm = a != 1};
         net_fixture f;
-
         init_shape(&f, &shape, off, 61);
         net_fixture_check_input_gradient(&f, NET_ROWS, 4, 4, 3);
         net_fixture_check_input_gradient(&f, NET_ROWS, NET_ROWS, 0, 0);
@@ -245,7 +239,6 @@ TEST(gradients_through_a_norm_in_front_are_right)
     const aq_layer_spec norm = aq_layer_norm(6, AQ_ACTIVATION_TANH);
     const aq_layer_spec linear = aq_layer_linear(6, 2, AQ_ACTIVATION_NONE);
     net_fixture f;
-
     assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &linear, NULL), 0);
     net_fixture_init(&f, &spec, off, 53);
@@ -258,7 +251,6 @@ TEST(gradients_pass_straight_through_quantization)
 {
     for (uint32_t bits = 2; bits <= 8; bits++) {
         const aq_fake_quant quant = {.bits = bits, .format = AQ_FORMAT_INT8_CHANNEL};
-
         check_kinds(false, false, quant, 60 + bits);
         check_kinds(true, true, quant, 80 + bits);
     }
@@ -274,7 +266,6 @@ TEST(gradients_pass_straight_through_shared_scales)
 TEST(forward_is_that_of_the_reference)
 {
     float scratch[2 * NET_ROWS * NET_WIDTH_MAX], want[NET_ROWS * NET_WIDTH_MAX];
-
     for (size_t i = 0; i < 12; i++) {
         const net_shape shape = {.inputs = 7,
                                  .outputs = 5,
@@ -284,11 +275,9 @@ TEST(forward_is_that_of_the_reference)
                                  .has_norm = i / 3 % 2 == 1,
                                  .is_dueling = i / 6 == 1};
         net_fixture f;
-
         init_shape(&f, &shape, off, 31);
         for (uint32_t rows = 1; rows <= NET_ROWS; rows++) {
             const float *out = aq_net_forward(f.train, &f.params, f.input, rows);
-
             aq_forward_reference(&f.spec, &f.params, f.input, rows, scratch, want);
             for (size_t k = 0; k < (size_t)rows * 5; k++) {
                 assert_true(fabsf(out[k] - want[k]) <= 1e-5f);
@@ -312,7 +301,6 @@ TEST(quantization_can_be_turned_off_and_on)
     net_fixture plain, f;
     float want[NET_ROWS * 2];
     const size_t count = (size_t)NET_ROWS * 2;
-
     init_shape(&plain, &small, off, 5);
     init_shape(&f, &small, four, 5);
     memcpy(want, aq_net_forward(plain.train, &plain.params, plain.input, NET_ROWS), sizeof(want));
@@ -329,7 +317,6 @@ TEST(quantized_training_leaves_the_real_weights_alone)
 {
     float before[NET_PARAMETERS_MAX];
     net_fixture f;
-
     init_shape(&f, &small, four, 5);
     memcpy(before, f.params.block, f.params.count * sizeof(float));
     aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
@@ -342,7 +329,6 @@ TEST(a_step_allocates_nothing)
 {
     uint64_t before;
     net_fixture f;
-
     init_shape(&f, &small, four, 1);
     before = aq_memory_allocation_count();
     for (int i = 0; i < 10; i++) {
@@ -359,7 +345,6 @@ TEST(create_without_memory_fails)
     const aq_net_train_config config = {
         .spec = &spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS};
     aq_net_train *train = NULL;
-
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_net_train_create(&config, &train, NULL), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -373,7 +358,6 @@ TEST(kinds_that_cannot_be_trained_are_refused_in_words)
                               .layers = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU)}};
     aq_net_train *train = NULL;
     aq_error error = {0};
-
     assert_refused(aq_net_train_create(
                        &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
                        &train, &error),

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { WIDTH = 5, ROWS = 700 };
@@ -18,8 +18,7 @@ static void fill(float *rows, size_t count, uint64_t seed)
 {
     static const double mean[WIDTH] = {0, 100, -3, 1e-3, 3};
     static const double size[WIDTH] = {1, 25, 1e-2, 1e-4, 0};
-    aq_rng rng;
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     for (size_t i = 0; i < count * WIDTH; i++) {
         rows[i] = (float)(mean[i % WIDTH] + size[i % WIDTH] * aq_rng_normal(&rng));
     }
@@ -128,9 +127,8 @@ TEST(a_folded_network_does_what_normalizing_first_does)
     aq_net_spec spec;
     aq_params params, folded;
     static aq_obs_normalizer normalizer;
-    aq_rng rng;
     fill(rows, ROWS, 5);
-    aq_rng_init(&rng, 6, 0);
+    aq_rng rng = rng_of(6, 0);
     assert_int_equal(aq_net_spec_init_mlp(WIDTH, hidden, 2, 3, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     assert_int_equal(aq_params_init(&spec, &params), 0);
     assert_int_equal(aq_params_init(&spec, &folded), 0);

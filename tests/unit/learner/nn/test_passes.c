@@ -7,10 +7,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/base/rng.h"
 #include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROOM = 4096, GUARD = 16, PART = 1024 };
@@ -36,7 +36,6 @@ static double exact(uint32_t activation, double z)
 static float activate(const aq_passes *passes, uint32_t activation, float z)
 {
     float bias = 0;
-
     passes->bias_activate(&z, &bias, 1, 1, activation);
     return z;
 }
@@ -45,7 +44,6 @@ static float activate(const aq_passes *passes, uint32_t activation, float z)
 static const aq_passes *rung(size_t *index)
 {
     const aq_passes *passes;
-
     while ((passes = aq_passes_rung((*index)++)) != NULL) {
         if ((passes->cpu_flags & aq_cpu_flags()) == passes->cpu_flags) {
             return passes;
@@ -57,7 +55,6 @@ static const aq_passes *rung(size_t *index)
 static const aq_passes *generic(void)
 {
     const aq_passes *last = NULL;
-
     for (size_t i = 0; aq_passes_rung(i) != NULL; i++) {
         last = aq_passes_rung(i);
     }
@@ -74,14 +71,12 @@ static void fill(float *out, size_t count, aq_rng *rng, double scale)
 TEST(activations_are_within_3e_7_of_the_exact_value)
 {
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t a = 0; a < ACTIVATIONS; a++) {
             for (int i = -300000; i <= 300000; i++) {
                 float z = (float)i * 1e-4f;
                 double want = exact(activations[a], z);
                 double error = fabs(activate(passes, activations[a], z) - want);
-
                 if (error > 3e-7 * fmax(fabs(want), 1e-30)) {
                     fail_msg("%s: activation %u of %.9g is off by %g", passes->name, activations[a],
                              (double)z, error);
@@ -95,7 +90,6 @@ TEST(activations_of_extreme_values_are_their_limits)
 {
     const float large[] = {20, 21, 88, 89, 1e3f, 1e20f, FLT_MAX, INFINITY};
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         EACH_ROW(i, large) {
             assert_true(activate(passes, AQ_ACTIVATION_TANH, large[i]) == 1.0f);
@@ -109,7 +103,6 @@ TEST(activations_of_extreme_values_are_their_limits)
 TEST(activations_of_tiny_values_keep_their_precision)
 {
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (float z = 1e-3f; z > 1e-30f; z *= 0.5f) {
             assert_true(fabs(activate(passes, AQ_ACTIVATION_TANH, z) - tanh(z)) <= 3e-7 * z);
@@ -123,7 +116,6 @@ TEST(activations_of_tiny_values_keep_their_precision)
 TEST(nan_stays_nan)
 {
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t a = 0; a < ACTIVATIONS; a++) {
             assert_true(isnan(activate(passes, activations[a], NAN)));
@@ -139,12 +131,9 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
     enum { ROWS = 37, WIDTH = 5 };
     float out[ROWS * WIDTH], d[ROWS * WIDTH], before[ROWS * WIDTH], z[ROWS * WIDTH], sums[WIDTH];
     const float bias[WIDTH] = {0};
-    aq_rng rng;
-
-    aq_rng_init(&rng, 7, 0);
+    aq_rng rng = rng_of(7, 0);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         double want_sums[WIDTH] = {0};
-
         fill(z, ROWS * WIDTH, &rng, 2);
         fill(d, ROWS * WIDTH, &rng, 1);
         memcpy(out, z, sizeof(out));
@@ -155,7 +144,6 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
             const double h = 1e-6;
             double slope =
                 (exact(activations[a], z[i] + h) - exact(activations[a], z[i] - h)) / (2 * h);
-
             assert_near(d[i], before[i] * slope, 1e-6);
             want_sums[i % WIDTH] += d[i];
         }
@@ -168,13 +156,10 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
 TEST(sum_of_squares_is_that_of_double_precision)
 {
     float values[ROOM];
-    aq_rng rng;
-
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     fill(values, ROOM, &rng, 1e15);
     for (size_t count = 0; count < 200; count++) {
         double want = 0;
-
         for (size_t i = 0; i < count; i++) {
             want += (double)values[i] * values[i];
         }
@@ -186,7 +171,6 @@ TEST(u8_becomes_0_to_1)
 {
     uint8_t bytes[256];
     float out[256];
-
     for (int i = 0; i < 256; i++) {
         bytes[i] = (uint8_t)i;
     }
@@ -205,7 +189,6 @@ typedef struct arrays {
 static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t rows, size_t width)
 {
     aq_norm_row normed[16] = {0};
-
     passes->fake_quant_weights(x->a + at, rows, width, 1 + width / 2, 7, x->b + at + PART);
     passes->fake_quant_rows(x->a + at, rows, width, x->c + at + PART);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
@@ -241,7 +224,6 @@ static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows
                          .step_size = 1e-3f,
                          .epsilon = 1e-8f};
     double sum = 0;
-
     run_layers(passes, x, at, rows, width);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         passes->bias_activate(x->a + at, x->b + at, rows, width, activations[a]);
@@ -257,27 +239,22 @@ TEST(all_rungs_give_the_same_bits_and_stay_in_bounds)
     static arrays start, want, got;
     const size_t widths[] = {1, 2, 3, 7, 15, 16, 17, 31, 64, 65};
     const aq_passes *passes;
-    aq_rng rng;
-
-    aq_rng_init(&rng, 11, 0);
+    aq_rng rng = rng_of(11, 0);
     EACH_ROW(w, widths) {
         for (size_t shift = 0; shift < 3; shift++) {
             const size_t at = GUARD + shift, rows = 9, count = rows * widths[w];
-
             fill(start.a, sizeof(start) / sizeof(float), &rng, 1);
             for (size_t i = 0; i < ROOM; i++) {
                 start.d[i] = fabsf(start.d[i]); /* second moments */
             }
             want = start;
             double want_sum = run_all(generic(), &want, at, rows, widths[w]);
-
             assert_memory_equal(start.a, want.a, at * sizeof(float));
             assert_memory_equal(start.a + at + count, want.a + at + count,
                                 (ROOM - at - count) * sizeof(float));
             for (size_t r = 0; (passes = rung(&r)) != NULL;) {
                 got = start;
                 double got_sum = run_all(passes, &got, at, rows, widths[w]);
-
                 assert_memory_equal(&want, &got, sizeof(got));
                 assert_memory_equal(&want_sum, &got_sum, sizeof(got_sum));
             }
@@ -291,10 +268,8 @@ TEST(groups_of_weights_have_scales_of_their_own)
     const float w[10] = {7, -3.4f, 1, 70, 34, -70, 0.7f, 0.1f, 0, -0.5f};
     const float want[10] = {7, -3, 1, 70, 30, -70, 0, 0, 0, -0.5f};
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         float out[10];
-
         passes->fake_quant_weights(w, 2, 5, 3, 7, out);
         for (size_t i = 0; i < 10; i++) {
             assert_true(fabsf(out[i] - want[i]) <= 1e-6f * fabsf(want[i]));
@@ -309,16 +284,13 @@ TEST(a_normed_row_has_mean_0_and_variance_1)
     float x[WIDTH], gain[WIDTH], out[WIDTH];
     const aq_passes *passes;
     aq_norm_row kept;
-    aq_rng rng;
-
-    aq_rng_init(&rng, 23, 0);
+    aq_rng rng = rng_of(23, 0);
     for (size_t i = 0; i < WIDTH; i++) {
         x[i] = (float)(1000 + 5 * aq_rng_normal(&rng)); /* far from 0 */
         gain[i] = 1;
     }
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         double sum = 0, squares = 0;
-
         passes->norm_forward(x, gain, bias, 1, WIDTH, AQ_ACTIVATION_NONE, &kept, out);
         for (size_t i = 0; i < WIDTH; i++) {
             sum += (double)out[i];
@@ -335,7 +307,6 @@ TEST(a_row_without_variance_becomes_zeros)
     const aq_passes *passes;
     aq_norm_row kept;
     float out[5];
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         passes->norm_forward(x, gain, bias, 1, 5, AQ_ACTIVATION_NONE, &kept, out);
         for (size_t i = 0; i < 5; i++) {
@@ -351,13 +322,10 @@ TEST(softmax_is_that_of_double_precision)
     const float scales[] = {0.1f, 1, 30, 1000};
     const aq_passes *passes;
     float x[WIDTH], out[WIDTH];
-    aq_rng rng;
-
-    aq_rng_init(&rng, 29, 0);
+    aq_rng rng = rng_of(29, 0);
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t s = 0; s < 4; s++) {
             double top, sum = 0;
-
             fill(x, WIDTH, &rng, scales[s]);
             top = x[0];
             for (size_t i = 0; i < WIDTH; i++) {
@@ -377,11 +345,9 @@ TEST(softmax_is_that_of_double_precision)
 TEST(softmax_of_what_is_not_finite_is_nan)
 {
     const aq_passes *passes;
-
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t at = 0; at < 20; at++) {
             float x[20] = {0}, out[20];
-
             x[at] = NAN;
             passes->softmax(x, 1, 20, out);
             assert_true(isnan(out[at]) && isnan(out[19 - at]));
@@ -395,7 +361,6 @@ TEST(softmax_of_what_is_not_finite_is_nan)
 TEST(the_mask_forces_a_lower_rung)
 {
     size_t first = 0;
-
     aq_cpu_set_mask(0);
     assert_string_equal(aq_passes_best()->name, "generic");
     aq_cpu_set_mask(UINT32_MAX);

@@ -70,7 +70,6 @@ TEST_IN(shelf_desk, desk, the_shelf_takes_what_the_publication_holds)
     const aq_snapshot *snapshot = publication.snapshot;
     const aq_snapshot *twin = publication.twin;
     const uint8_t *frame = publication.frame.data;
-
     aq_policy_shelf_put(desk->shelf, &publication);
     assert_null(publication.snapshot);
     assert_null(publication.twin);

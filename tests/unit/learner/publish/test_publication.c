@@ -224,9 +224,9 @@ static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
     aq_buffer frame;
     learner_kit_init(&kit, 1);
     aq_params_fini(&kit.params);
-    assert_int_equal(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
-                                          AQ_ACTIVATION_TANH, &kit.spec, NULL),
-                     0);
+    assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
+                                         AQ_ACTIVATION_TANH, &kit.spec, NULL),
+                    NULL);
     assert_int_equal(aq_params_init(&kit.spec, &kit.params), 0);
     aq_params_randomize(&kit.spec, &kit.params, &kit.rng);
 
@@ -285,9 +285,9 @@ static const aq_publication *publish_next(publication_desk *desk,
     learner_kit *kit = &desk->kit;
     kit->meta.version = version;
     aq_publication_fini(&desk->made);
-    assert_int_equal(aq_publication_make(config, history, &kit->meta, &kit->spec, &kit->params,
-                                         desk->obs, ROWS, &desk->made, NULL),
-                     0);
+    assert_succeeds(aq_publication_make(config, history, &kit->meta, &kit->spec, &kit->params,
+                                        desk->obs, ROWS, &desk->made, NULL),
+                    NULL);
     return &desk->made;
 }
 

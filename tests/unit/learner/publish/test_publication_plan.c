@@ -9,8 +9,8 @@ static aq_run_config config_with(const char *const *assignments)
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     for (size_t i = 0; assignments[i] != NULL; i++) {
-        assert_int_equal(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL),
-                         0);
+        assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL),
+                        NULL);
     }
     assert_int_equal(aq_run_config_validate(&config, NULL), 0);
     return config;

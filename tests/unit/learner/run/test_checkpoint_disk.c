@@ -53,7 +53,6 @@ static void assert_two_are_whole(const run_dir *dir, aq_checkpoint_store *store)
 static void limit_file_size(size_t bytes)
 {
     struct rlimit limit;
-
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -64,14 +63,12 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = store_with_two(dir);
     size_t size = fixture_read_bytes(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
-
     signal(SIGXFSZ, SIG_IGN);
     for (size_t limit = 1; limit < size; limit += size / 7) {
         aq_checkpoint checkpoint;
         const char *path = NULL;
         aq_error error = {0};
         int rc;
-
         fixture_checkpoint(3, &checkpoint);
         limit_file_size(limit);
         rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
@@ -88,7 +85,6 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
 TEST_IN(run_dir, dir, versions_are_not_lost_on_a_limit_on_file_size)
 {
     uint64_t first = 0;
-
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(aq_version_reserve(dir->path, 0, 100, &first, NULL), 0);
     assert_int_equal(first, 1);
@@ -104,7 +100,6 @@ TEST_IN(run_dir, dir, versions_are_not_lost_on_a_limit_on_file_size)
 static int mount_small_disk(const char *path)
 {
     char options[64];
-
     snprintf(options, sizeof(options), "size=%d", (int)DISK_BYTES);
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
         return -1;
@@ -117,7 +112,6 @@ static void fill_disk(const char *path)
 {
     static const char zeros[4096];
     FILE *file = fopen(path, "wb");
-
     assert_non_null(file);
     setvbuf(file, NULL, _IONBF, 0);
     while (fwrite(zeros, 1, sizeof(zeros), file) == sizeof(zeros)) {
@@ -132,7 +126,6 @@ TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
     const char *path = NULL;
     aq_error error = {0};
     uint64_t first = 0;
-
     if (mount_small_disk(dir->path) != 0) {
         skip(); /* not allowed to mount here */
     }

@@ -82,7 +82,6 @@ TEST_WITH(a_repeated_join_is_the_same_member, setup, teardown)
     const aq_member_record *again = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     uint64_t unique = join(*state, AQ_ROLE_ACTOR, 50)->unique;
-
     assert_int_equal(aq_coordinator_join(*state, 90, &record, &again, replaced, NULL), 0);
     assert_int_equal(again->member, 1);
     assert_int_equal(again->unique, unique);
@@ -99,7 +98,6 @@ TEST_WITH(an_incarnation_has_one_role, setup, teardown)
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
-
     join(*state, AQ_ROLE_ACTOR, 50);
     assert_refused(aq_coordinator_join(*state, 5, &record, &joined, replaced, &error), AQ_E_EXISTS,
                    &error, "0000000000000032");
@@ -197,7 +195,6 @@ TEST_WITH(a_restarted_shard_takes_the_place_of_its_earlier_life, setup, teardown
     join(*state, AQ_ROLE_REPLAY, 2);
     join(*state, AQ_ROLE_REPLAY, 3);
     uint64_t changes = aq_coordinator_shards_changed(*state);
-
     record.incarnation = 20;
     assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, NULL), 0);
     assert_int_equal(replaced[0], 2);

@@ -40,9 +40,9 @@ static aq_run_config config_on_disk(const run_dir *dir)
 {
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
-    assert_int_equal(aq_settings_read_file(aq_run_config_table(), run_dir_path(dir, "config.yaml"),
-                                           &config, NULL),
-                     0);
+    assert_succeeds(aq_settings_read_file(aq_run_config_table(), run_dir_path(dir, "config.yaml"),
+                                          &config, NULL),
+                    NULL);
     return config;
 }
 

@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 
-#include "common/base/rng.h"
 #include "learner/run/store_ledger.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static uint32_t arrive(aq_store_ledger *ledger, uint64_t incarnation, uint64_t store)
@@ -162,8 +162,7 @@ TEST(random_comings_and_goings)
     uint32_t slots[PROCESSES] = {0};
     uint64_t incarnation[PROCESSES] = {0};
     uint64_t next = 0, least = 0;
-    aq_rng rng;
-    aq_rng_init(&rng, 77, 0);
+    aq_rng rng = rng_of(77, 0);
     for (int move = 0; move < MOVES; move++) {
         size_t process = aq_rng_below(&rng, PROCESSES);
         if (live[process]) {

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_sample.h"
 #include "learner/sampling/prefetch.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/sample_shard.h"
@@ -101,9 +102,9 @@ static void add_shard(orders_desk *desk, int index)
 {
     desk->incarnation[index] = ++desk->lives;
     desk->added[index] = true;
-    assert_int_equal(aq_prefetch_add_shard(desk->prefetch, desk->incarnation[index], "shard",
-                                           &desk->shards[index].channel),
-                     0);
+    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, desk->incarnation[index], "shard",
+                                          &desk->shards[index].channel),
+                    NULL);
 }
 
 static void end_call(orders_desk *desk, int index, size_t call, enum ending ending)
@@ -239,9 +240,8 @@ static void move(orders_desk *desk, aq_rng *rng)
 TEST_IN(orders_desk, desk, ten_thousand_random_moves_lose_no_group)
 {
     uint64_t seed = 20260701;
-    aq_rng rng;
     print_message("seed %llu\n", (unsigned long long)seed);
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     for (int i = 0; i < MOVES; i++) {
         move(desk, &rng);
         assert_true(calls_out(desk) <= IN_FLIGHT);

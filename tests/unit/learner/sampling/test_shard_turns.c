@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/rng.h"
 #include "learner/sampling/shard_turns.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { SHARDS = 4 };
@@ -176,9 +176,8 @@ TEST(shares_hold_while_answers_come_in_any_order)
     aq_shard_turn turns[SHARDS];
     unsigned got[SHARDS] = {0};
     double chi_square = 0;
-    aq_rng rng;
     init(turns, mass);
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (unsigned answers = 0; answers < ANSWERS; answers++) {
         uint32_t out = 0;
         for (int i = 0; i < SHARDS; i++) {

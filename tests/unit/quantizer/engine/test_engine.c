@@ -81,7 +81,6 @@ static void bound_layer(const quantizer_fixture *fixture, const aq_snapshot *sna
         high = fmax(high, x->value[k] + x->error[k]);
     }
     const double half_step = (high - low) / 255.0 / 2.0;
-
     for (uint32_t o = 0; o < layer->outputs; o++) {
         const float *w = fixture->params.weight[i] + (size_t)o * layer->inputs;
         const double half_scale = (double)snapshot->layers[i].scale[o] / 2.0;
@@ -271,8 +270,8 @@ TEST_IN(small_policy, policy, the_engine_holds_one_reference_while_it_lives)
 {
     aq_engine *engine = NULL;
     assert_int_equal(atomic_load(&policy->snapshot->references), 2);
-    assert_int_equal(aq_engine_create(policy->snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL),
-                     0);
+    assert_succeeds(aq_engine_create(policy->snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL),
+                    NULL);
     assert_int_equal(atomic_load(&policy->snapshot->references), 3);
     assert_ptr_equal(aq_engine_snapshot(engine), policy->snapshot);
     assert_int_equal(aq_engine_rows_max(engine), ROWS_MAX);

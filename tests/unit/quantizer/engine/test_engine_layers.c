@@ -130,7 +130,6 @@ static void check_weighted_row(one_layer *one, float *x, const float *y)
     const uint32_t activation = layer->activation;
     const double rounding = (aq_layer_matrix(layer).columns + 2.0) * 0x1p-23;
     const double step = half_step(one->stored, x, layer->inputs);
-
     aq_forward_reference(&one->spec, &one->params, x, 1, NULL, exact);
     for (uint32_t i = 0; i < layer->inputs; i++) {
         error[i] = (float)(step / rounding) + fabsf(x[i]);
@@ -235,7 +234,6 @@ static void check_bits(enum random_policy_net net, uint32_t format, bool is_stat
     float *expected = floats((size_t)ROWS_MAX * outputs);
     float *out = floats((size_t)ROWS_MAX * outputs);
     aq_engine *scalar = make_engine(snapshot, 0);
-
     spoil(obs, inputs, ROWS_MAX);
     for (size_t row = 0; row < ROWS_MAX; row++) {
         aq_engine_forward(scalar, obs + row * inputs, 1, expected + row * outputs);

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/rng.h"
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/float_passes.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT = 1024, RUNGS_MAX = 8 };
@@ -222,8 +222,7 @@ TEST(norm_is_within_its_bound_and_the_same_on_every_rung)
     static const size_t widths[] = {1, 2, 15, 16, 17, 31, 64, 100, 255, COUNT};
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
-    aq_rng rng;
-    aq_rng_init(&rng, 11, 0);
+    aq_rng rng = rng_of(11, 0);
     fill_normal(&rng, own.gain, COUNT, 1.0);
     fill_normal(&rng, own.bias, COUNT, 1.0);
     for (size_t s = 0; s < 3; s++) {
@@ -288,8 +287,7 @@ TEST(dueling_is_within_its_bound_and_the_same_on_every_rung)
     static const uint32_t shapes[][2] = {{1, 1}, {2, 1}, {18, 1}, {6, 51}, {3, 17}, {37, 101}};
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
-    aq_rng rng;
-    aq_rng_init(&rng, 12, 0);
+    aq_rng rng = rng_of(12, 0);
     fill_normal(&rng, own.x, HEAD_MAX, 10.0);
     EACH_ROW(s, shapes) {
         const aq_head_shape head = {.choices = shapes[s][0], .atoms = shapes[s][1]};
@@ -331,8 +329,7 @@ TEST(categorical_is_within_its_bound_and_the_same_on_every_rung)
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
     float atoms[AQ_NET_ATOMS_MAX];
-    aq_rng rng;
-    aq_rng_init(&rng, 13, 0);
+    aq_rng rng = rng_of(13, 0);
     for (size_t i = 0; i < 20; i++) {
         const uint32_t *shape = shapes[i % 5];
         const aq_head_shape head = {

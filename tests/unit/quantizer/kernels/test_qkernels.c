@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/packed_layer.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROOM = AQ_QKERNEL_Q_PADDING };
@@ -69,8 +69,7 @@ TEST(every_rung_knows_every_format)
 
 TEST(every_value_is_within_half_a_step)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 11, 0);
+    aq_rng rng = rng_of(11, 0);
     for (int repeat = 0; repeat < 2000; repeat++) {
         float x[ROOM];
         uint8_t q[ROOM];

@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/input_ranges.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
@@ -154,8 +155,7 @@ TEST_IN(quantizer_fixture, fixture, a_failed_allocation_is_an_error)
 
 TEST(a_range_is_quantized_as_a_row_of_that_range_would_be)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 8, 0);
+    aq_rng rng = rng_of(8, 0);
     for (int i = 0; i < 10000; i++) {
         const float size = (float)pow(10.0, aq_rng_range(&rng, -30, 30));
         const float row[] = {-(float)aq_rng_uniform(&rng) * size,

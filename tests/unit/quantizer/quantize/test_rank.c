@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/base/rng.h"
 #include "quantizer/quantize/rank.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT_MAX = 300 };
@@ -33,8 +33,7 @@ static void assert_ranks(const float *values, size_t count)
 TEST(every_rank_is_that_of_sorting)
 {
     float values[COUNT_MAX];
-    aq_rng rng;
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (size_t count = 1; count <= COUNT_MAX; count += 13) {
         for (size_t i = 0; i < count; i++) {
             values[i] = (float)aq_rng_normal(&rng);
@@ -46,8 +45,7 @@ TEST(every_rank_is_that_of_sorting)
 TEST(equal_values_have_neighbouring_ranks)
 {
     float values[COUNT_MAX];
-    aq_rng rng;
-    aq_rng_init(&rng, 6, 0);
+    aq_rng rng = rng_of(6, 0);
     for (size_t i = 0; i < COUNT_MAX; i++) {
         values[i] = (float)aq_rng_below(&rng, 5) - 2.0f;
     }

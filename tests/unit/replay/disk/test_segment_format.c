@@ -7,8 +7,8 @@
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "replay/disk/segment_format.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { STORE = 42, SEGMENT = 3, RECORDS = 5, BYTES_MAX = 2000 };
@@ -21,10 +21,9 @@ static uint32_t salt;
 static int set_up(void **state)
 {
     (void)state;
-    aq_rng rng;
     size_t at = 0;
     salt = aq_record_salt(STORE, SEGMENT);
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (uint32_t i = 0; i < RECORDS; i++) {
         aq_record record = {
             .kind = AQ_RECORD_FRAME,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/rng.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -123,9 +123,8 @@ static void assert_kept(segment_kit *kit, uint64_t told)
 
 static void kill_and_look(segment_kit *kit)
 {
-    aq_rng rng;
     uint64_t before = 0;
-    aq_rng_init(&rng, SEED, 0);
+    aq_rng rng = rng_of(SEED, 0);
     for (int round = 0; round < ROUNDS; round++) {
         const uint64_t told = kill_a_writer(kit, &rng);
         assert_true(told >= before); /* it begins with what it found */

@@ -8,7 +8,6 @@
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
@@ -155,9 +154,8 @@ TEST_IN(service_kit, kit, every_flipped_byte_and_every_cut_is_rejected)
 
 TEST_IN(service_kit, kit, random_bytes_are_rejected)
 {
-    aq_rng rng;
     uint8_t bytes[512];
-    aq_rng_init(&rng, kit_seed(), 5);
+    aq_rng rng = rng_of(test_seed(), 5);
     for (int round = 0; round < 2000; round++) {
         size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes) + 1);
         for (size_t i = 0; i < size; i++) {
@@ -314,12 +312,8 @@ TEST(create_without_memory_fails_clean)
 {
     const aq_replay_service_owner owner = {
         .rejected = ignore_rejection, .damaged = ignore_damage, .stop = ignore_stop};
-    aq_replay_service *service = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        assert_null(service);
-        rc = aq_replay_service_create(&owner, 0, &service);
-    }
+    aq_replay_service *service;
+    assert_made_despite_failures(service, aq_replay_service_create(&owner, 0, &service));
     aq_replay_service_destroy(service);
     aq_replay_service_destroy(NULL);
 }

@@ -1,7 +1,6 @@
 /*
  * The roster: finding, room, and who is forgotten when.
  */
-#include "common/base/rng.h"
 #include "replay/shard/replay_roster.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -99,8 +98,7 @@ TEST(idle_actors_stay_while_there_is_room)
 TEST(many_actors_come_and_go)
 {
     enum { CAPACITY = 500, ROUNDS = 20000 };
-    aq_rng rng;
-    aq_rng_init(&rng, kit_seed(), 3);
+    aq_rng rng = rng_of(test_seed(), 3);
     aq_replay_roster *roster = roster_of(CAPACITY);
     int64_t now_ns = 0;
     int met_count = 0;
@@ -124,12 +122,8 @@ TEST(many_actors_come_and_go)
 
 TEST(create_without_memory_fails_clean)
 {
-    aq_replay_roster *roster = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        assert_null(roster);
-        rc = aq_replay_roster_create(8, &roster);
-    }
+    aq_replay_roster *roster;
+    assert_made_despite_failures(roster, aq_replay_roster_create(8, &roster));
     aq_replay_roster_destroy(roster);
     aq_replay_roster_destroy(NULL);
 }

@@ -140,7 +140,7 @@ static void assert_goes_on(standstill *world)
 
 TEST_IN(durable_kit, kit, steps_and_samples_go_on_under_any_tables_and_any_log)
 {
-    uint64_t seed = kit_seed();
+    uint64_t seed = test_seed();
     for (uint64_t round = 0; round < ROUNDS; round++) {
         standstill world = {.kit = kit};
         aq_rng_init(&world.rng, seed, round);

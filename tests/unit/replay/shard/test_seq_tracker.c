@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "common/base/rng.h"
 #include "replay/shard/seq_tracker.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -112,8 +111,7 @@ static uint64_t lossy_receive(lossy *net, uint64_t reorder)
 
 TEST(a_lossy_network_delivers_each_message_once_and_in_order)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, kit_seed(), 2);
+    aq_rng rng = rng_of(test_seed(), 2);
     for (int round = 0; round < 100; round++) {
         lossy net = {.rng = &rng, .next = 1};
         uint64_t drop = aq_rng_below(&rng, 60);

@@ -2,7 +2,6 @@
  * The heap against a plain array.
  */
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "replay/table/chunk_heap.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
@@ -14,8 +13,7 @@ TEST(the_lowest_key_is_on_top_and_of_equal_ones_the_oldest)
     static bool inside[CHUNKS];
     const uint32_t base = UINT32_MAX - 100; /* ordinals wrap in the middle */
     aq_chunk_heap heap;
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 1);
+    aq_rng rng = rng_of(test_seed(), 1);
     aq_chunk_heap_init(&heap);
     for (int step = 0; step < 20000; step++) {
         uint32_t i = (uint32_t)aq_rng_below(&rng, CHUNKS);

@@ -2,7 +2,6 @@
  * The ring finds the chunk of any number, however it grew and whatever has left.
  */
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "replay/table/chunk_ring.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
@@ -71,8 +70,7 @@ TEST(a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left)
 
 TEST(every_number_is_found_whatever_the_sizes)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 1);
+    aq_rng rng = rng_of(test_seed(), 1);
     for (int round = 0; round < 20; round++) {
         aq_chunk_ring ring;
         assert_int_equal(aq_chunk_ring_init(&ring), 0);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "replay/table/chunk_items.h"
 #include "replay/table/replay_gather.h"
 #include "tests/support/test.h"
@@ -204,8 +203,7 @@ TEST(rows_of_all_sizes_agree_with_a_plain_fold)
 {
     const uint32_t sizes[] = {1,  4,  8,  12, 15,  16,   17,   20,   31,  32,
                               33, 48, 64, 68, 100, 1023, 1024, 1025, 4000};
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 7);
+    aq_rng rng = rng_of(test_seed(), 7);
     EACH_ROW(i, sizes) {
         for (size_t n = 0; n < 4; n++) {
             check_many(&rng, sizes[i], sizes[(i * 5 + n) % 11],

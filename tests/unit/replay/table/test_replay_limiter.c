@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/rng.h"
 #include "replay/table/replay_limiter.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
@@ -260,8 +259,7 @@ static void walk(aq_rng *rng, aq_replay_limiter *limiter, uint32_t chunk)
 
 TEST(random_legal_settings_never_block_both_sides)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 1);
+    aq_rng rng = rng_of(test_seed(), 1);
     for (int round = 0; round < 2000; round++) {
         double samples_per_insert = log_uniform(&rng, 0.001, 1e5);
         uint32_t rows = (uint32_t)log_uniform(&rng, 1.0, 65536.0);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "replay/table/replay_selector.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
@@ -98,7 +97,7 @@ TEST(uniform_draws_are_uniform)
         masses[i] = 1.0;
     }
     for (uint64_t n = 0; n < 4; n++) {
-        selection it = select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_FIFO, table_kit_seed() + n);
+        selection it = select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_FIFO, test_seed() + n);
         insert(&it, 300, 1.0f);
         insert(&it, ITEMS, 1.0f);
         take_away(&it, 0, 300);
@@ -109,8 +108,7 @@ TEST(uniform_draws_are_uniform)
 TEST(uniform_draws_over_holes_are_uniform)
 {
     for (uint64_t n = 0; n < 2; n++) {
-        selection it =
-            select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_LOWEST_PRIORITY, table_kit_seed() + n);
+        selection it = select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_LOWEST_PRIORITY, test_seed() + n);
         static double counts[ITEMS], expected[ITEMS];
         static uint64_t items[DRAWS];
         static float probabilities[DRAWS];
@@ -135,7 +133,7 @@ TEST(uniform_draws_over_holes_are_uniform)
 TEST(prioritized_draws_follow_the_masses)
 {
     for (uint64_t n = 0; n < 3; n++) {
-        selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed() + n);
+        selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, test_seed() + n);
         static double masses[ITEMS];
         uint64_t items[ITEMS];
         float floats[ITEMS];
@@ -156,7 +154,7 @@ TEST(prioritized_draws_follow_the_masses)
 TEST(equal_masses_are_drawn_as_by_a_uniform_selector)
 {
     static double masses[ITEMS];
-    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
+    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, test_seed());
     for (int i = 0; i < ITEMS; i++) {
         masses[i] = 1.0;
     }
@@ -182,9 +180,8 @@ TEST(equal_seeds_draw_equal_items)
 
 TEST(masses_stay_theirs_while_the_window_moves_and_grows)
 {
-    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 2);
+    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, test_seed());
+    aq_rng rng = rng_of(test_seed(), 2);
     static float masses[20000];
     double total = 0.0;
     for (int step = 0; step < 1000; step++) {
@@ -252,8 +249,7 @@ TEST(ordered_selectors_agree_with_a_plain_list)
 {
     enum { NUMBERS = 60000 };
     static bool there[NUMBERS];
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 3);
+    aq_rng rng = rng_of(test_seed(), 3);
     for (uint32_t kind = AQ_SELECTOR_FIFO; kind <= AQ_SELECTOR_LIFO; kind++) {
         selection it = select_by(kind, AQ_REMOVER_LOWEST_PRIORITY, 1);
         uint64_t count = 0;

@@ -38,8 +38,7 @@ TEST(a_new_tree_weighs_nothing)
 
 TEST(the_total_is_the_sum_of_the_leaves)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 1);
+    aq_rng rng = rng_of(test_seed(), 1);
     const uint64_t sizes[] = {16, 32, 512, 8192};
     EACH_ROW(i, sizes) {
         aq_sum_tree tree = tree_of(sizes[i]);
@@ -84,11 +83,10 @@ TEST(sums_do_not_drift)
 static void check_draws(uint64_t seed, uint64_t size, const float *masses, int count, int draws)
 {
     aq_sum_tree tree = tree_of(size);
-    aq_rng rng;
     static double counts[4096], expected[4096];
     static uint32_t drawn[256], place_of[1 << 20];
     double total = 0.0;
-    aq_rng_init(&rng, seed, 9);
+    aq_rng rng = rng_of(seed, 9);
     for (int i = 0; i < count; i++) {
         uint32_t leaf = (uint32_t)(size / (uint64_t)count * (uint64_t)i);
         place_of[leaf] = (uint32_t)i;
@@ -112,7 +110,7 @@ static void check_draws(uint64_t seed, uint64_t size, const float *masses, int c
 
 TEST(leaves_are_drawn_in_proportion)
 {
-    uint64_t seed = table_kit_seed();
+    uint64_t seed = test_seed();
     static float masses[1000];
     for (uint64_t round = 0; round < 4; round++) {
         for (int i = 0; i < 1000; i++) {
@@ -126,7 +124,7 @@ TEST(leaves_are_drawn_in_proportion)
 TEST(few_leaves_among_a_million_are_drawn_in_proportion)
 {
     const float masses[] = {1.0f, 2.0f, 3.0f, 0.5f, 1e-3f, 100.0f};
-    check_draws(table_kit_seed(), 1 << 20, masses, 6, 256 * 10000);
+    check_draws(test_seed(), 1 << 20, masses, 6, 256 * 10000);
 }
 
 TEST(leaves_of_one_node_are_drawn_in_proportion)
@@ -135,7 +133,7 @@ TEST(leaves_of_one_node_are_drawn_in_proportion)
     for (int i = 0; i < 16; i++) {
         masses[i] = (float)(1 + i * i);
     }
-    check_draws(table_kit_seed(), 16, masses, 16, 256 * 4000);
+    check_draws(test_seed(), 16, masses, 16, 256 * 4000);
 }
 
 TEST(a_leaf_without_mass_is_never_drawn)
@@ -143,8 +141,8 @@ TEST(a_leaf_without_mass_is_never_drawn)
     aq_sum_tree tree = tree_of(4096);
     aq_rng rng, values;
     static uint32_t drawn[4096];
-    aq_rng_init(&rng, table_kit_seed(), 3);
-    aq_rng_init(&values, table_kit_seed(), 4);
+    aq_rng_init(&rng, test_seed(), 3);
+    aq_rng_init(&values, test_seed(), 4);
     for (int round = 0; round < 200; round++) {
         /* Few leaves of all magnitudes: where rounding could lead to a neighbour. */
         aq_sum_tree_fill(&tree, 0, 4096, 0.0f);
@@ -164,8 +162,7 @@ TEST(a_leaf_without_mass_is_never_drawn)
 TEST(the_only_leaf_is_drawn_every_time)
 {
     const uint32_t places[] = {0, 15, 16, 1000, 4095};
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 5);
+    aq_rng rng = rng_of(test_seed(), 5);
     for (size_t i = 0; i < 5; i++) {
         aq_sum_tree tree = tree_of(4096);
         const float mass = 1e-20f;

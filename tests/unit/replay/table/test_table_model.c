@@ -314,7 +314,7 @@ static void walk(const aq_table_spec *spec, uint64_t seed)
 
 static void walk_all(uint32_t selector)
 {
-    uint64_t seed = table_kit_seed();
+    uint64_t seed = test_seed();
     for (uint32_t n = 0; n < 2 * 3 * 2; n++) {
         aq_table_spec spec = table_kit_spec();
         spec.selector = selector;

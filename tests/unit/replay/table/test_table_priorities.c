@@ -3,7 +3,6 @@
  */
 #include <math.h>
 
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
@@ -50,7 +49,7 @@ TEST(draws_follow_priority_to_the_exponent)
         static double counts[ITEMS], expected[ITEMS];
         const aq_table_spec spec = prioritized_spec(exponents[n]);
         double total = 0.0;
-        table_kit *kit = table_kit_of(&spec, table_kit_seed() + n);
+        table_kit *kit = table_kit_of(&spec, test_seed() + n);
         for (int i = 0; i < ITEMS / 8; i++) {
             table_kit_insert(kit, 8);
         }
@@ -225,10 +224,9 @@ TEST(of_equal_priorities_the_oldest_chunk_leaves)
 TEST(uniform_draws_go_round_the_holes)
 {
     const aq_table_spec spec = lowest_spec(200);
-    aq_rng rng;
     static float priority_of[8 * 400];
-    table_kit *kit = table_kit_of(&spec, table_kit_seed());
-    aq_rng_init(&rng, table_kit_seed(), 1);
+    table_kit *kit = table_kit_of(&spec, test_seed());
+    aq_rng rng = rng_of(test_seed(), 1);
     aq_batch *batch = table_kit_batch(kit, 64);
     for (int i = 0; i < 400; i++) {
         uint64_t first = table_kit_insert(kit, 8);

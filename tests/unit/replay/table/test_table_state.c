@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
@@ -340,8 +339,7 @@ TEST(every_cut_is_refused_and_changes_nothing)
 
 TEST(random_damage_never_does_harm)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, table_kit_seed(), 3);
+    aq_rng rng = rng_of(test_seed(), 3);
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
         aq_table_spec spec = prioritized_spec();
         spec.selector = selector;

@@ -3,14 +3,14 @@
  * greatest where the action is the observation's sine. From several seeds, every algorithm for
  * continuous actions must find it from actions that were taken at random.
  */
-#include <string.h>
-
 #include <math.h>
+#include <string.h>
 
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
+#include "tests/unit/learner/dqn_fixture.h"
 
 enum { ROWS = 64, STEPS = 1500, SEEDS = 3, PROBES = 41 };
 
@@ -22,20 +22,19 @@ static float best_at(float x)
     return 0.8f * sinf(2.0f * x);
 }
 
-static void make_schema(aq_schema *schema)
+static aq_schema make_schema(void)
 {
-    memset(schema, 0, sizeof(*schema));
-    aq_space_init_box(&schema->obs, 1, (const float[]){-1}, (const float[]){1});
-    aq_space_init_box(&schema->action, 1, &LOW, &HIGH);
+    aq_schema schema = {0};
+    aq_space_init_box(&schema.obs, 1, (const float[]){-1}, (const float[]){1});
+    aq_space_init_box(&schema.action, 1, &LOW, &HIGH);
+    return schema;
 }
 
 static void fill_batch(aq_batch *batch, aq_rng *rng)
 {
-    batch->rows = ROWS;
     for (uint32_t i = 0; i < ROWS; i++) {
         const float x = (float)aq_rng_range(rng, -1, 1), unit = (float)aq_rng_range(rng, -1, 1);
         const float error = unit - best_at(x);
-
         ((float *)(void *)batch->obs)[i] = x;
         ((float *)(void *)batch->next_obs)[i] = x; /* where d4pg and ddpg improve their policy */
         ((float *)(void *)batch->action)[i] = LOW + (unit + 1.0f) / 2.0f * (HIGH - LOW);
@@ -49,11 +48,9 @@ static void fill_batch(aq_batch *batch, aq_rng *rng)
 static float distance(aq_agent *algorithm)
 {
     float sum = 0.0f, scratch[2 * 64];
-
     for (int i = 0; i < PROBES; i++) {
         const float x = -1.0f + 2.0f * (float)i / (PROBES - 1);
         float unit;
-
         aq_forward_reference(aq_agent_spec(algorithm), aq_agent_policy(algorithm), &x, 1, scratch,
                              &unit);
         sum += fabsf(unit - best_at(x));
@@ -64,13 +61,8 @@ static float distance(aq_agent *algorithm)
 static void check(enum aq_algorithm which, uint64_t seed)
 {
     const aq_algorithm_class *class = aq_algorithm_at(which);
-    aq_agent *algorithm = NULL;
-    aq_layout layout;
-    aq_batch *batch = NULL;
+    const aq_schema schema = make_schema();
     aq_run_config config;
-    aq_schema schema;
-    aq_rng rng;
-
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "32,32"), 0);
     config.learner.batch_size = ROWS;
@@ -78,43 +70,26 @@ static void check(enum aq_algorithm which, uint64_t seed)
     config.learner.target_period = 100;
     config.learner.value_min = -4;
     config.learner.value_max = 0.5;
-    make_schema(&schema);
-    assert_int_equal(agent_try(class, &config, &schema, seed, &algorithm, NULL), 0);
-    assert_int_equal(aq_layout_init(&schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, 0, ROWS, &batch), 0);
-    aq_rng_init(&rng, seed, 1);
+    aq_agent *algorithm = agent_of(class, &config, &schema, seed);
+    aq_batch *batch = fixture_batch(&schema, ROWS);
+    aq_rng rng = rng_of(seed, 1);
     assert_true(distance(algorithm) > 0.3f);
     for (int step = 0; step < STEPS; step++) {
-        aq_update_report stats;
-
         fill_batch(batch, &rng);
-        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
+        agent_train(algorithm, batch);
     }
     const float left = distance(algorithm);
     if (!(left < 0.1f)) {
         fail_msg("%s, seed %d: still %g from the best", class->name, (int)seed, (double)left);
     }
-    aq_agent_destroy(algorithm);
-    aq_batch_destroy(batch);
 }
 
-TEST(d4pg_finds_the_best_actions)
+TEST(each_finds_the_best_actions)
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        check(AQ_ALGORITHM_D4PG, seed);
-    }
-}
-
-TEST(ddpg_finds_the_best_actions)
-{
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        check(AQ_ALGORITHM_DDPG, seed);
-    }
-}
-
-TEST(td3_finds_the_best_actions)
-{
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        check(AQ_ALGORITHM_TD3, seed);
+    const enum aq_algorithm algorithms[] = {AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3};
+    EACH_ROW(i, algorithms) {
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            check(algorithms[i], seed);
+        }
     }
 }

@@ -7,14 +7,13 @@
  * Its batches are drawn uniformly over all states and actions, so what is tested is learning alone.
  * With n-step returns the items follow the optimal policy after their first action.
  */
-#include <string.h>
-
 #include <math.h>
+#include <string.h>
 
 #include "common/nn/forward.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { STATES = 5, ACTIONS = 2, LEFT = 0, RIGHT = 1, ROWS = 32, STEPS = 2000, SCRATCH = 1024 };
@@ -25,7 +24,6 @@ static const double discount = 0.9;
 static double move(int *s, int action, int *ret_done)
 {
     int next = *s + (action == RIGHT ? 1 : -1);
-
     *ret_done = next < 0 || next == STATES;
     if (*ret_done) {
         return next < 0 ? 0.1 : 1;
@@ -39,7 +37,6 @@ static void fill_row(aq_batch *batch, uint32_t row, uint32_t n_step, aq_rng *rng
     int s = (int)aq_rng_below(rng, STATES), action = (int)aq_rng_below(rng, ACTIONS), done = 0;
     double rewards = 0, factor = 1;
     size_t at = (size_t)row * STATES;
-
     memset(fixture_obs(batch) + at, 0, STATES * sizeof(float));
     memset(fixture_next_obs(batch) + at, 0, STATES * sizeof(float));
     fixture_obs(batch)[at + (size_t)s] = 1;
@@ -71,13 +68,8 @@ static double tolerance(const chain_case *of)
 static void check_solved(uint64_t seed, const chain_case *of)
 {
     float obs[STATES * STATES] = {0}, q[STATES * ACTIONS], scratch[SCRATCH];
-    aq_agent *algorithm;
-    aq_run_config config;
-    aq_schema schema;
-    aq_batch *batch;
-    aq_rng rng;
-
-    fixture_config(&config);
+    const aq_schema schema = fixture_schema(STATES, ACTIONS);
+    aq_run_config config = fixture_config();
     config.learner.batch_size = ROWS;
     config.learner.learning_rate = 3e-3;
     config.learner.gradient_clip = 10;
@@ -86,19 +78,15 @@ static void check_solved(uint64_t seed, const chain_case *of)
     config.learner.norm = of->norm;
     config.learner.dueling = of->dueling;
     config.learner.qat_bits = of->bits;
-    fixture_schema(STATES, ACTIONS, &schema);
-    algorithm = fixture_algorithm(&config, &schema, seed);
-    batch = fixture_batch(&schema, ROWS);
-    aq_rng_init(&rng, seed, 0);
+    aq_agent *algorithm = agent_of(&aq_dqn_class, &config, &schema, seed);
+    aq_batch *batch = fixture_batch(&schema, ROWS);
+    aq_rng rng = rng_of(seed, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_update_report stats;
-
         for (uint32_t row = 0; row < ROWS; row++) {
             fill_row(batch, row, of->n_step, &rng);
         }
-        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
+        agent_train(algorithm, batch);
     }
-
     for (size_t s = 0; s < STATES; s++) {
         obs[s * STATES + s] = 1;
     }
@@ -107,7 +95,6 @@ static void check_solved(uint64_t seed, const chain_case *of)
     for (int s = 0; s < STATES; s++) {
         double right = pow(discount, STATES - 1 - s);
         double left = s == 0 ? 0.1 : right * discount * discount;
-
         if (aq_dqn_argmax(q + s * ACTIONS, ACTIONS) != RIGHT ||
             fabs(q[s * ACTIONS + RIGHT] - right) > tolerance(of) ||
             fabs(q[s * ACTIONS + LEFT] - left) > tolerance(of)) {
@@ -115,20 +102,12 @@ static void check_solved(uint64_t seed, const chain_case *of)
                      (double)q[s * ACTIONS + LEFT], (double)q[s * ACTIONS + RIGHT], left, right);
         }
     }
-    aq_agent_destroy(algorithm);
-    aq_batch_destroy(batch);
 }
 
-TEST(one_step_returns_solve_the_chain_from_every_seed)
+TEST(one_and_three_step_returns_solve_the_chain_from_every_seed)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         check_solved(seed, &(chain_case){.n_step = 1});
-    }
-}
-
-TEST(three_step_returns_solve_the_chain_from_every_seed)
-{
-    for (uint64_t seed = 1; seed <= 8; seed++) {
         check_solved(seed, &(chain_case){.n_step = 3});
     }
 }

@@ -1,84 +1,62 @@
 /*
  * Which tasks DQN takes, and that it can be refused memory at any point.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-TEST(continuous_actions_are_refused_in_words)
+static aq_run_config config_of(const char *hidden, bool has_norms_and_dueling)
+{
+    aq_run_config config = fixture_config();
+    config.learner.norm = config.learner.dueling = has_norms_and_dueling;
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, hidden), 0);
+    return config;
+}
+
+static void check_refused(const aq_run_config *config, const aq_schema *schema, int code,
+                          const char *words)
 {
     aq_agent *algorithm = NULL;
     aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    schema.action = schema.obs;
-    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                   AQ_E_UNSUPPORTED, &error, "discrete actions");
+    assert_refused(agent_try(&aq_dqn_class, config, schema, 1, &algorithm, &error), code, &error,
+                   words);
     assert_null(algorithm);
 }
 
-TEST(a_discrete_observation_is_refused_in_words)
+TEST(tasks_that_are_not_for_it_are_refused_in_words)
 {
-    aq_agent *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
+    const aq_run_config config = config_of("16,12", false);
+    aq_schema schema = fixture_schema(4, 2);
+    schema.action = schema.obs;
+    check_refused(&config, &schema, AQ_E_UNSUPPORTED, "discrete actions");
+    schema = fixture_schema(4, 2);
     aq_space_init_discrete(&schema.obs, 48);
-    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                   AQ_E_UNSUPPORTED, &error, "observations");
-}
-
-TEST(an_observation_wider_than_a_network_is_refused)
-{
-    aq_agent *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    fixture_config(&config);
-    fixture_schema(1, 2, &schema);
+    check_refused(&config, &schema, AQ_E_UNSUPPORTED, "observations");
+    schema = fixture_schema(1, 2);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
-    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
-                   AQ_E_UNSUPPORTED, &error, "16384");
+    check_refused(&config, &schema, AQ_E_UNSUPPORTED, "16384");
 }
 
-TEST(widths_that_are_no_list_are_refused)
+TEST(widths_that_are_no_list_or_too_many_are_refused)
 {
-    aq_agent *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,x"), 0);
-    assert_refused(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error), AQ_E_INVALID,
-                   &error, "64,x");
+    const aq_schema schema = fixture_schema(4, 2);
+    const aq_run_config no_list = config_of("64,x", false);
+    const aq_run_config too_many = config_of("8,8,8,8,8,8,8,8", true);
+    check_refused(&no_list, &schema, AQ_E_INVALID, "64,x");
+    check_refused(&too_many, &schema, AQ_E_INVALID, "16 layers");
 }
 
 TEST(create_survives_the_failure_of_each_allocation)
 {
-    aq_agent *algorithm = NULL;
-    aq_run_config config;
-    aq_schema schema;
-    int rc;
-
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, NULL);
-        assert_true(rc == 0 || algorithm == NULL);
+    const aq_schema schema = fixture_schema(4, 2);
+    for (int is_quantized = 0; is_quantized < 2; is_quantized++) {
+        aq_run_config config = config_of("16,12", is_quantized);
+        aq_agent *algorithm;
+        config.learner.qat_bits = is_quantized ? 4 : 0;
+        assert_made_despite_failures(
+            algorithm, agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, NULL));
+        aq_agent_destroy(algorithm);
     }
-    aq_agent_destroy(algorithm);
     aq_agent_destroy(NULL);
 }
