@@ -5,7 +5,6 @@
 
 #include "common/base/parse.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 aq_run_config fixture_config(void)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static void on_ready(void *user, aq_batch *group)

@@ -4,7 +4,6 @@
 #include "tests/unit/replay/net_stage.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"

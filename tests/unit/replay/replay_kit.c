@@ -3,7 +3,6 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"

@@ -2,7 +2,6 @@
  * What the tests of the segment log share. See the header.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +136,12 @@ void segment_harvest_assert_range(const segment_harvest *harvest, uint64_t first
     }
 }
 
+void segment_harvest_assert_recovered(const segment_harvest *harvest, uint64_t last)
+{
+    segment_harvest_assert_range(harvest, 1, last);
+    assert_int_equal(harvest->damages, 0);
+}
+
 bool segment_harvest_says(const segment_harvest *harvest, const char *text)
 {
     for (size_t i = 0; i < harvest->damages && i < SEGMENT_KIT_DAMAGES_MAX; i++) {
@@ -232,6 +237,12 @@ void segment_kit_reopen(segment_kit *kit)
     segment_kit_open(kit, &kit->harvest);
 }
 
+void segment_kit_assert_recovers(segment_kit *kit, uint64_t last)
+{
+    segment_kit_reopen(kit);
+    segment_harvest_assert_recovered(&kit->harvest, last);
+}
+
 /* Compressible, as frames are, and of a size that depends on nothing but what is asked for. */
 aq_lease *segment_kit_frame(uint64_t number, size_t size)
 {
@@ -266,9 +277,36 @@ int segment_kit_try_append(segment_kit *kit)
 
 void segment_kit_append(segment_kit *kit, uint64_t count)
 {
+    if (kit->log == NULL) {
+        segment_kit_open(kit, NULL);
+    }
     for (uint64_t i = 0; i < count; i++) {
         assert_int_equal(segment_kit_try_append(kit), 0);
     }
+}
+
+void segment_kit_live(segment_kit *kit, uint64_t count)
+{
+    segment_kit_append(kit, count);
+    segment_kit_close(kit);
+}
+
+int segment_kit_snapshot(segment_kit *kit, size_t size, uint8_t filling)
+{
+    uint8_t *bytes;
+    aq_lease *lease;
+    assert_int_equal(aq_lease_create(size, &bytes, &lease), 0);
+    memset(bytes, filling, size);
+    const int rc = kit->log->class->snapshot(kit->log, lease);
+    aq_lease_unref(lease);
+    return rc;
+}
+
+aq_log_progress segment_kit_progress(const segment_kit *kit)
+{
+    aq_log_progress progress;
+    kit->log->class->poll(kit->log, &progress);
+    return progress;
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */
@@ -280,12 +318,11 @@ aq_log_progress segment_kit_wait(segment_kit *kit, segment_kit_until until, uint
         .tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
         .tv_nsec = (long)(end_ns % AQ_NS_PER_S),
     };
-    aq_log_progress progress;
     for (;;) {
         pthread_mutex_lock(&kit->mutex);
         const uint64_t wakes = kit->wakes;
         pthread_mutex_unlock(&kit->mutex);
-        kit->log->class->poll(kit->log, &progress);
+        const aq_log_progress progress = segment_kit_progress(kit);
         if (until(&progress, value)) {
             return progress;
         }
@@ -306,6 +343,11 @@ aq_log_progress segment_kit_wait(segment_kit *kit, segment_kit_until until, uint
 bool segment_kit_is_durable(const aq_log_progress *progress, uint64_t number)
 {
     return progress->durable >= number;
+}
+
+bool segment_kit_is_loose(const aq_log_progress *progress, uint64_t number)
+{
+    return progress->durable >= number && !progress->stuck;
 }
 
 bool segment_kit_is_stuck(const aq_log_progress *progress, uint64_t stuck)
@@ -371,4 +413,23 @@ uint8_t *segment_kit_file_get(const char *path, size_t *ret_size)
     assert_int_equal(aq_file_read(path, &buffer, NULL), 0);
     *ret_size = buffer.size;
     return buffer.data;
+}
+
+void segment_kit_file_flip(const char *path, size_t offset)
+{
+    size_t size;
+    uint8_t *bytes = segment_kit_file_get(path, &size);
+    assert_true(offset < size);
+    bytes[offset] ^= 0x40;
+    segment_kit_file_put(path, bytes, size);
+    aq_free(bytes);
+}
+
+void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
+                           uint64_t as)
+{
+    size_t size;
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(from, segment), &size);
+    segment_kit_file_put(segment_kit_segment(to, as), bytes, size);
+    aq_free(bytes);
 }

@@ -42,6 +42,8 @@ aq_replay_log_recovery segment_harvest_into(segment_harvest *harvest);
 /* Whether record `number` was given, with the very bytes of segment_kit_frame. */
 bool segment_harvest_has(const segment_harvest *harvest, uint64_t number);
 void segment_harvest_assert_range(const segment_harvest *harvest, uint64_t first, uint64_t last);
+/* Records 1 to `last`, and no damage. */
+void segment_harvest_assert_recovered(const segment_harvest *harvest, uint64_t last);
 /* One of the damages says this. */
 bool segment_harvest_says(const segment_harvest *harvest, const char *text);
 
@@ -68,21 +70,32 @@ int segment_kit_try_open(segment_kit *kit, segment_harvest *harvest, aq_error *e
 void segment_kit_open(segment_kit *kit, segment_harvest *harvest);
 void segment_kit_close(segment_kit *kit);
 
-/* Closes it, and opens it with the kit's harvest, which is empty before. */
+/* Closes it, and opens it with the kit's harvest, which is empty before. The second asserts that
+ * the life before left records 1 to `last`, and no damage. */
 void segment_kit_reopen(segment_kit *kit);
+void segment_kit_assert_recovers(segment_kit *kit, uint64_t last);
 
 /* The same bytes for the same number, about `size` of them. */
 aq_lease *segment_kit_frame(uint64_t number, size_t size);
 
-/* The next record, and a head before it if one is wanted. */
+/* The next record, and a head before it if one is wanted. Who appends opens it if need be. */
 int segment_kit_try_append(segment_kit *kit);
 void segment_kit_append(segment_kit *kit, uint64_t count);
 void segment_kit_begin(segment_kit *kit);
+
+/* A whole life: opens it, appends, closes it. */
+void segment_kit_live(segment_kit *kit, uint64_t count);
+
+/* A snapshot of `size` bytes that all are `filling`; what the log says to it. */
+int segment_kit_snapshot(segment_kit *kit, size_t size, uint8_t filling);
+
+aq_log_progress segment_kit_progress(const segment_kit *kit);
 
 /* Waits for what the progress says, at most ten seconds. */
 typedef bool (*segment_kit_until)(const aq_log_progress *progress, uint64_t value);
 aq_log_progress segment_kit_wait(segment_kit *kit, segment_kit_until until, uint64_t value);
 bool segment_kit_is_durable(const aq_log_progress *progress, uint64_t number);
+bool segment_kit_is_loose(const aq_log_progress *progress, uint64_t number); /* and durable */
 bool segment_kit_is_stuck(const aq_log_progress *progress, uint64_t stuck);
 bool segment_kit_has_snapshots(const aq_log_progress *progress, uint64_t count);
 bool segment_kit_is_small(const aq_log_progress *progress, uint64_t bytes_max);
@@ -98,5 +111,8 @@ long segment_kit_file_size(const char *path);
 void segment_kit_file_put(const char *path, const void *bytes, size_t size);
 /* aq_free it. */
 uint8_t *segment_kit_file_get(const char *path, size_t *ret_size);
+void segment_kit_file_flip(const char *path, size_t offset); /* a bit of this byte */
+void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
+                           uint64_t as);
 
 #endif

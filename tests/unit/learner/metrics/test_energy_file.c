@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/config/run_settings.h"
-#include "common/sys/file.h"
 #include "learner/metrics/energy_file.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"

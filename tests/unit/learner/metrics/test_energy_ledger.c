@@ -3,11 +3,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/config/run_settings.h"
 #include "learner/metrics/energy_ledger.h"
 #include "tests/support/test.h"
 

@@ -3,9 +3,7 @@
  * resumed.
  */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "learner/metrics/run_history.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * A crew: every part is done once, and is over when run returns.
  */
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
 #include "tests/support/chance.h"

@@ -8,13 +8,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/base/memory.h"
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"
 #include "tests/support/test.h"

@@ -4,8 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"

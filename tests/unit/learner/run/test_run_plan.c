@@ -1,7 +1,6 @@
 /*
  * What follows from a configuration, and what is said when nothing can follow.
  */
-#include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"

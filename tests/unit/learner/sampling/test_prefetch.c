@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_sample.h"
 #include "learner/run/coordinator.h"
 #include "learner/sampling/prefetch.h"

@@ -4,7 +4,6 @@
  * All orders of three calls and five ways to end them are tried, then ten thousand random moves
  * from one seed.
  */
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"

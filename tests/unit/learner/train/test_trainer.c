@@ -4,7 +4,6 @@
  */
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/base/queue.h"
 #include "learner/train/trainer.h"
 #include "tests/support/test.h"

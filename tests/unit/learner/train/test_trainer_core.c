@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "learner/train/trainer_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/fake_algorithm.h"

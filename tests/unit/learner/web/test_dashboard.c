@@ -3,11 +3,9 @@
  */
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
 #include "tests/support/test.h"

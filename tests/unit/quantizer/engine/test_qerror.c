@@ -1,11 +1,9 @@
 /*
  * The measured quantization error, on policies whose error is known.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * The float passes against the mathematics library and against sums in double, within their stated
  * bounds, and each width of vector against the others, bit by bit.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
-#include "common/base/memory.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/input_ranges.h"
 #include "tests/support/chance.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 

@@ -3,9 +3,7 @@
  * choice of blocks, the quantization of inputs. And when it does not.
  */
 #include <math.h>
-#include <string.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 

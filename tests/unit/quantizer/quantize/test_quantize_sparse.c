@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "quantizer/quantize/quantize_layer.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/memory.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -4,7 +4,6 @@
  * the rest.
  */
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
@@ -13,6 +12,7 @@
 #include "tests/unit/replay/segment_kit.h"
 
 typedef segment_kit small_store;
+#define small_store_teardown segment_kit_teardown
 
 static void small_store_setup(small_store *kit)
 {
@@ -21,37 +21,15 @@ static void small_store_setup(small_store *kit)
     kit->frame_bytes = 40;
 }
 
-static void small_store_teardown(small_store *kit)
-{
-    segment_kit_teardown(kit);
-}
-
 /* Segments of six records of 72 bytes. */
 enum { PER_SEGMENT = 6, RECORD_BYTES = 72 };
-
-static void write_records(segment_kit *kit, uint64_t count)
-{
-    segment_kit_open(kit, NULL);
-    segment_kit_append(kit, count);
-    segment_kit_close(kit);
-}
-
-static void flip(const char *path, size_t offset)
-{
-    size_t size;
-    uint8_t *bytes = segment_kit_file_get(path, &size);
-    assert_true(offset < size);
-    bytes[offset] ^= 0x40;
-    segment_kit_file_put(path, bytes, size);
-    aq_free(bytes);
-}
 
 /* ---- every byte ------------------------------------------------------------------------------ */
 
 TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)
 {
     size_t size;
-    write_records(kit, PER_SEGMENT + 2);
+    segment_kit_live(kit, PER_SEGMENT + 2);
     const char *path = segment_kit_segment(kit, 1);
     uint8_t *bytes = segment_kit_file_get(path, &size);
     const size_t first = size - PER_SEGMENT * RECORD_BYTES;
@@ -75,7 +53,7 @@ TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)
 TEST_IN(small_store, kit, a_newest_segment_cut_anywhere_keeps_its_whole_records)
 {
     size_t size;
-    write_records(kit, PER_SEGMENT + 3);
+    segment_kit_live(kit, PER_SEGMENT + 3);
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 2), &size);
     const size_t first = size - 3 * RECORD_BYTES;
     for (size_t cut = 0; cut < size; cut++) {
@@ -99,7 +77,7 @@ TEST_IN(small_store, kit, a_newest_segment_cut_anywhere_keeps_its_whole_records)
 
 TEST_IN(small_store, kit, a_torn_tail_is_cut_off_and_new_records_follow)
 {
-    write_records(kit, 4);
+    segment_kit_live(kit, 4);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_int_equal(truncate(segment_kit_segment(kit, 1), size - 1), 0);
     segment_kit_reopen(kit);
@@ -107,15 +85,13 @@ TEST_IN(small_store, kit, a_torn_tail_is_cut_off_and_new_records_follow)
         segment_harvest_says(&kit->harvest, "71 bytes at the end of the file are no whole"));
     assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), size - RECORD_BYTES);
     segment_kit_append(kit, 3);
-    segment_kit_reopen(kit);
-    segment_harvest_assert_range(&kit->harvest, 1, 6);
-    assert_int_equal(kit->harvest.damages, 0);
+    segment_kit_assert_recovers(kit, 6);
 }
 
 TEST_IN(small_store, kit, zeros_that_the_end_of_a_machine_left_are_a_torn_tail)
 {
     static const uint8_t zeros[5000];
-    write_records(kit, PER_SEGMENT + 1);
+    segment_kit_live(kit, PER_SEGMENT + 1);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_int_equal(truncate(segment_kit_segment(kit, 2), size + 10000), 0);
     segment_kit_file_put(segment_kit_segment(kit, 3), zeros, sizeof(zeros));
@@ -127,7 +103,7 @@ TEST_IN(small_store, kit, zeros_that_the_end_of_a_machine_left_are_a_torn_tail)
 
 TEST_IN(small_store, kit, an_older_segment_is_left_as_it_is_found)
 {
-    write_records(kit, PER_SEGMENT + 1);
+    segment_kit_live(kit, PER_SEGMENT + 1);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_int_equal(truncate(segment_kit_segment(kit, 1), size - 1), 0);
     segment_kit_reopen(kit);
@@ -140,7 +116,7 @@ TEST_IN(small_store, kit, an_older_segment_is_left_as_it_is_found)
 
 TEST_IN(small_store, kit, a_missing_segment_is_told_and_the_rest_is_kept)
 {
-    write_records(kit, 4 * PER_SEGMENT);
+    segment_kit_live(kit, 4 * PER_SEGMENT);
     assert_int_equal(unlink(segment_kit_segment(kit, 2)), 0);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 1);
@@ -154,8 +130,9 @@ TEST_IN(small_store, kit, a_missing_segment_is_told_and_the_rest_is_kept)
 
 TEST_IN(small_store, kit, a_damaged_head_is_told_and_its_records_are_kept)
 {
-    write_records(kit, 2 * PER_SEGMENT);
-    flip(segment_kit_segment(kit, 2), AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES);
+    segment_kit_live(kit, 2 * PER_SEGMENT);
+    segment_kit_file_flip(segment_kit_segment(kit, 2),
+                          AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 1);
     assert_true(segment_harvest_says(&kit->harvest, "segment-00000000000002.aqrs: offset 40: "));
@@ -165,24 +142,18 @@ TEST_IN(small_store, kit, a_damaged_head_is_told_and_its_records_are_kept)
 
 TEST_IN(small_store, kit, a_damaged_snapshot_is_told_and_passed_over)
 {
-    uint8_t *bytes;
-    aq_lease *lease;
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 2);
-    assert_int_equal(aq_lease_create(100, &bytes, &lease), 0);
-    memset(bytes, 1, 100);
-    assert_int_equal(kit->log->class->snapshot(kit->log, lease), 0);
-    aq_lease_unref(lease);
+    assert_int_equal(segment_kit_snapshot(kit, 100, 1), 0);
     segment_kit_close(kit);
     const long size = segment_kit_file_size(segment_kit_path(kit, "snapshot.aqrs"));
     for (long i = 0; i < size; i++) {
-        flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
+        segment_kit_file_flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
         segment_kit_reopen(kit);
         assert_int_equal(kit->harvest.damages, 1);
         assert_true(segment_harvest_says(&kit->harvest, "snapshot.aqrs: damaged"));
         assert_int_equal(kit->harvest.snapshot_size, 0);
         segment_harvest_assert_range(&kit->harvest, 1, 2);
-        flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
+        segment_kit_file_flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
     }
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.snapshot_size, 100);
@@ -190,7 +161,7 @@ TEST_IN(small_store, kit, a_damaged_snapshot_is_told_and_passed_over)
 
 TEST_IN(small_store, kit, what_a_crash_left_of_a_snapshot_is_removed)
 {
-    write_records(kit, 1);
+    segment_kit_live(kit, 1);
     segment_kit_file_put(segment_kit_path(kit, "snapshot.aqrs.tmp"), "half", 4);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 0);
@@ -202,9 +173,9 @@ TEST_IN(small_store, kit, a_compressed_record_is_checked_like_any_other)
     kit->config.compressed = true;
     kit->config.segment_bytes = 1 << 20;
     kit->frame_bytes = 5000;
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
-    flip(segment_kit_segment(kit, 1), (size_t)size / 2);
+    segment_kit_file_flip(segment_kit_segment(kit, 1), (size_t)size / 2);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 1);
     assert_int_equal(kit->harvest.count, 2);

@@ -1,7 +1,6 @@
 /*
  * Folders that must not be used are refused in words, and nothing in them is changed.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,13 +13,6 @@
 #include "replay/disk/segment_format.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
-
-static void write_records(segment_kit *kit, uint64_t count)
-{
-    segment_kit_open(kit, NULL);
-    segment_kit_append(kit, count);
-    segment_kit_close(kit);
-}
 
 static void refuse(segment_kit *kit, int code, const char *words)
 {
@@ -77,7 +69,7 @@ TEST_IN(segment_kit, kit, a_folder_is_free_again_after_close)
 
 TEST_IN(segment_kit, kit, a_store_of_another_run_or_schema_is_refused)
 {
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     kit->config.run_id++;
     refuse(kit, AQ_E_SCHEMA, "another run");
     kit->config.run_id--;
@@ -89,7 +81,7 @@ TEST_IN(segment_kit, kit, a_store_of_another_run_or_schema_is_refused)
 
 TEST_IN(segment_kit, kit, files_of_a_newer_version_are_refused)
 {
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     make_newer(segment_kit_segment(kit, 1));
     refuse(kit, AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
     make_newer(segment_kit_path(kit, "store.aqrs"));
@@ -100,7 +92,7 @@ TEST_IN(segment_kit, kit, foreign_files_under_our_names_are_refused_and_left)
 {
     static const char words[] = "These are my notes, and they are longer than a header of a file.";
     static const char *const names[] = {"segment-00000000000002.aqrs", "snapshot.aqrs"};
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     EACH_ROW(i, names) {
         segment_kit_file_put(segment_kit_path(kit, names[i]), words, sizeof(words));
         refuse(kit, AQ_E_FOREIGN, names[i]);
@@ -114,7 +106,7 @@ TEST_IN(segment_kit, kit, foreign_files_under_our_names_are_refused_and_left)
 
 TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_refused)
 {
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     segment_kit_file_put(segment_kit_segment(kit, 2), "hello", 5);
     refuse(kit, AQ_E_FOREIGN, "not a segment of a replay store");
     unlink(segment_kit_segment(kit, 2));
@@ -125,33 +117,25 @@ TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_
 TEST_IN(segment_kit, kit, a_segment_of_another_store_is_refused)
 {
     segment_kit other;
-    size_t size;
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     segment_kit_setup(&other);
     other.config.store = 1;
-    segment_kit_open(&other, NULL);
-    segment_kit_append(&other, 20);
-    segment_kit_close(&other);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&other, 2), &size);
-    segment_kit_file_put(segment_kit_segment(kit, 2), bytes, size);
-    aq_free(bytes);
+    segment_kit_live(&other, 20);
+    segment_kit_file_copy(&other, 2, kit, 2);
     segment_kit_teardown(&other);
     refuse(kit, AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
 }
 
 TEST_IN(segment_kit, kit, a_renamed_segment_is_refused)
 {
-    size_t size;
-    write_records(kit, 3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
-    segment_kit_file_put(segment_kit_segment(kit, 4), bytes, size);
-    aq_free(bytes);
+    segment_kit_live(kit, 3);
+    segment_kit_file_copy(kit, 1, kit, 4);
     refuse(kit, AQ_E_FOREIGN, "it is file 1 of store");
 }
 
 TEST_IN(segment_kit, kit, segments_without_the_file_that_names_the_store_are_refused)
 {
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     assert_int_equal(unlink(segment_kit_path(kit, "store.aqrs")), 0);
     refuse(kit, AQ_E_FOREIGN, "no store.aqrs");
     assert_true(segment_kit_file_size(segment_kit_segment(kit, 1)) > 0);
@@ -160,7 +144,7 @@ TEST_IN(segment_kit, kit, segments_without_the_file_that_names_the_store_are_ref
 TEST_IN(segment_kit, kit, a_damaged_name_of_the_store_is_refused)
 {
     size_t size;
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     uint8_t *bytes = segment_kit_file_get(segment_kit_path(kit, "store.aqrs"), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 1;
@@ -180,7 +164,7 @@ TEST_IN(segment_kit, kit, other_files_in_the_folder_are_none_of_our_business)
     static const char *const names[] = {"notes.txt", "segment-1.aqrs",
                                         "segment-000000000000x1.aqrs",
                                         "segment-00000000000001.aqrs.bak"};
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     EACH_ROW(i, names) {
         segment_kit_file_put(segment_kit_path(kit, names[i]), "mine", 4);
     }
@@ -233,7 +217,7 @@ static int open_as_nobody(segment_kit *kit)
 TEST_IN(segment_kit, kit, a_folder_that_cannot_be_written_is_refused)
 {
     int status;
-    write_records(kit, 3);
+    segment_kit_live(kit, 3);
     assert_int_equal(chmod(kit->folder, 0555), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -250,7 +234,7 @@ TEST_IN(segment_kit, kit, any_store_can_be_opened_to_look_at)
     aq_segment_folder folder;
     uint64_t *numbers;
     size_t count;
-    write_records(kit, 20);
+    segment_kit_live(kit, 20);
     assert_int_equal(aq_segment_folder_open_any(kit->folder, &folder, NULL), 0);
     assert_int_equal(folder.identity.run_id, 7);
     assert_int_equal(folder.identity.schema_hash, 11);

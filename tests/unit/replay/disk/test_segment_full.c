@@ -14,21 +14,12 @@
 #include "tests/unit/replay/segment_kit.h"
 
 typedef segment_kit wide_store;
+#define wide_store_teardown segment_kit_teardown
 
 static void wide_store_setup(wide_store *kit)
 {
     segment_kit_setup(kit);
     kit->config.segment_bytes = 1 << 20;
-}
-
-static void wide_store_teardown(wide_store *kit)
-{
-    segment_kit_teardown(kit);
-}
-
-static bool is_durable_and_loose(const aq_log_progress *progress, uint64_t number)
-{
-    return progress->durable >= number && !progress->stuck;
 }
 
 /* A limit of the operating system on files; its signal must not end the process. */
@@ -48,7 +39,7 @@ static int run_into_file_limit(segment_kit *kit)
     if (setrlimit(RLIMIT_FSIZE, &none) != 0) {
         return 3;
     }
-    segment_kit_wait(kit, is_durable_and_loose, 60);
+    segment_kit_wait(kit, segment_kit_is_loose, 60);
     segment_kit_close(kit);
     return 0;
 }
@@ -63,9 +54,7 @@ TEST_IN(wide_store, kit, a_limit_on_file_sizes_is_a_full_disk_and_no_signal)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    segment_kit_open(kit, &kit->harvest);
-    segment_harvest_assert_range(&kit->harvest, 1, 60);
-    assert_int_equal(kit->harvest.damages, 0);
+    segment_kit_assert_recovers(kit, 60);
 }
 
 TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
@@ -77,7 +66,6 @@ TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
         skip();
     }
     kit->frame_bytes = 3000;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 5);
     snprintf(ballast, sizeof(ballast), "%s/ballast", kit->folder);
     static const uint8_t filling[64 * 1024];
@@ -88,11 +76,9 @@ TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
     assert_true(progress.durable < 105);
     assert_int_equal(unlink(ballast), 0);
     segment_kit_wait(kit, segment_kit_is_durable, progress.durable + 10);
-    segment_kit_close(kit);
-    segment_kit_open(kit, &kit->harvest);
-    assert_int_equal(kit->harvest.damages, 0);
+    segment_kit_reopen(kit);
     assert_true(kit->harvest.count >= progress.durable + 10);
-    segment_harvest_assert_range(&kit->harvest, 1, kit->harvest.count);
+    segment_harvest_assert_recovered(&kit->harvest, kit->harvest.count);
     segment_kit_close(kit);
     segment_harvest_fini(&kit->harvest);
     assert_int_equal(umount(kit->folder), 0);

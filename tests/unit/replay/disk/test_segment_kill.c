@@ -2,7 +2,6 @@
  * kill -9 while a process writes as fast as it can: whatever the log said to be durable is there in
  * the next life, every byte of it, in order, with nothing twice and nothing missing in between.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,28 +16,13 @@
 enum { ROUNDS = 30, KEPT_SEGMENTS = 4, SEED = 20240601, SNAPSHOT_EVERY = 500 };
 
 typedef segment_kit busy_store;
+#define busy_store_teardown segment_kit_teardown
 
 static void busy_store_setup(busy_store *kit)
 {
     segment_kit_setup(kit);
     kit->config.segment_bytes = 200000;
     kit->frame_bytes = 1500;
-}
-
-static void busy_store_teardown(busy_store *kit)
-{
-    segment_kit_teardown(kit);
-}
-
-static void request_snapshot(segment_kit *kit)
-{
-    uint8_t *bytes;
-    aq_lease *lease;
-    if (aq_lease_create(300000, &bytes, &lease) == 0) {
-        memset(bytes, (int)(kit->last_number & 0xff), 300000);
-        (void)!kit->log->class->snapshot(kit->log, lease);
-        aq_lease_unref(lease);
-    }
 }
 
 /* The child: writes for ever, and says what is durable. */
@@ -53,9 +37,9 @@ static void write_for_ever(segment_kit *kit, int pipe_fd)
             segment_kit_settle(kit);
         }
         if (kit->last_number % SNAPSHOT_EVERY == 0) {
-            request_snapshot(kit);
+            (void)segment_kit_snapshot(kit, 300000, (uint8_t)kit->last_number);
         }
-        kit->log->class->poll(kit->log, &progress);
+        progress = segment_kit_progress(kit);
         while (progress.segment > KEPT_SEGMENTS && oldest + KEPT_SEGMENTS <= progress.segment) {
             kit->log->class->drop(kit->log, oldest++);
         }
@@ -108,8 +92,7 @@ static uint64_t kill_a_writer(segment_kit *kit, aq_rng *rng)
 /* What there is, is without a gap, and reaches what was told. */
 static void assert_kept(segment_kit *kit, uint64_t told)
 {
-    kit->harvest = (segment_harvest){.keeps_frames = true};
-    segment_kit_open(kit, &kit->harvest);
+    segment_kit_reopen(kit);
     assert_true(kit->found.last_number >= told);
     assert_true(kit->harvest.count > 0);
     segment_harvest_assert_range(&kit->harvest, kit->harvest.numbers[0], kit->found.last_number);
@@ -117,7 +100,6 @@ static void assert_kept(segment_kit *kit, uint64_t told)
         assert_says(kit->harvest.damage[i], "no whole record"); /* a torn tail at most */
     }
     assert_true(kit->harvest.damages <= 1);
-    segment_harvest_fini(&kit->harvest);
     segment_kit_close(kit);
 }
 

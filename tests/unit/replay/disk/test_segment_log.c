@@ -3,22 +3,11 @@
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
-
-static void snapshot_of(segment_kit *kit, size_t size, uint8_t filling, int expected)
-{
-    uint8_t *bytes;
-    aq_lease *lease;
-    assert_int_equal(aq_lease_create(size, &bytes, &lease), 0);
-    memset(bytes, filling, size);
-    assert_int_equal(kit->log->class->snapshot(kit->log, lease), expected);
-    aq_lease_unref(lease);
-}
 
 static void assert_snapshot(segment_kit *kit, size_t size, uint8_t filling)
 {
@@ -49,7 +38,6 @@ TEST_IN(segment_kit, kit, a_new_folder_is_a_new_store_of_the_name_it_is_given)
 
 TEST_IN(segment_kit, kit, records_are_there_in_the_next_life)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 40);
     kit->config.store = 99; /* an existing store keeps its name */
     segment_kit_reopen(kit);
@@ -95,8 +83,7 @@ TEST_IN(segment_kit, kit, a_record_may_be_empty_or_larger_than_a_segment)
     segment_kit_append(kit, 3);
     kit->frame_bytes = 1;
     segment_kit_append(kit, 1);
-    segment_kit_reopen(kit);
-    segment_harvest_assert_range(&kit->harvest, 1, 5);
+    segment_kit_assert_recovers(kit, 5);
     assert_int_equal(kit->harvest.frames[0]->size, 0);
     assert_int_equal(kit->harvest.frames[2]->size, 300000);
 }
@@ -113,7 +100,7 @@ TEST_IN(segment_kit, kit, a_new_segment_is_wanted_after_so_many_bytes)
     segment_kit_append(kit, 1);
     assert_true(kit->log->class->wants_head(kit->log));
     segment_kit_append(kit, 1);
-    kit->log->class->poll(kit->log, &progress);
+    progress = segment_kit_progress(kit);
     assert_int_equal(progress.segment, 2);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.segments[7], 1);
@@ -126,7 +113,6 @@ TEST_IN(segment_kit, kit, marks_of_each_head_are_there_again)
         {.actor = 1, .incarnation = UINT64_MAX, .acknowledged = 3, .transitions = 4},
         {.actor = 5, .incarnation = 6, .acknowledged = 7, .transitions = UINT64_C(1) << 40},
     };
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 8);
     kit->head = (aq_log_head){.inserted = 1234, .mark_count = 2, .marks = marks};
     segment_kit_append(kit, 1);
@@ -153,15 +139,13 @@ TEST_IN(segment_kit, kit, a_backlog_that_is_full_refuses_and_takes_again)
             refused++;
         }
     }
-    segment_kit_reopen(kit);
-    segment_harvest_assert_range(&kit->harvest, 1, 500);
+    segment_kit_assert_recovers(kit, 500);
     assert_true(refused > 0);
 }
 
 TEST_IN(segment_kit, kit, a_frame_larger_than_the_backlog_is_taken_when_nothing_waits)
 {
     kit->config.backlog_bytes = 50;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 1);
     segment_kit_write(kit, 1);
 }
@@ -170,10 +154,8 @@ TEST_IN(segment_kit, kit, a_frame_larger_than_the_backlog_is_taken_when_nothing_
 
 TEST_IN(segment_kit, kit, dropped_segments_are_deleted_and_not_missed)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 40); /* 5 segments of 8 */
-    aq_log_progress progress;
-    kit->log->class->poll(kit->log, &progress);
+    aq_log_progress progress = segment_kit_progress(kit);
     assert_int_equal(progress.segment, 5);
     kit->log->class->drop(kit->log, 1);
     kit->log->class->drop(kit->log, 3);
@@ -193,7 +175,6 @@ TEST_IN(segment_kit, kit, dropped_segments_are_deleted_and_not_missed)
 
 TEST_IN(segment_kit, kit, numbers_go_on_when_every_record_was_dropped)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 8);
     segment_kit_begin(kit);
     kit->log->class->drop(kit->log, 1);
@@ -207,17 +188,15 @@ TEST_IN(segment_kit, kit, numbers_go_on_when_every_record_was_dropped)
 
 TEST_IN(segment_kit, kit, the_disk_says_how_much_is_on_it)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 40);
-    aq_log_progress progress;
-    kit->log->class->poll(kit->log, &progress);
+    aq_log_progress progress = segment_kit_progress(kit);
     uint64_t bytes = 0;
     for (uint64_t segment = 1; segment <= 5; segment++) {
         bytes += (uint64_t)segment_kit_file_size(segment_kit_segment(kit, segment));
     }
     assert_int_equal(progress.disk_bytes, bytes);
     segment_kit_reopen(kit);
-    kit->log->class->poll(kit->log, &progress);
+    progress = segment_kit_progress(kit);
     assert_int_equal(progress.disk_bytes, bytes);
     segment_kit_write(kit, 1);
     kit->log->class->drop(kit->log, 1);
@@ -230,11 +209,10 @@ TEST_IN(segment_kit, kit, the_disk_says_how_much_is_on_it)
 
 TEST_IN(segment_kit, kit, the_newest_snapshot_is_there_again)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 3);
-    snapshot_of(kit, 3 << 20, 0xa5, 0);
+    assert_int_equal(segment_kit_snapshot(kit, 3 << 20, 0xa5), 0);
     segment_kit_wait(kit, segment_kit_has_snapshots, 1);
-    snapshot_of(kit, 100000, 0x5a, 0);
+    assert_int_equal(segment_kit_snapshot(kit, 100000, 0x5a), 0);
     segment_kit_reopen(kit); /* close finishes it */
     assert_snapshot(kit, 100000, 0x5a);
 }
@@ -242,11 +220,11 @@ TEST_IN(segment_kit, kit, the_newest_snapshot_is_there_again)
 TEST_IN(segment_kit, kit, a_snapshot_on_its_way_is_not_replaced)
 {
     segment_kit_open(kit, NULL);
-    snapshot_of(kit, 64 << 20, 1, 0);
-    snapshot_of(kit, 10, 2, AQ_E_AGAIN);
+    assert_int_equal(segment_kit_snapshot(kit, 64 << 20, 1), 0);
+    assert_int_equal(segment_kit_snapshot(kit, 10, 2), AQ_E_AGAIN);
     segment_kit_write(kit, 200); /* and records go on meanwhile */
     segment_kit_wait(kit, segment_kit_has_snapshots, 1);
-    snapshot_of(kit, 10, 3, 0);
+    assert_int_equal(segment_kit_snapshot(kit, 10, 3), 0);
     segment_kit_reopen(kit);
     assert_snapshot(kit, 10, 3);
     segment_harvest_assert_range(&kit->harvest, 1, 200);
@@ -256,9 +234,7 @@ TEST_IN(segment_kit, kit, a_snapshot_on_its_way_is_not_replaced)
 
 TEST_IN(segment_kit, kit, a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept)
 {
-    segment_kit_open(kit, NULL);
-    segment_kit_append(kit, 20);
-    segment_kit_close(kit);
+    segment_kit_live(kit, 20);
     kit->harvest.refuse_number = 11;
     segment_kit_open(kit, &kit->harvest);
     assert_int_equal(kit->harvest.count, 19);
@@ -270,24 +246,19 @@ TEST_IN(segment_kit, kit, a_frame_that_the_caller_cannot_use_is_told_and_the_res
 TEST_IN(segment_kit, kit, another_failure_of_the_caller_ends_it_with_its_words)
 {
     aq_error error = {0};
-    segment_kit_open(kit, NULL);
-    segment_kit_append(kit, 20);
-    segment_kit_close(kit);
+    segment_kit_live(kit, 20);
     kit->harvest.fail_number = 11;
     assert_int_equal(segment_kit_try_open(kit, &kit->harvest, &error), AQ_E_SCHEMA);
     assert_string_equal(error.text, "this ends it");
     kit->harvest.fail_number = 0;
-    segment_kit_reopen(kit);
-    segment_harvest_assert_range(&kit->harvest, 1, 20);
+    segment_kit_assert_recovers(kit, 20);
 }
 
 TEST_IN(segment_kit, kit, open_survives_every_allocation_that_fails)
 {
     kit->config.compressed = true;
     kit->frame_bytes = 1000;
-    segment_kit_open(kit, NULL);
-    segment_kit_append(kit, 10);
-    segment_kit_close(kit);
+    segment_kit_live(kit, 10);
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc != 0; nth++) {
         aq_error error = {0};

@@ -90,39 +90,17 @@ static const aq_segment_disk bad_disk = {
 };
 
 typedef segment_kit bad_store;
+#define bad_store_teardown segment_kit_teardown
 
 static void bad_store_setup(bad_store *kit)
 {
     segment_kit_setup(kit);
     kit->config.disk = &bad_disk;
     kit->config.segment_bytes = 1 << 20;
+    memset(&disk, 0, sizeof(disk));
     atomic_store(&disk.room, 1L << 40);
     atomic_store(&disk.bytes_max, 1L << 40);
     atomic_store(&disk.write_errno, ENOSPC);
-    atomic_store(&disk.syncs_failing, 0);
-    atomic_store(&disk.opens_failing, 0);
-    atomic_store(&disk.truncates_failing, 0);
-    atomic_store(&disk.unlinks_failing, 0);
-    atomic_store(&disk.renames_failing, 0);
-    atomic_store(&disk.syncs, 0);
-}
-
-static void bad_store_teardown(bad_store *kit)
-{
-    segment_kit_teardown(kit);
-}
-
-/* Whether the next life finds exactly the records up to `last`, and nothing between them. */
-static void assert_recovers(segment_kit *kit, uint64_t last)
-{
-    segment_kit_reopen(kit);
-    segment_harvest_assert_range(&kit->harvest, 1, last);
-    assert_int_equal(kit->harvest.damages, 0);
-}
-
-static bool is_durable_and_loose(const aq_log_progress *progress, uint64_t number)
-{
-    return progress->durable >= number && !progress->stuck;
 }
 
 static bool is_durable_or_stuck(const aq_log_progress *progress, uint64_t number)
@@ -142,9 +120,16 @@ static bool has_failed_to_sync(const aq_log_progress *progress, uint64_t times)
 
 /* ---- full disks ------------------------------------------------------------------------------ */
 
+/* No byte more: the log with so many more records is stuck. */
+static aq_log_progress fill_up(segment_kit *kit, uint64_t count)
+{
+    atomic_store(&disk.room, 0);
+    segment_kit_append(kit, count);
+    return segment_kit_wait(kit, segment_kit_is_stuck, true);
+}
+
 TEST_IN(bad_store, kit, a_full_disk_stops_the_log_until_there_is_room)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 5);
     atomic_store(&disk.room, 200); /* one record of 132 bytes, and a part of the next */
     segment_kit_append(kit, 5);
@@ -158,9 +143,9 @@ TEST_IN(bad_store, kit, a_full_disk_stops_the_log_until_there_is_room)
     assert_int_equal((whole - 64 - 32) % 132, 0); /* no part of a record has stayed */
     segment_kit_append(kit, 5);
     atomic_store(&disk.room, 1L << 40);
-    progress = segment_kit_wait(kit, is_durable_and_loose, 15);
+    progress = segment_kit_wait(kit, segment_kit_is_loose, 15);
     assert_string_equal(progress.reason, "");
-    assert_recovers(kit, 15);
+    segment_kit_assert_recovers(kit, 15);
 }
 
 TEST_IN(bad_store, kit, a_full_disk_at_every_byte_leaves_whole_records)
@@ -174,27 +159,26 @@ TEST_IN(bad_store, kit, a_full_disk_at_every_byte_leaves_whole_records)
             segment_kit_wait(kit, is_durable_or_stuck, kit->last_number);
         segment_kit_close(kit); /* the last attempt fails as well */
         atomic_store(&disk.room, 1L << 40);
-        segment_harvest_fini(&kit->harvest);
-        kit->harvest.keeps_frames = true;
-        segment_kit_open(kit, &kit->harvest);
-        assert_int_equal(kit->harvest.damages, 0);
-        assert_true(kit->found.last_number >= progress.durable);
-        assert_true(kit->found.last_number <= before + 3);
-        segment_harvest_assert_range(&kit->harvest, 1, kit->found.last_number);
+        segment_kit_reopen(kit);
+        assert_in_range(kit->found.last_number, progress.durable, before + 3);
+        segment_harvest_assert_recovered(&kit->harvest, kit->found.last_number);
         segment_kit_close(kit);
     }
 }
 
-TEST_IN(bad_store, kit, dropping_segments_makes_room)
+/* Three segments on a full disk, of which the first is dropped. */
+static void drop_on_a_full_disk(segment_kit *kit)
 {
     kit->config.segment_bytes = 1000;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 20);
-    atomic_store(&disk.room, 0);
-    segment_kit_append(kit, 1);
-    segment_kit_wait(kit, segment_kit_is_stuck, true);
+    fill_up(kit, 1);
     kit->log->class->drop(kit->log, 1);
     segment_kit_wait(kit, segment_kit_is_small, 2000);
+}
+
+TEST_IN(bad_store, kit, dropping_segments_makes_room)
+{
+    drop_on_a_full_disk(kit);
     assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), 0);
     atomic_store(&disk.room, 1L << 40);
     segment_kit_settle(kit);
@@ -207,14 +191,7 @@ TEST_IN(bad_store, kit, dropping_segments_makes_room)
 
 TEST_IN(bad_store, kit, what_was_dropped_on_a_full_disk_is_not_missed)
 {
-    kit->config.segment_bytes = 1000;
-    segment_kit_open(kit, NULL);
-    segment_kit_write(kit, 20);
-    atomic_store(&disk.room, 0);
-    segment_kit_append(kit, 1);
-    segment_kit_wait(kit, segment_kit_is_stuck, true);
-    kit->log->class->drop(kit->log, 1);
-    segment_kit_wait(kit, segment_kit_is_small, 2000);
+    drop_on_a_full_disk(kit);
     segment_kit_close(kit);
     atomic_store(&disk.room, 1L << 40);
     for (int life = 0; life < 2; life++) {
@@ -230,16 +207,13 @@ TEST_IN(bad_store, kit, what_was_dropped_on_a_full_disk_is_not_missed)
 TEST_IN(bad_store, kit, a_backlog_behind_a_full_disk_is_bounded)
 {
     kit->config.backlog_bytes = 1000;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 1);
-    atomic_store(&disk.room, 0);
-    segment_kit_append(kit, 10);
-    segment_kit_wait(kit, segment_kit_is_stuck, true);
+    fill_up(kit, 10);
     assert_int_equal(segment_kit_try_append(kit), AQ_E_FULL);
     atomic_store(&disk.room, 1L << 40);
     segment_kit_settle(kit);
     segment_kit_append(kit, 1);
-    assert_recovers(kit, 12);
+    segment_kit_assert_recovers(kit, 12);
 }
 
 TEST_IN(bad_store, kit, every_kind_of_failure_is_told_by_its_name)
@@ -251,49 +225,43 @@ TEST_IN(bad_store, kit, every_kind_of_failure_is_told_by_its_name)
                  {EDQUOT, "Disk quota exceeded"},
                  {EFBIG, "File too large"},
                  {EROFS, "Read-only file system"}};
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 1);
     EACH_ROW(i, kinds) {
         atomic_store(&disk.write_errno, kinds[i].errno_value);
-        atomic_store(&disk.room, 0);
-        segment_kit_append(kit, 1);
-        const aq_log_progress progress = segment_kit_wait(kit, segment_kit_is_stuck, true);
+        const aq_log_progress progress = fill_up(kit, 1);
         assert_says(progress.reason, kinds[i].words);
         atomic_store(&disk.room, 1L << 40);
         segment_kit_wait(kit, segment_kit_is_stuck, false);
     }
-    assert_recovers(kit, 5);
+    segment_kit_assert_recovers(kit, 5);
 }
 
 TEST_IN(bad_store, kit, a_disk_that_takes_little_at_once_gets_it_all)
 {
     atomic_store(&disk.bytes_max, 7);
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 50);
-    assert_recovers(kit, 50);
+    segment_kit_assert_recovers(kit, 50);
 }
 
 TEST_IN(bad_store, kit, a_file_that_cannot_be_cut_is_not_written_on)
 {
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 1);
     atomic_store(&disk.truncates_failing, 3);
     atomic_store(&disk.room, 50);
     segment_kit_append(kit, 2);
     segment_kit_wait(kit, segment_kit_is_stuck, true);
     atomic_store(&disk.room, 1L << 40);
-    segment_kit_wait(kit, is_durable_and_loose, 3);
-    assert_recovers(kit, 3);
+    segment_kit_wait(kit, segment_kit_is_loose, 3);
+    segment_kit_assert_recovers(kit, 3);
 }
 
 TEST_IN(bad_store, kit, a_segment_that_cannot_be_made_is_tried_again)
 {
     atomic_store(&disk.opens_failing, 2);
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 2);
-    segment_kit_wait(kit, is_durable_and_loose, 2);
+    segment_kit_wait(kit, segment_kit_is_loose, 2);
     assert_int_equal(atomic_load(&disk.opens_failing), 0);
-    assert_recovers(kit, 2);
+    segment_kit_assert_recovers(kit, 2);
 }
 
 /* ---- syncs ----------------------------------------------------------------------------------- */
@@ -301,7 +269,6 @@ TEST_IN(bad_store, kit, a_segment_that_cannot_be_made_is_tried_again)
 TEST_IN(bad_store, kit, nothing_is_durable_before_its_sync_where_each_is_synced)
 {
     kit->config.fsync_ms = 0;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 3);
     assert_true(atomic_load(&disk.syncs) >= 2); /* the folder, and the file */
     atomic_store(&disk.syncs_failing, 1 << 30);
@@ -312,9 +279,9 @@ TEST_IN(bad_store, kit, nothing_is_durable_before_its_sync_where_each_is_synced)
     assert_says(progress.reason, "can't sync: Input/output error");
     assert_true(kit->log->class->wants_head(kit->log));
     atomic_store(&disk.syncs_failing, 0);
-    segment_kit_wait(kit, is_durable_and_loose, 6);
+    segment_kit_wait(kit, segment_kit_is_loose, 6);
     segment_kit_append(kit, 1); /* in a new segment */
-    assert_recovers(kit, 7);
+    segment_kit_assert_recovers(kit, 7);
     assert_int_equal(kit->harvest.segments[3], 1);
     assert_true(kit->harvest.segments[6] > 1);
 }
@@ -323,30 +290,23 @@ TEST_IN(bad_store, kit, a_sync_that_fails_later_stops_the_log_and_is_counted)
 {
     kit->config.fsync_ms = 1;
     atomic_store(&disk.syncs_failing, 1);
-    segment_kit_open(kit, NULL);
     segment_kit_append(kit, 3);
     segment_kit_wait(kit, has_failed_to_sync, 1);
-    segment_kit_wait(kit, is_durable_and_loose, 3);
-    aq_log_progress progress;
-    kit->log->class->poll(kit->log, &progress);
+    segment_kit_wait(kit, segment_kit_is_loose, 3);
+    aq_log_progress progress = segment_kit_progress(kit);
     assert_int_equal(progress.sync_failures, 1);
     assert_true(kit->log->class->wants_head(kit->log));
     segment_kit_append(kit, 1);
-    assert_recovers(kit, 4);
+    segment_kit_assert_recovers(kit, 4);
 }
 
 /* ---- besides --------------------------------------------------------------------------------- */
 
 TEST_IN(bad_store, kit, a_snapshot_that_fails_stops_no_record_and_is_tried_again)
 {
-    uint8_t *bytes;
-    aq_lease *lease;
     segment_kit_open(kit, NULL);
     atomic_store(&disk.renames_failing, 1 << 30);
-    assert_int_equal(aq_lease_create(1000, &bytes, &lease), 0);
-    memset(bytes, 1, 1000);
-    assert_int_equal(kit->log->class->snapshot(kit->log, lease), 0);
-    aq_lease_unref(lease);
+    assert_int_equal(segment_kit_snapshot(kit, 1000, 1), 0);
     aq_log_progress progress = segment_kit_wait(kit, has_reason, true);
     assert_false(progress.stuck);
     assert_says(progress.reason, "snapshot.aqrs: can't rename");
@@ -354,14 +314,13 @@ TEST_IN(bad_store, kit, a_snapshot_that_fails_stops_no_record_and_is_tried_again
     atomic_store(&disk.renames_failing, 0);
     segment_kit_wait(kit, segment_kit_has_snapshots, 1);
     segment_kit_wait(kit, has_reason, false);
-    assert_recovers(kit, 2);
+    segment_kit_assert_recovers(kit, 2);
     assert_int_equal(kit->harvest.snapshot_size, 1000);
 }
 
 TEST_IN(bad_store, kit, a_segment_that_cannot_be_deleted_is_tried_again)
 {
     kit->config.segment_bytes = 1000;
-    segment_kit_open(kit, NULL);
     segment_kit_write(kit, 17);
     atomic_store(&disk.unlinks_failing, 1 << 30);
     kit->log->class->drop(kit->log, 1);

@@ -1,10 +1,7 @@
 /*
  * Credit calls over a dispatcher: long polls, restarts, limits, and how often they are answered.
  */
-#include <string.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "common/wire/wire_sample.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"

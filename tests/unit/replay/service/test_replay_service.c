@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/buffer.h"
-#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"

@@ -2,7 +2,6 @@
  * Credit over time: actors with open chunks on one side, a learner on the other, for many settings.
  * The band holds, and both sides go on for ever.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

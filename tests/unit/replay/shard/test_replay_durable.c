@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/base/clock.h"
 #include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "replay/table/message_store.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

@@ -1,9 +1,7 @@
 /*
  * The limiter: minimum size, both ends of the band, and that never both sides must wait.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "replay/table/replay_limiter.h"
 #include "tests/support/test.h"

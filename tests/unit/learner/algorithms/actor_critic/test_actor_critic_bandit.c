@@ -4,7 +4,6 @@
  * continuous actions must find it from actions that were taken at random.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/parse.h"
 #include "common/nn/forward.h"

@@ -1,7 +1,6 @@
 /*
  * Which tasks DQN takes, and that it can be refused memory at any point.
  */
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
