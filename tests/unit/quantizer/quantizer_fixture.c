@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
@@ -55,7 +57,7 @@ void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *
 
 static void drop_fixture(void *fixture)
 {
-    quantizer_fixture_fini(fixture);
+    quantizer_fixture_teardown(fixture);
     aq_free(fixture);
 }
 
@@ -75,7 +77,7 @@ quantizer_fixture *quantizer_fixture_of(uint32_t inputs, const uint32_t *hidden,
     return quantizer_fixture_of_spec(&spec);
 }
 
-void quantizer_fixture_fini(quantizer_fixture *fixture)
+void quantizer_fixture_teardown(quantizer_fixture *fixture)
 {
     aq_params_fini(&fixture->params);
 }
@@ -118,4 +120,32 @@ float *quantizer_fixture_observations(quantizer_fixture *fixture, size_t rows)
         obs[i] = (float)aq_rng_normal(&fixture->rng);
     }
     return obs;
+}
+
+uint32_t quantizer_fixture_rungs(uint32_t flags[QUANTIZER_RUNGS_MAX])
+{
+    const aq_qkernels *rung;
+    uint32_t count = 0;
+    for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
+        if ((rung->cpu_flags & ~aq_cpu_flags()) == 0) {
+            assert_true(count < QUANTIZER_RUNGS_MAX);
+            flags[count++] = rung->cpu_flags;
+        }
+    }
+    assert_int_equal(flags[count - 1], 0);
+    return count;
+}
+
+static void destroy_engine(void *engine)
+{
+    aq_engine_destroy(engine);
+}
+
+aq_engine *quantizer_fixture_engine(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags)
+{
+    aq_engine *engine = NULL;
+    aq_error error = {0};
+    assert_succeeds(aq_engine_create(snapshot, rows_max, cpu_flags, &engine, &error), &error);
+    at_end(destroy_engine, engine);
+    return engine;
 }

@@ -9,40 +9,15 @@
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
-#include "quantizer/engine/engine.h"
-#include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
+#include "tests/unit/quantizer/quantizer_fixture.h"
 #include "tests/unit/quantizer/random_policy.h"
 
-enum { ROWS = 3, ROWS_MAX = 130, RUNGS_MAX = 12 };
-
-/* Flags that select each rung in turn, the scalar one last; returns how many. */
-static uint32_t rung_flags(uint32_t flags[RUNGS_MAX])
-{
-    const aq_qkernels *rung;
-    uint32_t count = 0;
-    for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
-        if ((rung->cpu_flags & ~aq_cpu_flags()) == 0) {
-            assert_true(count < RUNGS_MAX);
-            flags[count++] = rung->cpu_flags;
-        }
-    }
-    assert_int_equal(flags[count - 1], 0);
-    return count;
-}
-
-static void destroy_engine(void *engine)
-{
-    aq_engine_destroy(engine);
-}
+enum { ROWS = 3, MANY_ROWS = 11, ROWS_MAX = 130 };
 
 static aq_engine *make_engine(aq_snapshot *snapshot, uint32_t cpu_flags)
 {
-    aq_engine *engine = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_engine_create(snapshot, ROWS_MAX, cpu_flags, &engine, &error), &error);
-    at_end(destroy_engine, engine);
-    return engine;
+    return quantizer_fixture_engine(snapshot, ROWS_MAX, cpu_flags);
 }
 
 static aq_snapshot *make_policy(enum random_policy_net net, uint32_t format, bool is_static)
@@ -53,14 +28,6 @@ static aq_snapshot *make_policy(enum random_policy_net net, uint32_t format, boo
                                    .is_static = is_static,
                                    .head = AQ_HEAD_ARGMAX};
     return random_policy_create(&spec, &how);
-}
-
-static float *floats(size_t count)
-{
-    float *values = aq_alloc(count, sizeof(*values));
-    assert_non_null(values);
-    at_end(aq_free, values);
-    return values;
 }
 
 /* ---- within the bound -----------------------------------------------------------------------
@@ -154,11 +121,12 @@ static void check_float_row(const one_layer *one, const float *x, const float *y
     }
 }
 
-static void check_layer(const aq_snapshot *snapshot, uint32_t index, float *x, const float *y)
+static void check_layer(const aq_snapshot *snapshot, uint32_t index, float *x, const float *y,
+                        size_t rows)
 {
     one_layer one;
     one_layer_init(snapshot, index, &one);
-    for (size_t row = 0; row < ROWS; row++) {
+    for (size_t row = 0; row < rows; row++) {
         float *in = x + row * one.spec.layers[0].inputs;
         const float *out = y + row * one.spec.layers[0].outputs;
         if (aq_layer_is_quantizable(&one.spec.layers[0])) {
@@ -170,23 +138,25 @@ static void check_layer(const aq_snapshot *snapshot, uint32_t index, float *x, c
     one_layer_fini(&one);
 }
 
-static void check_policy(enum random_policy_net net, uint32_t format, bool is_static)
+/* Layer by layer, and that all of them are what a forward pass is. */
+static void check_snapshot(aq_snapshot *snapshot, size_t rows)
 {
-    uint32_t flags[RUNGS_MAX];
-    const uint32_t rungs = rung_flags(flags);
-    aq_snapshot *snapshot = make_policy(net, format, is_static);
-    float *x = floats((size_t)ROWS * NET_WIDTH_MAX);
-    float *y = floats((size_t)ROWS * NET_WIDTH_MAX);
-    float *obs = random_policy_observations(&snapshot->spec, 5, ROWS);
+    static float x[MANY_ROWS * NET_WIDTH_MAX], y[MANY_ROWS * NET_WIDTH_MAX];
+    uint32_t flags[QUANTIZER_RUNGS_MAX];
+    const uint32_t rungs = quantizer_fixture_rungs(flags);
+    const aq_net_spec *spec = &snapshot->spec;
+    float *obs = random_policy_observations(spec, 5, rows);
     for (uint32_t r = 0; r < rungs; r++) {
         aq_engine *engine = make_engine(snapshot, flags[r]);
-        memcpy(x, obs, ROWS * sizeof(float) * aq_net_spec_inputs(&snapshot->spec));
-        for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-            assert_true(snapshot->spec.layers[i].outputs <= NET_WIDTH_MAX);
-            aq_engine_forward_until(engine, obs, ROWS, i + 1, y);
-            check_layer(snapshot, i, x, y);
-            memcpy(x, y, ROWS * sizeof(float) * snapshot->spec.layers[i].outputs);
+        memcpy(x, obs, rows * sizeof(float) * aq_net_spec_inputs(spec));
+        for (uint32_t i = 0; i < spec->layer_count; i++) {
+            assert_true(spec->layers[i].outputs <= NET_WIDTH_MAX);
+            aq_engine_forward_until(engine, obs, rows, i + 1, y);
+            check_layer(snapshot, i, x, y, rows);
+            memcpy(x, y, rows * sizeof(float) * spec->layers[i].outputs);
         }
+        aq_engine_forward(engine, obs, rows, y);
+        assert_memory_equal(y, x, rows * sizeof(float) * aq_net_spec_outputs(spec));
     }
 }
 
@@ -194,7 +164,7 @@ TEST(every_layer_in_every_format_is_within_its_bound)
 {
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-            check_policy(net, format, false);
+            check_snapshot(make_policy(net, format, false), ROWS);
         }
     }
 }
@@ -204,10 +174,34 @@ TEST(known_input_scales_are_within_their_bound)
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
             if (aq_format_is_integer(format)) {
-                check_policy(net, format, true);
+                check_snapshot(make_policy(net, format, true), ROWS);
             }
         }
     }
+}
+
+/* Floats are summed in another order for another number of rows; for integers see below. */
+TEST(formats_of_floats_are_within_their_bound_for_any_number_of_rows)
+{
+    for (uint32_t net = 0; net < NET_COUNT; net++) {
+        for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+            for (size_t rows = 1; rows <= MANY_ROWS && !aq_format_is_integer(format); rows++) {
+                check_snapshot(make_policy(net, format, false), rows);
+            }
+        }
+    }
+}
+
+TEST(layers_of_different_formats_work_together)
+{
+    const uint32_t hidden[] = {64, 64, 0};
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32,
+                                   .layer_formats = {[1] = AQ_FORMAT_INT8_CHANNEL}};
+    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    aq_snapshot *snapshot = quantizer_fixture_planned(fixture, &plan);
+    assert_int_equal(snapshot->layers[1].format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(snapshot->layers[2].format, AQ_FORMAT_F32);
+    check_snapshot(snapshot, MANY_ROWS);
 }
 
 /* ---- the same bits -------------------------------------------------------------------------- */
@@ -225,15 +219,16 @@ static void spoil(float *obs, uint32_t inputs, size_t rows)
 static void check_bits(enum random_policy_net net, uint32_t format, bool is_static)
 {
     static const size_t more[] = {65, 100, 128, ROWS_MAX};
-    uint32_t flags[RUNGS_MAX];
-    const uint32_t rungs = rung_flags(flags);
+    uint32_t flags[QUANTIZER_RUNGS_MAX];
+    const uint32_t rungs = quantizer_fixture_rungs(flags);
     aq_snapshot *snapshot = make_policy(net, format, is_static);
     const uint32_t inputs = aq_net_spec_inputs(&snapshot->spec);
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
     float *obs = random_policy_observations(&snapshot->spec, 6, ROWS_MAX);
-    float *expected = floats((size_t)ROWS_MAX * outputs);
-    float *out = floats((size_t)ROWS_MAX * outputs);
+    float *expected = quantizer_fixture_floats((size_t)ROWS_MAX * outputs);
+    float *out = quantizer_fixture_floats((size_t)ROWS_MAX * outputs);
     aq_engine *scalar = make_engine(snapshot, 0);
+    assert_string_equal(aq_engine_rung(scalar), "scalar");
     spoil(obs, inputs, ROWS_MAX);
     for (size_t row = 0; row < ROWS_MAX; row++) {
         aq_engine_forward(scalar, obs + row * inputs, 1, expected + row * outputs);
@@ -262,22 +257,27 @@ TEST(integer_formats_give_the_same_bits_for_any_rung_and_number_of_rows)
 
 /* ---- convolution ---------------------------------------------------------------------------- */
 
-static void check_shape(const aq_conv_shape *shape)
+/* A network of this layer alone. */
+static void check_alone(aq_layer_spec layer, uint32_t format)
 {
     aq_net_spec spec = {0};
-    const aq_layer_spec layer = aq_layer_conv2d(shape, AQ_ACTIVATION_NONE);
-    if (layer.outputs == 0) {
-        return;
+    if (layer.outputs > 0) {
+        assert_int_equal(aq_net_spec_add(&spec, &layer, NULL), 0);
+        const random_policy_how how = {.seed = 9, .format = format, .head = AQ_HEAD_ARGMAX};
+        check_snapshot(random_policy_create(&spec, &how), ROWS);
     }
-    assert_int_equal(aq_net_spec_add(&spec, &layer, NULL), 0);
-    const random_policy_how how = {.seed = 9, .format = AQ_FORMAT_F32, .head = AQ_HEAD_ARGMAX};
-    aq_snapshot *snapshot = random_policy_create(&spec, &how);
-    float *obs = random_policy_observations(&spec, 7, ROWS);
-    float *x = random_policy_observations(&spec, 7, ROWS);
-    float *y = floats((size_t)ROWS * layer.outputs);
-    aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
-    aq_engine_forward(engine, obs, ROWS, y);
-    check_layer(snapshot, 0, x, y);
+}
+
+TEST(a_single_output_matches_the_reference)
+{
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        check_alone(aq_layer_linear(3, 1, AQ_ACTIVATION_NONE), format);
+    }
+}
+
+static void check_shape(const aq_conv_shape *shape)
+{
+    check_alone(aq_layer_conv2d(shape, AQ_ACTIVATION_NONE), AQ_FORMAT_F32);
 }
 
 TEST(convolutions_of_every_small_shape_match_the_reference)
@@ -331,11 +331,11 @@ TEST(a_failed_allocation_leaves_nothing_behind)
 
 TEST(a_forward_pass_of_any_kind_allocates_nothing)
 {
-    for (uint32_t net = 0; net < NET_COUNT; net++) {
-        aq_snapshot *snapshot = make_policy(net, AQ_FORMAT_INT8_TENSOR, false);
+    for (uint32_t i = 0; i < NET_COUNT * AQ_FORMAT_COUNT; i++) {
+        aq_snapshot *snapshot = make_policy(i % NET_COUNT, 1 + i / NET_COUNT, false);
         aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
         float *obs = random_policy_observations(&snapshot->spec, 8, ROWS);
-        float *out = floats((size_t)ROWS * aq_net_spec_outputs(&snapshot->spec));
+        float *out = quantizer_fixture_floats((size_t)ROWS * aq_net_spec_outputs(&snapshot->spec));
         const uint64_t before = aq_memory_allocation_count();
         aq_engine_forward(engine, obs, ROWS, out);
         assert_int_equal(aq_memory_allocation_count(), before);

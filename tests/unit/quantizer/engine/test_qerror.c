@@ -11,22 +11,17 @@
 
 enum { ROWS = 50, ROWS_MAX = 16 };
 
-static void destroy_engine(void *engine)
-{
-    aq_engine_destroy(engine);
-}
-
-static aq_engine *engine_of(aq_snapshot *snapshot, size_t rows_max)
-{
-    aq_engine *engine = NULL;
-    assert_int_equal(aq_engine_create(snapshot, rows_max, aq_cpu_flags(), &engine, NULL), 0);
-    at_end(destroy_engine, engine);
-    return engine;
-}
-
 static aq_engine *make_engine(const quantizer_fixture *fixture, uint32_t format)
 {
-    return engine_of(quantizer_fixture_snapshot(fixture, format), ROWS_MAX);
+    return quantizer_fixture_engine(quantizer_fixture_snapshot(fixture, format), ROWS_MAX,
+                                    aq_cpu_flags());
+}
+
+/* 4 -> 64 -> 64 -> 2. */
+static quantizer_fixture *random_of(void)
+{
+    const uint32_t hidden[] = {64, 64, 0};
+    return quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
 }
 
 static aq_quant_error measure(aq_engine *engine, const quantizer_fixture *fixture, const float *obs)
@@ -39,11 +34,9 @@ static aq_quant_error measure(aq_engine *engine, const quantizer_fixture *fixtur
 
 TEST(fp32_has_no_error_but_rounding)
 {
-    const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    quantizer_fixture *fixture = random_of();
     float *obs = quantizer_fixture_observations(fixture, ROWS);
-    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
-    const aq_quant_error error = measure(engine, fixture, obs);
+    const aq_quant_error error = measure(make_engine(fixture, AQ_FORMAT_F32), fixture, obs);
     assert_int_equal(error.rows, ROWS);
     assert_true(error.action_disagreement == 0.0f);
     assert_true(error.output_max <= 2e-6f);
@@ -52,8 +45,7 @@ TEST(fp32_has_no_error_but_rounding)
 
 TEST(int8_has_some_error_and_its_rms_is_below_its_maximum)
 {
-    const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    quantizer_fixture *fixture = random_of();
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
     const aq_quant_error error = measure(engine, fixture, obs);
@@ -102,12 +94,14 @@ TEST(disagreement_is_the_share_of_rows_with_another_choice)
 
 TEST(pieces_of_any_size_give_the_same_result)
 {
-    const uint32_t hidden[] = {64, 64, 0};
-    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    quantizer_fixture *fixture = random_of();
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
-    const aq_quant_error whole = measure(engine_of(snapshot, ROWS), fixture, obs);
-    const aq_quant_error pieces = measure(engine_of(snapshot, 7), fixture, obs);
+    const uint32_t flags = aq_cpu_flags();
+    const aq_quant_error whole =
+        measure(quantizer_fixture_engine(snapshot, ROWS, flags), fixture, obs);
+    const aq_quant_error pieces =
+        measure(quantizer_fixture_engine(snapshot, 7, flags), fixture, obs);
     /* fp32 is summed in another order for another number of rows. */
     assert_near(whole.output_max, pieces.output_max, 1e-6);
     assert_near(whole.output_rms, pieces.output_rms, 1e-6);
@@ -149,13 +143,11 @@ TEST(more_bits_have_less_error)
 {
     const uint32_t formats[] = {AQ_FORMAT_F16,  AQ_FORMAT_BF16,        AQ_FORMAT_INT8_CHANNEL,
                                 AQ_FORMAT_INT4, AQ_FORMAT_INT8_SPARSE, AQ_FORMAT_INT2};
-    const uint32_t hidden[] = {64, 64, 0};
     float before = 0.0f;
-    quantizer_fixture *fixture = quantizer_fixture_of(4, hidden, 2, AQ_ACTIVATION_RELU);
+    quantizer_fixture *fixture = random_of();
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     EACH_ROW(i, formats) {
-        aq_engine *engine = make_engine(fixture, formats[i]);
-        const aq_quant_error error = measure(engine, fixture, obs);
+        const aq_quant_error error = measure(make_engine(fixture, formats[i]), fixture, obs);
         assert_true(error.output_rms > before);
         before = error.output_rms;
     }
@@ -236,8 +228,7 @@ TEST(the_same_distribution_has_no_divergence)
     const float logits[] = {1.0f, -200.0f, 300.0f, 0.0f, 0.0f, 1e-3f};
     quantizer_fixture *fixture = categorical_of(logits);
     float *obs = quantizer_fixture_observations(fixture, ROWS);
-    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
-    const aq_quant_error error = measure(engine, fixture, obs);
+    const aq_quant_error error = measure(make_engine(fixture, AQ_FORMAT_F32), fixture, obs);
     assert_true(error.kl == 0.0f);
 }
 

@@ -21,11 +21,6 @@ static void quantizer_fixture_setup(quantizer_fixture *fixture)
     fixture->params.bias[0][0] = 0.0f;
 }
 
-static void quantizer_fixture_teardown(quantizer_fixture *fixture)
-{
-    quantizer_fixture_fini(fixture);
-}
-
 static aq_range_observer observer_by(enum aq_range_method method)
 {
     aq_range_observer observer;

@@ -13,25 +13,17 @@ static const uint32_t hidden[] = {33, 0};
 
 /* One layer of INPUTS -> OUTPUTS whose row 0 the tests set; and one more before it. */
 typedef quantizer_fixture single, deep;
+#define single_teardown quantizer_fixture_teardown
+#define deep_teardown   quantizer_fixture_teardown
 
 static void single_setup(single *fixture)
 {
     quantizer_fixture_init(fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
 }
 
-static void single_teardown(single *fixture)
-{
-    quantizer_fixture_fini(fixture);
-}
-
 static void deep_setup(deep *fixture)
 {
     quantizer_fixture_init(fixture, INPUTS, hidden, OUTPUTS, AQ_ACTIVATION_RELU);
-}
-
-static void deep_teardown(deep *fixture)
-{
-    quantizer_fixture_fini(fixture);
 }
 
 TEST_IN(single, fixture, a_scale_is_the_greatest_magnitude_over_127)

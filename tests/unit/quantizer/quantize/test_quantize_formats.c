@@ -34,11 +34,6 @@ static void quantizer_fixture_setup(quantizer_fixture *fixture)
     quantizer_fixture_init_spec(fixture, &spec);
 }
 
-static void quantizer_fixture_teardown(quantizer_fixture *fixture)
-{
-    quantizer_fixture_fini(fixture);
-}
-
 static aq_layer_matrix_shape matrix_of(const quantizer_fixture *fixture, uint32_t layer)
 {
     return aq_layer_matrix(&fixture->spec.layers[layer]);

@@ -14,11 +14,6 @@ static void quantizer_fixture_setup(quantizer_fixture *fixture)
     quantizer_fixture_init(fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
 }
 
-static void quantizer_fixture_teardown(quantizer_fixture *fixture)
-{
-    quantizer_fixture_fini(fixture);
-}
-
 static void multiply(quantizer_fixture *fixture, float factor)
 {
     for (size_t i = 0; i < WEIGHTS; i++) {
@@ -171,18 +166,16 @@ TEST_IN(quantizer_fixture, fixture, a_new_scale_has_room_for_weights_to_grow)
 
 TEST_IN(quantizer_fixture, fixture, a_version_of_another_format_or_network_lends_nothing)
 {
-    quantizer_fixture other;
-    quantizer_fixture_init(&other, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_TANH);
-    other.spec.layers[0].activation = AQ_ACTIVATION_TANH;
+    quantizer_fixture *other = quantizer_fixture_of(INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_TANH);
+    other->spec.layers[0].activation = AQ_ACTIVATION_TANH;
     aq_snapshot *tensor = after(fixture, AQ_FORMAT_INT8_TENSOR, NULL);
-    aq_snapshot *foreign = after(&other, AQ_FORMAT_INT8_CHANNEL, NULL);
+    aq_snapshot *foreign = after(other, AQ_FORMAT_INT8_CHANNEL, NULL);
     multiply(fixture, 0.95f);
     aq_snapshot *fresh = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
     aq_snapshot *after_tensor = after(fixture, AQ_FORMAT_INT8_CHANNEL, tensor);
     aq_snapshot *after_foreign = after(fixture, AQ_FORMAT_INT8_CHANNEL, foreign);
     assert_same_levels(fresh, after_tensor);
     assert_same_levels(fresh, after_foreign);
-    quantizer_fixture_fini(&other);
 }
 
 TEST_IN(quantizer_fixture, fixture, fewer_bits_than_before_bring_new_scales)

@@ -16,11 +16,6 @@ static void quantizer_fixture_setup(quantizer_fixture *fixture)
     quantizer_fixture_init(fixture, COLUMNS, NULL, ROWS, AQ_ACTIVATION_NONE);
 }
 
-static void quantizer_fixture_teardown(quantizer_fixture *fixture)
-{
-    quantizer_fixture_fini(fixture);
-}
-
 static aq_snapshot *sparse(const quantizer_fixture *fixture, float density)
 {
     const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_SPARSE, .density = density};
