@@ -4,6 +4,7 @@
 #include "tests/unit/learner/prefetch_stand.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "tests/support/test.h"
@@ -11,39 +12,57 @@
 static void on_ready(void *user, aq_batch *group)
 {
     prefetch_stand *stand = user;
-    assert_true(stand->ready_count < STAND_GROUPS);
+    assert_int_equal(group->rows, stand->config.batch_rows * stand->config.batch_count);
+    stand->ready_total++;
+    if (stand->give_back_at_once) {
+        aq_prefetch_give_back(stand->prefetch, group);
+        return;
+    }
+    for (size_t i = 0; i < stand->ready_count; i++) {
+        assert_ptr_not_equal(stand->ready[i], group); /* it is still the owner's */
+    }
+    assert_true(stand->ready_count < (size_t)2 * stand->config.in_flight);
     stand->ready[stand->ready_count++] = group;
 }
 
 static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
 {
-    (void)user;
-    (void)shard_incarnation;
-    (void)inserted;
+    prefetch_stand *stand = user;
+    assert_true(shard_incarnation != 0);
+    stand->progress_incarnation = shard_incarnation;
+    stand->progress = inserted;
+    stand->progress_total++;
 }
 
 static void on_trouble(void *user, const char *shard, const char *reason)
 {
     prefetch_stand *stand = user;
+    assert_true(reason[0] != '\0');
     stand->troubles++;
     snprintf(stand->trouble, sizeof(stand->trouble), "%s: %s", shard, reason);
+}
+
+void prefetch_stand_renew(prefetch_stand *stand)
+{
+    aq_prefetch_owner owner = {
+        .user = stand, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
+    aq_prefetch_destroy(stand->prefetch);
+    assert_succeeds(
+        aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch), NULL);
 }
 
 void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,
                            double importance_exponent)
 {
-    aq_prefetch_config config = {.run_id = KIT_RUN_ID,
-                                 .table = *table,
-                                 .importance_exponent = importance_exponent,
-                                 .batch_rows = STAND_BATCH_ROWS,
-                                 .batch_count = STAND_BATCHES,
-                                 .in_flight = STAND_IN_FLIGHT,
-                                 .wait_ms = 500,
-                                 .timeout_ms = 1000};
-    aq_prefetch_owner owner = {
-        .user = stand, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
-    aq_prefetch_destroy(stand->prefetch);
-    assert_int_equal(aq_prefetch_create(&config, &stand->kit.layout, &owner, &stand->prefetch), 0);
+    stand->config = (aq_prefetch_config){.run_id = KIT_RUN_ID,
+                                         .table = *table,
+                                         .importance_exponent = importance_exponent,
+                                         .batch_rows = STAND_BATCH_ROWS,
+                                         .batch_count = STAND_BATCHES,
+                                         .in_flight = STAND_IN_FLIGHT,
+                                         .wait_ms = 500,
+                                         .timeout_ms = 1000};
+    prefetch_stand_renew(stand);
 }
 
 void prefetch_stand_setup(prefetch_stand *stand)
@@ -101,5 +120,14 @@ aq_batch *prefetch_stand_fill(prefetch_stand *stand, size_t shard)
 void prefetch_stand_give_back(prefetch_stand *stand)
 {
     assert_true(stand->ready_count > 0);
-    aq_prefetch_give_back(stand->prefetch, stand->ready[--stand->ready_count]);
+    prefetch_stand_give_back_at(stand, stand->ready_count - 1);
+}
+
+void prefetch_stand_give_back_at(prefetch_stand *stand, size_t place)
+{
+    assert_true(place < stand->ready_count);
+    aq_prefetch_give_back(stand->prefetch, stand->ready[place]);
+    stand->ready_count--;
+    memmove(&stand->ready[place], &stand->ready[place + 1],
+            (stand->ready_count - place) * sizeof(stand->ready[0]));
 }

@@ -255,19 +255,15 @@ TEST_IN(prefetch_stand, stand, create_survives_every_failed_allocation)
                                        .in_flight = 2,
                                        .wait_ms = 1,
                                        .timeout_ms = 2};
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc; nth++) {
-        aq_prefetch *prefetch = (aq_prefetch *)(void *)&untouched;
-        aq_memory_fail_at(nth, 0);
+    uint64_t nth = 0;
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        aq_prefetch *const untouched = (aq_prefetch *)(void *)&nth;
+        aq_prefetch *prefetch = untouched;
+        nth++;
         rc = aq_prefetch_create(&config, &stand->kit.layout, &owner, &prefetch);
-        aq_memory_fail_at(0, 0);
-        if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(prefetch, &untouched);
-        } else {
-            assert_int_equal(nth, 4 + 4 + 1 + 1); /* itself and its lists, groups, priorities */
-            aq_prefetch_destroy(prefetch);
-        }
+        assert_int_equal(prefetch == untouched, rc != 0);
+        aq_prefetch_destroy(rc == 0 ? prefetch : NULL);
     }
+    assert_int_equal(nth, 4 + 4 + 1 + 1); /* itself and its lists, groups, priorities */
 }
