@@ -13,72 +13,6 @@
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"
 
-#define FRAME_BYTES_MAX ((size_t)1 << 20)
-
-/* ---- the way between ------------------------------------------------------------------------ */
-
-/* Out of the count of allocations that a test lets fail: a network needs none of ours. */
-static uint8_t *copy_of(const uint8_t *bytes, size_t size)
-{
-    uint8_t *copy = test_malloc(size);
-    AQ_ASSERT(copy);
-    memcpy(copy, bytes, size);
-    return copy;
-}
-
-static int send(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint32_t timeout_ms,
-                aq_rpc_answer_fn answer, void *user)
-{
-    service_desk *desk = (service_desk *)(void *)channel;
-    desk_passage *passage = test_calloc(1, sizeof(*passage));
-    (void)timeout_ms;
-    AQ_ASSERT(passage);
-    AQ_ASSERT(desk->passage_count < DESK_PASSAGES_MAX);
-    *passage = (desk_passage){
-        .request = copy_of(frame, size), .request_size = size, .answer = answer, .user = user};
-    desk->passages[desk->passage_count++] = passage;
-    return 0;
-}
-
-static void on_reply(void *user, const uint8_t *frame, size_t size)
-{
-    desk_passage *passage = user;
-    AQ_ASSERT(passage->reply == NULL);
-    passage->reply = copy_of(frame, size);
-    passage->reply_size = size;
-}
-
-static void deliver(service_desk *desk, size_t index)
-{
-    desk_passage *passage = desk->passages[index];
-    desk->passage_count--;
-    memmove(&desk->passages[index], &desk->passages[index + 1],
-            (desk->passage_count - index) * sizeof(desk->passages[0]));
-    passage->answer(passage->user, 0, passage->reply, passage->reply_size);
-    test_free(passage->request);
-    test_free(passage->reply);
-    test_free(passage);
-}
-
-void desk_pump(service_desk *desk)
-{
-    for (size_t i = 0; i < desk->passage_count; i++) {
-        desk_passage *passage = desk->passages[i];
-        if (!passage->dispatched) {
-            passage->dispatched = true;
-            aq_rpc_dispatch(desk->dispatcher, passage->request, passage->request_size, desk->peer,
-                            on_reply, passage);
-        }
-    }
-    for (size_t i = 0; i < desk->passage_count;) {
-        if (desk->passages[i]->reply != NULL) {
-            deliver(desk, i);
-        } else {
-            i++;
-        }
-    }
-}
-
 /* ---- the owner ----------------------------------------------------------------------------- */
 
 static int64_t on_now(void *user)
@@ -178,7 +112,8 @@ static void create_service(service_desk *desk)
     assert_succeeds(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
                                               &desk->service),
                     NULL);
-    assert_int_equal(aq_rpc_dispatcher_create(64, FRAME_BYTES_MAX, 0, &desk->dispatcher), 0);
+    assert_int_equal(aq_rpc_dispatcher_create(64, LOOPBACK_FRAME_BYTES_MAX, 0, &desk->dispatcher),
+                     0);
     assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);
 }
 
@@ -192,24 +127,25 @@ void service_desk_setup(service_desk *desk)
     assert_int_equal(aq_run_plan_make(&config, &plan, NULL), 0);
     desk->settings = plan.settings;
     desk->now_ns = AQ_NS_PER_S;
-    snprintf(desk->peer, sizeof(desk->peer), "10.0.0.9:4711");
     aq_coordinator_config coordinator = {
         .member_timeout_ns = 3 * AQ_NS_PER_S, .env_steps_limit = 1000, .threshold = 475};
     assert_int_equal(aq_coordinator_create(&coordinator, desk->now_ns, &desk->coordinator), 0);
     assert_int_equal(aq_policy_shelf_create(&desk->shelf), 0);
     create_service(desk);
-    aq_rpc_channel_init(&desk->channel, FRAME_BYTES_MAX, 1);
-    desk->channel.send = send;
-    aq_rpc_stub_init(&desk->membership, &desk->channel, &actorq__v1__membership__descriptor, 1000);
-    aq_rpc_stub_init(&desk->policy, &desk->channel, &actorq__v1__policy__descriptor, 1000);
-    aq_rpc_stub_init(&desk->operations, &desk->channel, &actorq__v1__operations__descriptor, 1000);
+    loopback_init(&desk->loop, desk->dispatcher);
+    snprintf(desk->loop.peer, sizeof(desk->loop.peer), "10.0.0.9:4711");
+    aq_rpc_stub_init(&desk->membership, &desk->loop.channel, &actorq__v1__membership__descriptor,
+                     1000);
+    aq_rpc_stub_init(&desk->policy, &desk->loop.channel, &actorq__v1__policy__descriptor, 1000);
+    aq_rpc_stub_init(&desk->operations, &desk->loop.channel, &actorq__v1__operations__descriptor,
+                     1000);
 }
 
 void service_desk_teardown(service_desk *desk)
 {
     aq_learner_service_checkpointed(desk->service, NULL, 0, "the test is over");
-    desk_pump(desk);
-    assert_int_equal(desk->passage_count, 0);
+    loopback_pump(&desk->loop);
+    loopback_fini(&desk->loop);
     aq_rpc_dispatcher_destroy(desk->dispatcher);
     aq_learner_service_destroy(desk->service);
     aq_policy_shelf_destroy(desk->shelf);
@@ -225,13 +161,8 @@ void service_desk_teardown(service_desk *desk)
 static ProtobufCMessage *kept_copy(service_desk *desk, const ProtobufCMessage *reply)
 {
     ProtobufCMessage **place = &desk->replies[desk->reply_count++ % DESK_REPLIES_MAX];
-    const size_t size = protobuf_c_message_get_packed_size(reply);
-    uint8_t *bytes = test_malloc(size + 1);
-    protobuf_c_message_pack(reply, bytes);
     protobuf_c_message_free_unpacked(*place, NULL);
-    *place = protobuf_c_message_unpack(reply->descriptor, NULL, size, bytes);
-    test_free(bytes);
-    assert_non_null(*place);
+    *place = loopback_copy(reply);
     return *place;
 }
 
@@ -256,7 +187,7 @@ void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer 
             if (service->methods[k].input == request->descriptor) {
                 *answer = (desk_answer){.stub = stubs[i]};
                 stubs[i]->base.invoke(&stubs[i]->base, k, request, on_answer, answer);
-                desk_pump(desk);
+                loopback_pump(&desk->loop);
                 return;
             }
         }

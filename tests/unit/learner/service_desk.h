@@ -10,29 +10,16 @@
 #include "learner/service/learner_service.h"
 #include "proto/membership.pb-c.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/loopback.h"
 #include "tests/unit/learner/learner_kit.h"
 
-enum { DESK_PASSAGES_MAX = 64, DESK_REPLIES_MAX = 64 };
-
-/* A request on its way, and its reply. */
-typedef struct desk_passage {
-    uint8_t *request;
-    size_t request_size;
-    bool dispatched;
-    uint8_t *reply; /* NULL: not yet */
-    size_t reply_size;
-    aq_rpc_answer_fn answer;
-    void *user;
-} desk_passage;
+enum { DESK_REPLIES_MAX = 64 };
 
 /* Points into itself: don't move it. */
 typedef struct service_desk {
-    aq_rpc_channel channel; /* first */
-    desk_passage *passages[DESK_PASSAGES_MAX];
-    size_t passage_count;
+    loopback loop;                               /* first */
     ProtobufCMessage *replies[DESK_REPLIES_MAX]; /* the latest */
     size_t reply_count;
-    char peer[64];
 
     learner_kit kit;
     aq_run_settings settings;
@@ -70,9 +57,6 @@ typedef struct desk_answer {
 /* Calls the method that takes such a request. The answer may come later where the method holds it
  * back; it must stay in place until then. */
 void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer *answer);
-
-/* Delivers what there is. */
-void desk_pump(service_desk *desk);
 
 /* The call must succeed: its reply. */
 const void *desk_ask(service_desk *desk, const ProtobufCMessage *request);

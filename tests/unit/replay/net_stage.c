@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
@@ -231,16 +231,10 @@ static void on_status(const Actorq__V1__StatusReply *reply, void *user)
 {
     net_stage *stage = user;
     assert_non_null(reply);
-    size_t size = protobuf_c_message_get_packed_size(&reply->base);
-    uint8_t *bytes = aq_alloc(size, 1);
-    assert_non_null(bytes);
-    protobuf_c_message_pack(&reply->base, bytes);
     if (stage->report != NULL) {
         actorq__v1__status_reply__free_unpacked(stage->report, NULL);
     }
-    stage->report = actorq__v1__status_reply__unpack(NULL, size, bytes);
-    assert_non_null(stage->report);
-    aq_free(bytes);
+    stage->report = (Actorq__V1__StatusReply *)loopback_copy(&reply->base);
     stage->replies++;
 }
 
@@ -252,6 +246,25 @@ uint64_t net_stage_ask_stored(net_stage *stage)
     actorq__v1__operations__status(&operations.base, &request, on_status, stage);
     net_stage_await(stage, &stage->replies, 1);
     return stage->report->replay->stored;
+}
+
+void net_stage_live(net_stage *stage, uint64_t first_seq, uint64_t last_seq)
+{
+    net_stage_start(stage);
+    net_stage_join(stage);
+    for (uint64_t seq = first_seq; seq <= last_seq; seq++) {
+        net_stage_send(stage, seq, 24);
+    }
+    if (last_seq > 0) {
+        net_stage_await_acknowledgement(stage, last_seq);
+    }
+}
+
+void net_stage_end(net_stage *stage)
+{
+    stage->leaves = 0;
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
 }
 
 static void on_stop(const Actorq__V1__StopReply *reply, void *user)

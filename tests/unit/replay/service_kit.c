@@ -35,14 +35,19 @@ static void on_stop(void *user, const char *peer, const char *reason)
     snprintf(kit->stop_reason, sizeof(kit->stop_reason), "%s", reason);
 }
 
-void kit_create(service_kit *kit, bool announced_only)
+aq_replay_service_owner kit_owner(service_kit *kit, bool announced_only)
 {
-    kit->now_ns = AQ_NS_PER_S;
-    aq_replay_service_owner owner = {.user = kit,
+    return (aq_replay_service_owner){.user = kit,
                                      .announced_only = announced_only,
                                      .rejected = on_rejected,
                                      .damaged = on_damaged,
                                      .stop = on_stop};
+}
+
+void kit_create(service_kit *kit, bool announced_only)
+{
+    kit->now_ns = AQ_NS_PER_S;
+    const aq_replay_service_owner owner = kit_owner(kit, announced_only);
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_succeeds(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
                                              &kit->dispatcher),
@@ -80,11 +85,6 @@ void service_kit_teardown(service_kit *kit)
         actorq__v1__status_reply__free_unpacked(answer->report, NULL);
         aq_free(answer);
     }
-}
-
-void idle_kit_teardown(idle_kit *kit)
-{
-    service_kit_teardown(kit);
 }
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings)
@@ -148,18 +148,6 @@ static void note_status(kit_answer *answer)
     answer->status = *aq_rpc_stub_status(answer->stub);
 }
 
-static ProtobufCMessage *message_copy(const ProtobufCMessage *message)
-{
-    size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = aq_alloc(size, 1);
-    assert_non_null(bytes);
-    protobuf_c_message_pack(message, bytes);
-    ProtobufCMessage *copy = protobuf_c_message_unpack(message->descriptor, NULL, size, bytes);
-    assert_non_null(copy);
-    aq_free(bytes);
-    return copy;
-}
-
 static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
 {
     kit_answer *answer = user;
@@ -182,7 +170,7 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     if (reply != NULL) {
         answer->rows = reply->rows;
         answer->inserted = reply->inserted;
-        answer->sample = (Actorq__V1__SampleReply *)message_copy(&reply->base);
+        answer->sample = (Actorq__V1__SampleReply *)loopback_copy(&reply->base);
     }
 }
 
@@ -191,7 +179,7 @@ static void on_status(const Actorq__V1__StatusReply *reply, void *user)
     kit_answer *answer = user;
     note_status(answer);
     if (reply != NULL) {
-        answer->report = (Actorq__V1__StatusReply *)message_copy(&reply->base);
+        answer->report = (Actorq__V1__StatusReply *)loopback_copy(&reply->base);
     }
 }
 
@@ -306,4 +294,25 @@ Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint
     request.discount = 0.5f;
     request.wait_ms = wait_ms;
     return request;
+}
+
+const kit_answer *kit_call(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted,
+                           uint32_t wait_ms)
+{
+    const Actorq__V1__CreditRequest request =
+        kit_credit_request(known_acknowledged, known_granted, wait_ms);
+    return kit_credit(kit, &request);
+}
+
+const kit_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms)
+{
+    const Actorq__V1__SampleRequest request = kit_sample_request(rows, count, wait_ms);
+    return kit_sample(kit, &request);
+}
+
+void kit_assert_answered(const kit_answer *answer, enum aq_rpc_code code, const char *words)
+{
+    assert_true(answer->done);
+    assert_string_equal(aq_rpc_code_name(answer->status.code), aq_rpc_code_name(code));
+    assert_says(answer->status.message, words);
 }

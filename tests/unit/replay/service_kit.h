@@ -11,7 +11,7 @@
 #include "proto/operations.pb-c.h"
 #include "proto/sampling.pb-c.h"
 #include "replay/service/replay_service.h"
-#include "tests/unit/replay/loopback.h"
+#include "tests/support/loopback.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { KIT_SHARD_INCARNATION = 31 };
@@ -56,10 +56,11 @@ void service_kit_teardown(service_kit *kit);
 
 typedef service_kit idle_kit;
 void idle_kit_setup(idle_kit *kit);
-void idle_kit_teardown(idle_kit *kit);
+#define idle_kit_teardown service_kit_teardown
 
 /* An idle kit; with `announced_only`, experience counts only of actors that have called. */
 void kit_create(service_kit *kit, bool announced_only);
+aq_replay_service_owner kit_owner(service_kit *kit, bool announced_only);
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings);
 
@@ -88,5 +89,13 @@ const kit_answer *kit_checkpoint(service_kit *kit);
 Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
                                              uint32_t wait_ms);
 Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint32_t wait_ms);
+
+/* Such requests as they are. */
+const kit_answer *kit_call(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted,
+                           uint32_t wait_ms);
+const kit_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms);
+
+/* The call ended so; its status has these words in it. */
+void kit_assert_answered(const kit_answer *answer, enum aq_rpc_code code, const char *words);
 
 #endif

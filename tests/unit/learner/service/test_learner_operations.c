@@ -271,7 +271,7 @@ TEST_IN(service_desk, desk, everybody_who_asked_for_a_checkpoint_is_told_of_it)
     }
     assert_int_equal(desk->checkpoints, 3);
     aq_learner_service_checkpointed(desk->service, "/runs/one/step-9.aqc", 9, NULL);
-    desk_pump(desk);
+    loopback_pump(&desk->loop);
     for (int i = 0; i < 3; i++) {
         const Actorq__V1__CheckpointReply *reply = (const void *)answers[i].reply;
         assert_int_equal(answers[i].status.code, AQ_RPC_OK);
@@ -286,7 +286,7 @@ TEST_IN(service_desk, desk, a_checkpoint_that_failed_says_why)
     desk_answer answer;
     ask_checkpoint(desk, &answer);
     aq_learner_service_checkpointed(desk->service, NULL, 0, "the disk is full at 100%s");
-    desk_pump(desk);
+    loopback_pump(&desk->loop);
     assert_int_equal(answer.status.code, AQ_RPC_INTERNAL);
     assert_string_equal(answer.status.message, "the disk is full at 100%s");
 }
@@ -311,14 +311,14 @@ TEST_IN(service_desk, desk, too_many_who_wait_for_a_checkpoint_are_refused)
     ask_checkpoint(desk, &more);
     assert_int_equal(more.status.code, AQ_RPC_RESOURCE_EXHAUSTED);
     aq_learner_service_checkpointed(desk->service, "/one", 1, NULL);
-    desk_pump(desk);
+    loopback_pump(&desk->loop);
     for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
         assert_int_equal(answers[i].status.code, AQ_RPC_OK);
     }
     ask_checkpoint(desk, &more); /* there is room again */
     assert_false(more.done);
     aq_learner_service_checkpointed(desk->service, "/two", 2, NULL);
-    desk_pump(desk);
+    loopback_pump(&desk->loop);
     assert_int_equal(more.status.code, AQ_RPC_OK);
 }
 

@@ -48,12 +48,12 @@ TEST_IN(service_desk, desk, a_shard_whose_host_has_another_address_is_listed_the
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 60);
     request.rpc_url = rpc_url;
     request.push_url = push_url;
-    strcpy(desk->peer, "tcp://10.0.0.2:40000");
+    strcpy(desk->loop.peer, "tcp://10.0.0.2:40000");
     request.member = desk_join_as(desk, &request)->member;
     request.run_id = KIT_RUN_ID;
-    strcpy(desk->peer, "tcp://10.0.0.2:40001"); /* another connection */
+    strcpy(desk->loop.peer, "tcp://10.0.0.2:40001"); /* another connection */
     assert_true(desk_beat(desk, request.member, 60)->known);
-    strcpy(desk->peer, "tcp://10.0.0.3:40000");
+    strcpy(desk->loop.peer, "tcp://10.0.0.3:40000");
     assert_false(desk_beat(desk, request.member, 60)->known);
     assert_int_equal(desk_join_as(desk, &request)->member, request.member);
     const Actorq__V1__HeartbeatReply *reply = desk_beat(desk, request.member, 60);
@@ -65,9 +65,9 @@ TEST_IN(service_desk, desk, a_shard_whose_host_has_another_address_is_listed_the
 
 TEST_IN(service_desk, desk, a_shard_that_says_where_it_is_may_be_seen_anywhere)
 {
-    strcpy(desk->peer, "tcp://10.0.0.2:40000");
+    strcpy(desk->loop.peer, "tcp://10.0.0.2:40000");
     const uint64_t member = desk_join(desk, AQ_ROLE_REPLAY, 60);
-    strcpy(desk->peer, "tcp://10.0.0.3:40000");
+    strcpy(desk->loop.peer, "tcp://10.0.0.3:40000");
     assert_true(desk_beat(desk, member, 60)->known);
 }
 

@@ -40,32 +40,13 @@ static void folder_stage_teardown(folder_stage *stage)
     net_stage_teardown(stage);
 }
 
-/* One life of the daemon that takes messages first_seq .. last_seq of 24 steps each. */
-static void live(net_stage *stage, uint64_t first_seq, uint64_t last_seq)
-{
-    net_stage_start(stage);
-    net_stage_join(stage);
-    for (uint64_t seq = first_seq; seq <= last_seq; seq++) {
-        net_stage_send(stage, seq, 24);
-    }
-    net_stage_await_acknowledgement(stage, last_seq);
-}
-
-static void end(net_stage *stage)
-{
-    stage->leaves = 0;
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
-}
-
 TEST_IN(folder_stage, stage, steps_marks_store_and_slot_outlive_the_daemon)
 {
-    live(stage, 1, 3);
+    net_stage_live(stage, 1, 3);
     uint64_t store = stage->store;
     assert_int_not_equal(store, 0);
-    end(stage);
-    net_stage_start(stage);
-    net_stage_join(stage);
+    net_stage_end(stage);
+    net_stage_live(stage, 0, 0);
     assert_int_equal(stage->store, store);
     assert_int_equal(stage->slot, NET_STAGE_SLOT);
     assert_int_equal(net_stage_ask_stored(stage), 72);
@@ -80,25 +61,24 @@ TEST_IN(folder_stage, stage, steps_marks_store_and_slot_outlive_the_daemon)
     assert_int_equal(stage->report->replay->duplicates, 1);
     assert_int_equal(stage->report->members[0]->intake->acknowledged, 4);
     assert_int_equal(stage->report->members[0]->intake->duplicates, 1);
-    end(stage);
+    net_stage_end(stage);
 }
 
 TEST_IN(folder_stage, stage, without_a_folder_every_start_is_another_store)
 {
     stage->options.data_dir = NULL;
-    live(stage, 1, 1);
+    net_stage_live(stage, 1, 1);
     uint64_t store = stage->store;
-    end(stage);
-    net_stage_start(stage);
-    net_stage_join(stage);
+    net_stage_end(stage);
+    net_stage_live(stage, 0, 0);
     assert_int_not_equal(stage->store, store);
     assert_int_equal(net_stage_ask_stored(stage), 0);
-    end(stage);
+    net_stage_end(stage);
 }
 
 TEST_IN(folder_stage, stage, other_settings_keep_the_steps_of_a_folder)
 {
-    live(stage, 1, 5);
+    net_stage_live(stage, 1, 5);
     stage->settings.tables[0].capacity = 100;
     stage->forget_once = true;
     stage->joins = 0;
@@ -107,13 +87,13 @@ TEST_IN(folder_stage, stage, other_settings_keep_the_steps_of_a_folder)
     assert_int_equal(net_stage_ask_stored(stage), 96);
     assert_int_equal(stage->report->replay->inserted, 120);
     net_stage_await_acknowledgement(stage, 5);
-    end(stage);
+    net_stage_end(stage);
 }
 
 TEST_IN(folder_stage, stage, the_folder_of_another_run_is_refused_in_words)
 {
-    live(stage, 1, 1);
-    end(stage);
+    net_stage_live(stage, 1, 1);
+    net_stage_end(stage);
     stage->run_id++;
     stage->leaves = 0;
     net_stage_start(stage);
@@ -121,15 +101,14 @@ TEST_IN(folder_stage, stage, the_folder_of_another_run_is_refused_in_words)
     assert_int_not_equal(net_stage_finish(stage), 0);
     assert_says(stage->error.text, folder);
     stage->run_id--; /* and nothing in it was touched */
-    net_stage_start(stage);
-    net_stage_join(stage);
+    net_stage_live(stage, 0, 0);
     assert_int_equal(net_stage_ask_stored(stage), 24);
-    end(stage);
+    net_stage_end(stage);
 }
 
 TEST_IN(folder_stage, stage, a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder)
 {
-    live(stage, 1, 1);
+    net_stage_live(stage, 1, 1);
     stage->run_id++;
     stage->leaves = 0;
     stage->forget_once = true;
@@ -140,8 +119,8 @@ TEST_IN(folder_stage, stage, a_learner_that_comes_back_with_another_run_ends_a_d
 
 TEST_IN(folder_stage, stage, a_folder_with_steps_is_not_used_by_a_run_in_memory)
 {
-    live(stage, 1, 1);
-    end(stage);
+    net_stage_live(stage, 1, 1);
+    net_stage_end(stage);
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
     stage->leaves = 0;
     net_stage_start(stage);
@@ -153,8 +132,8 @@ TEST_IN(folder_stage, stage, a_folder_with_steps_is_not_used_by_a_run_in_memory)
 TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
 {
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
-    live(stage, 1, 1);
-    end(stage);
+    net_stage_live(stage, 1, 1);
+    net_stage_end(stage);
     assert_int_equal(rmdir(folder), 0); /* empty */
     assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
 }
@@ -162,12 +141,12 @@ TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
 TEST_IN(folder_stage, stage, a_folder_in_use_is_refused_before_anybody_hears_of_it)
 {
     aq_error error;
-    live(stage, 1, 1);
+    net_stage_live(stage, 1, 1);
     int joins = stage->joins;
     assert_refused(aq_replay_run(&stage->options, &error), AQ_E_EXISTS, &error, folder);
     assert_int_equal(net_stage_ask_stored(stage), 24);
     assert_int_equal(stage->joins, joins);
-    end(stage);
+    net_stage_end(stage);
 }
 
 static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
@@ -180,7 +159,7 @@ static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
 
 TEST_IN(folder_stage, stage, checkpoint_writes_a_snapshot)
 {
-    live(stage, 1, 1);
+    net_stage_live(stage, 1, 1);
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     aq_rpc_stub operations = net_stage_stub(stage, &actorq__v1__operations__descriptor);
     stage->replies = 0;
@@ -188,5 +167,5 @@ TEST_IN(folder_stage, stage, checkpoint_writes_a_snapshot)
     net_stage_await(stage, &stage->replies, 1);
     (void)net_stage_ask_stored(stage);
     assert_in_range(stage->report->replay->snapshots, 1, 100);
-    end(stage);
+    net_stage_end(stage);
 }

@@ -36,8 +36,7 @@ TEST_IN(net_stage, stage, steps_are_taken_acknowledged_and_sampled)
     net_stage_await(stage, &stage->replies, 1);
     assert_int_equal(stage->rows, 16);
     net_stage_await_acknowledgement(stage, 1);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    net_stage_end(stage);
 }
 
 TEST_IN(net_stage, stage, the_daemon_ends_with_the_run)
@@ -51,58 +50,42 @@ TEST_IN(net_stage, stage, the_daemon_ends_with_the_run)
 
 TEST_IN(net_stage, stage, heartbeats_carry_statistics)
 {
-    net_stage_start(stage);
-    net_stage_join(stage);
-    net_stage_send(stage, 1, 24);
-    net_stage_await_acknowledgement(stage, 1);
+    net_stage_live(stage, 1, 1);
     net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 2);
     assert_int_equal(stage->heard_inserted, 24);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    net_stage_end(stage);
+}
+
+/* A learner that forgets the shard and takes it in again finds so many steps. */
+static void assert_forgotten(net_stage *stage, uint64_t stored)
+{
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->joins, 2);
+    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
+    assert_int_equal(net_stage_ask_stored(stage), stored);
 }
 
 TEST_IN(net_stage, stage, a_learner_that_forgot_the_shard_finds_its_store_as_it_was)
 {
-    net_stage_start(stage);
-    net_stage_join(stage);
-    net_stage_send(stage, 1, 24);
-    net_stage_await_acknowledgement(stage, 1);
-    stage->forget_once = true;
-    net_stage_await(stage, &stage->joins, 2);
-    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
-    assert_int_equal(net_stage_ask_stored(stage), 24);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    net_stage_live(stage, 1, 1);
+    assert_forgotten(stage, 24);
+    net_stage_end(stage);
 }
 
 TEST_IN(net_stage, stage, another_run_begins_with_an_empty_store)
 {
-    net_stage_start(stage);
-    net_stage_join(stage);
-    net_stage_send(stage, 1, 24);
-    net_stage_await_acknowledgement(stage, 1);
+    net_stage_live(stage, 1, 1);
     stage->run_id++;
-    stage->forget_once = true;
-    net_stage_await(stage, &stage->joins, 2);
-    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
-    assert_int_equal(net_stage_ask_stored(stage), 0);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    assert_forgotten(stage, 0);
+    net_stage_end(stage);
 }
 
 TEST_IN(net_stage, stage, other_settings_begin_with_an_empty_store)
 {
-    net_stage_start(stage);
-    net_stage_join(stage);
-    net_stage_send(stage, 1, 24);
-    net_stage_await_acknowledgement(stage, 1);
+    net_stage_live(stage, 1, 1);
     stage->settings.tables[0].capacity = 500;
-    stage->forget_once = true;
-    net_stage_await(stage, &stage->joins, 2);
-    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
-    assert_int_equal(net_stage_ask_stored(stage), 0);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    assert_forgotten(stage, 0);
+    net_stage_end(stage);
 }
 
 TEST_IN(net_stage, stage, a_refusal_ends_the_daemon_in_words)
@@ -175,6 +158,5 @@ TEST_IN(net_stage, stage, an_advertised_host_stands_before_the_bound_ports)
     assert_string_not_equal(stage->rpc_url, "tcp://127.0.0.2:0");
     net_stage_send(stage, 1, 24);
     net_stage_await_acknowledgement(stage, 1);
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
+    net_stage_end(stage);
 }

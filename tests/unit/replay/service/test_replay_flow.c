@@ -7,22 +7,18 @@
 
 static const kit_answer *ask(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted)
 {
-    Actorq__V1__CreditRequest request = kit_credit_request(known_acknowledged, known_granted, 0);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, known_acknowledged, known_granted, 0);
     kit_pass(kit, 2);
-    assert_true(answer->done);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    kit_assert_answered(answer, AQ_RPC_OK, "");
     return answer;
 }
 
 TEST_IN(service_kit, kit, the_first_call_is_answered_with_a_grant_at_the_next_tick)
 {
-    Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 5000);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, 0, 5000);
     assert_false(answer->done);
     kit_pass(kit, 2);
-    assert_true(answer->done);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    kit_assert_answered(answer, AQ_RPC_OK, "");
     assert_int_equal(answer->credit.granted, 60); /* minimum 20 and tolerance 40 */
     assert_int_equal(answer->credit.acknowledged, 0);
     assert_int_equal(answer->credit.expected, 1);
@@ -32,8 +28,7 @@ TEST_IN(service_kit, kit, the_first_call_is_answered_with_a_grant_at_the_next_ti
 TEST_IN(service_kit, kit, a_call_without_news_is_held_until_its_time_is_over)
 {
     const kit_answer *first = ask(kit, 0, 0);
-    Actorq__V1__CreditRequest request = kit_credit_request(0, first->credit.granted, 100);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, first->credit.granted, 100);
     kit_pass(kit, 98);
     assert_false(answer->done);
     kit_pass(kit, 2);
@@ -44,8 +39,7 @@ TEST_IN(service_kit, kit, a_call_without_news_is_held_until_its_time_is_over)
 TEST_IN(service_kit, kit, a_call_is_never_held_so_long_that_its_actor_seems_dead)
 {
     const kit_answer *first = ask(kit, 0, 0);
-    Actorq__V1__CreditRequest request = kit_credit_request(0, first->credit.granted, 10000);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, first->credit.granted, 10000);
     kit_pass(kit, 800);
     assert_true(answer->done);
 }
@@ -63,8 +57,7 @@ TEST_IN(service_kit, kit, a_call_is_answered_before_its_own_deadline)
 TEST_IN(service_kit, kit, a_stored_message_wakes_the_call)
 {
     const kit_answer *first = ask(kit, 0, 0);
-    Actorq__V1__CreditRequest request = kit_credit_request(0, first->credit.granted, 500);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, first->credit.granted, 500);
     kit_pass(kit, 50);
     assert_false(answer->done);
     kit_insert(kit, 1, 10);
@@ -77,8 +70,7 @@ TEST_IN(service_kit, kit, a_stored_message_wakes_the_call)
 TEST_IN(service_kit, kit, a_gap_wakes_the_call)
 {
     const kit_answer *first = ask(kit, 0, 0);
-    Actorq__V1__CreditRequest request = kit_credit_request(0, first->credit.granted, 500);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, first->credit.granted, 500);
     aq_experience message = kit_message(1, 3, 0, 0, 8);
     kit_receive(kit, &message);
     kit_pass(kit, 4);
@@ -120,21 +112,17 @@ TEST_IN(service_kit, kit, a_foreign_run_is_refused)
     Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
     request.run_id = 78;
     const kit_answer *answer = kit_credit(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
-    assert_says(answer->status.message, "000000000000004d");
+    kit_assert_answered(answer, AQ_RPC_FAILED_PRECONDITION, "000000000000004d");
 }
 
 TEST_IN(service_kit, kit, impossible_requests_are_refused_in_words)
 {
     Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 10001);
     const kit_answer *answer = kit_credit(kit, &request);
+    kit_assert_answered(answer, AQ_RPC_INVALID_ARGUMENT, "10001");
+    answer = kit_call(kit, UINT64_MAX, 0, 0);
     assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
-    assert_says(answer->status.message, "10001");
-    request = kit_credit_request(UINT64_MAX, 0, 0);
-    answer = kit_credit(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
-    request = kit_credit_request(0, UINT64_MAX, 0);
-    answer = kit_credit(kit, &request);
+    answer = kit_call(kit, 0, UINT64_MAX, 0);
     assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
@@ -147,8 +135,7 @@ TEST_IN(service_kit, kit, more_calls_than_can_be_held_are_answered_at_once)
         assert_false(answers[i]->done);
     }
     const kit_answer *more = kit_credit(kit, &request);
-    assert_true(more->done);
-    assert_int_equal(more->status.code, AQ_RPC_OK);
+    kit_assert_answered(more, AQ_RPC_OK, "");
     kit_pass(kit, 500);
     for (size_t i = 0; i < AQ_REPLAY_HELD_CREDITS_MAX; i++) {
         assert_true(answers[i]->done);
@@ -166,8 +153,7 @@ TEST_IN(service_kit, kit, more_actors_than_can_be_tracked_are_refused)
             kit_pass(kit, 2);
         }
     }
-    assert_int_equal(answer->status.code, AQ_RPC_RESOURCE_EXHAUSTED);
-    assert_says(answer->status.message, "actor 8192");
+    kit_assert_answered(answer, AQ_RPC_RESOURCE_EXHAUSTED, "actor 8192");
 }
 
 TEST_IN(service_kit, kit, a_busy_actor_gets_at_most_500_answers_a_second)
@@ -201,8 +187,7 @@ TEST_IN(service_kit, kit, a_busy_actor_gets_at_most_500_answers_a_second)
 TEST_IN(service_kit, kit, the_end_of_the_run_releases_held_calls)
 {
     const kit_answer *first = ask(kit, 0, 0);
-    Actorq__V1__CreditRequest request = kit_credit_request(0, first->credit.granted, 500);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, first->credit.granted, 500);
     aq_replay_service_end(kit->service, "another run begins");
     loopback_pump(&kit->loop);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
@@ -211,8 +196,7 @@ TEST_IN(service_kit, kit, the_end_of_the_run_releases_held_calls)
 
 TEST_IN(idle_kit, kit, without_a_run_calls_are_unavailable)
 {
-    Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const kit_answer *answer = kit_call(kit, 0, 0, 0);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
     assert_string_equal(answer->status.message, "this shard has not joined a run yet");
 }

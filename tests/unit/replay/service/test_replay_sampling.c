@@ -13,8 +13,7 @@ TEST_IN(service_kit, kit, a_sample_comes_back_as_columns_of_stored_steps)
     aq_layout layout = kit_layout();
     aq_batch *batch = NULL;
     kit_insert(kit, 1, 24);
-    Actorq__V1__SampleRequest request = kit_sample_request(4, 3, 0);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const kit_answer *answer = kit_draw(kit, 4, 3, 0);
     assert_int_equal(answer->status.code, AQ_RPC_OK);
     assert_int_equal(answer->rows, 12);
     assert_int_equal(answer->inserted, 24);
@@ -35,8 +34,7 @@ TEST_IN(service_kit, kit, a_sample_comes_back_as_columns_of_stored_steps)
 
 TEST_IN(service_kit, kit, a_request_is_held_until_the_minimum_size_is_there)
 {
-    Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 1000);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const kit_answer *answer = kit_draw(kit, 8, 2, 1000);
     kit_insert(kit, 1, 19);
     kit_pass(kit, 100);
     assert_false(answer->done);
@@ -60,8 +58,7 @@ TEST_IN(service_kit, kit, a_request_is_unavailable_in_words_when_its_time_is_ove
 
 TEST_IN(service_kit, kit, a_request_that_does_not_want_to_wait_is_answered_at_once)
 {
-    Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 0);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const kit_answer *answer = kit_draw(kit, 8, 2, 0);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
 }
 
@@ -157,21 +154,18 @@ TEST_IN(service_kit, kit, a_foreign_run_or_schema_is_refused)
     request = kit_sample_request(4, 1, 0);
     request.schema_hash++;
     answer = kit_sample(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
-    assert_says(answer->status.message, "layout");
+    kit_assert_answered(answer, AQ_RPC_FAILED_PRECONDITION, "layout");
 }
 
 TEST_IN(service_kit, kit, too_long_a_wait_is_refused)
 {
-    Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 10001);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const kit_answer *answer = kit_draw(kit, 4, 1, 10001);
     assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
 TEST_IN(idle_kit, kit, without_a_run_samples_are_unavailable)
 {
-    Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 1000);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const kit_answer *answer = kit_draw(kit, 4, 1, 1000);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
     assert_string_equal(answer->status.message, "this shard has not joined a run yet");
 }

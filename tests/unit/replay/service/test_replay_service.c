@@ -51,17 +51,13 @@ TEST_IN(service_kit, kit, experience_is_stored)
 }
 
 typedef service_kit announced_kit;
+#define announced_kit_teardown service_kit_teardown
 
 static void announced_kit_setup(announced_kit *kit)
 {
     const aq_run_settings settings = kit_settings();
     kit_create(kit, true);
     kit_begin(kit, &settings);
-}
-
-static void announced_kit_teardown(announced_kit *kit)
-{
-    service_kit_teardown(kit);
 }
 
 /* With tokens: a call proves who its actor is, a message nothing. */
@@ -251,8 +247,7 @@ TEST_IN(service_kit, kit, stop_reaches_the_owner)
 TEST_IN(service_kit, kit, checkpoint_is_refused_in_words)
 {
     const kit_answer *answer = kit_checkpoint(kit);
-    assert_int_equal(answer->status.code, AQ_RPC_UNIMPLEMENTED);
-    assert_says(answer->status.message, "learner");
+    kit_assert_answered(answer, AQ_RPC_UNIMPLEMENTED, "learner");
 }
 
 TEST_IN(idle_kit, kit, without_a_run_status_is_unavailable_and_stop_works)
@@ -287,30 +282,9 @@ TEST_IN(idle_kit, kit, statistics_without_a_run_are_zero)
     kit_pass(kit, 10);
 }
 
-static void ignore_rejection(void *user, const char *peer, const aq_error *error)
-{
-    (void)user;
-    (void)peer;
-    (void)error;
-}
-
-static void ignore_stop(void *user, const char *peer, const char *reason)
-{
-    (void)user;
-    (void)peer;
-    (void)reason;
-}
-
-static void ignore_damage(void *user, const char *what)
-{
-    (void)user;
-    (void)what;
-}
-
 TEST(create_without_memory_fails_clean)
 {
-    const aq_replay_service_owner owner = {
-        .rejected = ignore_rejection, .damaged = ignore_damage, .stop = ignore_stop};
+    const aq_replay_service_owner owner = kit_owner(NULL, false);
     aq_replay_service *service;
     assert_made_despite_failures(service, aq_replay_service_create(&owner, 0, &service));
     aq_replay_service_destroy(service);

@@ -16,6 +16,7 @@ static char heavy[] = "heavy";
 /* main: prioritized; recent: the newest first; whole: sequences of 4; even: uniform; heavy:
  * prioritized, with no proportion to keep. */
 typedef service_kit tables_kit;
+#define tables_kit_teardown service_kit_teardown
 
 static void tables_kit_setup(tables_kit *kit)
 {
@@ -39,11 +40,6 @@ static void tables_kit_setup(tables_kit *kit)
     strcpy(settings.tables[4].name, heavy);
     kit_create(kit, false);
     kit_begin(kit, &settings);
-}
-
-static void tables_kit_teardown(tables_kit *kit)
-{
-    service_kit_teardown(kit);
 }
 
 static Actorq__V1__PrioritizeRequest priorities_of(uint64_t *items, float *values, size_t count)
@@ -173,8 +169,7 @@ TEST_IN(tables_kit, kit, a_table_of_another_name_is_not_found)
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
     sample.table = no_table;
     const kit_answer *answer = kit_sample(kit, &sample);
-    assert_int_equal(answer->status.code, AQ_RPC_NOT_FOUND);
-    assert_says(answer->status.message, no_table);
+    kit_assert_answered(answer, AQ_RPC_NOT_FOUND, no_table);
     Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
     request.table = no_table;
     answer = kit_prioritize(kit, &request);

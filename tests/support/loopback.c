@@ -1,16 +1,17 @@
 /*
  * A list of calls under way, each with its frames.
  */
-#include "tests/unit/replay/loopback.h"
+#include "tests/support/loopback.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static uint8_t *copy_of(const uint8_t *bytes, size_t size)
 {
-    uint8_t *copy = aq_alloc(size, 1);
+    uint8_t *copy = test_malloc(size);
     AQ_ASSERT(copy != NULL);
     memcpy(copy, bytes, size);
     return copy;
@@ -20,7 +21,7 @@ static int loopback_send(aq_rpc_channel *channel, const uint8_t *frame, size_t s
                          uint32_t timeout_ms, aq_rpc_answer_fn answer, void *user)
 {
     loopback *loop = (loopback *)channel;
-    loopback_passage *passage = aq_alloc(1, sizeof(*passage));
+    loopback_passage *passage = test_malloc(sizeof(*passage));
     loopback_passage **end = &loop->passages;
     (void)timeout_ms;
     AQ_ASSERT(passage != NULL);
@@ -39,6 +40,7 @@ void loopback_init(loopback *loop, aq_rpc_dispatcher *dispatcher)
     aq_rpc_channel_init(&loop->channel, LOOPBACK_FRAME_BYTES_MAX, 1);
     loop->channel.send = loopback_send;
     loop->dispatcher = dispatcher;
+    snprintf(loop->peer, sizeof(loop->peer), "tcp://10.0.0.9:4711");
 }
 
 static void on_reply(void *user, const uint8_t *frame, size_t size)
@@ -51,9 +53,9 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
 
 static void free_passage(loopback_passage *passage)
 {
-    aq_free(passage->request);
-    aq_free(passage->reply);
-    aq_free(passage);
+    test_free(passage->request);
+    test_free(passage->reply);
+    test_free(passage);
 }
 
 void loopback_pump(loopback *loop)
@@ -61,8 +63,8 @@ void loopback_pump(loopback *loop)
     for (loopback_passage *passage = loop->passages; passage != NULL; passage = passage->next) {
         if (!passage->dispatched) {
             passage->dispatched = 1;
-            aq_rpc_dispatch(loop->dispatcher, passage->request, passage->request_size,
-                            "tcp://10.0.0.9:4711", on_reply, passage);
+            aq_rpc_dispatch(loop->dispatcher, passage->request, passage->request_size, loop->peer,
+                            on_reply, passage);
         }
     }
     loopback_passage **at = &loop->passages;
@@ -86,6 +88,17 @@ size_t loopback_waiting(const loopback *loop)
         count++;
     }
     return count;
+}
+
+ProtobufCMessage *loopback_copy(const ProtobufCMessage *message)
+{
+    const size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = test_malloc(size + 1);
+    protobuf_c_message_pack(message, bytes);
+    ProtobufCMessage *copy = protobuf_c_message_unpack(message->descriptor, NULL, size, bytes);
+    test_free(bytes);
+    assert_non_null(copy);
+    return copy;
 }
 
 void loopback_fini(loopback *loop)
