@@ -350,6 +350,26 @@ TEST_IN(publication_desk, desk, a_version_in_another_format_goes_out_in_full)
     aq_publication_history_fini(&history);
 }
 
+TEST_IN(publication_desk, desk, a_change_that_is_no_smaller_than_the_version_goes_out_in_full)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_F32, 1);
+    aq_publication_history history;
+    config.full_period = 100;
+    aq_publication_history_init(&history, &config);
+    (void)publish_next(desk, &config, &history, 1);
+    /* All are alike now: a version says little, a change much. */
+    for (uint32_t i = 0; i < desk->kit.spec.layer_count; i++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&desk->kit.spec.layers[i]);
+        for (size_t k = 0; k < (size_t)matrix.rows * matrix.columns; k++) {
+            desk->kit.params.weight[i][k] = 0.5f;
+        }
+    }
+    assert_int_equal(publish_next(desk, &config, &history, 2)->delta.size, 0);
+    const aq_publication *same = publish_next(desk, &config, &history, 3);
+    assert_in_range(same->delta.size, 1, same->frame.size - 1);
+    aq_publication_history_fini(&history);
+}
+
 /* ---- what doesn't -------------------------------------------------------------------------- */
 
 static void refuse(publication_desk *desk, const char *words)

@@ -10,20 +10,15 @@
 
 #define TIMEOUT_NS INT64_C(1000)
 
-static int setup(void **state)
+static aq_coordinator *create(void)
 {
     aq_coordinator_config config = {.member_timeout_ns = TIMEOUT_NS, .env_steps_limit = 100};
     aq_coordinator *coordinator = NULL;
-    int rc = aq_coordinator_create(&config, 0, &coordinator);
-    *state = coordinator;
-    return rc;
+    assert_int_equal(aq_coordinator_create(&config, 0, &coordinator), 0);
+    return coordinator;
 }
 
-static int teardown(void **state)
-{
-    aq_coordinator_destroy(*state);
-    return 0;
-}
+#define TEST_OF_RUN(name) TEST_OF(name, aq_coordinator *run, create(), aq_coordinator_destroy)
 
 static aq_member_record wanted(enum aq_role role, uint64_t incarnation)
 {
@@ -55,7 +50,7 @@ static const aq_member_record *join(aq_coordinator *coordinator, enum aq_role ro
 
 /* ---- joining ------------------------------------------------------------------------------- */
 
-TEST_WITH(a_member_gets_a_number_and_a_slot_and_keeps_what_it_said, setup, teardown)
+TEST_OF_RUN(a_member_gets_a_number_and_a_slot_and_keeps_what_it_said)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *joined = NULL;
@@ -63,7 +58,7 @@ TEST_WITH(a_member_gets_a_number_and_a_slot_and_keeps_what_it_said, setup, teard
     strcpy(record.host, "ant");
     strcpy(record.address, "10.0.0.9:1");
 
-    assert_int_equal(aq_coordinator_join(*state, 77, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(run, 77, &record, &joined, replaced, NULL), 0);
     assert_int_equal(joined->member, 1);
     assert_int_equal(joined->slot, 0);
     assert_int_equal(joined->incarnation, 50);
@@ -72,362 +67,362 @@ TEST_WITH(a_member_gets_a_number_and_a_slot_and_keeps_what_it_said, setup, teard
     assert_string_equal(joined->address, "10.0.0.9:1");
     assert_int_equal(joined->joined_ns, 77);
     assert_int_equal(joined->heard_ns, 77);
-    assert_int_equal(aq_coordinator_member_count(*state), 1);
-    assert_int_equal(aq_coordinator_joined_total(*state), 1);
+    assert_int_equal(aq_coordinator_member_count(run), 1);
+    assert_int_equal(aq_coordinator_joined_total(run), 1);
 }
 
-TEST_WITH(a_repeated_join_is_the_same_member, setup, teardown)
+TEST_OF_RUN(a_repeated_join_is_the_same_member)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *again = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
-    uint64_t unique = join(*state, AQ_ROLE_ACTOR, 50)->unique;
-    assert_int_equal(aq_coordinator_join(*state, 90, &record, &again, replaced, NULL), 0);
+    uint64_t unique = join(run, AQ_ROLE_ACTOR, 50)->unique;
+    assert_int_equal(aq_coordinator_join(run, 90, &record, &again, replaced, NULL), 0);
     assert_int_equal(again->member, 1);
     assert_int_equal(again->unique, unique);
     assert_int_equal(again->heard_ns, 90);
     assert_int_equal(again->joined_ns, 0);
     assert_int_equal(replaced[0], 0);
-    assert_int_equal(aq_coordinator_member_count(*state), 1);
-    assert_int_equal(aq_coordinator_joined_total(*state), 1);
+    assert_int_equal(aq_coordinator_member_count(run), 1);
+    assert_int_equal(aq_coordinator_joined_total(run), 1);
 }
 
-TEST_WITH(an_incarnation_has_one_role, setup, teardown)
+TEST_OF_RUN(an_incarnation_has_one_role)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 50);
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
-    join(*state, AQ_ROLE_ACTOR, 50);
-    assert_refused(aq_coordinator_join(*state, 5, &record, &joined, replaced, &error), AQ_E_EXISTS,
+    join(run, AQ_ROLE_ACTOR, 50);
+    assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &error), AQ_E_EXISTS,
                    &error, "0000000000000032");
     assert_null(joined);
-    assert_int_equal(aq_coordinator_member_count(*state), 1);
-    assert_int_equal(aq_coordinator_shards_changed(*state), 0);
+    assert_int_equal(aq_coordinator_member_count(run), 1);
+    assert_int_equal(aq_coordinator_shards_changed(run), 0);
 }
 
-TEST_WITH(slots_are_counted_within_each_role, setup, teardown)
+TEST_OF_RUN(slots_are_counted_within_each_role)
 {
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 1)->slot, 0);
-    assert_int_equal(join(*state, AQ_ROLE_EVALUATOR, 2)->slot, 0);
-    assert_int_equal(join(*state, AQ_ROLE_REPLAY, 3)->slot, 0);
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 4)->slot, 1);
-    assert_int_equal(join(*state, AQ_ROLE_REPLAY, 5)->slot, 1);
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 1)->slot, 0);
+    assert_int_equal(join(run, AQ_ROLE_EVALUATOR, 2)->slot, 0);
+    assert_int_equal(join(run, AQ_ROLE_REPLAY, 3)->slot, 0);
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 4)->slot, 1);
+    assert_int_equal(join(run, AQ_ROLE_REPLAY, 5)->slot, 1);
 }
 
-TEST_WITH(the_lowest_free_slot_is_taken_first, setup, teardown)
+TEST_OF_RUN(the_lowest_free_slot_is_taken_first)
 {
     for (uint64_t i = 1; i <= 5; i++) {
-        assert_int_equal(join(*state, AQ_ROLE_ACTOR, i)->slot, i - 1);
+        assert_int_equal(join(run, AQ_ROLE_ACTOR, i)->slot, i - 1);
     }
-    assert_true(aq_coordinator_leave(*state, 4, 4));
-    assert_true(aq_coordinator_leave(*state, 2, 2));
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 6)->slot, 1);
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 7)->slot, 3);
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 8)->slot, 5);
+    assert_true(aq_coordinator_leave(run, 4, 4));
+    assert_true(aq_coordinator_leave(run, 2, 2));
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 6)->slot, 1);
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 7)->slot, 3);
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 8)->slot, 5);
 }
 
-TEST_WITH(a_member_of_an_earlier_life_keeps_number_and_slot, setup, teardown)
+TEST_OF_RUN(a_member_of_an_earlier_life_keeps_number_and_slot)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     record.member = 9;
     record.slot = 3;
 
-    const aq_member_record *joined = join_as(*state, &record);
+    const aq_member_record *joined = join_as(run, &record);
     assert_int_equal(joined->member, 9);
     assert_int_equal(joined->slot, 3);
-    joined = join(*state, AQ_ROLE_ACTOR, 51);
+    joined = join(run, AQ_ROLE_ACTOR, 51);
     assert_int_equal(joined->member, 10); /* numbers go on above it */
     assert_int_equal(joined->slot, 0);
 }
 
-TEST_WITH(a_number_or_slot_that_is_taken_is_replaced, setup, teardown)
+TEST_OF_RUN(a_number_or_slot_that_is_taken_is_replaced)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
-    join(*state, AQ_ROLE_ACTOR, 1);
+    join(run, AQ_ROLE_ACTOR, 1);
     record.member = 1;
     record.slot = 0;
 
-    const aq_member_record *joined = join_as(*state, &record);
+    const aq_member_record *joined = join_as(run, &record);
     assert_int_equal(joined->member, 2);
     assert_int_equal(joined->slot, 1);
 }
 
-TEST_WITH(numbers_stay_unique_whatever_members_claim, setup, teardown)
+TEST_OF_RUN(numbers_stay_unique_whatever_members_claim)
 {
     static const uint64_t claims[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 48,
                                       (UINT64_C(1) << 48) + 1, 1};
     for (uint64_t i = 0; i < 5; i++) {
         aq_member_record record = wanted(AQ_ROLE_ACTOR, 100 + i);
         record.member = claims[i];
-        join_as(*state, &record);
-        join(*state, AQ_ROLE_ACTOR, 200 + i);
+        join_as(run, &record);
+        join(run, AQ_ROLE_ACTOR, 200 + i);
     }
     for (size_t i = 0; i < 10; i++) {
-        uint64_t member = aq_coordinator_member_at(*state, i)->member;
+        uint64_t member = aq_coordinator_member_at(run, i)->member;
         assert_int_not_equal(member, 0); /* it stands for nobody */
         for (size_t k = 0; k < i; k++) {
-            assert_int_not_equal(aq_coordinator_member_at(*state, k)->member, member);
+            assert_int_not_equal(aq_coordinator_member_at(run, k)->member, member);
         }
     }
 }
 
-TEST_WITH(a_slot_that_can_not_be_is_not_taken_over, setup, teardown)
+TEST_OF_RUN(a_slot_that_can_not_be_is_not_taken_over)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     record.member = 5;
     record.slot = UINT32_MAX;
-    assert_int_equal(join_as(*state, &record)->slot, 0);
+    assert_int_equal(join_as(run, &record)->slot, 0);
     record = wanted(AQ_ROLE_ACTOR, 51);
     record.member = 6;
     record.slot = AQ_MEMBERS_MAX;
-    assert_int_equal(join_as(*state, &record)->slot, 1);
+    assert_int_equal(join_as(run, &record)->slot, 1);
 }
 
 /* ---- shards -------------------------------------------------------------------------------- */
 
-TEST_WITH(a_restarted_shard_takes_the_place_of_its_earlier_life, setup, teardown)
+TEST_OF_RUN(a_restarted_shard_takes_the_place_of_its_earlier_life)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
-    join(*state, AQ_ROLE_REPLAY, 1);
-    join(*state, AQ_ROLE_REPLAY, 2);
-    join(*state, AQ_ROLE_REPLAY, 3);
-    uint64_t changes = aq_coordinator_shards_changed(*state);
+    join(run, AQ_ROLE_REPLAY, 1);
+    join(run, AQ_ROLE_REPLAY, 2);
+    join(run, AQ_ROLE_REPLAY, 3);
+    uint64_t changes = aq_coordinator_shards_changed(run);
     record.incarnation = 20;
-    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(run, 5, &record, &joined, replaced, NULL), 0);
     assert_int_equal(replaced[0], 2);
     assert_int_equal(joined->incarnation, 20);
     assert_int_equal(joined->slot, 1);
-    assert_int_equal(aq_coordinator_member_count(*state), 3);
-    assert_int_equal(aq_coordinator_lost_total(*state), 1);
-    assert_true(aq_coordinator_shards_changed(*state) > changes);
-    assert_null(aq_coordinator_heartbeat(*state, 6, 2, 2));
+    assert_int_equal(aq_coordinator_member_count(run), 3);
+    assert_int_equal(aq_coordinator_lost_total(run), 1);
+    assert_true(aq_coordinator_shards_changed(run) > changes);
+    assert_null(aq_coordinator_heartbeat(run, 6, 2, 2));
 }
 
-TEST_WITH(a_store_that_moved_takes_its_own_place_and_that_of_the_address, setup, teardown)
+TEST_OF_RUN(a_store_that_moved_takes_its_own_place_and_that_of_the_address)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 3); /* at the address of the third */
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     for (uint64_t i = 1; i <= 4; i++) {
-        join(*state, AQ_ROLE_REPLAY, i);
+        join(run, AQ_ROLE_REPLAY, i);
     }
     record.incarnation = 20;
     record.store = 9002; /* with the store of the second */
-    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(run, 5, &record, &joined, replaced, NULL), 0);
     assert_int_equal(replaced[0] + replaced[1], 2 + 3);
     assert_int_equal(replaced[0] * replaced[1], 2 * 3);
     assert_int_equal(joined->slot, 1);
-    assert_int_equal(aq_coordinator_member_count(*state), 3);
+    assert_int_equal(aq_coordinator_member_count(run), 3);
     record = wanted(AQ_ROLE_REPLAY, 3);
     strcpy(record.rpc_url, "tcp://elsewhere:1"); /* the third is back */
-    assert_int_equal(join_as(*state, &record)->slot, 2);
+    assert_int_equal(join_as(run, &record)->slot, 2);
 }
 
-TEST_WITH(a_shard_that_lives_and_has_moved_is_listed_where_it_is, setup, teardown)
+TEST_OF_RUN(a_shard_that_lives_and_has_moved_is_listed_where_it_is)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
-    join(*state, AQ_ROLE_REPLAY, 1);
-    record.member = join(*state, AQ_ROLE_REPLAY, 2)->member;
-    const uint64_t changes = aq_coordinator_shards_changed(*state);
+    join(run, AQ_ROLE_REPLAY, 1);
+    record.member = join(run, AQ_ROLE_REPLAY, 2)->member;
+    const uint64_t changes = aq_coordinator_shards_changed(run);
     strcpy(record.rpc_url, "tcp://elsewhere:1");
-    const aq_member_record *joined = join_as(*state, &record);
+    const aq_member_record *joined = join_as(run, &record);
     assert_string_equal(joined->rpc_url, "tcp://elsewhere:1");
     assert_int_equal(joined->member, record.member);
     assert_int_equal(joined->slot, 1);
-    assert_int_equal(aq_coordinator_member_count(*state), 2);
-    assert_int_equal(aq_coordinator_lost_total(*state), 0);
-    assert_true(aq_coordinator_shards_changed(*state) > changes);
+    assert_int_equal(aq_coordinator_member_count(run), 2);
+    assert_int_equal(aq_coordinator_lost_total(run), 0);
+    assert_true(aq_coordinator_shards_changed(run) > changes);
 }
 
-TEST_WITH(a_shard_that_left_comes_back_to_its_slot, setup, teardown)
+TEST_OF_RUN(a_shard_that_left_comes_back_to_its_slot)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 1);
-    join(*state, AQ_ROLE_REPLAY, 1);
-    uint64_t member = join(*state, AQ_ROLE_REPLAY, 2)->member;
-    assert_true(aq_coordinator_leave(*state, 1, 1));
-    assert_int_equal(join(*state, AQ_ROLE_REPLAY, 3)->slot, 2); /* not that of the first */
-    assert_true(aq_coordinator_leave(*state, member, 2));
+    join(run, AQ_ROLE_REPLAY, 1);
+    uint64_t member = join(run, AQ_ROLE_REPLAY, 2)->member;
+    assert_true(aq_coordinator_leave(run, 1, 1));
+    assert_int_equal(join(run, AQ_ROLE_REPLAY, 3)->slot, 2); /* not that of the first */
+    assert_true(aq_coordinator_leave(run, member, 2));
     record.incarnation = 10;
     strcpy(record.rpc_url, "tcp://elsewhere:1");
-    assert_int_equal(join_as(*state, &record)->slot, 0);
+    assert_int_equal(join_as(run, &record)->slot, 0);
     record = wanted(AQ_ROLE_REPLAY, 2);
     record.incarnation = 20;
-    assert_int_equal(join_as(*state, &record)->slot, 1);
+    assert_int_equal(join_as(run, &record)->slot, 1);
 }
 
-TEST_WITH(actors_do_not_replace_one_another, setup, teardown)
+TEST_OF_RUN(actors_do_not_replace_one_another)
 {
-    join(*state, AQ_ROLE_ACTOR, 1);
-    join(*state, AQ_ROLE_ACTOR, 2); /* both without a URL */
-    assert_int_equal(aq_coordinator_member_count(*state), 2);
-    assert_int_equal(aq_coordinator_lost_total(*state), 0);
+    join(run, AQ_ROLE_ACTOR, 1);
+    join(run, AQ_ROLE_ACTOR, 2); /* both without a URL */
+    assert_int_equal(aq_coordinator_member_count(run), 2);
+    assert_int_equal(aq_coordinator_lost_total(run), 0);
 }
 
-TEST_WITH(only_shards_change_the_set_of_shards, setup, teardown)
+TEST_OF_RUN(only_shards_change_the_set_of_shards)
 {
-    join(*state, AQ_ROLE_ACTOR, 1);
-    join(*state, AQ_ROLE_EVALUATOR, 2);
-    assert_true(aq_coordinator_leave(*state, 1, 1));
-    assert_int_equal(aq_coordinator_shards_changed(*state), 0);
-    join(*state, AQ_ROLE_REPLAY, 3);
-    assert_int_equal(aq_coordinator_shards_changed(*state), 1);
-    assert_true(aq_coordinator_leave(*state, 3, 3));
-    assert_int_equal(aq_coordinator_shards_changed(*state), 2);
+    join(run, AQ_ROLE_ACTOR, 1);
+    join(run, AQ_ROLE_EVALUATOR, 2);
+    assert_true(aq_coordinator_leave(run, 1, 1));
+    assert_int_equal(aq_coordinator_shards_changed(run), 0);
+    join(run, AQ_ROLE_REPLAY, 3);
+    assert_int_equal(aq_coordinator_shards_changed(run), 1);
+    assert_true(aq_coordinator_leave(run, 3, 3));
+    assert_int_equal(aq_coordinator_shards_changed(run), 2);
 }
 
-TEST_WITH(one_shard_too_many_is_refused_and_a_restarted_one_is_not, setup, teardown)
+TEST_OF_RUN(one_shard_too_many_is_refused_and_a_restarted_one_is_not)
 {
     aq_member_record record;
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
-        join(*state, AQ_ROLE_REPLAY, i);
+        join(run, AQ_ROLE_REPLAY, i);
     }
     record = wanted(AQ_ROLE_REPLAY, 500);
-    assert_refused(aq_coordinator_join(*state, 0, &record, &joined, replaced, &error), AQ_E_FULL,
+    assert_refused(aq_coordinator_join(run, 0, &record, &joined, replaced, &error), AQ_E_FULL,
                    &error, "64 replay shards");
     assert_null(joined);
-    join(*state, AQ_ROLE_ACTOR, 600);
+    join(run, AQ_ROLE_ACTOR, 600);
 
     record = wanted(AQ_ROLE_REPLAY, 10);
     record.incarnation = 501;
     record.store = 501; /* in memory: another store, at the same address */
-    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(run, 0, &record, &joined, replaced, NULL), 0);
     assert_int_equal(replaced[0], 10);
     assert_int_equal(joined->slot, 9);
 }
 
 /* ---- being heard --------------------------------------------------------------------------- */
 
-TEST_WITH(a_heartbeat_needs_number_and_incarnation, setup, teardown)
+TEST_OF_RUN(a_heartbeat_needs_number_and_incarnation)
 {
-    join(*state, AQ_ROLE_ACTOR, 50);
-    assert_null(aq_coordinator_heartbeat(*state, 5, 2, 50));
-    assert_null(aq_coordinator_heartbeat(*state, 5, 1, 51));
-    const aq_member_record *heard = aq_coordinator_heartbeat(*state, 5, 1, 50);
+    join(run, AQ_ROLE_ACTOR, 50);
+    assert_null(aq_coordinator_heartbeat(run, 5, 2, 50));
+    assert_null(aq_coordinator_heartbeat(run, 5, 1, 51));
+    const aq_member_record *heard = aq_coordinator_heartbeat(run, 5, 1, 50);
     assert_non_null(heard);
     assert_int_equal(heard->heard_ns, 5);
 }
 
-TEST_WITH(a_member_is_lost_after_the_timeout_and_not_before, setup, teardown)
+TEST_OF_RUN(a_member_is_lost_after_the_timeout_and_not_before)
 {
     aq_member_record lost;
-    join(*state, AQ_ROLE_ACTOR, 50);
-    assert_non_null(aq_coordinator_heartbeat(*state, 10, 1, 50));
-    assert_false(aq_coordinator_expire(*state, 10 + TIMEOUT_NS, &lost));
-    assert_true(aq_coordinator_expire(*state, 11 + TIMEOUT_NS, &lost));
+    join(run, AQ_ROLE_ACTOR, 50);
+    assert_non_null(aq_coordinator_heartbeat(run, 10, 1, 50));
+    assert_false(aq_coordinator_expire(run, 10 + TIMEOUT_NS, &lost));
+    assert_true(aq_coordinator_expire(run, 11 + TIMEOUT_NS, &lost));
     assert_int_equal(lost.incarnation, 50);
-    assert_false(aq_coordinator_expire(*state, 11 + TIMEOUT_NS, &lost));
-    assert_int_equal(aq_coordinator_member_count(*state), 0);
-    assert_int_equal(aq_coordinator_lost_total(*state), 1);
-    assert_null(aq_coordinator_heartbeat(*state, 12 + TIMEOUT_NS, 1, 50));
+    assert_false(aq_coordinator_expire(run, 11 + TIMEOUT_NS, &lost));
+    assert_int_equal(aq_coordinator_member_count(run), 0);
+    assert_int_equal(aq_coordinator_lost_total(run), 1);
+    assert_null(aq_coordinator_heartbeat(run, 12 + TIMEOUT_NS, 1, 50));
 }
 
-TEST_WITH(what_nobody_could_hear_is_no_silence, setup, teardown)
+TEST_OF_RUN(what_nobody_could_hear_is_no_silence)
 {
     aq_member_record lost;
-    join(*state, AQ_ROLE_ACTOR, 50);
-    join(*state, AQ_ROLE_ACTOR, 51);
-    assert_non_null(aq_coordinator_heartbeat(*state, 10, 1, 50));
-    assert_non_null(aq_coordinator_heartbeat(*state, 900, 2, 51));
-    aq_coordinator_was_deaf(*state, 1000, 500);
-    assert_int_equal(aq_coordinator_member_at(*state, 0)->heard_ns, 510);
-    assert_int_equal(aq_coordinator_member_at(*state, 1)->heard_ns, 1000);
-    assert_false(aq_coordinator_expire(*state, 510 + TIMEOUT_NS, &lost));
-    assert_true(aq_coordinator_expire(*state, 511 + TIMEOUT_NS, &lost));
+    join(run, AQ_ROLE_ACTOR, 50);
+    join(run, AQ_ROLE_ACTOR, 51);
+    assert_non_null(aq_coordinator_heartbeat(run, 10, 1, 50));
+    assert_non_null(aq_coordinator_heartbeat(run, 900, 2, 51));
+    aq_coordinator_was_deaf(run, 1000, 500);
+    assert_int_equal(aq_coordinator_member_at(run, 0)->heard_ns, 510);
+    assert_int_equal(aq_coordinator_member_at(run, 1)->heard_ns, 1000);
+    assert_false(aq_coordinator_expire(run, 510 + TIMEOUT_NS, &lost));
+    assert_true(aq_coordinator_expire(run, 511 + TIMEOUT_NS, &lost));
     assert_int_equal(lost.incarnation, 50);
 }
 
-TEST_WITH(all_that_fell_silent_are_lost_and_the_others_stay, setup, teardown)
+TEST_OF_RUN(all_that_fell_silent_are_lost_and_the_others_stay)
 {
     aq_member_record lost;
     uint64_t sum = 0;
     for (uint64_t i = 1; i <= 9; i++) {
-        join(*state, i % 3 == 0 ? AQ_ROLE_REPLAY : AQ_ROLE_ACTOR, i);
+        join(run, i % 3 == 0 ? AQ_ROLE_REPLAY : AQ_ROLE_ACTOR, i);
     }
     for (uint64_t i = 2; i <= 9; i += 2) {
-        assert_non_null(aq_coordinator_heartbeat(*state, TIMEOUT_NS, i, i));
+        assert_non_null(aq_coordinator_heartbeat(run, TIMEOUT_NS, i, i));
     }
-    uint64_t changes = aq_coordinator_shards_changed(*state);
-    while (aq_coordinator_expire(*state, TIMEOUT_NS + 1, &lost)) {
+    uint64_t changes = aq_coordinator_shards_changed(run);
+    while (aq_coordinator_expire(run, TIMEOUT_NS + 1, &lost)) {
         sum += lost.incarnation;
     }
     assert_int_equal(sum, 1 + 3 + 5 + 7 + 9);
-    assert_int_equal(aq_coordinator_member_count(*state), 4);
-    assert_int_equal(aq_coordinator_shards_changed(*state), changes + 2); /* 3 and 9 */
+    assert_int_equal(aq_coordinator_member_count(run), 4);
+    assert_int_equal(aq_coordinator_shards_changed(run), changes + 2); /* 3 and 9 */
     for (uint64_t i = 2; i <= 9; i += 2) {
-        assert_non_null(aq_coordinator_heartbeat(*state, TIMEOUT_NS, i, i));
+        assert_non_null(aq_coordinator_heartbeat(run, TIMEOUT_NS, i, i));
     }
 }
 
-TEST_WITH(who_was_lost_joins_again_as_the_same, setup, teardown)
+TEST_OF_RUN(who_was_lost_joins_again_as_the_same)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 51);
     aq_member_record lost;
-    join(*state, AQ_ROLE_ACTOR, 50);
-    join(*state, AQ_ROLE_ACTOR, 51);
-    while (aq_coordinator_expire(*state, TIMEOUT_NS + 1, &lost)) {
+    join(run, AQ_ROLE_ACTOR, 50);
+    join(run, AQ_ROLE_ACTOR, 51);
+    while (aq_coordinator_expire(run, TIMEOUT_NS + 1, &lost)) {
     }
     record.member = 2;
     record.slot = 1;
-    const aq_member_record *again = join_as(*state, &record);
+    const aq_member_record *again = join_as(run, &record);
     assert_int_equal(again->member, 2);
     assert_int_equal(again->slot, 1);
-    assert_int_equal(aq_coordinator_joined_total(*state), 3);
+    assert_int_equal(aq_coordinator_joined_total(run), 3);
 }
 
-TEST_WITH(a_member_leaves_once, setup, teardown)
+TEST_OF_RUN(a_member_leaves_once)
 {
-    join(*state, AQ_ROLE_ACTOR, 50);
-    assert_false(aq_coordinator_leave(*state, 2, 50));
-    assert_false(aq_coordinator_leave(*state, 1, 51));
-    assert_true(aq_coordinator_leave(*state, 1, 50));
-    assert_false(aq_coordinator_leave(*state, 1, 50));
-    assert_int_equal(aq_coordinator_lost_total(*state), 0);
+    join(run, AQ_ROLE_ACTOR, 50);
+    assert_false(aq_coordinator_leave(run, 2, 50));
+    assert_false(aq_coordinator_leave(run, 1, 51));
+    assert_true(aq_coordinator_leave(run, 1, 50));
+    assert_false(aq_coordinator_leave(run, 1, 50));
+    assert_int_equal(aq_coordinator_lost_total(run), 0);
 }
 
 /* ---- limits and memory --------------------------------------------------------------------- */
 
-TEST_WITH(one_member_too_many_is_refused, setup, teardown)
+TEST_OF_RUN(one_member_too_many_is_refused)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 1 << 20);
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_MEMBERS_MAX; i++) {
-        assert_int_equal(join(*state, i % 2 ? AQ_ROLE_ACTOR : AQ_ROLE_EVALUATOR, i)->slot,
+        assert_int_equal(join(run, i % 2 ? AQ_ROLE_ACTOR : AQ_ROLE_EVALUATOR, i)->slot,
                          (i - 1) / 2);
     }
-    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, replaced, &error), AQ_E_FULL);
+    assert_int_equal(aq_coordinator_join(run, 0, &record, &joined, replaced, &error), AQ_E_FULL);
     assert_null(joined);
     assert_says(error.text, "16384");
-    assert_true(aq_coordinator_leave(*state, 7, 7));
-    assert_int_equal(join(*state, AQ_ROLE_ACTOR, 1 << 20)->slot, 3);
+    assert_true(aq_coordinator_leave(run, 7, 7));
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 1 << 20)->slot, 3);
 }
 
-TEST_WITH(a_join_without_memory_changes_nothing, setup, teardown)
+TEST_OF_RUN(a_join_without_memory_changes_nothing)
 {
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     for (uint64_t i = 1; i <= 40; i++) {
         aq_member_record record = wanted(AQ_ROLE_ACTOR, i);
-        size_t count = aq_coordinator_member_count(*state);
+        size_t count = aq_coordinator_member_count(run);
         aq_memory_fail_at(1, 0);
-        int rc = aq_coordinator_join(*state, 0, &record, &joined, replaced, NULL);
+        int rc = aq_coordinator_join(run, 0, &record, &joined, replaced, NULL);
         aq_memory_fail_at(0, 0);
         if (rc != 0) {
             assert_int_equal(rc, AQ_E_NOMEM);
             assert_true(count == 0 || count == 16 || count == 32); /* where it grows */
-            assert_int_equal(aq_coordinator_member_count(*state), count);
-            join(*state, AQ_ROLE_ACTOR, i);
+            assert_int_equal(aq_coordinator_member_count(run), count);
+            join(run, AQ_ROLE_ACTOR, i);
         }
-        assert_non_null(aq_coordinator_heartbeat(*state, 0, i, i));
+        assert_non_null(aq_coordinator_heartbeat(run, 0, i, i));
     }
-    assert_int_equal(aq_coordinator_joined_total(*state), 40);
+    assert_int_equal(aq_coordinator_joined_total(run), 40);
 }
 
 TEST(create_survives_a_failed_allocation)

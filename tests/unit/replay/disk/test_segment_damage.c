@@ -182,3 +182,42 @@ TEST_IN(small_store, kit, a_compressed_record_is_checked_like_any_other)
     assert_true(segment_harvest_has(&kit->harvest, 1));
     assert_true(segment_harvest_has(&kit->harvest, 3));
 }
+
+TEST_IN(small_store, kit, a_record_that_was_read_is_not_taken_again)
+{
+    size_t size;
+    segment_kit_live(kit, 3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
+    uint8_t *twice = aq_alloc(1, size + RECORD_BYTES);
+    memcpy(twice, bytes, size);
+    memcpy(twice + size, bytes + size - RECORD_BYTES, RECORD_BYTES);
+    segment_kit_file_put(segment_kit_segment(kit, 1), twice, size + RECORD_BYTES);
+    segment_kit_reopen(kit);
+    segment_harvest_assert_range(&kit->harvest, 1, 3);
+    assert_true(segment_harvest_says(&kit->harvest, "record 3 after 3 is left out"));
+    aq_free(twice);
+    aq_free(bytes);
+}
+
+TEST_IN(small_store, kit, a_record_with_flags_that_nobody_knows_is_left_out)
+{
+    aq_scan_step step = {.offset = AQ_FILE_HEADER_BYTES};
+    const uint32_t salt = aq_record_salt(SEGMENT_KIT_STORE, 1);
+    size_t size;
+    kit->config.compressed = true;
+    kit->frame_bytes = 5000;
+    segment_kit_live(kit, 1);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
+    do {
+        step = aq_segment_scan(bytes, size, salt, step.offset + step.size);
+        assert_int_equal(step.kind, AQ_SCAN_RECORD);
+    } while (step.record.kind != AQ_RECORD_FRAME);
+    assert_int_equal(step.record.flags, AQ_RECORD_ZSTD);
+    step.record.flags |= 0x80; /* and it is good otherwise */
+    aq_record_encode(&step.record, salt, bytes + step.offset);
+    segment_kit_file_put(segment_kit_segment(kit, 1), bytes, size);
+    segment_kit_reopen(kit);
+    assert_int_equal(kit->harvest.count, 0);
+    assert_true(segment_harvest_says(&kit->harvest, "record 1 can't be unpacked"));
+    aq_free(bytes);
+}

@@ -160,6 +160,12 @@ TEST(more_actors_than_can_be_tracked_are_refused_in_words)
     }
     aq_credit_call call = {8192, 1, 0, 0, 0, 0};
     assert_refused(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL, &error, "actor 8192");
+    enum aq_replay_verdict verdict = AQ_REPLAY_GAP;
+    aq_experience message = kit_message(8192, 1, 0, 0, 8);
+    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &error),
+                   AQ_E_FULL, &error, "actor 8192");
+    assert_int_equal(verdict, AQ_REPLAY_GAP);
+    assert_int_equal(aq_replay_core_counters(core).stored, 0);
     assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
 }
 

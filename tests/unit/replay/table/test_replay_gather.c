@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "replay/table/chunk_items.h"
 #include "replay/table/replay_gather.h"
 #include "tests/support/test.h"
@@ -19,13 +20,25 @@ typedef struct gathering {
     aq_batch *batch;
 } gathering;
 
-static void open_with(gathering *it, const aq_table_spec *spec, const aq_layout *layout,
-                      const table_kit_piece *pieces, uint32_t count, uint32_t rows)
+static void close_it(void *user)
 {
+    gathering *it = user;
+    aq_batch_destroy(it->batch);
+    aq_chunk_ring_fini(&it->ring);
+    aq_arrival_unref(it->arrival);
+    aq_free(it);
+}
+
+static gathering *gathering_of(const aq_table_spec *spec, const aq_layout *layout,
+                               const table_kit_piece *pieces, uint32_t count, uint32_t rows)
+{
+    gathering *it = aq_alloc(1, sizeof(*it));
+    assert_non_null(it);
     it->layout = *layout;
     it->spec = *spec;
     it->arrival = table_kit_arrival(layout, pieces, count);
     assert_int_equal(aq_chunk_ring_init(&it->ring), 0);
+    at_end(close_it, it);
     for (uint32_t i = 0; i < count; i++) {
         const aq_chunk_view *view = &it->arrival->chunks[i];
         uint32_t items = aq_chunk_items_count(spec, layout, view);
@@ -36,13 +49,7 @@ static void open_with(gathering *it, const aq_table_spec *spec, const aq_layout 
     }
     assert_int_equal(aq_batch_create(layout, spec->sequence_length, rows, &it->batch), 0);
     memset(it->batch->obs, 0x77, (size_t)rows * layout->columns[AQ_COLUMN_OBS].bytes);
-}
-
-static void close_it(gathering *it)
-{
-    aq_batch_destroy(it->batch);
-    aq_chunk_ring_fini(&it->ring);
-    aq_arrival_unref(it->arrival);
+    return it;
 }
 
 static void gather(gathering *it, const uint64_t *items, uint32_t rows, float discount)
@@ -61,17 +68,15 @@ static gathered gather_one(const table_kit_piece *piece, uint64_t item)
 {
     aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
-    gathering it;
     gathered row;
-    open_with(&it, &spec, &layout, piece, 1, 1);
-    gather(&it, &item, 1, 0.5f);
-    row.reward = it.batch->reward[0];
-    row.bootstrap = it.batch->bootstrap[0];
-    row.version = it.batch->version[0];
-    memcpy(row.obs, it.batch->obs, sizeof(row.obs));
-    memcpy(&row.next_obs, it.batch->next_obs, sizeof(float));
-    memcpy(&row.action, it.batch->action, sizeof(uint32_t));
-    close_it(&it);
+    gathering *it = gathering_of(&spec, &layout, piece, 1, 1);
+    gather(it, &item, 1, 0.5f);
+    row.reward = it->batch->reward[0];
+    row.bootstrap = it->batch->bootstrap[0];
+    row.version = it->batch->version[0];
+    memcpy(row.obs, it->batch->obs, sizeof(row.obs));
+    memcpy(&row.next_obs, it->batch->next_obs, sizeof(float));
+    memcpy(&row.action, it->batch->action, sizeof(uint32_t));
     return row;
 }
 
@@ -127,16 +132,14 @@ TEST(a_table_of_fewer_steps_than_the_span_folds_its_own)
 {
     aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
-    gathering it;
     spec.n_step = 1;
-    open_with(&it, &spec, &layout, &goes_on, 1, 1);
-    gather(&it, (const uint64_t[]){5}, 1, 0.5f);
+    gathering *it = gathering_of(&spec, &layout, &goes_on, 1, 1);
+    gather(it, (const uint64_t[]){5}, 1, 0.5f);
     float next;
-    memcpy(&next, it.batch->next_obs, sizeof(next));
+    memcpy(&next, it->batch->next_obs, sizeof(next));
     assert_true(next == 106.0f);
-    assert_true(it.batch->reward[0] == 105.0f);
-    assert_true(it.batch->bootstrap[0] == 0.5f);
-    close_it(&it);
+    assert_true(it->batch->reward[0] == 105.0f);
+    assert_true(it->batch->bootstrap[0] == 0.5f);
 }
 
 TEST(draws_are_counted_by_chunk)
@@ -144,12 +147,10 @@ TEST(draws_are_counted_by_chunk)
     aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     const table_kit_piece pieces[] = {terminated, terminated};
-    gathering it;
-    open_with(&it, &spec, &layout, pieces, 2, 4);
-    gather(&it, (const uint64_t[]){0, 3, 3, 9}, 4, 1.0f);
-    assert_int_equal(aq_chunk_ring_slot(&it.ring, 0)->draws, 3);
-    assert_int_equal(aq_chunk_ring_slot(&it.ring, 1)->draws, 1);
-    close_it(&it);
+    gathering *it = gathering_of(&spec, &layout, pieces, 2, 4);
+    gather(it, (const uint64_t[]){0, 3, 3, 9}, 4, 1.0f);
+    assert_int_equal(aq_chunk_ring_slot(&it->ring, 0)->draws, 3);
+    assert_int_equal(aq_chunk_ring_slot(&it->ring, 1)->draws, 1);
 }
 
 /* Rows of many sizes, aligned and not, against a plain fold. */
@@ -160,7 +161,6 @@ static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, u
                                              chunk_box(AQ_DTYPE_U8, action_bytes), 8, 24);
     aq_table_spec spec = table_kit_spec();
     table_kit_piece pieces[CHUNKS];
-    gathering it;
     spec.n_step = n_step;
     for (uint64_t i = 0; i < CHUNKS; i++) {
         uint64_t end = aq_rng_below(rng, 3);
@@ -169,32 +169,31 @@ static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, u
                                       .terminated = end == 1,
                                       .truncated = end == 2};
     }
-    open_with(&it, &spec, &layout, pieces, CHUNKS, ROWS);
+    gathering *it = gathering_of(&spec, &layout, pieces, CHUNKS, ROWS);
     uint64_t items[ROWS];
     for (uint32_t i = 0; i < ROWS; i++) {
-        items[i] = aq_rng_below(rng, aq_chunk_ring_end_item(&it.ring));
+        items[i] = aq_rng_below(rng, aq_chunk_ring_end_item(&it->ring));
     }
-    gather(&it, items, ROWS, 0.97f);
+    gather(it, items, ROWS, 0.97f);
     for (uint32_t i = 0; i < ROWS; i++) {
-        uint64_t ordinal = aq_chunk_ring_find(&it.ring, items[i]);
-        const aq_chunk_slot *slot = aq_chunk_ring_slot(&it.ring, ordinal);
+        uint64_t ordinal = aq_chunk_ring_find(&it->ring, items[i]);
+        const aq_chunk_slot *slot = aq_chunk_ring_slot(&it->ring, ordinal);
         uint32_t row = (uint32_t)(items[i] - slot->first_item);
         float reward, bootstrap;
         uint32_t next;
         chunk_fold(slot->view, n_step, row, 0.97f, &reward, &bootstrap, &next);
-        assert_true(it.batch->reward[i] == reward);
-        assert_true(it.batch->bootstrap[i] == bootstrap);
-        assert_int_equal(it.batch->version[i], aq_chunk_view_version(slot->view, row));
+        assert_true(it->batch->reward[i] == reward);
+        assert_true(it->batch->bootstrap[i] == bootstrap);
+        assert_int_equal(it->batch->version[i], aq_chunk_view_version(slot->view, row));
         const uint8_t *obs = aq_chunk_view_column(slot->view, AQ_COLUMN_OBS);
         const uint8_t *action = aq_chunk_view_column(slot->view, AQ_COLUMN_ACTION);
-        assert_memory_equal(it.batch->obs + (size_t)i * obs_bytes, obs + (size_t)row * obs_bytes,
+        assert_memory_equal(it->batch->obs + (size_t)i * obs_bytes, obs + (size_t)row * obs_bytes,
                             obs_bytes);
-        assert_memory_equal(it.batch->next_obs + (size_t)i * obs_bytes,
+        assert_memory_equal(it->batch->next_obs + (size_t)i * obs_bytes,
                             obs + (size_t)next * obs_bytes, obs_bytes);
-        assert_memory_equal(it.batch->action + (size_t)i * action_bytes,
+        assert_memory_equal(it->batch->action + (size_t)i * action_bytes,
                             action + (size_t)row * action_bytes, action_bytes);
     }
-    close_it(&it);
 }
 
 TEST(rows_of_all_sizes_agree_with_a_plain_fold)
@@ -231,17 +230,15 @@ TEST(an_item_has_what_was_recorded_and_of_boundaries_what_it_leads_to)
 {
     aq_layout layout = table_kit_layout();
     const aq_table_spec spec = table_kit_spec();
-    gathering it;
     record_two(&layout);
-    open_with(&it, &spec, &layout, &terminated, 1, 1);
-    gather(&it, (const uint64_t[]){6}, 1, 0.5f);
-    assert_int_equal(it.batch->column_count, AQ_BATCH_RECORDED + 4);
-    assert_true(recorded_at(it.batch, 0, 0) == 106.5f);
-    assert_int_equal(it.batch->columns[AQ_BATCH_RECORDED + 1].values, 0); /* no next noise */
-    assert_true(recorded_at(it.batch, 2, 0) == 106.5f);
-    assert_string_equal(it.batch->columns[AQ_BATCH_RECORDED + 3].is.name, "next_hidden");
-    assert_true(recorded_at(it.batch, 3, 0) == 108.5f);
-    close_it(&it);
+    gathering *it = gathering_of(&spec, &layout, &terminated, 1, 1);
+    gather(it, (const uint64_t[]){6}, 1, 0.5f);
+    assert_int_equal(it->batch->column_count, AQ_BATCH_RECORDED + 4);
+    assert_true(recorded_at(it->batch, 0, 0) == 106.5f);
+    assert_int_equal(it->batch->columns[AQ_BATCH_RECORDED + 1].values, 0); /* no next noise */
+    assert_true(recorded_at(it->batch, 2, 0) == 106.5f);
+    assert_string_equal(it->batch->columns[AQ_BATCH_RECORDED + 3].is.name, "next_hidden");
+    assert_true(recorded_at(it->batch, 3, 0) == 108.5f);
 }
 
 /* ---- sequences ----------------------------------------------------------------------------- */
@@ -277,23 +274,21 @@ TEST(a_sequence_has_all_its_steps)
     const aq_table_spec spec = sequence_spec();
     const aq_layout layout = sequence_layout();
     const table_kit_piece piece = {.step = 100, .length = 12};
-    gathering it;
-    open_with(&it, &spec, &layout, &piece, 1, 2);
-    assert_int_equal(aq_chunk_ring_end_item(&it.ring), 3); /* rows 0, 3, 6 */
-    gather(&it, (const uint64_t[]){2, 1}, 2, 0.5f);
+    gathering *it = gathering_of(&spec, &layout, &piece, 1, 2);
+    assert_int_equal(aq_chunk_ring_end_item(&it->ring), 3); /* rows 0, 3, 6 */
+    gather(it, (const uint64_t[]){2, 1}, 2, 0.5f);
     for (uint32_t row = 0; row < 2; row++) {
         uint32_t first = row == 0 ? 106 : 103;
-        assert_int_equal(it.batch->length[row], STEPS);
+        assert_int_equal(it->batch->length[row], STEPS);
         for (uint32_t i = 0; i < STEPS; i++) {
-            assert_true(it.batch->reward[row * STEPS + i] == (float)(first + i));
-            assert_true(it.batch->bootstrap[row * STEPS + i] == 0.5f);
-            assert_int_equal(it.batch->version[row * STEPS + i], first + i);
+            assert_true(it->batch->reward[row * STEPS + i] == (float)(first + i));
+            assert_true(it->batch->bootstrap[row * STEPS + i] == 0.5f);
+            assert_int_equal(it->batch->version[row * STEPS + i], first + i);
         }
         for (uint32_t i = 0; i <= STEPS; i++) {
-            assert_true(obs_at(it.batch, row, i) == (float)(first + i));
+            assert_true(obs_at(it->batch, row, i) == (float)(first + i));
         }
     }
-    close_it(&it);
 }
 
 TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
@@ -303,28 +298,26 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
     for (int end = 0; end < 2; end++) {
         const table_kit_piece piece = {
             .step = 100, .length = 11, .terminated = end == 0, .truncated = end == 1};
-        gathering it;
-        open_with(&it, &spec, &layout, &piece, 1, 1);
-        assert_int_equal(aq_chunk_ring_end_item(&it.ring), 4); /* rows 0, 3, 6, 9 */
-        memset(it.batch->reward, 0x77, STEPS * sizeof(float));
-        memset(it.batch->bootstrap, 0x77, STEPS * sizeof(float));
-        memset(it.batch->version, 0x77, STEPS * sizeof(uint32_t));
-        memset(it.batch->action, 0x77, (size_t)STEPS * layout.columns[AQ_COLUMN_ACTION].bytes);
-        memset(it.batch->obs, 0x77, (STEPS + 1) * (size_t)layout.columns[AQ_COLUMN_OBS].bytes);
-        gather(&it, (const uint64_t[]){3}, 1, 0.5f);
-        assert_int_equal(it.batch->length[0], 2);
-        assert_true(it.batch->reward[1] == 110.0f && it.batch->reward[2] == 0.0f);
-        assert_true(it.batch->bootstrap[0] == 0.5f);
-        assert_true(it.batch->bootstrap[1] == (end == 0 ? 0.0f : 0.5f));
-        assert_true(it.batch->bootstrap[2] == 0.0f && it.batch->bootstrap[3] == 0.0f);
-        assert_true(obs_at(it.batch, 0, 2) == 111.0f); /* after the last transition */
-        assert_true(obs_at(it.batch, 0, 3) == 0.0f && obs_at(it.batch, 0, 4) == 0.0f);
-        assert_int_equal(it.batch->version[3], 0);
+        gathering *it = gathering_of(&spec, &layout, &piece, 1, 1);
+        assert_int_equal(aq_chunk_ring_end_item(&it->ring), 4); /* rows 0, 3, 6, 9 */
+        memset(it->batch->reward, 0x77, STEPS * sizeof(float));
+        memset(it->batch->bootstrap, 0x77, STEPS * sizeof(float));
+        memset(it->batch->version, 0x77, STEPS * sizeof(uint32_t));
+        memset(it->batch->action, 0x77, (size_t)STEPS * layout.columns[AQ_COLUMN_ACTION].bytes);
+        memset(it->batch->obs, 0x77, (STEPS + 1) * (size_t)layout.columns[AQ_COLUMN_OBS].bytes);
+        gather(it, (const uint64_t[]){3}, 1, 0.5f);
+        assert_int_equal(it->batch->length[0], 2);
+        assert_true(it->batch->reward[1] == 110.0f && it->batch->reward[2] == 0.0f);
+        assert_true(it->batch->bootstrap[0] == 0.5f);
+        assert_true(it->batch->bootstrap[1] == (end == 0 ? 0.0f : 0.5f));
+        assert_true(it->batch->bootstrap[2] == 0.0f && it->batch->bootstrap[3] == 0.0f);
+        assert_true(obs_at(it->batch, 0, 2) == 111.0f); /* after the last transition */
+        assert_true(obs_at(it->batch, 0, 3) == 0.0f && obs_at(it->batch, 0, 4) == 0.0f);
+        assert_int_equal(it->batch->version[3], 0);
         uint32_t action;
-        memcpy(&action, it.batch->action + 2 * layout.columns[AQ_COLUMN_ACTION].bytes,
+        memcpy(&action, it->batch->action + 2 * layout.columns[AQ_COLUMN_ACTION].bytes,
                sizeof(action));
         assert_int_equal(action, 0);
-        close_it(&it);
     }
 }
 
@@ -344,16 +337,14 @@ TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
                                       .terminated = i == 3};
         first += length - (STEPS - 1);
     }
-    gathering it;
-    open_with(&it, &spec, &layout, pieces, 4, 10);
-    assert_int_equal(aq_chunk_ring_end_item(&it.ring), 10); /* 0, 3, ... 27 */
+    gathering *it = gathering_of(&spec, &layout, pieces, 4, 10);
+    assert_int_equal(aq_chunk_ring_end_item(&it->ring), 10); /* 0, 3, ... 27 */
     const uint64_t items[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    gather(&it, items, 10, 0.5f);
+    gather(it, items, 10, 0.5f);
     for (uint32_t i = 0; i < 10; i++) {
-        assert_int_equal(it.batch->version[i * STEPS], 3 * i);
-        assert_int_equal(it.batch->length[i], i < 9 ? 4 : 3);
+        assert_int_equal(it->batch->version[i * STEPS], 3 * i);
+        assert_int_equal(it->batch->length[i], i < 9 ? 4 : 3);
     }
-    close_it(&it);
 }
 
 TEST(a_sequence_has_what_was_recorded_and_zeros_beyond_its_end)
@@ -361,14 +352,12 @@ TEST(a_sequence_has_what_was_recorded_and_zeros_beyond_its_end)
     const aq_table_spec spec = sequence_spec();
     const table_kit_piece piece = {.step = 100, .length = 11, .terminated = true};
     aq_layout layout = sequence_layout();
-    gathering it;
     record_two(&layout);
-    open_with(&it, &spec, &layout, &piece, 1, 1);
-    gather(&it, (const uint64_t[]){3}, 1, 0.5f);
-    assert_int_equal(it.batch->length[0], 2);
-    assert_true(recorded_at(it.batch, 0, 1) == 110.5f && recorded_at(it.batch, 0, 2) == 0.0f);
-    assert_true(recorded_at(it.batch, 2, 2) == 111.5f && recorded_at(it.batch, 2, 3) == 0.0f);
-    close_it(&it);
+    gathering *it = gathering_of(&spec, &layout, &piece, 1, 1);
+    gather(it, (const uint64_t[]){3}, 1, 0.5f);
+    assert_int_equal(it->batch->length[0], 2);
+    assert_true(recorded_at(it->batch, 0, 1) == 110.5f && recorded_at(it->batch, 0, 2) == 0.0f);
+    assert_true(recorded_at(it->batch, 2, 2) == 111.5f && recorded_at(it->batch, 2, 3) == 0.0f);
 }
 
 TEST(a_chunk_may_hold_no_sequence)
