@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "common/base/memory.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"
 
@@ -66,10 +67,20 @@ static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
     return train;
 }
 
-void net_fixture_init(net_fixture *fixture, const aq_net_spec *spec, aq_fake_quant quant,
-                      uint64_t seed)
+static void drop_fixture(void *user)
 {
-    memset(fixture, 0, sizeof(*fixture));
+    net_fixture *fixture = user;
+    aq_net_train_destroy(fixture->train);
+    aq_params_fini(&fixture->gradient);
+    aq_params_fini(&fixture->params);
+    aq_free(fixture);
+}
+
+net_fixture *net_fixture_of(const aq_net_spec *spec, aq_fake_quant quant, uint64_t seed)
+{
+    net_fixture *fixture = aq_alloc(1, sizeof(*fixture));
+    assert_non_null(fixture);
+    at_end(drop_fixture, fixture);
     fixture->spec = *spec;
     fixture->quant = quant;
     assert_int_equal(aq_params_init(spec, &fixture->params), 0);
@@ -84,13 +95,7 @@ void net_fixture_init(net_fixture *fixture, const aq_net_spec *spec, aq_fake_qua
         fixture->input[i] = (float)aq_rng_normal(&rng);
         fixture->d_out[i] = (float)aq_rng_normal(&rng);
     }
-}
-
-void net_fixture_fini(net_fixture *fixture)
-{
-    aq_net_train_destroy(fixture->train);
-    aq_params_fini(&fixture->gradient);
-    aq_params_fini(&fixture->params);
+    return fixture;
 }
 
 static double activate(uint32_t activation, double z)

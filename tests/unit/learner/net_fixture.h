@@ -41,10 +41,8 @@ typedef struct net_shape {
 
 net_shape net_random_shape(enum aq_activation activation, uint64_t seed);
 
-/* Quantized from the start when `quant` has bits. */
-void net_fixture_init(net_fixture *fixture, const aq_net_spec *spec, aq_fake_quant quant,
-                      uint64_t seed);
-void net_fixture_fini(net_fixture *fixture);
+/* Quantized from the start when `quant` has bits. It goes when the test ends. */
+net_fixture *net_fixture_of(const aq_net_spec *spec, aq_fake_quant quant, uint64_t seed);
 aq_net_spec net_spec_of(const net_shape *shape);
 
 /* Fails the test unless backward over the first `rows` of NET_ROWS rows agrees with differences of

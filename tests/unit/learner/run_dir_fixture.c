@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/parse.h"
@@ -149,4 +151,13 @@ void fixture_assert_checkpoint(const aq_checkpoint *checkpoint, uint64_t step)
             assert_true(values[i] == number_of(step, a, i));
         }
     }
+}
+
+void fixture_limit_file_size(size_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

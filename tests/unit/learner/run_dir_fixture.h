@@ -33,6 +33,9 @@ extern const aq_metric_list fixture_metrics;
 size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max);
 void fixture_write_bytes(const char *path, const void *bytes, size_t size);
 
+/* Files may not become larger than this; 0 lifts the limit. */
+void fixture_limit_file_size(size_t bytes);
+
 /* A checkpoint of step `step` of a network 4-8-2, whose every number follows from `step`. It points
  * at static storage, until the next call. */
 void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint);

@@ -116,8 +116,9 @@ static int train_on_a_part(aq_algorithm *algorithm, const aq_batch *rows, aq_upd
 
 TEST(a_part_of_the_rows_is_normalized_as_they_are)
 {
-    aq_algorithm_class class = aq_dqn_class;
+    static aq_algorithm_class class;
     stand all = make();
+    class = aq_dqn_class;
     class.train = train_on_a_part;
     draw(&all);
     agent_train(agent_of(&class, &all.config, &all.schema, 7), all.batch);

@@ -3,10 +3,8 @@
  */
 #include <jansson.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -254,14 +252,6 @@ TEST_IN(metrics_desk, desk, a_resumed_run_goes_on_below)
 
 /* ---- a full disk --------------------------------------------------------------------------- */
 
-static void limit_file_size(size_t bytes)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 /* One good line, one that the disk has only `room` bytes for, then room again. */
 static void tear(metrics_desk *desk, size_t room, bool reopen)
 {
@@ -269,10 +259,10 @@ static void tear(metrics_desk *desk, size_t room, bool reopen)
     open_metrics(desk);
     assert_int_equal(progress(desk, 1), 0);
     assert_int_equal(stat(file_of(desk), &status), 0);
-    limit_file_size((size_t)status.st_size + room);
+    fixture_limit_file_size((size_t)status.st_size + room);
     int first = progress(desk, 2);
     int second = progress(desk, 3);
-    limit_file_size(0);
+    fixture_limit_file_size(0);
     assert_true(first != 0);
     assert_true(second != 0);
     if (reopen) {
@@ -292,7 +282,6 @@ static void tear(metrics_desk *desk, size_t room, bool reopen)
 TEST_IN(metrics_desk, desk, a_line_that_was_cut_short_costs_no_other)
 {
     static const size_t rooms[] = {0, 1, 2, 100, 200};
-    signal(SIGXFSZ, SIG_IGN);
     EACH_ROW(i, rooms) {
         tear(desk, rooms[i], false);
         tear(desk, rooms[i], true); /* by the process after it */

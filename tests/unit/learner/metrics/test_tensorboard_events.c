@@ -3,10 +3,8 @@
  * records and messages, with a checksum of our own, bit by bit.
  */
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "common/base/memory.h"
 #include "learner/metrics/tensorboard_events.h"
@@ -268,17 +266,12 @@ TEST_IN(run_dir, dir, more_scalars_than_a_record_takes_are_left_out)
 /* A limit of file sizes stands for the full disk. */
 TEST_IN(run_dir, dir, what_a_full_disk_cuts_short_is_taken_back)
 {
-    struct rlimit before, now;
     aq_error error = {0};
     aq_tensorboard *board = open_board(dir, false);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-    now = (struct rlimit){64, before.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
+    fixture_limit_file_size(64);
     aq_tensorboard_scalar(board, "a/tag/that/is/long/enough/to/pass/the/limit", 1);
     int rc = aq_tensorboard_write(board, 1, 1, &error);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    (void)signal(SIGXFSZ, handler);
+    fixture_limit_file_size(0);
     assert_int_equal(rc, AQ_E_NO_SPACE);
     aq_tensorboard_scalar(board, "loss", 2);
     assert_int_equal(aq_tensorboard_write(board, 2, 2, NULL), 0);

@@ -67,9 +67,7 @@ TEST(run_waits_for_the_slowest)
 TEST(a_crew_without_memory_is_not_made)
 {
     aq_crew *crew = NULL;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_crew_create(2, &crew), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_crew_create(2, &crew));
     assert_null(crew);
     aq_crew_destroy(NULL);
 }

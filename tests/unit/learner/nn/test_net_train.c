@@ -15,22 +15,20 @@ static const aq_fake_quant off = {0};
 static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
                                                  AQ_ACTIVATION_ELU};
 
-static void init_shape(net_fixture *f, const net_shape *shape, aq_fake_quant quant, uint64_t seed)
+static net_fixture *shaped(const net_shape *shape, aq_fake_quant quant, uint64_t seed)
 {
     const aq_net_spec spec = net_spec_of(shape);
-    net_fixture_init(f, &spec, quant, seed);
+    return net_fixture_of(&spec, quant, seed);
 }
 
 static void check_random_shapes(enum aq_activation activation)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         const net_shape shape = net_random_shape(activation, seed);
-        net_fixture f;
-        init_shape(&f, &shape, off, seed);
-        net_fixture_check_gradient(&f, NET_ROWS);
-        net_fixture_check_gradient(&f, 4);
-        net_fixture_check_gradient(&f, 1);
-        net_fixture_fini(&f);
+        net_fixture *f = shaped(&shape, off, seed);
+        net_fixture_check_gradient(f, NET_ROWS);
+        net_fixture_check_gradient(f, 4);
+        net_fixture_check_gradient(f, 1);
     }
 }
 
@@ -57,11 +55,9 @@ TEST(gradients_through_an_activation_at_the_end_are_right)
                              .hidden_count = 1,
                              .activation = AQ_ACTIVATION_ELU};
     aq_net_spec spec = net_spec_of(&shape);
-    net_fixture f;
     spec.layers[1].activation = AQ_ACTIVATION_TANH;
-    net_fixture_init(&f, &spec, off, 21);
-    net_fixture_check_gradient(&f, NET_ROWS);
-    net_fixture_fini(&f);
+    net_fixture *f = net_fixture_of(&spec, off, 21);
+    net_fixture_check_gradient(f, NET_ROWS);
 }
 
 /* 5-17n-20n-3, every activation. */
@@ -75,11 +71,9 @@ static void check_kinds(bool has_norm, bool is_dueling, aq_fake_quant quant, uin
                                  .activation = activations[a],
                                  .has_norm = has_norm,
                                  .is_dueling = is_dueling};
-        net_fixture f;
-        init_shape(&f, &shape, quant, seed);
-        net_fixture_check_gradient(&f, NET_ROWS);
-        net_fixture_check_gradient(&f, 2);
-        net_fixture_fini(&f);
+        net_fixture *f = shaped(&shape, quant, seed);
+        net_fixture_check_gradient(f, NET_ROWS);
+        net_fixture_check_gradient(f, 2);
     }
 }
 
@@ -106,14 +100,12 @@ TEST(gradients_through_distributions_are_right)
                                     aq_layer_linear(8, 20, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
     aq_net_spec spec = {0};
-    net_fixture f;
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
-    net_fixture_init(&f, &spec, off, 59);
-    net_fixture_check_gradient(&f, NET_ROWS);
-    net_fixture_check_gradient(&f, 2);
-    net_fixture_fini(&f);
+    net_fixture *f = net_fixture_of(&spec, off, 59);
+    net_fixture_check_gradient(f, NET_ROWS);
+    net_fixture_check_gradient(f, 2);
 }
 
 /* ---- networks that branch ------------------------------------------------------------------- */
@@ -148,27 +140,25 @@ static void train_parts(const net_fixture *f, bool is_used[ENDS], const float *c
     float d_out[NET_ROWS * NET_WIDTH_MAX], d_x[NET_ROWS * 5];
     for (uint32_t k = 0; k < ENDS; k++) {
         aq_net_part part;
-        net_fixture own;
         aq_net_cut(&f->spec, end_layers[k], &part);
-        net_fixture_init(&own, &part.spec, f->quant, 1);
-        aq_params_cut(&part, &f->params, &own.params);
-        assert_memory_equal(aq_net_forward(own.train, &own.params, f->input, NET_ROWS), out[k],
+        net_fixture *own = net_fixture_of(&part.spec, f->quant, 1);
+        aq_params_cut(&part, &f->params, &own->params);
+        assert_memory_equal(aq_net_forward(own->train, &own->params, f->input, NET_ROWS), out[k],
                             NET_ROWS * end_widths[k] * sizeof(float));
         memcpy(d_out, f->d_out, sizeof(d_out));
-        aq_net_backward_as(own.train, &(aq_net_backward_plan){.d_out = {d_out},
-                                                              .rows = NET_ROWS,
-                                                              .counted_rows = 4,
-                                                              .gradient = &own.gradient,
-                                                              .d_input = d_x});
+        aq_net_backward_as(own->train, &(aq_net_backward_plan){.d_out = {d_out},
+                                                               .rows = NET_ROWS,
+                                                               .counted_rows = 4,
+                                                               .gradient = &own->gradient,
+                                                               .d_input = d_x});
         for (uint32_t i = 0; is_used[k] && i < part.spec.layer_count; i++) {
             for (size_t p = 0; p < aq_layer_parameters(&part.spec.layers[i]); p++) {
-                gradient->weight[part.layers[i]][p] += own.gradient.weight[i][p];
+                gradient->weight[part.layers[i]][p] += own->gradient.weight[i][p];
             }
         }
         for (size_t i = 0; is_used[k] && i < (size_t)NET_ROWS * 5; i++) {
             d_input[i] += d_x[i];
         }
-        net_fixture_fini(&own);
     }
 }
 
@@ -178,32 +168,30 @@ static void check_branches(bool is_used[ENDS], aq_fake_quant quant)
     float d_out[ENDS][NET_ROWS * NET_WIDTH_MAX], d_input[7 * 3], want_input[NET_ROWS * 5] = {0};
     const float *out[ENDS];
     aq_params want;
-    net_fixture f;
-    net_fixture_init(&f, &spec, quant, 71);
+    net_fixture *f = net_fixture_of(&spec, quant, 71);
     assert_int_equal(aq_params_init(&spec, &want), 0);
-    assert_ptr_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS),
-                     aq_net_output(f.train, 0));
+    assert_ptr_equal(aq_net_forward(f->train, &f->params, f->input, NET_ROWS),
+                     aq_net_output(f->train, 0));
     aq_net_backward_plan plan = {.rows = NET_ROWS,
                                  .counted_rows = 4,
-                                 .gradient = &f.gradient,
+                                 .gradient = &f->gradient,
                                  .d_input = d_input,
                                  .input_first_row = 2,
                                  .input_first_column = 2};
     for (uint32_t k = 0; k < ENDS; k++) {
-        out[k] = aq_net_output(f.train, k);
-        memcpy(d_out[k], f.d_out, sizeof(d_out[k]));
+        out[k] = aq_net_output(f->train, k);
+        memcpy(d_out[k], f->d_out, sizeof(d_out[k]));
         plan.d_out[k] = is_used[k] ? d_out[k] : NULL;
     }
-    train_parts(&f, is_used, out, &want, want_input);
-    aq_net_backward_as(f.train, &plan);
+    train_parts(f, is_used, out, &want, want_input);
+    aq_net_backward_as(f->train, &plan);
     for (size_t i = 0; i < want.count; i++) {
-        assert_near((double)f.gradient.block[i], (double)want.block[i], 2e-5);
+        assert_near((double)f->gradient.block[i], (double)want.block[i], 2e-5);
     }
     for (size_t i = 0; i < 7 * 3; i++) {
         assert_near((double)d_input[i], (double)want_input[(2 + i / 3) * 5 + 2 + i % 3], 2e-5);
     }
     aq_params_fini(&want);
-    net_fixture_fini(&f);
 }
 
 TEST(gradients_add_up_where_a_network_branches)
@@ -224,12 +212,10 @@ TEST(rows_that_do_not_count_still_reach_the_input)
                                  .hidden_count = 2,
                                  .activation = activations[a],
                                  .has_norm = a != 1};
-        net_fixture f;
-        init_shape(&f, &shape, off, 61);
-        net_fixture_check_input_gradient(&f, NET_ROWS, 4, 4, 3);
-        net_fixture_check_input_gradient(&f, NET_ROWS, NET_ROWS, 0, 0);
-        net_fixture_check_input_gradient(&f, 6, 1, 5, 4);
-        net_fixture_fini(&f);
+        net_fixture *f = shaped(&shape, off, 61);
+        net_fixture_check_input_gradient(f, NET_ROWS, 4, 4, 3);
+        net_fixture_check_input_gradient(f, NET_ROWS, NET_ROWS, 0, 0);
+        net_fixture_check_input_gradient(f, 6, 1, 5, 4);
     }
 }
 
@@ -238,12 +224,10 @@ TEST(gradients_through_a_norm_in_front_are_right)
     aq_net_spec spec = {0};
     const aq_layer_spec norm = aq_layer_norm(6, AQ_ACTIVATION_TANH);
     const aq_layer_spec linear = aq_layer_linear(6, 2, AQ_ACTIVATION_NONE);
-    net_fixture f;
     assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &linear, NULL), 0);
-    net_fixture_init(&f, &spec, off, 53);
-    net_fixture_check_gradient(&f, NET_ROWS);
-    net_fixture_fini(&f);
+    net_fixture *f = net_fixture_of(&spec, off, 53);
+    net_fixture_check_gradient(f, NET_ROWS);
 }
 
 /* The gradient at the quantized point is taken as it is. */
@@ -274,16 +258,14 @@ TEST(forward_is_that_of_the_reference)
                                  .activation = activations[i % 3],
                                  .has_norm = i / 3 % 2 == 1,
                                  .is_dueling = i / 6 == 1};
-        net_fixture f;
-        init_shape(&f, &shape, off, 31);
+        net_fixture *f = shaped(&shape, off, 31);
         for (uint32_t rows = 1; rows <= NET_ROWS; rows++) {
-            const float *out = aq_net_forward(f.train, &f.params, f.input, rows);
-            aq_forward_reference(&f.spec, &f.params, f.input, rows, scratch, want);
+            const float *out = aq_net_forward(f->train, &f->params, f->input, rows);
+            aq_forward_reference(&f->spec, &f->params, f->input, rows, scratch, want);
             for (size_t k = 0; k < (size_t)rows * 5; k++) {
                 assert_true(fabsf(out[k] - want[k]) <= 1e-5f);
             }
         }
-        net_fixture_fini(&f);
     }
 }
 
@@ -298,45 +280,38 @@ static const aq_fake_quant four = {.bits = 4, .format = AQ_FORMAT_INT8_CHANNEL};
 
 TEST(quantization_can_be_turned_off_and_on)
 {
-    net_fixture plain, f;
     float want[NET_ROWS * 2];
     const size_t count = (size_t)NET_ROWS * 2;
-    init_shape(&plain, &small, off, 5);
-    init_shape(&f, &small, four, 5);
-    memcpy(want, aq_net_forward(plain.train, &plain.params, plain.input, NET_ROWS), sizeof(want));
-    assert_memory_not_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS), want,
+    net_fixture *plain = shaped(&small, off, 5);
+    net_fixture *f = shaped(&small, four, 5);
+    memcpy(want, aq_net_forward(plain->train, &plain->params, plain->input, NET_ROWS),
+           sizeof(want));
+    assert_memory_not_equal(aq_net_forward(f->train, &f->params, f->input, NET_ROWS), want,
                             count * sizeof(float));
-    aq_net_train_quantize(f.train, false);
-    assert_memory_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS), want,
+    aq_net_train_quantize(f->train, false);
+    assert_memory_equal(aq_net_forward(f->train, &f->params, f->input, NET_ROWS), want,
                         count * sizeof(float));
-    net_fixture_fini(&f);
-    net_fixture_fini(&plain);
 }
 
 TEST(quantized_training_leaves_the_real_weights_alone)
 {
     float before[NET_PARAMETERS_MAX];
-    net_fixture f;
-    init_shape(&f, &small, four, 5);
-    memcpy(before, f.params.block, f.params.count * sizeof(float));
-    aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
-    aq_net_backward(f.train, f.d_out, NET_ROWS, &f.gradient);
-    assert_memory_equal(f.params.block, before, f.params.count * sizeof(float));
-    net_fixture_fini(&f);
+    net_fixture *f = shaped(&small, four, 5);
+    memcpy(before, f->params.block, f->params.count * sizeof(float));
+    aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
+    aq_net_backward(f->train, f->d_out, NET_ROWS, &f->gradient);
+    assert_memory_equal(f->params.block, before, f->params.count * sizeof(float));
 }
 
 TEST(a_step_allocates_nothing)
 {
-    uint64_t before;
-    net_fixture f;
-    init_shape(&f, &small, four, 1);
-    before = aq_memory_allocation_count();
+    net_fixture *f = shaped(&small, four, 1);
+    const uint64_t before = aq_memory_allocation_count();
     for (int i = 0; i < 10; i++) {
-        aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
-        aq_net_backward(f.train, f.d_out, NET_ROWS, &f.gradient);
+        aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
+        aq_net_backward(f->train, f->d_out, NET_ROWS, &f->gradient);
     }
     assert_int_equal(aq_memory_allocation_count(), before);
-    net_fixture_fini(&f);
 }
 
 TEST(create_without_memory_fails)
@@ -345,9 +320,7 @@ TEST(create_without_memory_fails)
     const aq_net_train_config config = {
         .spec = &spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS};
     aq_net_train *train = NULL;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_net_train_create(&config, &train, NULL), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_net_train_create(&config, &train, NULL));
     assert_null(train);
 }
 

@@ -6,10 +6,8 @@
  */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "learner/publish/policy_versions.h"
@@ -46,30 +44,20 @@ static void assert_two_are_whole(const run_dir *dir, aq_checkpoint_store *store)
     }
 }
 
-/* Files may not become larger than this; 0 lifts the limit. */
-static void limit_file_size(size_t bytes)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_else)
 {
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = store_with_two(dir);
     size_t size = fixture_read_bytes(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
-    signal(SIGXFSZ, SIG_IGN);
     for (size_t limit = 1; limit < size; limit += size / 7) {
         aq_checkpoint checkpoint;
         const char *path = NULL;
         aq_error error = {0};
         int rc;
         fixture_checkpoint(3, &checkpoint);
-        limit_file_size(limit);
+        fixture_limit_file_size(limit);
         rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
-        limit_file_size(0);
+        fixture_limit_file_size(0);
         assert_true(rc < 0);
         assert_null(path);
         assert_says(error.text, "step-000000000003.aqc");
@@ -82,12 +70,11 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
 TEST_IN(run_dir, dir, versions_are_not_lost_on_a_limit_on_file_size)
 {
     uint64_t first = 0;
-    signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(aq_version_reserve(dir->path, 0, 100, &first, NULL), 0);
     assert_int_equal(first, 1);
-    limit_file_size(1);
+    fixture_limit_file_size(1);
     assert_true(aq_version_reserve(dir->path, 0, 100, &first, NULL) < 0);
-    limit_file_size(0);
+    fixture_limit_file_size(0);
     assert_int_equal(first, 1);
     assert_int_equal(aq_version_reserve(dir->path, 0, 100, &first, NULL), 0);
     assert_int_equal(first, 101);

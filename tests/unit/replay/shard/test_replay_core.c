@@ -12,7 +12,6 @@ static aq_replay_core *core_with(const aq_run_settings *settings)
     aq_error error = {0};
     aq_shard_run run = kit_run(settings);
     assert_succeeds(aq_replay_core_create(&run, 0, &core, &error), &error);
-    at_end(kit_drop_core, core);
     return core;
 }
 
@@ -21,6 +20,8 @@ static aq_replay_core *core_of(void)
     aq_run_settings settings = kit_settings();
     return core_with(&settings);
 }
+
+#define TEST_OF_CORE(name) TEST_OF(name, aq_replay_core *core, core_of(), kit_drop_core)
 
 static enum aq_replay_verdict send(aq_replay_core *core, uint64_t seq, uint64_t acknowledged,
                                    uint32_t steps)
@@ -42,9 +43,8 @@ static aq_credit call(aq_replay_core *core, int64_t now_ns, uint64_t known_ackno
     return credit;
 }
 
-TEST(a_stored_message_is_counted_and_acknowledged)
+TEST_OF_CORE(a_stored_message_is_counted_and_acknowledged)
 {
-    aq_replay_core *core = core_of();
     assert_int_equal(send(core, 1, 0, 20), AQ_REPLAY_STORED);
     aq_replay_counters counters = aq_replay_core_counters(core);
     assert_int_equal(counters.inserted, 20);
@@ -55,9 +55,8 @@ TEST(a_stored_message_is_counted_and_acknowledged)
     assert_int_equal(credit.expected, 2);
 }
 
-TEST(duplicates_and_gaps_are_dropped_and_counted)
+TEST_OF_CORE(duplicates_and_gaps_are_dropped_and_counted)
 {
-    aq_replay_core *core = core_of();
     assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_STORED);
     assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_DUPLICATE);
     assert_int_equal(send(core, 3, 0, 4), AQ_REPLAY_GAP);
@@ -68,28 +67,25 @@ TEST(duplicates_and_gaps_are_dropped_and_counted)
     assert_int_equal(call(core, 0, 0, 0).gaps, 1);
 }
 
-TEST(a_restarted_shard_goes_on_where_acknowledgements_end)
+TEST_OF_CORE(a_restarted_shard_goes_on_where_acknowledgements_end)
 {
-    aq_replay_core *core = core_of();
     assert_int_equal(send(core, 8, 7, 4), AQ_REPLAY_STORED);
     assert_int_equal(call(core, 0, 7, 0).acknowledged, 8);
 }
 
-TEST(a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor)
+TEST_OF_CORE(a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor)
 {
-    aq_replay_core *core = core_of();
     /* Packed when 4 was acknowledged; since then the earlier shard acknowledged up to 9. */
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_GAP);
     assert_int_equal(call(core, 0, 9, 0).expected, 10);
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_STORED);
 }
 
-TEST(numbers_that_cannot_be_are_rejected)
+TEST_OF_CORE(numbers_that_cannot_be_are_rejected)
 {
     const struct {
         uint64_t seq, acknowledged;
     } bad[] = {{0, 0}, {3, 3}, {3, 4}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX - 1}};
-    aq_replay_core *core = core_of();
     aq_error error;
     EACH_ROW(i, bad) {
         enum aq_replay_verdict verdict;
@@ -110,9 +106,8 @@ static uint64_t most_beyond(const aq_replay_core *core)
     return ((uint64_t)settings->config.actor.envs + 1) * settings->config.replay.chunk_length;
 }
 
-TEST(a_call_with_impossible_totals_is_refused)
+TEST_OF_CORE(a_call_with_impossible_totals_is_refused)
 {
-    aq_replay_core *core = core_of();
     aq_error error;
     aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
@@ -124,9 +119,8 @@ TEST(a_call_with_impossible_totals_is_refused)
     assert_int_equal(aq_replay_core_actors(core), 0);
 }
 
-TEST(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
+TEST_OF_CORE(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
 {
-    aq_replay_core *core = core_of();
     aq_error error;
     aq_credit_call call = {1, 1, 0, 10, 10 + most_beyond(core), 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
@@ -137,9 +131,8 @@ TEST(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
     assert_true(credit.granted > call.acknowledged_steps);
 }
 
-TEST(a_message_that_finds_no_memory_is_still_the_next)
+TEST_OF_CORE(a_message_that_finds_no_memory_is_still_the_next)
 {
-    aq_replay_core *core = core_of();
     enum aq_replay_verdict verdict;
     aq_experience message =
         kit_message(1, 1, 0, 0, 8 * 80); /* more chunks than the ring begins with */
@@ -150,9 +143,8 @@ TEST(a_message_that_finds_no_memory_is_still_the_next)
     assert_int_equal(send(core, 1, 0, 8), AQ_REPLAY_STORED);
 }
 
-TEST(more_actors_than_can_be_tracked_are_refused_in_words)
+TEST_OF_CORE(more_actors_than_can_be_tracked_are_refused_in_words)
 {
-    aq_replay_core *core = core_of();
     aq_error error;
     for (uint64_t i = 0; i < 8192; i++) {
         aq_credit_call call = {i, 1, 0, 0, 0, 0};
@@ -169,9 +161,8 @@ TEST(more_actors_than_can_be_tracked_are_refused_in_words)
     assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
 }
 
-TEST(sampling_waits_for_the_minimum_size)
+TEST_OF_CORE(sampling_waits_for_the_minimum_size)
 {
-    aq_replay_core *core = core_of();
     aq_batch *batch = kit_batch(core, 16);
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     send(core, 1, 0, 19);
@@ -182,9 +173,8 @@ TEST(sampling_waits_for_the_minimum_size)
     assert_int_equal(aq_replay_core_counters(core).sampled, 16);
 }
 
-TEST(sampling_stops_at_the_end_of_the_band)
+TEST_OF_CORE(sampling_stops_at_the_end_of_the_band)
 {
-    aq_replay_core *core = core_of();
     aq_batch *batch = kit_batch(core, 16);
     send(core, 1, 0, 20);
     for (int i = 0; i < 10; i++) { /* 160 rows: 40 steps' worth */
@@ -201,6 +191,7 @@ TEST(all_stored_items_are_drawn_equally_often)
     settings.tables[0].capacity = ITEMS;
     settings.seed = test_seed();
     aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
     /* Chunks of 8, 8, 8 and 6 steps, twice what the store holds. */
     for (uint64_t seq = 1; seq <= 2 * ITEMS / 30; seq++) {
         enum aq_replay_verdict verdict;
@@ -235,6 +226,7 @@ TEST(a_lossy_network_stores_every_step_once_and_in_order)
     settings.tables[0].capacity = 100000;
     settings.tables[0].tolerance = 1e6;
     aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
     uint64_t stored[2] = {0, 0}; /* messages, of two actors */
     uint64_t next[2] = {1, 1};
     while (stored[0] < MESSAGES || stored[1] < MESSAGES) {
@@ -265,9 +257,8 @@ TEST(a_lossy_network_stores_every_step_once_and_in_order)
     assert_true(counters.gaps > 0);
 }
 
-TEST(waiting_says_who_waits_for_whom)
+TEST_OF_CORE(waiting_says_who_waits_for_whom)
 {
-    aq_replay_core *core = core_of();
     aq_batch *batch = kit_batch(core, 16);
     assert_string_equal(aq_replay_core_waiting(core),
                         "learner waits: 0 of 20 steps, but no actor is there");

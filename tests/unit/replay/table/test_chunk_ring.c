@@ -8,6 +8,12 @@
 
 static const aq_chunk_view any_view; /* the ring looks into none */
 
+static void aq_chunk_ring_setup(aq_chunk_ring *ring)
+{
+    assert_int_equal(aq_chunk_ring_init(ring), 0);
+}
+#define aq_chunk_ring_teardown aq_chunk_ring_fini
+
 static void leave(aq_chunk_ring *ring, uint64_t ordinal)
 {
     aq_chunk_ring_slot(ring, ordinal)->view = NULL;
@@ -31,41 +37,32 @@ static void assert_all_found(const aq_chunk_ring *ring)
     }
 }
 
-TEST(an_empty_ring_has_no_numbers)
+TEST_IN(aq_chunk_ring, ring, an_empty_ring_has_no_numbers)
 {
-    aq_chunk_ring ring;
-    assert_int_equal(aq_chunk_ring_init(&ring), 0);
-    assert_int_equal(aq_chunk_ring_first_item(&ring), 0);
-    assert_int_equal(aq_chunk_ring_end_item(&ring), 0);
-    aq_chunk_ring_fini(&ring);
+    assert_int_equal(aq_chunk_ring_first_item(ring), 0);
+    assert_int_equal(aq_chunk_ring_end_item(ring), 0);
 }
 
-TEST(numbers_go_on_when_all_have_left)
+TEST_IN(aq_chunk_ring, ring, numbers_go_on_when_all_have_left)
 {
-    aq_chunk_ring ring;
-    assert_int_equal(aq_chunk_ring_init(&ring), 0);
-    append(&ring, 5);
-    leave(&ring, 0);
-    assert_int_equal(aq_chunk_ring_first_item(&ring), 5);
-    assert_int_equal(aq_chunk_ring_end_item(&ring), 5);
-    append(&ring, 3);
-    assert_int_equal(aq_chunk_ring_find(&ring, 7), 1);
-    aq_chunk_ring_fini(&ring);
+    append(ring, 5);
+    leave(ring, 0);
+    assert_int_equal(aq_chunk_ring_first_item(ring), 5);
+    assert_int_equal(aq_chunk_ring_end_item(ring), 5);
+    append(ring, 3);
+    assert_int_equal(aq_chunk_ring_find(ring, 7), 1);
 }
 
-TEST(a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left)
+TEST_IN(aq_chunk_ring, ring, a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left)
 {
-    aq_chunk_ring ring;
-    assert_int_equal(aq_chunk_ring_init(&ring), 0);
-    append(&ring, 4);
-    append(&ring, 4);
-    append(&ring, 4);
-    leave(&ring, 1);
-    assert_int_equal(aq_chunk_ring_first_item(&ring), 0);
-    assert_int_equal(aq_chunk_ring_find(&ring, 6), 1);
-    leave(&ring, 0);
-    assert_int_equal(aq_chunk_ring_first_item(&ring), 8);
-    aq_chunk_ring_fini(&ring);
+    append(ring, 4);
+    append(ring, 4);
+    append(ring, 4);
+    leave(ring, 1);
+    assert_int_equal(aq_chunk_ring_first_item(ring), 0);
+    assert_int_equal(aq_chunk_ring_find(ring, 6), 1);
+    leave(ring, 0);
+    assert_int_equal(aq_chunk_ring_first_item(ring), 8);
 }
 
 TEST(every_number_is_found_whatever_the_sizes)
@@ -92,17 +89,14 @@ TEST(every_number_is_found_whatever_the_sizes)
     }
 }
 
-TEST(ordinals_beyond_32_bits_are_found)
+TEST_IN(aq_chunk_ring, ring, ordinals_beyond_32_bits_are_found)
 {
-    aq_chunk_ring ring;
-    assert_int_equal(aq_chunk_ring_init(&ring), 0);
-    ring.head = ring.end = (UINT64_C(1) << 32) - 50; /* as if so many had come and left */
-    *aq_chunk_ring_slot(&ring, ring.end) = (aq_chunk_slot){.first_item = (UINT64_C(1) << 37) + 3};
+    ring->head = ring->end = (UINT64_C(1) << 32) - 50; /* as if so many had come and left */
+    *aq_chunk_ring_slot(ring, ring->end) = (aq_chunk_slot){.first_item = (UINT64_C(1) << 37) + 3};
     for (int i = 0; i < 1000; i++) {
-        append(&ring, 1 + (uint32_t)i % 40);
+        append(ring, 1 + (uint32_t)i % 40);
     }
-    assert_all_found(&ring);
-    aq_chunk_ring_fini(&ring);
+    assert_all_found(ring);
 }
 
 TEST(room_that_cannot_be_had_changes_nothing)

@@ -17,9 +17,11 @@ static aq_message_store *store_of(uint64_t memory_bytes)
 {
     aq_message_store *store = NULL;
     assert_int_equal(aq_message_store_create(memory_bytes, &store), 0);
-    at_end(destroy, store);
     return store;
 }
+
+#define TEST_OF_STORE(name)                                                                        \
+    TEST_OF(name, aq_message_store *store, store_of(0), aq_message_store_destroy)
 
 static aq_arrival *arrival_of(uint64_t step)
 {
@@ -37,9 +39,8 @@ static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t
     return message;
 }
 
-TEST(a_message_leaves_with_its_last_hold)
+TEST_OF_STORE(a_message_leaves_with_its_last_hold)
 {
-    aq_message_store *store = store_of(0);
     aq_stored_message *message = add(store, 1, 0);
     aq_message_store_hold(store, message);
     aq_message_store_release(store, message);
@@ -49,9 +50,8 @@ TEST(a_message_leaves_with_its_last_hold)
     assert_null(aq_message_store_oldest(store));
 }
 
-TEST(a_message_that_nobody_held_is_discarded)
+TEST_OF_STORE(a_message_that_nobody_held_is_discarded)
 {
-    aq_message_store *store = store_of(0);
     aq_stored_message *message;
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
     assert_int_equal(aq_message_store_add(store, arrival, 1, 3, &message), 0);
@@ -64,9 +64,8 @@ TEST(a_message_that_nobody_held_is_discarded)
     assert_int_equal(segment, 3);
 }
 
-TEST(bytes_are_those_of_the_arrivals)
+TEST_OF_STORE(bytes_are_those_of_the_arrivals)
 {
-    aq_message_store *store = store_of(0);
     aq_stored_message *a = add(store, 1, 0);
     aq_stored_message *b = add(store, 2, 0);
     assert_int_equal(aq_message_store_counts_of(store).resident_bytes,
@@ -78,9 +77,8 @@ TEST(bytes_are_those_of_the_arrivals)
     aq_message_store_release(store, b);
 }
 
-TEST(the_oldest_is_the_oldest_that_is_held)
+TEST_OF_STORE(the_oldest_is_the_oldest_that_is_held)
 {
-    aq_message_store *store = store_of(0);
     aq_stored_message *messages[3];
     for (uint64_t i = 0; i < 3; i++) {
         messages[i] = add(store, 5 + i, 0);
@@ -100,10 +98,9 @@ static uint64_t number_after(aq_message_store *store, uint64_t number)
     return message != NULL ? message->number : 0;
 }
 
-TEST(the_next_one_is_found_whatever_left_meanwhile)
+TEST_OF_STORE(the_next_one_is_found_whatever_left_meanwhile)
 {
     enum { COUNT = 6 };
-    aq_message_store *store = store_of(0);
     aq_stored_message *messages[COUNT];
     assert_int_equal(number_after(store, 0), 0);
     for (uint64_t i = 0; i < COUNT; i++) {
@@ -126,9 +123,8 @@ TEST(the_next_one_is_found_whatever_left_meanwhile)
     }
 }
 
-TEST(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
+TEST_OF_STORE(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
 {
-    aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_stored_message *a = add(store, 1, 1);
     aq_stored_message *b = add(store, 2, 1);
@@ -143,9 +139,8 @@ TEST(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
     aq_message_store_release(store, c);
 }
 
-TEST(the_segment_that_is_written_is_not_told)
+TEST_OF_STORE(the_segment_that_is_written_is_not_told)
 {
-    aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_message_store_release(store, add(store, 1, 7));
     assert_false(aq_message_store_dead_segment(store, 7, &segment));
@@ -153,9 +148,8 @@ TEST(the_segment_that_is_written_is_not_told)
     assert_int_equal(segment, 7);
 }
 
-TEST(a_segment_in_the_middle_may_go_first)
+TEST_OF_STORE(a_segment_in_the_middle_may_go_first)
 {
-    aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_stored_message *messages[40];
     for (uint64_t i = 0; i < 40; i++) {
@@ -176,9 +170,8 @@ TEST(a_segment_in_the_middle_may_go_first)
     assert_false(aq_message_store_dead_segment(store, 40, &segment));
 }
 
-TEST(a_segment_that_never_held_anything_is_told_too)
+TEST_OF_STORE(a_segment_that_never_held_anything_is_told_too)
 {
-    aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     assert_int_equal(aq_message_store_open_segment(store, 4), 0);
     assert_int_equal(aq_message_store_open_segment(store, 4), 0);
@@ -247,6 +240,7 @@ static void demotion_teardown(demotion *it)
     }
     assert_int_equal(aq_message_store_counts_of(it->store).mapped_bytes, 0);
     assert_int_equal(aq_message_store_counts_of(it->store).resident_bytes, 0);
+    aq_message_store_destroy(it->store);
 }
 
 static int demote(demotion *it, uint64_t durable, uint32_t count_max)
@@ -303,9 +297,8 @@ TEST_IN(demotion, it, messages_that_left_are_not_asked_for)
     aq_message_store_release(it->store, more);
 }
 
-TEST(without_a_budget_nothing_moves)
+TEST_OF_STORE(without_a_budget_nothing_moves)
 {
-    aq_message_store *store = store_of(0);
     aq_stored_message *message = add(store, 1, 1);
     assert_int_equal(aq_message_store_demote(store, NULL, 1, 100, NULL), 0);
     aq_message_store_release(store, message);
@@ -314,6 +307,7 @@ TEST(without_a_budget_nothing_moves)
 TEST(what_is_in_no_log_stays_in_memory)
 {
     aq_message_store *store = store_of(1);
+    at_end(destroy, store);
     fake_log log = {.base.class = &fake_class, .store = store};
     aq_stored_message *message = add(store, 1, 0);
     assert_int_equal(aq_message_store_demote(store, &log.base, 1, 100, NULL), 0);

@@ -295,16 +295,12 @@ TEST(room_that_cannot_be_had_changes_nothing)
         aq_table_spec spec = table_kit_spec();
         aq_replay_selector *selector = NULL;
         spec.selector = kinds[i];
-        aq_memory_fail_at(1, 0);
-        assert_int_equal(aq_replay_selector_create(&spec, 1, &selector), AQ_E_NOMEM);
-        aq_memory_fail_at(0, 0);
+        assert_fails_without_memory(aq_replay_selector_create(&spec, 1, &selector));
         assert_null(selector);
         selection it = select_by(kinds[i], AQ_REMOVER_FIFO, 1);
         insert(&it, 10, 1.0f);
         if (kinds[i] != AQ_SELECTOR_UNIFORM) {
-            aq_memory_fail_at(1, 0);
-            assert_int_equal(it.selector->class->reserve(it.selector, 0, 100000), AQ_E_NOMEM);
-            aq_memory_fail_at(0, 0);
+            assert_fails_without_memory(it.selector->class->reserve(it.selector, 0, 100000));
         }
         assert_true(it.selector->class->total(it.selector) == 10.0);
     }
