@@ -14,7 +14,7 @@
 #ifndef AQ_TESTS_SUPPORT_TEST_H
 #define AQ_TESTS_SUPPORT_TEST_H
 
-/* cmocka wants these before it. */
+/* cmocka wants these before it; a test needs no include of its own for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -114,6 +114,14 @@ void at_end(void (*function)(void *thing), void *thing);
 /* An empty buffer that takes at most this many bytes, freed when the test is over. */
 aq_buffer *buffer_up_to(size_t max);
 
+/* Such a function, of one that takes a pointer of its own type. */
+#define TEST_ENDING(name, function)                                                                \
+    static void name(void *it_)                                                                    \
+    {                                                                                              \
+        function(it_);                                                                             \
+    }                                                                                              \
+    struct aq_test_group /* takes the semicolon */
+
 /* Once before the first test of the file, and after its last; either may be NULL. */
 #define TEST_GROUP(setup, teardown)                                                                \
     __attribute__((constructor)) static void add_the_group(void)                                   \
@@ -150,6 +158,14 @@ void aq_assert_near(double value, double expected, double within, const char *fi
  */
 #define EACH_ROW(i, rows) for (size_t i = 0; aq_test_row(i, sizeof(rows) / sizeof((rows)[0])); i++)
 bool aq_test_row(size_t row, size_t count);
+
+/* ---- chance ----------------------------------------------------------------------------------- */
+
+/* A number from the environment, or this. */
+uint64_t aq_test_number(const char *variable, uint64_t otherwise);
+
+/* AQ_SEED, or this; it is printed, so that a failure can be repeated. */
+uint64_t aq_test_seed(uint64_t otherwise);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
