@@ -342,6 +342,14 @@ TEST_OF_VEC(the_others_go_on_while_one_waits, "?fail_resets=1", 2)
     assert_int_equal(aq_vec_env_step(vec, actions, 0), 0);
 }
 
+TEST_OF_VEC(starting_again_ends_all_waiting, "?fail_resets=1", 3)
+{
+    assert_int_equal(vec->waiting_count, 3);
+    aq_vec_env_start(vec, 3, SEED);
+    assert_int_equal(vec->waiting_count, 0);
+    assert_true(aq_vec_env_due_ns(vec) == INT64_MIN);
+}
+
 TEST_OF_VEC(a_dropped_lane_may_wait, "?fail_resets=1", 3)
 {
     aq_vec_env_drop(vec, 0);

@@ -118,6 +118,19 @@ TEST_OF_MACHINE(a_share_is_never_more_than_the_whole)
     aq_energy_meter_destroy(meter);
 }
 
+TEST_OF_MACHINE(ours_and_idle_are_together_no_more_than_the_whole)
+{
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    burn(0.05);
+    set_machine(tree, 100, 100.06); /* our busy time is not among its ticks yet */
+    fake_tree_energy(tree, "intel-rapl:0", 1000000);
+    aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
+    assert_near(reading.measured_j + reading.idle_j, 1, 1e-6);
+    aq_energy_meter_destroy(meter);
+}
+
 TEST_OF_MACHINE(a_moment_is_too_short_for_a_sample)
 {
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
