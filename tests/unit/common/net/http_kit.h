@@ -18,12 +18,14 @@ typedef struct http_pair {
     aq_http_server *server;
     int get_rc;
     unsigned answered; /* times that /hello was */
+    bool is_closed;
 } http_pair;
 
-void http_kit_open(http_pair *pair);
-void http_kit_open_at(http_pair *pair, const char *listen);
+/* Until the test is over. */
+http_pair *http_kit_open(void);
+http_pair *http_kit_open_at(const char *listen);
 
-/* Fails unless every handle of the loop gets closed. */
+/* Before that; fails unless every handle of the loop gets closed. */
 void http_kit_close(http_pair *pair);
 
 typedef struct http_peer {
@@ -34,14 +36,17 @@ typedef struct http_peer {
     const char *awaited;
 } http_peer;
 
-void http_peer_connect(const http_pair *pair, http_peer *peer);
+/* Until the test is over, or it has ended. */
+http_peer *http_peer_connect(const http_pair *pair);
+void http_peer_end(http_peer *peer);
 void http_peer_tell(http_peer *peer, const char *text);
 void http_peer_hear(http_peer *peer); /* what is there */
-void http_peer_end(http_peer *peer);
 
-/* They run the loop. */
-void http_kit_wait_until_over(http_pair *pair, http_peer *peer);
+/* They run the loop. What was heard until the awaited is forgotten then. */
 void http_kit_wait_to_hear(http_pair *pair, http_peer *peer, const char *awaited);
-void http_kit_ask(http_pair *pair, const char *request, http_peer *ret_peer); /* until it is over */
+void http_kit_wait_until_over(http_pair *pair, http_peer *peer);
+http_peer *http_kit_ask(http_pair *pair, const char *request); /* until it is over */
+http_peer *http_kit_ask_much(http_pair *pair);                 /* until it is answered */
+bool http_kit_is_empty(void *pair);                            /* nobody is connected */
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef AQ_TESTS_UNIT_COMMON_NET_NET_KIT_H
 #define AQ_TESTS_UNIT_COMMON_NET_NET_KIT_H
 
+#include <netdb.h>
 #include <stdbool.h>
 #include <uv.h>
 
@@ -29,11 +30,22 @@ void net_kit_run_until(uv_loop_t *loop, net_kit_fn done, void *user);
 /* Runs the loop for a while, to see that something does not happen. */
 void net_kit_run_for(uv_loop_t *loop, int time_ms);
 
-/* Runs the loop until the last handle is closed, and closes it. */
+/* A loop; when the test is over it runs until the last handle is closed. */
+uv_loop_t *net_kit_loop(void);
 void net_kit_finish_loop(uv_loop_t *loop);
 
 /* "tcp", "ipc" or "inproc" to a url to listen at. */
 const char *net_kit_url(const char *transport, char *ret_url);
+
+enum { NET_PAIR_CALLS_MAX = 40, NET_PAIR_RESULTS_MAX = 512 };
+
+/* One address, in one piece, which freeaddrinfo frees. */
+struct addrinfo *net_kit_address(const char *host, uint16_t port);
+
+/* Pushes so many messages to a shard on this host, which are all there, whole and in order. The
+ * pusher dials what `rename` makes of the shard's url; NULL: the url. */
+void net_kit_deliver(const aq_net_limits *pull_limits, const aq_net_limits *push_limits,
+                     void (*rename)(const char *url, char *ret_url), unsigned messages);
 
 /* A server with the made-up services and a client with a stub for each, on one loop. */
 typedef struct net_pair {
@@ -45,35 +57,42 @@ typedef struct net_pair {
     aq_rpc_stub policy;
     aq_rpc_stub operations;
     uint32_t timeout_ms;
-    aq_security *own; /* NULL, or the server's credentials, and the client's; they go with it */
-    aq_security *callers;
+    const aq_security *own; /* NULL, or the server's credentials, and the client's */
+    const aq_security *callers;
     char url[AQ_URL_MAX];
+    rpc_result results[NET_PAIR_RESULTS_MAX];
+    size_t result_count;
+    bool is_closed;
 } net_pair;
 
-enum { NET_PAIR_CALLS_MAX = 40 };
-
-/* With deadlines of timeout_ms. */
-void net_pair_open(net_pair *pair, const char *transport, uint32_t timeout_ms);
+/* With deadlines of timeout_ms; closed when the test is over. */
+net_pair *net_pair_open(const char *transport, uint32_t timeout_ms);
 
 /* A server over TCP, and no client yet, with credentials for both or NULL. */
-void net_pair_serve(net_pair *pair, aq_security *own, aq_security *callers, uint32_t timeout_ms);
+net_pair *net_pair_serve(const aq_security *own, const aq_security *callers, uint32_t timeout_ms);
 
 /* The client dials this. It stays until it has connected, or NNG may lose a connection. */
 void net_pair_dial(net_pair *pair, const char *url);
 
-/* Closes what is still open; held calls are answered. */
+/* Before the test is over: closes what is still open; held calls are answered. */
 void net_pair_close(net_pair *pair);
 
 /* Listens again where the closed server did. */
 void net_pair_restart_server(net_pair *pair);
 void net_pair_stop_server(net_pair *pair);
 
-/* Makes a call; the result's stub is set. */
-void net_pair_fetch(net_pair *pair, uint32_t bytes, rpc_result *result);
-void net_pair_stop(net_pair *pair, const char *reason, rpc_result *result);
+/* Makes a call; its result stays as long as the pair. */
+const rpc_result *net_pair_fetch(net_pair *pair, uint32_t bytes);
+const rpc_result *net_pair_stop(net_pair *pair, const char *reason);
 
-/* Runs the loop until the result is there. */
-void net_pair_wait(net_pair *pair, const rpc_result *result);
+/* Runs the loop until the result is there, and returns it. */
+const rpc_result *net_pair_wait(net_pair *pair, const rpc_result *result);
+
+/* Makes so many calls of Stop, which are held, and sees them arrive. */
+void net_pair_hold(net_pair *pair, const rpc_result **ret_results, size_t count);
+
+/* Closes the client before the server. */
+void net_pair_close_client(net_pair *pair);
 
 /* Runs the loop until so many methods were carried out, or calls are held. */
 void net_pair_wait_carried_out(net_pair *pair, unsigned count);

@@ -4,7 +4,7 @@
 #include "tests/unit/common/net/rpc_kit.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
@@ -16,7 +16,8 @@ static uint8_t pattern(size_t i)
     return (uint8_t)(i * 31 + (i >> 8));
 }
 
-bool rpc_kit_is_fetched(const uint8_t *bytes, size_t size)
+/* True when bytes[size] is what Fetch answers for `size`. */
+static bool is_fetched(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         if (bytes[i] != pattern(i)) {
@@ -39,7 +40,6 @@ static void on_fetch(Actorq__V1__Policy_Service *service,
 {
     rpc_kit *kit = (rpc_kit *)((char *)service - offsetof(rpc_kit, policy));
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
-
     note(kit, call);
     reply.frame.len = input->format;
     reply.frame.data = aq_alloc(input->format, 1);
@@ -58,7 +58,6 @@ static void on_stop(Actorq__V1__Operations_Service *service, const Actorq__V1__S
 {
     rpc_kit *kit = (rpc_kit *)((char *)service - offsetof(rpc_kit, operations));
     Actorq__V1__StopReply reply = ACTORQ__V1__STOP_REPLY__INIT;
-
     note(kit, call);
     snprintf(kit->reason, sizeof(kit->reason), "%s", input->reason);
     if (kit->hold) {
@@ -76,7 +75,6 @@ void rpc_kit_answer_held(rpc_kit *kit)
 {
     Actorq__V1__StopReply reply = ACTORQ__V1__STOP_REPLY__INIT;
     size_t count = kit->held_count;
-
     kit->held_count = 0;
     for (size_t i = 0; i < count; i++) {
         kit->held_closures[i](&reply, kit->held_calls[i]);
@@ -98,12 +96,26 @@ void rpc_kit_add_to(rpc_kit *kit, aq_rpc_dispatcher *dispatcher)
     assert_int_equal(aq_rpc_dispatcher_add(dispatcher, &kit->operations.base), 0);
 }
 
+static void end_buffer(void *buffer)
+{
+    aq_buffer_fini(buffer);
+    free(buffer);
+}
+
+aq_buffer *rpc_kit_buffer(size_t size_max)
+{
+    aq_buffer *buffer = calloc(1, sizeof(*buffer));
+    assert_non_null(buffer);
+    aq_buffer_init(buffer, size_max);
+    at_end(end_buffer, buffer);
+    return buffer;
+}
+
 /* ---- the wire ------------------------------------------------------------------------------ */
 
 static uint8_t *copy(const uint8_t *bytes, size_t size)
 {
     uint8_t *block = aq_alloc(size, 1);
-
     assert_non_null(block);
     memcpy(block, bytes, size);
     return block;
@@ -113,7 +125,6 @@ static int wire_send(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
                      uint32_t timeout_ms, aq_rpc_answer_fn answer, void *user)
 {
     rpc_wire *wire = (rpc_wire *)channel;
-
     if (wire->send_result < 0) {
         return wire->send_result;
     }
@@ -145,7 +156,6 @@ void rpc_wire_fini(rpc_wire *wire)
 void rpc_box_reply(void *user, const uint8_t *frame, size_t size)
 {
     rpc_box *box = user;
-
     aq_free(box->frame);
     box->frame = copy(frame, size);
     box->size = size;
@@ -163,11 +173,9 @@ static Actorq__V1__RpcReply *open_box(const rpc_box *box)
     const uint8_t *payload = NULL;
     size_t size = 0;
     uint32_t kind = 0;
-    Actorq__V1__RpcReply *reply;
-
     assert_int_equal(
         aq_frame_check(box->frame, box->size, AQ_FRAME_RPC_REPLY, &kind, &payload, &size, NULL), 0);
-    reply = actorq__v1__rpc_reply__unpack(NULL, size, payload);
+    Actorq__V1__RpcReply *reply = actorq__v1__rpc_reply__unpack(NULL, size, payload);
     assert_non_null(reply);
     return reply;
 }
@@ -176,7 +184,6 @@ uint32_t rpc_box_status(const rpc_box *box)
 {
     Actorq__V1__RpcReply *reply = open_box(box);
     uint32_t status = reply->status;
-
     actorq__v1__rpc_reply__free_unpacked(reply, NULL);
     return status;
 }
@@ -185,7 +192,6 @@ uint64_t rpc_box_request_id(const rpc_box *box)
 {
     Actorq__V1__RpcReply *reply = open_box(box);
     uint64_t id = reply->request_id;
-
     actorq__v1__rpc_reply__free_unpacked(reply, NULL);
     return id;
 }
@@ -194,7 +200,6 @@ const char *rpc_box_message(const rpc_box *box)
 {
     static char message[AQ_RPC_MESSAGE_MAX];
     Actorq__V1__RpcReply *reply = open_box(box);
-
     snprintf(message, sizeof(message), "%s", reply->message);
     actorq__v1__rpc_reply__free_unpacked(reply, NULL);
     return message;
@@ -205,7 +210,6 @@ const char *rpc_box_message(const rpc_box *box)
 static void note_result(rpc_result *result, bool ok)
 {
     const aq_rpc_status *status = aq_rpc_stub_status(result->stub);
-
     assert_non_null(status);
     assert_true(ok == (status->code == AQ_RPC_OK));
     result->count++;
@@ -217,11 +221,10 @@ static void note_result(rpc_result *result, bool ok)
 void rpc_on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
 {
     rpc_result *result = user;
-
     note_result(result, reply != NULL);
     if (reply != NULL) {
         result->bytes =
-            rpc_kit_is_fetched(reply->frame.data, reply->frame.len) ? reply->frame.len : SIZE_MAX;
+            is_fetched(reply->frame.data, reply->frame.len) ? reply->frame.len : SIZE_MAX;
     }
 }
 

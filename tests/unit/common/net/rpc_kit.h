@@ -33,8 +33,8 @@ void rpc_kit_init(rpc_kit *kit);
 void rpc_kit_add_to(rpc_kit *kit, aq_rpc_dispatcher *dispatcher);
 void rpc_kit_answer_held(rpc_kit *kit);
 
-/* True when bytes[size] is what Fetch answers for `size`. */
-bool rpc_kit_is_fetched(const uint8_t *bytes, size_t size);
+/* An empty buffer, until the test is over. */
+aq_buffer *rpc_kit_buffer(size_t size_max);
 
 /* A channel that goes nowhere. */
 typedef struct rpc_wire {

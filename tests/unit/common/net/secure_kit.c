@@ -11,7 +11,6 @@
 #include <nng/supplemental/tls/tls.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,43 +30,52 @@ void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
 void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX])
 {
     aq_error error = {0};
-
     secure_kit_folder(ret_path);
-    if (aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &error), &error);
 }
+
+TEST_ENDING(destroy, aq_security_destroy);
 
 static aq_security *load(const aq_daemon_options *options, enum aq_security_use use)
 {
     aq_security *security = NULL;
     aq_error error = {0};
-
-    if (aq_security_load(options, use, &security, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_security_load(options, use, &security, &error), &error);
     assert_non_null(security);
+    at_end(destroy, security);
     return security;
 }
 
 aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use)
 {
     char path[SECURE_KIT_PATH_MAX + 32];
-
     snprintf(path, sizeof(path), "%s/%s", certs, role);
     return load(&(aq_daemon_options){.certs_dir = path}, use);
+}
+
+TEST_ENDING(destroy_token, aq_token_destroy);
+
+aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access_role role)
+{
+    aq_token *token = NULL;
+    aq_error error = {0};
+    aq_buffer text;
+    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
+    assert_int_equal(aq_token_write_role(master, role, &text), 0);
+    assert_succeeds(aq_token_parse((const char *)text.data, text.size, &token, &error), &error);
+    aq_buffer_fini(&text);
+    at_end(destroy_token, token);
+    return token;
 }
 
 aq_security *secure_kit_shared(const char *secret, enum aq_security_use use)
 {
     char folder[SECURE_KIT_PATH_MAX];
     char path[SECURE_KIT_PATH_MAX + 32];
-    aq_security *security;
-
     secure_kit_folder(folder);
     secure_kit_write(folder, "secret", secret, 0600);
     snprintf(path, sizeof(path), "%s/secret", folder);
-    security = load(&(aq_daemon_options){.token_file = path}, use);
+    aq_security *security = load(&(aq_daemon_options){.token_file = path}, use);
     secure_kit_remove(folder);
     return security;
 }
@@ -75,11 +83,9 @@ aq_security *secure_kit_shared(const char *secret, enum aq_security_use use)
 void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode)
 {
     char path[SECURE_KIT_PATH_MAX + 64];
-    FILE *file;
-
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     (void)unlink(path);
-    file = fopen(path, "w");
+    FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
@@ -102,7 +108,6 @@ void secure_kit_remove(const char *path)
 static void read_pem(const char *certs, const char *role, const char *name, aq_buffer *text)
 {
     char path[SECURE_KIT_PATH_MAX + 64];
-
     aq_buffer_init(text, 1 << 16);
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s/%s", certs, role, name), 0);
     assert_int_equal(aq_file_read(path, text, NULL), 0);
@@ -116,7 +121,6 @@ void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_s
     nng_listener listener;
     nng_sockaddr address;
     aq_buffer ca, cert, key;
-
     read_pem(certs, role, "ca.pem", &ca);
     read_pem(certs, role, "cert.pem", &cert);
     read_pem(certs, role, "key.pem", &key);

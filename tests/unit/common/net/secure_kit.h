@@ -18,8 +18,11 @@ void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX]);
 /* Makes a folder that holds a run's certificates. */
 void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX]);
 
-/* What `role` ("learner") loads of them; fails the test when it cannot. */
+/* What `role` ("learner") loads of them until the test is over; fails it when that cannot be. */
 aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use);
+
+/* A role's token in the run of that master secret, until the test is over. */
+aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access_role role);
 
 /* A token alone, of a shared secret. */
 aq_security *secure_kit_shared(const char *secret, enum aq_security_use use);

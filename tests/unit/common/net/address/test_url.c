@@ -1,9 +1,6 @@
 /*
  * URLs: which are taken, what the others are told, and the urls that are made of them.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "common/net/address/url.h"
 #include "tests/support/test.h"
 
@@ -16,7 +13,6 @@ TEST(good_urls_are_taken)
         "ipc:///tmp/learner",   "ipc:///run/actorq/a.b",
         "inproc://name",        "inproc://a/b",
     };
-
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         assert_int_equal(aq_url_validate(urls[i], NULL), 0);
     }
@@ -54,10 +50,8 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
         {"ipc://", "absolute"},
         {"inproc://", "no name"},
     };
-
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_error error = {0};
-
         assert_refused(aq_url_validate(rows[i].url, &error), AQ_E_INVALID, &error, rows[i].url);
         assert_says(error.text, rows[i].word);
     }
@@ -76,7 +70,6 @@ TEST(an_ipc_path_must_fit_a_socket_address)
 {
     aq_error error = {0};
     char url[300];
-
     assert_int_equal(aq_url_validate(ipc_url(url, 107), NULL), 0);
     assert_refused(aq_url_validate(ipc_url(url, 108), &error), AQ_E_INVALID, &error, "107 bytes");
     assert_refused(aq_url_validate(ipc_url(url, 260), &error), AQ_E_INVALID, &error, "255 bytes");
@@ -85,7 +78,6 @@ TEST(an_ipc_path_must_fit_a_socket_address)
 static void expect_sibling(const char *url, const char *suffix, const char *expected)
 {
     char text[AQ_URL_MAX] = "";
-
     assert_int_equal(aq_url_sibling(url, suffix, text, sizeof(text)), 0);
     assert_string_equal(text, expected);
 }
@@ -103,7 +95,6 @@ TEST(a_sibling_that_cannot_be_is_refused)
 {
     char text[AQ_URL_MAX] = "untouched";
     char url[300];
-
     assert_int_equal(aq_url_sibling("tcp://host:65535", "x", text, sizeof(text)), AQ_E_INVALID);
     assert_int_equal(aq_url_sibling("nonsense", "x", text, sizeof(text)), AQ_E_INVALID);
     assert_int_equal(aq_url_sibling(ipc_url(url, 107), "x", text, sizeof(text)), AQ_E_TOO_BIG);
@@ -115,7 +106,6 @@ TEST(a_sibling_that_cannot_be_is_refused)
 static void expect_reachable(const char *url, const char *seen_from, const char *expected)
 {
     char text[AQ_URL_MAX] = "";
-
     assert_int_equal(aq_url_reachable(url, seen_from, text, sizeof(text)), 0);
     assert_string_equal(text, expected);
 }
@@ -155,7 +145,6 @@ TEST(an_owner_on_this_host_is_reached_by_loopback)
 TEST(other_urls_are_copied)
 {
     char text[AQ_URL_MAX] = "untouched";
-
     expect_reachable("tcp://shard-1:5551", "tcp://10.0.0.3:9", "tcp://shard-1:5551");
     expect_reachable("tcp://127.evil.example:1", "tcp://10.0.0.3:9", "tcp://127.evil.example:1");
     expect_reachable("ipc:///tmp/x", "tcp://10.0.0.3:9", "ipc:///tmp/x");

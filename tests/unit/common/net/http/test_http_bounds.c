@@ -2,8 +2,6 @@
  * The HTTP server and peers that would wear it down: what it bounds. Deadlines are moved rather
  * than waited for.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "tests/support/test.h"
@@ -23,195 +21,126 @@ static void let_time_pass(http_pair *pair)
 static bool is_reading(void *user)
 {
     http_pair *pair = user;
-
     return pair->server->connections[0].state == AQ_HTTP_READING;
 }
 
 static bool has_input(void *user)
 {
     http_pair *pair = user;
-
     return pair->server->connections[0].input_size > 0;
-}
-
-static bool is_empty(void *user)
-{
-    http_pair *pair = user;
-
-    return pair->server->connection_count == 0;
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
 TEST(a_slow_request_is_ended)
 {
-    http_pair pair;
-    http_peer peer;
-
-    http_kit_open(&pair);
-    http_peer_connect(&pair, &peer);
-    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\nX-");
-    net_kit_run_until(&pair.loop, has_input, &pair);
-    let_time_pass(&pair);
-    http_kit_wait_until_over(&pair, &peer);
-    assert_says(peer.answer, "HTTP/1.1 408 Request Timeout\r\n");
-    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
-    http_peer_end(&peer);
-    http_kit_close(&pair);
+    http_pair *pair = http_kit_open();
+    http_peer *peer = http_peer_connect(pair);
+    http_peer_tell(peer, "GET /hello HTTP/1.1\r\nHost: x\r\nX-");
+    net_kit_run_until(&pair->loop, has_input, pair);
+    let_time_pass(pair);
+    http_kit_wait_until_over(pair, peer);
+    assert_says(peer->answer, "HTTP/1.1 408 Request Timeout\r\n");
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
 }
 
 TEST(bytes_that_trickle_in_gain_no_time)
 {
-    http_pair pair;
-    http_peer peer;
-    int64_t deadline_ns;
-
-    http_kit_open(&pair);
-    http_peer_connect(&pair, &peer);
-    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\n");
-    net_kit_run_until(&pair.loop, has_input, &pair);
-    deadline_ns = pair.server->connections[0].deadline_ns;
+    http_pair *pair = http_kit_open();
+    http_peer *peer = http_peer_connect(pair);
+    http_peer_tell(peer, "GET /hello HTTP/1.1\r\n");
+    net_kit_run_until(&pair->loop, has_input, pair);
+    int64_t deadline_ns = pair->server->connections[0].deadline_ns;
     for (unsigned i = 0; i < 10; i++) {
-        http_peer_tell(&peer, "X: y\r\n");
-        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
+        http_peer_tell(peer, "X: y\r\n");
+        (void)uv_run(&pair->loop, UV_RUN_NOWAIT);
     }
-    assert_int_equal(pair.server->connections[0].deadline_ns, deadline_ns);
-    http_peer_end(&peer);
-    http_kit_close(&pair);
+    assert_int_equal(pair->server->connections[0].deadline_ns, deadline_ns);
 }
 
 TEST(a_peer_that_says_nothing_is_refused)
 {
-    http_pair pair;
-    http_peer peer;
-
-    http_kit_open(&pair);
-    http_peer_connect(&pair, &peer);
-    net_kit_run_until(&pair.loop, is_reading, &pair);
-    let_time_pass(&pair);
-    http_kit_wait_until_over(&pair, &peer);
-    assert_int_equal(peer.size, 0);
-    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
-    http_peer_end(&peer);
-    http_kit_close(&pair);
+    http_pair *pair = http_kit_open();
+    http_peer *peer = http_peer_connect(pair);
+    net_kit_run_until(&pair->loop, is_reading, pair);
+    let_time_pass(pair);
+    http_kit_wait_until_over(pair, peer);
+    assert_int_equal(peer->size, 0);
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
 }
 
 TEST(an_idle_connection_is_closed_and_nobody_is_to_blame)
 {
-    http_pair pair;
-    http_peer peer;
-
-    http_kit_open(&pair);
-    http_peer_connect(&pair, &peer);
-    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
-    http_kit_wait_to_hear(&pair, &peer, "hello\n");
-    net_kit_run_until(&pair.loop, is_reading, &pair);
-    let_time_pass(&pair);
-    http_kit_wait_until_over(&pair, &peer);
-    assert_int_equal(aq_http_server_counters(pair.server).refused, 0);
-    http_peer_end(&peer);
-    http_kit_close(&pair);
+    http_pair *pair = http_kit_open();
+    http_peer *peer = http_peer_connect(pair);
+    http_peer_tell(peer, "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+    http_kit_wait_to_hear(pair, peer, "hello\n");
+    net_kit_run_until(&pair->loop, is_reading, pair);
+    let_time_pass(pair);
+    http_kit_wait_until_over(pair, peer);
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 0);
 }
 
 TEST(a_peer_that_takes_no_answer_is_refused)
 {
-    http_pair pair;
-    http_peer peer;
-
-    http_kit_open(&pair);
-    http_peer_connect(&pair, &peer);
-    http_peer_tell(&peer, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
-    while (pair.server->connections[0].state != AQ_HTTP_WRITING) {
-        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
-    }
-    let_time_pass(&pair);
-    net_kit_run_until(&pair.loop, is_empty, &pair);
-    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
-    http_peer_end(&peer);
-    http_kit_close(&pair);
+    http_pair *pair = http_kit_open();
+    (void)http_kit_ask_much(pair);
+    let_time_pass(pair);
+    net_kit_run_until(&pair->loop, http_kit_is_empty, pair);
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
 }
 
 TEST(silent_connections_keep_nobody_out)
 {
-    http_pair pair;
-    http_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
-
-    assert_non_null(peers);
-    http_kit_open(&pair);
+    http_pair *pair = http_kit_open();
     for (size_t i = 0; i < PEERS_MAX - 1; i++) {
-        http_peer_connect(&pair, &peers[i]);
+        http_peer *peer = http_peer_connect(pair);
         if (i % 3 == 0) {
-            http_peer_tell(&peers[i], "GET /hel");
+            http_peer_tell(peer, "GET /hel");
         }
-        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
-        assert_true(pair.server->connection_count <= AQ_HTTP_CONNECTIONS_MAX);
+        (void)uv_run(&pair->loop, UV_RUN_NOWAIT);
+        assert_true(pair->server->connection_count <= AQ_HTTP_CONNECTIONS_MAX);
     }
-    http_kit_ask(&pair, "GET /hello HTTP/1.0\r\n\r\n", &peers[PEERS_MAX - 1]);
-    assert_says(peers[PEERS_MAX - 1].answer, "hello\n");
-    assert_true(aq_http_server_counters(pair.server).refused >=
+    assert_says(http_kit_ask(pair, "GET /hello HTTP/1.0\r\n\r\n")->answer, "hello\n");
+    assert_true(aq_http_server_counters(pair->server).refused >=
                 PEERS_MAX - 1 - AQ_HTTP_CONNECTIONS_MAX);
-    http_kit_close(&pair);
-    for (size_t i = 0; i < PEERS_MAX; i++) {
-        http_peer_end(&peers[i]);
-    }
-    free(peers);
+    http_kit_close(pair); /* with all that are still there */
 }
 
 TEST(whoever_finds_all_busy_is_answered_later)
 {
-    http_pair pair;
-    http_peer *busy = calloc(AQ_HTTP_CONNECTIONS_MAX, sizeof(*busy));
-    http_peer late;
-
-    assert_non_null(busy);
-    http_kit_open(&pair);
+    http_peer *busy[AQ_HTTP_CONNECTIONS_MAX];
+    http_pair *pair = http_kit_open();
     for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
-        http_peer_connect(&pair, &busy[i]);
-        http_peer_tell(&busy[i], "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
-        while (pair.server->connections[i].state != AQ_HTTP_WRITING) {
-            (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
-        }
+        busy[i] = http_kit_ask_much(pair);
     }
-    http_peer_connect(&pair, &late);
-    http_peer_tell(&late, "GET /hello HTTP/1.0\r\n\r\n");
-    net_kit_run_for(&pair.loop, 50);
-    http_peer_hear(&late);
-    assert_int_equal(late.size, 0);
-    assert_false(late.over);
-    http_peer_end(&busy[0]);
-    http_kit_wait_until_over(&pair, &late);
-    assert_says(late.answer, "hello\n");
-    http_kit_close(&pair);
-    for (size_t i = 1; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
-        http_peer_end(&busy[i]);
-    }
-    http_peer_end(&late);
-    free(busy);
+    http_peer *late = http_peer_connect(pair);
+    http_peer_tell(late, "GET /hello HTTP/1.0\r\n\r\n");
+    net_kit_run_for(&pair->loop, 50);
+    http_peer_hear(late);
+    assert_int_equal(late->size, 0);
+    assert_false(late->over);
+    http_peer_end(busy[0]);
+    http_kit_wait_until_over(pair, late);
+    assert_says(late->answer, "hello\n");
+    http_kit_close(pair); /* with all that are still there */
 }
 
 TEST(peers_that_ask_at_once_are_all_answered)
 {
     enum { ASKING = 40, ROUNDS = 5 };
-    http_pair pair;
-    http_peer peers[ASKING];
-
-    http_kit_open(&pair);
+    http_peer *peers[ASKING];
+    http_pair *pair = http_kit_open();
     for (size_t i = 0; i < ASKING; i++) {
-        http_peer_connect(&pair, &peers[i]);
+        peers[i] = http_peer_connect(pair);
     }
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < ASKING; i++) {
-            http_peer_tell(&peers[i], "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+            http_peer_tell(peers[i], "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
         }
         for (size_t i = 0; i < ASKING; i++) {
-            http_kit_wait_to_hear(&pair, &peers[i], "hello\n");
-            peers[i].size = 0;
-            peers[i].answer[0] = '\0';
+            http_kit_wait_to_hear(pair, peers[i], "hello\n");
         }
     }
-    assert_int_equal(pair.answered, ASKING * ROUNDS);
-    for (size_t i = 0; i < ASKING; i++) {
-        http_peer_end(&peers[i]);
-    }
-    http_kit_close(&pair);
+    assert_int_equal(pair->answered, ASKING * ROUNDS);
 }

@@ -2,7 +2,6 @@
  * The head of an HTTP request: what is read, what is waited for, what is refused.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/net/http/http_request.h"
 #include "tests/support/test.h"
@@ -11,11 +10,9 @@
 static int read_sized(const char *text, size_t size, aq_http_request *ret_request)
 {
     char *bytes = malloc(size > 0 ? size : 1);
-    int rc;
-
     assert_non_null(bytes);
     memcpy(bytes, text, size);
-    rc = aq_http_request_read(bytes, size, ret_request);
+    int rc = aq_http_request_read(bytes, size, ret_request);
     if (rc == 0) { /* the view moves to where the text stays */
         ret_request->path = text + (ret_request->path - bytes);
     }
@@ -28,11 +25,16 @@ static int read_text(const char *text, aq_http_request *ret_request)
     return read_sized(text, strlen(text), ret_request);
 }
 
-static void assert_path(const char *text, const char *path)
+static aq_http_request taken(const char *text)
 {
     aq_http_request request;
-
     assert_int_equal(read_text(text, &request), 0);
+    return request;
+}
+
+static void assert_path(const char *text, const char *path)
+{
+    const aq_http_request request = taken(text);
     assert_int_equal(request.path_size, strlen(path));
     assert_memory_equal(request.path, path, strlen(path));
 }
@@ -41,9 +43,7 @@ TEST(a_scrape_is_read_whole)
 {
     static const char text[] = "GET /metrics HTTP/1.1\r\nHost: learner:9400\r\n"
                                "User-Agent: Prometheus/2.42.0\r\nAccept: text/plain;q=0.5\r\n\r\n";
-    aq_http_request request;
-
-    assert_int_equal(read_text(text, &request), 0);
+    const aq_http_request request = taken(text);
     assert_int_equal(request.method, AQ_HTTP_GET);
     assert_true(request.keep_alive);
     assert_false(request.has_body);
@@ -55,12 +55,10 @@ TEST(every_beginning_of_a_request_is_waited_for)
 {
     static const char text[] = "HEAD http://learner:9400/healthz?x=1 HTTP/1.1\r\nHost: x\r\n\r\n";
     aq_http_request request;
-
     for (size_t size = 0; size < strlen(text); size++) {
         assert_int_equal(read_sized(text, size, &request), AQ_E_AGAIN);
     }
-    assert_int_equal(read_text(text, &request), 0);
-    assert_int_equal(request.method, AQ_HTTP_HEAD);
+    assert_int_equal(taken(text).method, AQ_HTTP_HEAD);
 }
 
 TEST(the_query_and_the_host_are_no_part_of_the_path)
@@ -78,42 +76,24 @@ TEST(other_methods_are_told_apart)
         "GETT / HTTP/1.0\r\n\r\n",
         "DELETE / HTTP/1.0\r\n\r\n",
     };
-    aq_http_request request;
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        assert_int_equal(read_text(texts[i], &request), 0);
-        assert_int_equal(request.method, AQ_HTTP_OTHER);
+    EACH_ROW(i, texts) {
+        assert_int_equal(taken(texts[i]).method, AQ_HTTP_OTHER);
     }
 }
 
 TEST(the_peer_decides_whether_the_connection_stays)
 {
-    aq_http_request request;
-
-    assert_int_equal(read_text("GET / HTTP/1.0\r\n\r\n", &request), 0);
-    assert_false(request.keep_alive);
-    assert_int_equal(read_text("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &request),
-                     0);
-    assert_false(request.keep_alive);
-    assert_int_equal(
-        read_text("GET / HTTP/1.1\r\nHost: x\r\nconnection:a ,CLOSE\t, b\r\n\r\n", &request), 0);
-    assert_false(request.keep_alive);
-    assert_int_equal(read_text("GET / HTTP/1.1\r\nHost: x\r\nConnection: closer\r\n\r\n", &request),
-                     0);
-    assert_true(request.keep_alive);
+    assert_false(taken("GET / HTTP/1.0\r\n\r\n").keep_alive);
+    assert_false(taken("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").keep_alive);
+    assert_false(taken("GET / HTTP/1.1\r\nHost: x\r\nconnection:a ,CLOSE\t, b\r\n\r\n").keep_alive);
+    assert_true(taken("GET / HTTP/1.1\r\nHost: x\r\nConnection: closer\r\n\r\n").keep_alive);
 }
 
 TEST(an_announced_body_is_seen)
 {
-    aq_http_request request;
-
-    assert_int_equal(read_text("POST / HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello", &request), 0);
-    assert_true(request.has_body);
-    assert_int_equal(read_text("GET / HTTP/1.0\r\nContent-Length: 00\r\n\r\n", &request), 0);
-    assert_false(request.has_body);
-    assert_int_equal(read_text("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", &request),
-                     0);
-    assert_true(request.has_body);
+    assert_true(taken("POST / HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello").has_body);
+    assert_false(taken("GET / HTTP/1.0\r\nContent-Length: 00\r\n\r\n").has_body);
+    assert_true(taken("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n").has_body);
 }
 
 TEST(what_is_no_request_is_refused)
@@ -147,7 +127,6 @@ TEST(what_is_no_request_is_refused)
         "GET / HTTP/1.0\r\nContent-Length: -1\r\n",     /* less than nothing */
     };
     aq_http_request request;
-
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(read_text(texts[i], &request), AQ_E_FOREIGN);
     }
@@ -157,7 +136,6 @@ TEST(what_is_no_request_is_refused)
 TEST(another_version_is_told)
 {
     aq_http_request request;
-
     assert_int_equal(read_text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &request), AQ_E_VERSION);
     assert_int_equal(read_text("GET / HTTP/3.0\r\n\r\n", &request), AQ_E_VERSION);
 }

@@ -10,15 +10,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/buffer.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "common/net/sockets/pubsub.h"
-#include "common/net/sockets/pull.h"
-#include "common/net/sockets/push.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -31,32 +28,6 @@ enum { CALL_MS = 10000, SHORT_MS = 400 };
 static const char *_Atomic hosts;                        /* "127.0.0.2 127.0.0.1" */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* whoever holds it stops all lookups */
 
-static struct addrinfo *one_address(const char *host, const char *service)
-{
-    struct {
-        struct addrinfo node;
-        aq_ip_address address;
-    } *made = calloc(1, sizeof(*made)); /* in one piece, which freeaddrinfo frees */
-    const in_port_t port = htons((uint16_t)atoi(service));
-
-    assert_non_null(made);
-    made->node.ai_addr = &made->address.any;
-    if (inet_pton(AF_INET6, host, &made->address.v6.sin6_addr) == 1) {
-        made->address.v6.sin6_family = AF_INET6;
-        made->address.v6.sin6_port = port;
-        made->node.ai_addrlen = sizeof(made->address.v6);
-    } else {
-        memset(&made->address, 0, sizeof(made->address));
-        assert_int_equal(inet_pton(AF_INET, host, &made->address.v4.sin_addr), 1);
-        made->address.v4.sin_family = AF_INET;
-        made->address.v4.sin_port = port;
-        made->node.ai_addrlen = sizeof(made->address.v4);
-    }
-    made->node.ai_family = made->address.any.sa_family;
-    made->node.ai_socktype = SOCK_STREAM;
-    return &made->node;
-}
-
 static int resolve(const char *name, const char *service, const struct addrinfo *hints,
                    struct addrinfo **ret_found)
 {
@@ -64,7 +35,6 @@ static int resolve(const char *name, const char *service, const struct addrinfo 
     struct addrinfo **end = &found;
     char list[256];
     char *rest = list;
-
     assert_int_equal(hints->ai_flags & AI_ADDRCONFIG, 0);
     pthread_mutex_lock(&gate);
     pthread_mutex_unlock(&gate);
@@ -74,7 +44,7 @@ static int resolve(const char *name, const char *service, const struct addrinfo 
     (void)snprintf(list, sizeof(list), "%s",
                    strcmp(name, "learner.test") == 0 ? atomic_load(&hosts) : name);
     for (char *host = strtok_r(rest, " ", &rest); host != NULL; host = strtok_r(NULL, " ", &rest)) {
-        *end = one_address(host, service);
+        *end = net_kit_address(host, (uint16_t)atoi(service));
         end = &(*end)->ai_next;
     }
     *ret_found = found;
@@ -98,7 +68,7 @@ static int end(void **state)
 TEST_GROUP(begin, end);
 
 /* "tcp://learner.test:PORT", with the url's port. */
-static void by_name(const char *url, char ret_url[AQ_URL_MAX])
+static void by_name(const char *url, char *ret_url)
 {
     (void)snprintf(ret_url, AQ_URL_MAX, "tcp://learner.test%s", strrchr(url, ':'));
 }
@@ -113,55 +83,43 @@ static const char *const lists[] = {
     "127.0.0.4 ::1 127.0.0.3 127.0.0.2 127.0.0.1",
 };
 
-enum { LISTS = sizeof(lists) / sizeof(lists[0]) };
-
 static void call_by_name(net_pair *pair)
 {
     char url[AQ_URL_MAX];
-    rpc_result result;
-
     by_name(pair->url, url);
     net_pair_dial(pair, url);
-    net_pair_fetch(pair, 10, &result);
-    net_pair_wait(pair, &result);
-    assert_int_equal(result.code, AQ_RPC_OK);
+    assert_int_equal(net_pair_wait(pair, net_pair_fetch(pair, 10))->code, AQ_RPC_OK);
 }
 
 TEST(calls_find_the_address_where_somebody_listens)
 {
-    for (size_t i = 0; i < LISTS; i++) {
-        net_pair pair;
-
+    EACH_ROW(i, lists) {
         atomic_store(&hosts, lists[i]);
-        net_pair_serve(&pair, NULL, NULL, CALL_MS);
-        call_by_name(&pair);
-        net_pair_close(&pair);
+        net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+        call_by_name(pair);
+        net_pair_close(pair);
     }
 }
 
 TEST(calls_under_tls_find_it_too)
 {
     char certs[SECURE_KIT_PATH_MAX];
-    net_pair pair;
-
     secure_kit_certs(certs);
     atomic_store(&hosts, lists[1]);
-    net_pair_serve(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                   secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), CALL_MS);
-    call_by_name(&pair);
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                                    secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), CALL_MS);
+    call_by_name(pair);
     secure_kit_remove(certs);
 }
 
 TEST(the_broadcast_is_found)
 {
-    for (size_t i = 0; i < LISTS; i++) {
+    EACH_ROW(i, lists) {
         aq_publisher *publisher;
         aq_subscriber *subscriber;
         aq_buffer heard;
         char url[AQ_URL_MAX];
         int rc = AQ_E_TIMEOUT;
-
         atomic_store(&hosts, lists[i]);
         aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
         assert_int_equal(
@@ -179,54 +137,11 @@ TEST(the_broadcast_is_found)
     }
 }
 
-typedef struct intake {
-    aq_push *push;
-    unsigned received;
-} intake;
-
-static void send_one(void *user)
-{
-    assert_int_equal(aq_push_send(((intake *)user)->push, "x", 1), 0);
-}
-
-static void ignore(void *user)
-{
-    (void)user;
-}
-
-static void on_message(void *user, aq_lease *message, const char *peer)
-{
-    (void)message;
-    (void)peer;
-    ((intake *)user)->received++;
-}
-
-static bool is_received(void *user)
-{
-    return ((const intake *)user)->received > 0;
-}
-
 TEST(experience_finds_its_shard)
 {
-    for (size_t i = 0; i < LISTS; i++) {
-        intake in = {.received = 0};
-        const aq_push_events events = {
-            .connected = send_one, .disconnected = ignore, .writable = ignore, .user = &in};
-        char url[AQ_URL_MAX];
-        uv_loop_t loop;
-        aq_pull *pull;
-
+    EACH_ROW(i, lists) {
         atomic_store(&hosts, lists[i]);
-        assert_int_equal(uv_loop_init(&loop), 0);
-        assert_int_equal(aq_pull_create(&loop, "tcp://127.0.0.1:0", &net_kit_limits, on_message,
-                                        &in, &pull, NULL),
-                         0);
-        by_name(aq_pull_url(pull), url);
-        assert_int_equal(aq_push_create(&loop, url, &net_kit_limits, &events, &in.push, NULL), 0);
-        net_kit_run_until(&loop, is_received, &in);
-        aq_push_close(in.push);
-        aq_pull_close(pull);
-        net_kit_finish_loop(&loop);
+        net_kit_deliver(&net_kit_limits, &net_kit_limits, by_name, 1);
     }
 }
 
@@ -237,7 +152,6 @@ static void next_address(const char *url, char ret_host[INET6_ADDRSTRLEN])
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-
     assert_int_equal(getaddrinfo("learner.test", strrchr(url, ':') + 1, &hints, &found), 0);
     assert_int_equal(getnameinfo(found->ai_addr, found->ai_addrlen, ret_host, INET6_ADDRSTRLEN,
                                  NULL, 0, NI_NUMERICHOST),
@@ -249,7 +163,6 @@ static void next_address(const char *url, char ret_host[INET6_ADDRSTRLEN])
 static bool is_known(void *user)
 {
     char host[INET6_ADDRSTRLEN];
-
     next_address(((const net_pair *)user)->url, host);
     return strcmp(host, "127.0.0.1") == 0;
 }
@@ -257,32 +170,23 @@ static bool is_known(void *user)
 TEST(an_address_that_answered_is_the_first_from_then_on)
 {
     char host[INET6_ADDRSTRLEN];
-    net_pair pair;
-
     atomic_store(&hosts, "127.0.0.2 127.0.0.3 127.0.0.1");
-    net_pair_serve(&pair, NULL, NULL, CALL_MS);
-    next_address(pair.url, host);
+    net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+    next_address(pair->url, host);
     assert_string_equal(host, "127.0.0.2"); /* as the resolver has it */
-    call_by_name(&pair);
-    net_kit_run_until(&pair.loop, is_known, &pair);
-    net_pair_close(&pair);
+    call_by_name(pair);
+    net_kit_run_until(&pair->loop, is_known, pair);
 }
 
 TEST(a_learner_that_moves_to_another_address_is_found_there)
 {
-    rpc_result result;
-    net_pair pair;
-
     atomic_store(&hosts, "127.0.0.1 127.0.0.2 127.0.0.3");
-    net_pair_serve(&pair, NULL, NULL, CALL_MS);
-    call_by_name(&pair);
-    net_pair_stop_server(&pair);
-    memcpy(strstr(pair.url, "127.0.0.1"), "127.0.0.3", strlen("127.0.0.3"));
-    net_pair_restart_server(&pair);
-    net_pair_fetch(&pair, 10, &result);
-    net_pair_wait(&pair, &result);
-    assert_int_equal(result.code, AQ_RPC_OK);
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+    call_by_name(pair);
+    net_pair_stop_server(pair);
+    memcpy(strstr(pair->url, "127.0.0.1"), "127.0.0.3", strlen("127.0.0.3"));
+    net_pair_restart_server(pair);
+    assert_int_equal(net_pair_wait(pair, net_pair_fetch(pair, 10))->code, AQ_RPC_OK);
 }
 
 static void free_handle(uv_handle_t *handle)
@@ -294,7 +198,6 @@ static void free_handle(uv_handle_t *handle)
 static void on_stranger(uv_stream_t *listener, int status)
 {
     uv_tcp_t *peer = calloc(1, sizeof(*peer));
-
     assert_int_equal(status, 0);
     assert_non_null(peer);
     assert_int_equal(uv_tcp_init(listener->loop, peer), 0);
@@ -306,30 +209,26 @@ TEST(who_does_not_answer_as_actorq_is_passed_by)
 {
     struct sockaddr_in address;
     uv_tcp_t stranger;
-    net_pair pair;
-
-    net_pair_serve(&pair, NULL, NULL, CALL_MS);
-    assert_int_equal(uv_ip4_addr("127.0.0.2", atoi(strrchr(pair.url, ':') + 1), &address), 0);
-    assert_int_equal(uv_tcp_init(&pair.loop, &stranger), 0);
+    net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+    assert_int_equal(uv_ip4_addr("127.0.0.2", atoi(strrchr(pair->url, ':') + 1), &address), 0);
+    assert_int_equal(uv_tcp_init(&pair->loop, &stranger), 0);
     assert_int_equal(uv_tcp_bind(&stranger, (struct sockaddr *)&address, 0), 0);
     assert_int_equal(uv_listen((uv_stream_t *)&stranger, 8, on_stranger), 0);
     atomic_store(&hosts, "127.0.0.2 127.0.0.1");
-    call_by_name(&pair);
+    call_by_name(pair);
     uv_close((uv_handle_t *)&stranger, NULL);
-    net_pair_close(&pair);
+    net_pair_close(pair);
 }
 
 TEST(of_several_addresses_none_takes_long)
 {
     static const char *const some[] = {"127.0.0.1", "127.0.0.1 127.0.0.2"};
-
     for (int i = 0; i < 2; i++) {
         const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
         struct addrinfo *found = NULL;
         const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         int patience_ms = 0;
         socklen_t size = sizeof(patience_ms);
-
         atomic_store(&hosts, some[i]);
         assert_int_equal(getaddrinfo("learner.test", "2", &hints, &found), 0);
         (void)connect(fd, found->ai_addr, found->ai_addrlen);
@@ -351,7 +250,6 @@ static bool is_said(void *user)
 {
     const hope *hoped = user;
     char words[AQ_DIAL_WORDS_MAX];
-
     aq_name_turns_words(hoped->url, words, sizeof(words));
     return strcmp(words, hoped->words) == 0;
 }
@@ -360,22 +258,18 @@ static bool is_said(void *user)
 static void expect_words(const char *host, bool is_slow, const char *words)
 {
     hope hoped = {.words = words};
-    rpc_result result;
-    net_pair pair;
-
-    net_pair_serve(&pair, NULL, NULL, CALL_MS);
-    net_pair_stop_server(&pair); /* nobody has the port now */
-    (void)snprintf(hoped.url, sizeof(hoped.url), "tcp://%s%s", host, strrchr(pair.url, ':'));
+    net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+    net_pair_stop_server(pair); /* nobody has the port now */
+    (void)snprintf(hoped.url, sizeof(hoped.url), "tcp://%s%s", host, strrchr(pair->url, ':'));
     if (is_slow) {
         pthread_mutex_lock(&gate);
     }
-    net_pair_dial(&pair, hoped.url);
-    net_pair_fetch(&pair, 10, &result);
-    net_kit_run_until(&pair.loop, is_said, &hoped);
+    net_pair_dial(pair, hoped.url);
+    (void)net_pair_fetch(pair, 10);
+    net_kit_run_until(&pair->loop, is_said, &hoped);
     if (is_slow) {
         pthread_mutex_unlock(&gate);
     }
-    net_pair_close(&pair);
 }
 
 TEST(what_came_of_each_address_is_said)
@@ -393,10 +287,8 @@ TEST(what_came_of_each_address_is_said)
 TEST(of_other_urls_nothing_is_known)
 {
     static const char *const urls[] = {"ipc:///tmp/x", "tcp://never.test:5550"};
-
     for (size_t i = 0; i < 2; i++) {
         char words[AQ_DIAL_WORDS_MAX] = "something";
-
         aq_name_turns_words(urls[i], words, sizeof(words));
         assert_string_equal(words, "");
     }
@@ -404,16 +296,10 @@ TEST(of_other_urls_nothing_is_known)
 
 TEST(a_call_that_reached_nobody_says_it)
 {
-    rpc_result result;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", SHORT_MS);
-    net_pair_fetch(&pair, 10, &result);
-    net_pair_wait(&pair, &result);
-    net_pair_stop_server(&pair);
-    net_pair_fetch(&pair, 10, &result);
-    net_pair_wait(&pair, &result);
-    assert_int_equal(result.code, AQ_RPC_DEADLINE_EXCEEDED);
-    assert_says(result.message, "no answer within 400 ms: ");
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_open("tcp", SHORT_MS);
+    net_pair_wait(pair, net_pair_fetch(pair, 10));
+    net_pair_stop_server(pair);
+    const rpc_result *result = net_pair_wait(pair, net_pair_fetch(pair, 10));
+    assert_int_equal(result->code, AQ_RPC_DEADLINE_EXCEEDED);
+    assert_says(result->message, "no answer within 400 ms: ");
 }

@@ -9,7 +9,6 @@
 #include <nng/protocol/pipeline0/pull.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
-enum { PATIENCE_MS = 120000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50 };
+enum { PATIENCE_MS = 120000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50, PEERS_MAX = 4 };
 
 static const aq_tcp_limits wide = {.connections_max = 100,
                                    .connections_per_address_max = 100,
@@ -31,7 +30,10 @@ static const aq_tcp_limits wide = {.connections_max = 100,
 typedef struct stage {
     nng_socket socket;
     uint16_t port;
+    aq_tcp_limits limits;
     aq_net_peers before;
+    int peers[PEERS_MAX];
+    size_t peer_count;
 } stage;
 
 static void wait_for_connections(uint64_t count)
@@ -51,7 +53,6 @@ static stage *open_stage(void)
     stage *s = calloc(1, sizeof(*s));
     nng_listener listener;
     char url[AQ_URL_MAX];
-
     assert_non_null(s);
     wait_for_connections(0);
     assert_int_equal(nng_pull0_open(&s->socket), 0);
@@ -59,13 +60,24 @@ static stage *open_stage(void)
                                         &listener, url, NULL),
                      0);
     s->port = (uint16_t)atoi(strrchr(url, ':') + 1);
-    aq_tcp_door_set(&wide);
+    s->limits = wide;
+    aq_tcp_door_set(&s->limits);
     s->before = aq_net_peer_counters();
     return s;
 }
 
+/* All peers go. */
+static void leave(stage *s)
+{
+    while (s->peer_count > 0) {
+        close(s->peers[--s->peer_count]);
+    }
+    wait_for_connections(0);
+}
+
 static void close_stage(stage *s)
 {
+    leave(s);
     nng_close(s->socket);
     free(s);
 }
@@ -74,13 +86,13 @@ static void close_stage(stage *s)
 
 /* ---- peers ---------------------------------------------------------------------------------- */
 
-static int dial(const stage *s)
+static int dial(stage *s)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(s->port)};
     struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
     int peer = socket(AF_INET, SOCK_STREAM, 0);
-
-    assert_true(peer >= 0);
+    assert_true(peer >= 0 && s->peer_count < PEERS_MAX);
+    s->peers[s->peer_count++] = peer;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
     assert_int_equal(connect(peer, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -92,28 +104,22 @@ static void say(int peer, const void *bytes, size_t size)
     assert_int_equal(send(peer, bytes, size, MSG_NOSIGNAL), size);
 }
 
-static void greet(int peer)
+/* Dials, and greets as a member does. */
+static int join(stage *s)
 {
     static const uint8_t hello[8] = {0, 'S', 'P', 0, 0, PUSH, 0, 0};
+    const int peer = dial(s);
     uint8_t answer[8];
-
     say(peer, hello, sizeof(hello));
     assert_int_equal(recv(peer, answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
     assert_int_equal(answer[5], PULL);
+    return peer;
 }
 
 static void announce(int peer, uint32_t length)
 {
-    const uint8_t bytes[8] = {0,
-                              0,
-                              0,
-                              0,
-                              (uint8_t)(length >> 24),
-                              (uint8_t)(length >> 16),
-                              (uint8_t)(length >> 8),
-                              (uint8_t)length};
-
-    say(peer, bytes, sizeof(bytes));
+    const uint32_t words[2] = {0, htonl(length)};
+    say(peer, words, sizeof(words));
 }
 
 /* The end of the connection, however it comes; NNG's own greeting may come before. */
@@ -122,7 +128,6 @@ static bool is_over(int peer, int wait_ms)
     struct pollfd event = {.fd = peer, .events = POLLIN};
     uint8_t bytes[64];
     ssize_t size = 1;
-
     while (size > 0 && poll(&event, 1, wait_ms) == 1) {
         size = recv(peer, bytes, sizeof(bytes), MSG_DONTWAIT);
     }
@@ -134,7 +139,6 @@ static void wait_for_end(const stage *s, int peer, int other)
 {
     for (int i = 0; i < PATIENCE_MS / TURN_MS; i++) {
         nng_msg *message;
-
         if (is_over(peer, TURN_MS)) {
             return;
         }
@@ -149,111 +153,68 @@ static void wait_for_end(const stage *s, int peer, int other)
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-static void refuse_the_third(const stage *s)
+static void refuse_the_third(stage *s)
 {
-    int first = dial(s), second = dial(s);
-
-    greet(first);
-    greet(second);
-    int third = dial(s);
-    assert_true(is_over(third, PATIENCE_MS));
+    aq_tcp_door_set(&s->limits);
+    int first = join(s);
+    (void)join(s);
+    assert_true(is_over(dial(s), PATIENCE_MS));
     assert_int_equal(aq_net_peer_counters().refused_connections, s->before.refused_connections + 1);
     assert_false(is_over(first, 0));
-    close(third);
-    close(first);
+    assert_int_equal(shutdown(first, SHUT_RDWR), 0);
     wait_for_connections(1);
-    int fourth = dial(s);
-    greet(fourth);
-    close(fourth);
-    close(second);
-    wait_for_connections(0);
+    (void)join(s);
 }
 
 TEST_OF_STAGE(a_connection_beyond_the_most_is_reset_until_another_has_left)
 {
-    aq_tcp_limits limits = wide;
-
-    limits.connections_max = 2;
-    aq_tcp_door_set(&limits);
+    s->limits.connections_max = 2;
     refuse_the_third(s);
 }
 
 TEST_OF_STAGE(so_is_one_beyond_the_most_from_one_address)
 {
-    aq_tcp_limits limits = wide;
-
-    limits.connections_per_address_max = 2;
-    aq_tcp_door_set(&limits);
+    s->limits.connections_per_address_max = 2;
     refuse_the_third(s);
+}
+
+/* The peer says no more than this, and another talks meanwhile. */
+static void expect_cut(stage *s, int stalls, const void *bytes, size_t size)
+{
+    const int talks = join(s);
+    s->limits.message_ms = 100;
+    aq_tcp_door_set(&s->limits);
+    say(stalls, bytes, size);
+    wait_for_end(s, stalls, talks);
+    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
 }
 
 /* NNG would wait for ever for the rest of it, in a process with certificates. */
 TEST_OF_STAGE(half_a_handshake_is_cut)
 {
-    static const uint8_t half[] = {22, 3, 1, 0, 200};
-    aq_tcp_limits limits = wide;
-    int stalls = dial(s), talks = dial(s);
-
-    limits.message_ms = 100;
-    greet(talks);
-    aq_tcp_door_set(&limits);
-    say(stalls, half, sizeof(half));
-    wait_for_end(s, stalls, talks);
-    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
-    close(stalls);
-    close(talks);
-    wait_for_connections(0);
+    expect_cut(s, dial(s), "\x16\3\1\0\xc8", 5);
+    leave(s);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
 TEST_OF_STAGE(a_message_that_stalls_is_cut_and_a_silent_peer_is_not)
 {
-    aq_tcp_limits limits = wide;
-    int stalls = dial(s), silent = dial(s), talks = dial(s);
-
-    limits.message_ms = 100;
-    greet(stalls);
-    greet(silent);
-    greet(talks);
-    aq_tcp_door_set(&limits);
-    announce(stalls, 100);
-    say(stalls, "half of it", 10);
-    wait_for_end(s, stalls, talks);
-    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
+    const int silent = join(s);
+    expect_cut(s, join(s), "\0\0\0\0\0\0\0\x64half of it", 18);
     assert_false(is_over(silent, 0));
-    close(stalls);
-    close(silent);
-    close(talks);
-    wait_for_connections(0);
 }
 
 TEST_OF_STAGE(half_a_length_is_a_message_that_has_begun)
 {
-    aq_tcp_limits limits = wide;
-    int stalls = dial(s), talks = dial(s);
-
-    limits.message_ms = 100;
-    greet(stalls);
-    greet(talks);
-    aq_tcp_door_set(&limits);
-    say(stalls, "\0\0\0", 3);
-    wait_for_end(s, stalls, talks);
-    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
-    close(stalls);
-    close(talks);
-    wait_for_connections(0);
+    expect_cut(s, join(s), "\0\0\0", 3);
 }
 
 TEST_OF_STAGE(parts_of_messages_are_held_up_to_a_bound)
 {
-    aq_tcp_limits limits = wide;
     static uint8_t part[3000];
-    int first = dial(s), second = dial(s);
-
-    limits.unfinished_bytes_max = 5000;
-    greet(first);
-    greet(second);
-    aq_tcp_door_set(&limits);
+    int first = join(s), second = join(s);
+    s->limits.unfinished_bytes_max = 5000;
+    aq_tcp_door_set(&s->limits);
     announce(first, 4000);
     say(first, part, sizeof(part));
     assert_false(is_over(first, TURN_MS));
@@ -265,23 +226,16 @@ TEST_OF_STAGE(parts_of_messages_are_held_up_to_a_bound)
     }
     assert_true(cut);
     assert_int_equal(aq_net_peer_counters().cut_full, s->before.cut_full + 1);
-    close(first);
-    close(second);
-    wait_for_connections(0);
 }
 
 TEST_OF_STAGE(what_came_whole_is_not_held_any_more)
 {
-    aq_tcp_limits limits = wide;
     static uint8_t part[3000];
-    int peer = dial(s);
-
-    limits.unfinished_bytes_max = 5000;
-    greet(peer);
-    aq_tcp_door_set(&limits);
+    const int peer = join(s);
+    s->limits.unfinished_bytes_max = 5000;
+    aq_tcp_door_set(&s->limits);
     for (int i = 0; i < 5; i++) {
         nng_msg *message;
-
         announce(peer, sizeof(part));
         say(peer, part, sizeof(part));
         assert_int_equal(nng_recvmsg(s->socket, &message, 0), 0);
@@ -289,33 +243,25 @@ TEST_OF_STAGE(what_came_whole_is_not_held_any_more)
         nng_msg_free(message);
     }
     assert_int_equal(aq_net_peer_counters().cut_full, s->before.cut_full);
-    close(peer);
-    wait_for_connections(0);
 }
 
 TEST_OF_STAGE(a_stranger_is_left_to_nng)
 {
-    int peer = dial(s);
-
+    const int peer = dial(s);
     say(peer, "GET / HTTP/1.1\r\n\r\n", 18);
     assert_true(is_over(peer, PATIENCE_MS));
-    close(peer);
-    wait_for_connections(0);
+    leave(s);
     assert_int_equal(aq_net_peer_counters().accepted, s->before.accepted + 1);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
 TEST_OF_STAGE(one_that_goes_without_a_word_is_a_stranger)
 {
-    int scans = dial(s);
-
+    (void)dial(s);
     wait_for_connections(1);
-    close(scans);
-    wait_for_connections(0);
+    leave(s);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
-    int member = dial(s);
-    greet(member);
-    close(member);
-    wait_for_connections(0);
+    (void)join(s);
+    leave(s);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }

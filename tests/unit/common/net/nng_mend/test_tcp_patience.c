@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -22,7 +20,6 @@ static int number_of(int descriptor, int option)
 {
     int value = -1;
     socklen_t size = sizeof(value);
-
     assert_int_equal(getsockopt(descriptor, IPPROTO_TCP, option, &value, &size), 0);
     return value;
 }
@@ -33,7 +30,6 @@ static bool ports_of(int descriptor, uint16_t *ret_own, uint16_t *ret_peer)
     struct sockaddr_in own, peer;
     socklen_t own_size = sizeof(own);
     socklen_t peer_size = sizeof(peer);
-
     if (getsockname(descriptor, (struct sockaddr *)&own, &own_size) != 0 ||
         getpeername(descriptor, (struct sockaddr *)&peer, &peer_size) != 0 ||
         own.sin_family != AF_INET) {
@@ -46,14 +42,10 @@ static bool ports_of(int descriptor, uint16_t *ret_own, uint16_t *ret_peer)
 
 TEST(both_ends_of_a_connection_give_up_a_silent_peer)
 {
-    net_pair pair;
-    rpc_result result = {0};
     unsigned ends = 0;
-
-    net_pair_open(&pair, "tcp", 10000);
-    net_pair_fetch(&pair, 10, &result);
-    net_pair_wait(&pair, &result);
-    const int port = atoi(strrchr(pair.url, ':') + 1);
+    net_pair *pair = net_pair_open("tcp", 10000);
+    net_pair_wait(pair, net_pair_fetch(pair, 10));
+    const int port = atoi(strrchr(pair->url, ':') + 1);
     for (int i = 0; i < DESCRIPTORS; i++) {
         uint16_t own, peer;
         if (ports_of(i, &own, &peer) && (own == port || peer == port)) {
@@ -64,14 +56,12 @@ TEST(both_ends_of_a_connection_give_up_a_silent_peer)
         }
     }
     assert_int_equal(ends, 2);
-    net_pair_close(&pair);
 }
 
 TEST(an_attempt_to_connect_ends_before_the_system_would_end_it)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(1)};
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
     assert_true(descriptor >= 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     (void)connect(descriptor, (struct sockaddr *)&address, sizeof(address));
@@ -83,7 +73,6 @@ TEST(other_sockets_connect_as_they_did)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/nowhere/at/all"};
     const int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
-
     assert_true(descriptor >= 0);
     assert_int_equal(connect(descriptor, (struct sockaddr *)&address, sizeof(address)), -1);
     assert_int_equal(connect(descriptor, NULL, 0), -1);

@@ -1,7 +1,6 @@
 /*
  * The table of ids against a plain array.
  */
-#include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/rpc/id_map.h"
 #include "tests/support/test.h"
@@ -15,7 +14,6 @@ TEST(nodes_are_found_until_they_are_removed)
     size_t count = 0;
     aq_id_map map;
     aq_rng rng;
-
     aq_rng_init(&rng, 3, 0);
     assert_int_equal(aq_id_map_init(&map, NODES), 0);
     for (size_t i = 0; i < NODES; i++) {
@@ -23,7 +21,6 @@ TEST(nodes_are_found_until_they_are_removed)
     }
     for (int round = 0; round < 20000; round++) {
         size_t i = aq_rng_below(&rng, NODES);
-
         if (inside[i]) {
             aq_id_map_remove(&map, &nodes[i]);
             count--;
@@ -43,7 +40,6 @@ TEST(a_full_table_finds_all_it_holds)
 {
     static aq_id_node nodes[NODES];
     aq_id_map map;
-
     assert_int_equal(aq_id_map_init(&map, NODES), 0);
     for (size_t i = 0; i < NODES; i++) {
         nodes[i].id = UINT64_MAX - i;
@@ -59,6 +55,5 @@ TEST(a_full_table_finds_all_it_holds)
 TEST(no_memory_is_reported)
 {
     aq_id_map map;
-
     assert_fails_without_memory(aq_id_map_init(&map, 4));
 }

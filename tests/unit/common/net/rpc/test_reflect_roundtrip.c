@@ -3,10 +3,8 @@
  * written as JSON text and read back. AQ_SEED replays a failure.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/reflect_field.h"
@@ -26,7 +24,6 @@ static ProtobufCMessage *random_message(aq_rng *rng, const ProtobufCMessageDescr
 static void *take(size_t count, size_t size)
 {
     void *block = aq_alloc(count, size);
-
     assert_non_null(block);
     return block;
 }
@@ -37,7 +34,6 @@ static uint64_t random_bits(aq_rng *rng)
     static const uint64_t special[] = {
         0,          1,          UINT64_MAX,         INT64_MAX,          (uint64_t)INT64_MIN,
         0x7fffffff, 0x80000000, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000};
-
     return aq_rng_below(rng, 2) == 0
                ? special[aq_rng_below(rng, sizeof(special) / sizeof(special[0]))]
                : aq_rng_next(rng);
@@ -48,7 +44,6 @@ static char *random_text(aq_rng *rng)
     static const char *const pieces[] = {"a", "\"", "\\", "\n", "\xc3\xa4", "\xf0\x9f\x8e\xb2",
                                          "/"};
     char *text = take(64, 1);
-
     for (uint64_t i = aq_rng_below(rng, 10); i > 0; i--) {
         strcat(text, pieces[aq_rng_below(rng, sizeof(pieces) / sizeof(pieces[0]))]);
     }
@@ -59,7 +54,6 @@ static float random_float(aq_rng *rng)
 {
     uint32_t bits = (uint32_t)random_bits(rng);
     float value;
-
     memcpy(&value, &bits, sizeof(value));
     return value == value ? value : 1.0F; /* JSON keeps no payload of a NaN */
 }
@@ -68,7 +62,6 @@ static double random_double(aq_rng *rng)
 {
     uint64_t bits = random_bits(rng);
     double value;
-
     memcpy(&value, &bits, sizeof(value));
     return value == value ? value : 1.0;
 }
@@ -78,7 +71,6 @@ static void random_value(aq_rng *rng, const ProtobufCFieldDescriptor *field, voi
 {
     ProtobufCBinaryData bytes = {0};
     uint64_t bits = random_bits(rng);
-
     switch (field->type) {
     case PROTOBUF_C_TYPE_FLOAT:
         *(float *)at = random_float(rng);
@@ -116,7 +108,6 @@ static void random_field(aq_rng *rng, const ProtobufCFieldDescriptor *field,
     size_t size = aq_reflect_value_size(field->type);
     size_t count = aq_rng_below(rng, 4);
     uint8_t *values;
-
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         values = take(count, size);
         for (size_t i = 0; i < count; i++) {
@@ -147,7 +138,6 @@ static ProtobufCMessage *random_message(aq_rng *rng, const ProtobufCMessageDescr
                                         unsigned depth)
 {
     ProtobufCMessage *message = take(1, descriptor->sizeof_message);
-
     protobuf_c_message_init(descriptor, message);
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
         if (depth < 5 || descriptor->fields[i].type != PROTOBUF_C_TYPE_MESSAGE) {
@@ -160,7 +150,6 @@ static ProtobufCMessage *random_message(aq_rng *rng, const ProtobufCMessageDescr
 static uint8_t *pack(const ProtobufCMessage *message, size_t *ret_size)
 {
     uint8_t *bytes = take(protobuf_c_message_get_packed_size(message), 1);
-
     *ret_size = protobuf_c_message_pack(message, bytes);
     return bytes;
 }
@@ -170,10 +159,8 @@ static ProtobufCMessage *through_json(const ProtobufCMessage *message)
     json_t *json = aq_reflect_to_json(message);
     ProtobufCMessage *back = NULL;
     aq_error error = {0};
-    char *text;
-
     assert_non_null(json);
-    text = json_dumps(json, 0);
+    char *text = json_dumps(json, 0);
     json_decref(json);
     assert_non_null(text);
     json = json_loads(text, 0, NULL);
@@ -198,13 +185,8 @@ static const ProtobufCMessageDescriptor *const descriptors[] = {
 
 TEST(messages_survive_json)
 {
-    const char *text = getenv("AQ_SEED");
-    uint64_t seed = 20260131;
     aq_rng rng;
-
-    assert_true(text == NULL || aq_parse_u64(text, &seed) == 0);
-    print_message("AQ_SEED=%llu\n", (unsigned long long)seed);
-    aq_rng_init(&rng, seed, 0);
+    aq_rng_init(&rng, aq_test_seed(20260131), 0);
     for (size_t round = 0; round < 100 * sizeof(descriptors) / sizeof(descriptors[0]); round++) {
         const ProtobufCMessageDescriptor *descriptor =
             descriptors[round % (sizeof(descriptors) / sizeof(descriptors[0]))];
@@ -213,7 +195,6 @@ TEST(messages_survive_json)
         size_t size = 0, back_size = 0;
         uint8_t *bytes = pack(message, &size);
         uint8_t *back_bytes = pack(back, &back_size);
-
         assert_int_equal(size, back_size);
         assert_memory_equal(bytes, back_bytes, size);
         aq_free(bytes);
@@ -228,7 +209,6 @@ TEST(the_template_of_a_call_can_be_sent_as_it_is)
     for (size_t i = 1; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
         json_t *json = aq_reflect_template(descriptors[i]);
         ProtobufCMessage *message = NULL;
-
         assert_non_null(json);
         assert_int_equal(aq_reflect_from_json(descriptors[i], json, &message, NULL), 0);
         protobuf_c_message_free_unpacked(message, NULL);

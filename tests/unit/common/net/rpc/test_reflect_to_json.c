@@ -2,7 +2,6 @@
  * Messages as JSON: how each kind of field looks.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
@@ -11,12 +10,19 @@
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
 
+TEST_ENDING(release, json_decref);
+
+static json_t *kept(json_t *json)
+{
+    assert_non_null(json);
+    at_end(release, json);
+    return json;
+}
+
+/* Until the test is over. */
 static json_t *to_json(const ProtobufCMessage *message)
 {
-    json_t *json = aq_reflect_to_json(message);
-
-    assert_non_null(json);
-    return json;
+    return kept(aq_reflect_to_json(message));
 }
 
 static void expect_text(const json_t *json, const char *name, const char *expected)
@@ -33,92 +39,75 @@ static void expect_integer(const json_t *json, const char *name, json_int_t expe
 TEST(integers_keep_their_extremes)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
-    json_t *json;
-
     message.i32 = INT32_MIN;
     message.u32 = UINT32_MAX;
     message.i64 = INT64_MIN;
     message.u64 = INT64_MAX;
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_integer(json, "i32", INT32_MIN);
     expect_integer(json, "u32", UINT32_MAX);
     expect_integer(json, "i64", INT64_MIN);
     expect_integer(json, "u64", INT64_MAX);
-    json_decref(json);
 }
 
 TEST(numbers_beyond_jansson_are_strings_of_digits)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
-    json_t *json;
-
     message.u64 = UINT64_MAX;
     message.f64 = UINT64_C(1) << 63;
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_text(json, "u64", "18446744073709551615");
     expect_text(json, "f64", "9223372036854775808");
-    json_decref(json);
 }
 
 TEST(reals_that_json_lacks_are_strings)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     double reals[] = {NAN, INFINITY, -INFINITY, 0.5};
-    json_t *json, *array;
-
     message.n_many_real64 = 4;
     message.many_real64 = reals;
     message.real32 = (float)INFINITY;
-    json = to_json(&message.base);
-    array = json_object_get(json, "many_real64");
+    json_t *json = to_json(&message.base);
+    json_t *array = json_object_get(json, "many_real64");
     assert_string_equal(json_string_value(json_array_get(array, 0)), "NaN");
     assert_string_equal(json_string_value(json_array_get(array, 1)), "Infinity");
     assert_string_equal(json_string_value(json_array_get(array, 2)), "-Infinity");
     assert_true(json_real_value(json_array_get(array, 3)) == 0.5);
     expect_text(json, "real32", "Infinity");
-    json_decref(json);
 }
 
 TEST(enums_are_names_and_unknown_ones_numbers)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     Actorq__Test__Color colors[] = {ACTORQ__TEST__COLOR__COLOR_CRIMSON, (Actorq__Test__Color)77};
-    json_t *json, *array;
-
     message.color = ACTORQ__TEST__COLOR__COLOR_RED;
     message.n_many_color = 2;
     message.many_color = colors;
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_text(json, "color", "COLOR_RED");
-    array = json_object_get(json, "many_color");
+    json_t *array = json_object_get(json, "many_color");
     assert_string_equal(json_string_value(json_array_get(array, 0)), "COLOR_CRIMSON");
     assert_int_equal(json_integer_value(json_array_get(array, 1)), 77);
-    json_decref(json);
 }
 
 TEST(bytes_are_base64)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     uint8_t bytes[] = {0, 255, 16};
-    json_t *json;
-
     message.data = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_text(json, "data", "AP8Q");
-    json_decref(json);
 }
 
 TEST(absent_messages_are_left_out_and_scalars_are_not)
 {
     Actorq__V1__StatusReply message = ACTORQ__V1__STATUS_REPLY__INIT;
     json_t *json = to_json(&message.base);
-
     assert_null(json_object_get(json, "learner"));
     assert_null(json_object_get(json, "replay"));
     expect_text(json, "role", "");
     expect_text(json, "state", "RUN_STATE_UNKNOWN");
     assert_int_equal(json_array_size(json_object_get(json, "members")), 0);
-    json_decref(json);
 }
 
 TEST(nested_and_repeated_messages_are_objects)
@@ -127,62 +116,49 @@ TEST(nested_and_repeated_messages_are_objects)
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
     Actorq__V1__MemberStatus member = ACTORQ__V1__MEMBER_STATUS__INIT;
     Actorq__V1__MemberStatus *members[] = {&member, &member};
-    json_t *json;
-
     learner.learner_steps = 12345;
     member.slot = 9;
     message.learner = &learner;
     message.n_members = 2;
     message.members = members;
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_integer(json_object_get(json, "learner"), "learner_steps", 12345);
     expect_integer(json_array_get(json_object_get(json, "members"), 1), "slot", 9);
-    json_decref(json);
 }
 
 TEST(only_the_chosen_field_of_a_oneof_is_shown)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "chosen";
-    json_t *json;
-
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     assert_null(json_object_get(json, "choice_u32"));
-    json_decref(json);
     message.choice_case = ACTORQ__TEST__EVERYTHING__CHOICE_CHOICE_TEXT;
     message.choice_text = text;
     json = to_json(&message.base);
     expect_text(json, "choice_text", "chosen");
     assert_null(json_object_get(json, "choice_u32"));
     assert_null(json_object_get(json, "choice_inner"));
-    json_decref(json);
 }
 
 TEST(optional_fields_are_shown_when_present)
 {
     Actorq__Test__Presence message = ACTORQ__TEST__PRESENCE__INIT;
     json_t *json = to_json(&message.base);
-
     assert_null(json_object_get(json, "maybe_i32"));
     assert_null(json_object_get(json, "maybe_text"));
     expect_integer(json, "always_u32", 0);
-    json_decref(json);
     message.has_maybe_i32 = 1;
     json = to_json(&message.base);
     expect_integer(json, "maybe_i32", 0);
-    json_decref(json);
 }
 
 TEST(text_that_is_not_utf8_is_shown_with_replacements)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "a\xff\xc3\xa4\xed\xa0\x80z";
-    json_t *json;
-
     message.text = text;
-    json = to_json(&message.base);
+    json_t *json = to_json(&message.base);
     expect_text(json, "text", "a\xEF\xBF\xBD\xc3\xa4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
-    json_decref(json);
 }
 
 TEST(a_type_within_itself_ends_in_null)
@@ -190,54 +166,43 @@ TEST(a_type_within_itself_ends_in_null)
     enum { DEPTH = 40 };
     Actorq__Test__Inner nested[DEPTH];
     const json_t *inner;
-    json_t *json;
     int depth = 0;
-
     for (int i = 0; i < DEPTH; i++) {
         actorq__test__inner__init(&nested[i]);
         nested[i].next = i + 1 < DEPTH ? &nested[i + 1] : NULL;
     }
-    json = to_json(&nested[0].base);
+    json_t *json = to_json(&nested[0].base);
     for (inner = json; json_is_object(inner); inner = json_object_get(inner, "next")) {
         depth++;
     }
     assert_true(json_is_null(inner));
     assert_int_equal(depth, 33);
-    json_decref(json);
 }
 
 TEST(a_template_shows_every_field)
 {
-    json_t *json = aq_reflect_template(&actorq__test__everything__descriptor);
-    const json_t *many;
-
-    assert_non_null(json);
+    json_t *json = kept(aq_reflect_template(&actorq__test__everything__descriptor));
     assert_int_equal(json_object_size(json), actorq__test__everything__descriptor.n_fields);
     expect_integer(json, "i32", 0);
     expect_text(json, "color", "COLOR_NONE");
     expect_text(json, "data", "");
-    many = json_object_get(json, "many_inner");
+    const json_t *many = json_object_get(json, "many_inner");
     assert_int_equal(json_array_size(many), 1);
     expect_text(json_array_get(many, 0), "name", "");
     assert_true(json_is_null(json_object_get(json_array_get(many, 0), "next")));
-    json_decref(json);
 }
 
 TEST(a_template_shows_defaults)
 {
-    json_t *json = aq_reflect_template(&actorq__test__presence__descriptor);
-
-    assert_non_null(json);
+    json_t *json = kept(aq_reflect_template(&actorq__test__presence__descriptor));
     expect_integer(json, "seven", 7);
     expect_text(json, "greeting", "hello");
-    json_decref(json);
 }
 
 TEST(running_out_of_memory_gives_null)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "\xff";
-
     message.text = text;
     for (uint64_t nth = 1; nth <= 2; nth++) { /* the bytes' base64, the text's repair */
         aq_memory_fail_at(nth, 0);

@@ -8,14 +8,11 @@
 #include <nng/protocol/reqrep0/req.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "common/base/parse.h"
-#include "common/net/nng_mend/nng_close.h"
-#include "common/net/rpc/frame.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
@@ -25,108 +22,80 @@ enum { TIMEOUT_MS = 120000 };
 
 TEST(a_call_made_before_the_server_is_there_waits_for_it)
 {
-    rpc_result result;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    net_pair_stop_server(&pair);
-    net_pair_stop(&pair, "x", &result);
-    net_kit_run_for(&pair.loop, 50);
-    assert_int_equal(result.count, 0);
-    net_pair_restart_server(&pair);
-    net_pair_wait(&pair, &result);
-    assert_true(result.ok);
-    assert_int_equal(pair.kit.carried_out, 1);
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    net_pair_stop_server(pair);
+    const rpc_result *result = net_pair_stop(pair, "x");
+    net_kit_run_for(&pair->loop, 50);
+    assert_int_equal(result->count, 0);
+    net_pair_restart_server(pair);
+    assert_true(net_pair_wait(pair, result)->ok);
+    assert_int_equal(pair->kit.carried_out, 1);
 }
 
 TEST(a_call_without_a_server_ends_at_its_deadline)
 {
-    rpc_result result;
-    net_pair pair;
-
-    net_pair_open(&pair, "ipc", 200);
-    net_pair_stop_server(&pair);
-    net_pair_stop(&pair, "x", &result);
-    net_pair_wait(&pair, &result);
-    assert_int_equal(result.code, AQ_RPC_DEADLINE_EXCEEDED);
-    assert_false(aq_rpc_client_connected(pair.client));
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_open("ipc", 200);
+    net_pair_stop_server(pair);
+    const rpc_result *result = net_pair_wait(pair, net_pair_stop(pair, "x"));
+    assert_int_equal(result->code, AQ_RPC_DEADLINE_EXCEEDED);
+    assert_false(aq_rpc_client_connected(pair->client));
 }
 
 /* The call is in progress when its connection goes. */
 TEST(a_restart_in_mid_call_does_not_carry_it_out_twice)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
-
     for (int i = 0; i < 3; i++) {
-        rpc_result result;
-        net_pair pair;
-
-        net_pair_open(&pair, transports[i], TIMEOUT_MS);
-        pair.kit.hold = true;
-        net_pair_stop(&pair, "x", &result);
-        net_pair_wait_held(&pair, 1);
-        net_pair_stop_server(&pair);
-        net_pair_restart_server(&pair);
-        while (aq_rpc_dispatcher_counters(pair.dispatcher).repeats == 0) {
-            uv_run(&pair.loop, UV_RUN_ONCE);
+        net_pair *pair = net_pair_open(transports[i], TIMEOUT_MS);
+        const rpc_result *result;
+        net_pair_hold(pair, &result, 1);
+        net_pair_stop_server(pair);
+        net_pair_restart_server(pair);
+        while (aq_rpc_dispatcher_counters(pair->dispatcher).repeats == 0) {
+            uv_run(&pair->loop, UV_RUN_ONCE);
         }
-        assert_int_equal(result.count, 0);
-        rpc_kit_answer_held(&pair.kit);
-        net_pair_wait(&pair, &result);
-        assert_true(result.ok);
-        assert_int_equal(pair.kit.carried_out, 1);
-        net_pair_close(&pair);
+        assert_int_equal(result->count, 0);
+        rpc_kit_answer_held(&pair->kit);
+        assert_true(net_pair_wait(pair, result)->ok);
+        assert_int_equal(pair->kit.carried_out, 1);
+        net_pair_close(pair);
     }
 }
 
 /* The answer is lost with the connection, and found among the kept ones. */
 TEST(an_answer_that_was_lost_is_given_again)
 {
-    rpc_result result;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    pair.kit.hold = true;
-    net_pair_stop(&pair, "x", &result);
-    net_pair_wait_held(&pair, 1);
-    net_pair_stop_server(&pair);
-    rpc_kit_answer_held(&pair.kit); /* to nobody */
-    net_pair_restart_server(&pair);
-    net_pair_wait(&pair, &result);
-    assert_true(result.ok);
-    assert_int_equal(pair.kit.carried_out, 1);
-    assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).repeats, 1);
-    net_pair_close(&pair);
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    const rpc_result *result;
+    net_pair_hold(pair, &result, 1);
+    net_pair_stop_server(pair);
+    rpc_kit_answer_held(&pair->kit); /* to nobody */
+    net_pair_restart_server(pair);
+    assert_true(net_pair_wait(pair, result)->ok);
+    assert_int_equal(pair->kit.carried_out, 1);
+    assert_int_equal(aq_rpc_dispatcher_counters(pair->dispatcher).repeats, 1);
 }
 
 TEST(many_restarts_lose_no_call_and_repeat_none)
 {
     enum { RESTARTS = 10, CALLS = 8 };
-    rpc_result results[CALLS];
-    net_pair pair;
+    const rpc_result *results[CALLS];
     unsigned calls = 0;
-
-    net_pair_open(&pair, "ipc", TIMEOUT_MS);
+    net_pair *pair = net_pair_open("ipc", TIMEOUT_MS);
     for (int i = 0; i < RESTARTS; i++) {
         for (uint32_t k = 0; k < CALLS; k++) {
-            net_pair_fetch(&pair, 5000 * k, &results[k]);
+            results[k] = net_pair_fetch(pair, 5000 * k);
             calls++;
         }
-        net_pair_wait_carried_out(&pair, calls - CALLS / 2);
-        net_pair_stop_server(&pair);
-        net_pair_restart_server(&pair);
+        net_pair_wait_carried_out(pair, calls - CALLS / 2);
+        net_pair_stop_server(pair);
+        net_pair_restart_server(pair);
         for (uint32_t k = 0; k < CALLS; k++) {
-            if (results[k].count == 0) {
-                net_pair_wait(&pair, &results[k]);
-            }
-            assert_true(results[k].ok);
-            assert_int_equal(results[k].bytes, 5000 * k);
+            assert_true(net_pair_wait(pair, results[k])->ok);
+            assert_int_equal(results[k]->bytes, 5000 * k);
         }
     }
-    assert_int_equal(pair.kit.carried_out, calls);
-    net_pair_close(&pair);
+    assert_int_equal(pair->kit.carried_out, calls);
 }
 
 /* ---- peers that talk nonsense -------------------------------------------------------------- */
@@ -145,7 +114,6 @@ static void exchange(void *user)
 {
     raw_exchange *raw = user;
     int rc = nng_send(raw->socket, (void *)(uintptr_t)raw->bytes, raw->size, 0);
-
     if (rc == 0) {
         rc = nng_recvmsg(raw->socket, &raw->reply, 0);
     }
@@ -172,11 +140,7 @@ static int send_raw(net_pair *pair, raw_exchange *raw, const void *bytes, size_t
 
 static void expect_unharmed(net_pair *pair)
 {
-    rpc_result result;
-
-    net_pair_fetch(pair, 1000, &result);
-    net_pair_wait(pair, &result);
-    assert_true(result.ok);
+    assert_true(net_pair_wait(pair, net_pair_fetch(pair, 1000))->ok);
 }
 
 TEST(garbage_in_a_request_is_answered_with_a_status)
@@ -184,35 +148,29 @@ TEST(garbage_in_a_request_is_answered_with_a_status)
     static const char garbage[] = "POST /rpc HTTP/1.1";
     rpc_box box = {0};
     raw_exchange raw;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    assert_int_equal(send_raw(&pair, &raw, garbage, sizeof(garbage)), 0);
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    assert_int_equal(send_raw(pair, &raw, garbage, sizeof(garbage)), 0);
     rpc_box_reply(&box, nng_msg_body(raw.reply), nng_msg_len(raw.reply));
     assert_int_equal(rpc_box_status(&box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(rpc_box_request_id(&box), 0);
     assert_says(rpc_box_message(&box), "HTTP");
-    assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).refused_frames, 1);
+    assert_int_equal(aq_rpc_dispatcher_counters(pair->dispatcher).refused_frames, 1);
     nng_msg_free(raw.reply);
     rpc_box_fini(&box);
-    expect_unharmed(&pair);
-    net_pair_close(&pair);
+    expect_unharmed(pair);
 }
 
 TEST(a_message_past_the_limit_ends_its_connection_only)
 {
     static uint8_t big[NET_KIT_MESSAGE_MAX + 1];
     raw_exchange raw;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    assert_int_equal(send_raw(&pair, &raw, big, sizeof(big)), NNG_ETIMEDOUT);
-    assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).refused_frames, 0);
-    assert_int_equal(send_raw(&pair, &raw, big, sizeof(big) - 1), 0); /* the limit itself */
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    assert_int_equal(send_raw(pair, &raw, big, sizeof(big)), NNG_ETIMEDOUT);
+    assert_int_equal(aq_rpc_dispatcher_counters(pair->dispatcher).refused_frames, 0);
+    assert_int_equal(send_raw(pair, &raw, big, sizeof(big) - 1), 0); /* the limit itself */
     nng_msg_free(raw.reply);
-    assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).refused_frames, 1);
-    expect_unharmed(&pair);
-    net_pair_close(&pair);
+    assert_int_equal(aq_rpc_dispatcher_counters(pair->dispatcher).refused_frames, 1);
+    expect_unharmed(pair);
 }
 
 /* A plain TCP connection to the server that has sent `size` bytes. */
@@ -220,7 +178,6 @@ static int junk_connection(const net_pair *pair, const void *bytes, size_t size)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-
     address.sin_port = htons((uint16_t)atoi(strrchr(pair->url, ':') + 1));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_true(descriptor >= 0);
@@ -235,7 +192,6 @@ static void connect_and_leave(const net_pair *pair, bool reset)
     struct linger at_once = {.l_onoff = 1};
     struct sockaddr_un path = {.sun_family = AF_UNIX};
     int descriptor;
-
     if (strncmp(pair->url, "ipc://", 6) == 0) {
         descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
         assert_int_equal(aq_text_set(path.sun_path, sizeof(path.sun_path), pair->url + 6), 0);
@@ -254,98 +210,74 @@ static void connect_and_leave(const net_pair *pair, bool reset)
 TEST(a_peer_that_leaves_at_once_does_not_end_the_listening)
 {
     static const char *const transports[] = {"tcp", "ipc"};
-
     for (int i = 0; i < 4; i++) {
         aq_rpc_client *client = NULL;
-        net_pair pair;
-
-        net_pair_open(&pair, transports[i / 2], TIMEOUT_MS);
+        net_pair *pair = net_pair_open(transports[i / 2], TIMEOUT_MS);
         for (int probes = 0; probes < 20; probes++) {
-            connect_and_leave(&pair, i % 2 == 1);
-            net_kit_run_for(&pair.loop, 5);
+            connect_and_leave(pair, i % 2 == 1);
+            net_kit_run_for(&pair->loop, 5);
         }
         assert_int_equal(
-            aq_rpc_client_create(&pair.loop, pair.url, &net_kit_limits, 1, &client, NULL), 0);
-        aq_rpc_stub_init(&pair.policy, aq_rpc_client_channel(client),
+            aq_rpc_client_create(&pair->loop, pair->url, &net_kit_limits, 1, &client, NULL), 0);
+        aq_rpc_stub_init(&pair->policy, aq_rpc_client_channel(client),
                          &actorq__v1__policy__descriptor, TIMEOUT_MS);
-        expect_unharmed(&pair); /* as a new client sees it */
+        expect_unharmed(pair); /* as a new client sees it */
         aq_rpc_client_close(client);
-        net_pair_close(&pair);
+        net_pair_close(pair);
     }
 }
 
-typedef struct foreign_goal {
-    const net_pair *pair;
-    uint64_t count;
-} foreign_goal;
-
-static bool foreign_peers_are_counted(void *user)
+static bool first_is_counted(void *pair)
 {
-    const foreign_goal *goal = user;
-
-    return aq_rpc_server_foreign_peers(goal->pair->server) >= goal->count;
+    return aq_rpc_server_foreign_peers(((const net_pair *)pair)->server) >= 1;
 }
+
+static bool second_is_counted(void *pair)
+{
+    return aq_rpc_server_foreign_peers(((const net_pair *)pair)->server) >= 2;
+}
+
+static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
+static const char other_pattern[] = "\0SP\0\0\x50\0\0"; /* a PUSH at the port of RPC */
 
 TEST(junk_connections_harm_nobody)
 {
-    static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
-    int held_open, half_open;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    held_open = junk_connection(&pair, "", 0);
-    half_open = junk_connection(&pair, "\0SP", 3);
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    int held_open = junk_connection(pair, "", 0);
+    int half_open = junk_connection(pair, "\0SP", 3);
     for (int i = 0; i < 20; i++) {
-        close(junk_connection(&pair, "", 0));
-        close(junk_connection(&pair, http, sizeof(http) - 1));
-        expect_unharmed(&pair);
+        close(junk_connection(pair, "", 0));
+        close(junk_connection(pair, http, sizeof(http) - 1));
+        expect_unharmed(pair);
     }
     close(held_open);
     close(half_open);
-    expect_unharmed(&pair);
-    net_pair_close(&pair);
+    expect_unharmed(pair);
 }
 
 TEST(foreign_peers_are_counted)
 {
-    static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
-    static const char other_pattern[] = "\0SP\0\0\x50\0\0"; /* a PUSH at the port of RPC */
-    foreign_goal goal = {.count = 1};
-    int browser, pusher;
-    net_pair pair;
-
-    net_pair_open(&pair, "tcp", TIMEOUT_MS);
-    goal.pair = &pair;
-    expect_unharmed(&pair);
-    assert_int_equal(aq_rpc_server_foreign_peers(pair.server), 0);
-    browser = junk_connection(&pair, http, sizeof(http) - 1);
-    net_kit_run_until(&pair.loop, foreign_peers_are_counted, &goal);
-    pusher = junk_connection(&pair, other_pattern, 8);
-    goal.count = 2;
-    net_kit_run_until(&pair.loop, foreign_peers_are_counted, &goal);
-    expect_unharmed(&pair);
-    assert_int_equal(aq_rpc_server_foreign_peers(pair.server), 2);
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    expect_unharmed(pair);
+    assert_int_equal(aq_rpc_server_foreign_peers(pair->server), 0);
+    int browser = junk_connection(pair, http, sizeof(http) - 1);
+    net_kit_run_until(&pair->loop, first_is_counted, pair);
+    int pusher = junk_connection(pair, other_pattern, 8);
+    net_kit_run_until(&pair->loop, second_is_counted, pair);
+    expect_unharmed(pair);
+    assert_int_equal(aq_rpc_server_foreign_peers(pair->server), 2);
     close(browser);
     close(pusher);
-    net_pair_close(&pair);
 }
 
 TEST(each_server_counts_its_own_foreign_peers)
 {
-    static const char other_pattern[] = "\0SP\0\0\x50\0\0";
-    foreign_goal goal = {.count = 1};
-    net_pair first, second;
-    int descriptor;
-
-    net_pair_open(&first, "tcp", TIMEOUT_MS);
-    net_pair_open(&second, "tcp", TIMEOUT_MS);
-    descriptor = junk_connection(&second, other_pattern, 8);
-    goal.pair = &second;
-    net_kit_run_until(&second.loop, foreign_peers_are_counted, &goal);
-    assert_int_equal(aq_rpc_server_foreign_peers(first.server), 0);
+    net_pair *first = net_pair_open("tcp", TIMEOUT_MS);
+    net_pair *second = net_pair_open("tcp", TIMEOUT_MS);
+    int descriptor = junk_connection(second, other_pattern, 8);
+    net_kit_run_until(&second->loop, first_is_counted, second);
+    assert_int_equal(aq_rpc_server_foreign_peers(first->server), 0);
     close(descriptor);
-    net_pair_close(&second);
-    net_pair_close(&first);
 }
 
 /* ---- machines that vanish ------------------------------------------------------------------ */
@@ -362,7 +294,6 @@ typedef struct silent_server {
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
     silent_server *server = handle->data;
-
     (void)suggested;
     *room = uv_buf_init(server->bytes, sizeof(server->bytes));
 }
@@ -386,7 +317,6 @@ static void on_silent_connection(uv_stream_t *listener, int status)
     static char handshake[] = "\0SP\0\0\x31\0\0";
     silent_server *server = listener->data;
     uv_buf_t bytes = uv_buf_init(handshake, 8);
-
     assert_int_equal(status, 0);
     if (server->connections > server->ends) {
         return; /* one at a time; the next waits */
@@ -415,7 +345,6 @@ TEST(a_connection_on_which_nothing_is_heard_is_given_up)
     uv_loop_t loop;
     char url[AQ_URL_MAX];
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
-
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(uv_tcp_init(&loop, &server.listener), 0);
     server.listener.data = &server;

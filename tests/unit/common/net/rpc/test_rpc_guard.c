@@ -3,15 +3,14 @@
  * asks who is there.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/rpc_kit.h"
+#include "tests/unit/common/net/secure_kit.h"
 
 enum { CALLS_MAX = 4, REPLY_MAX = 65536, REPEATS_MAX = 262144, REFUSED_WORDS_MAX = 256 };
 
@@ -37,23 +36,10 @@ typedef struct fixture {
     refusal refused;
 } fixture;
 
-static aq_token *role_token(enum aq_access_role role)
-{
-    aq_token *token = NULL;
-    aq_buffer text;
-
-    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
-    assert_int_equal(aq_token_write_role(master, role, &text), 0);
-    assert_int_equal(aq_token_parse((const char *)text.data, text.size, &token, NULL), 0);
-    aq_buffer_fini(&text);
-    return token;
-}
-
 static void on_refused(void *user, const char *peer, enum aq_access_role role, const char *method,
                        const char *why)
 {
     refusal *refused = user;
-
     assert_string_equal(peer, "tcp://10.0.0.3:41234");
     assert_says(method, "actorq.v1.");
     refused->count++;
@@ -74,11 +60,10 @@ static fixture *open_fixture(void)
 {
     static fixture fixed;
     fixture *f = &fixed;
-
     memset(f, 0, sizeof(*f));
-    f->learner = role_token(AQ_ACCESS_LEARNER);
-    f->operator_token = role_token(AQ_ACCESS_OPERATOR);
-    f->actor = role_token(AQ_ACCESS_ACTOR);
+    f->learner = secure_kit_token(master, AQ_ACCESS_LEARNER);
+    f->operator_token = secure_kit_token(master, AQ_ACCESS_OPERATOR);
+    f->actor = secure_kit_token(master, AQ_ACCESS_ACTOR);
     rpc_kit_init(&f->kit);
     open_dispatcher(f);
     rpc_wire_init(&f->wire, 1 << 20);
@@ -92,9 +77,6 @@ static void close_fixture(fixture *f)
     aq_rpc_dispatcher_destroy(f->dispatcher);
     rpc_wire_fini(&f->wire);
     rpc_box_fini(&f->box);
-    aq_token_destroy(f->learner);
-    aq_token_destroy(f->operator_token);
-    aq_token_destroy(f->actor);
 }
 
 #define TEST_OF_FIXTURE(name) TEST_OF(name, fixture *f, open_fixture(), close_fixture)
@@ -103,7 +85,6 @@ static void call_stop(fixture *f)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     char reason[] = "enough";
-
     request.reason = reason;
     f->result = (rpc_result){.stub = &f->operations};
     actorq__v1__operations__stop(&f->operations.base, &request, rpc_on_stopped, &f->result);
@@ -119,7 +100,6 @@ static void carry(fixture *f)
 {
     aq_rpc_answer_fn answer = f->wire.answer;
     void *user = f->wire.user;
-
     dispatch(f, f->wire.frame, f->wire.size);
     f->wire.answer = NULL;
     answer(user, 0, f->box.frame, f->box.size);
@@ -135,9 +115,42 @@ static void call_and_carry(fixture *f)
     }
 }
 
+typedef struct recording {
+    uint8_t *frame;
+    size_t size;
+} recording;
+
+/* What somebody keeps of a call that was carried out. */
+static recording record_call(fixture *f)
+{
+    call_and_carry(f);
+    const recording recorded = {f->wire.frame, f->wire.size};
+    f->wire.frame = NULL;
+    at_end(aq_free, recorded.frame);
+    return recorded;
+}
+
+/* As a daemon that was started anew. */
+static void restart(fixture *f)
+{
+    aq_rpc_dispatcher_destroy(f->dispatcher);
+    rpc_kit_init(&f->kit);
+    open_dispatcher(f);
+}
+
 static aq_rpc_counters counters(const fixture *f)
 {
     return aq_rpc_dispatcher_counters(f->dispatcher);
+}
+
+static void expect_turned_away(fixture *f, uint32_t code, const char *words)
+{
+    call_and_carry(f);
+    assert_false(f->result.ok);
+    assert_int_equal(f->result.code, code);
+    assert_says(f->result.message, words);
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, 1);
 }
 
 TEST_OF_FIXTURE(a_caller_is_challenged_once_and_served)
@@ -159,12 +172,7 @@ TEST_OF_FIXTURE(a_caller_is_challenged_once_and_served)
 TEST_OF_FIXTURE(a_caller_without_a_token_is_told_what_to_do)
 {
     f->wire.channel.token = NULL;
-    call_and_carry(f);
-    assert_false(f->result.ok);
-    assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
-    assert_says(f->result.message, "--token-file");
-    assert_int_equal(f->kit.carried_out, 0);
-    assert_int_equal(counters(f).turned_away, 1);
+    expect_turned_away(f, AQ_RPC_UNAUTHENTICATED, "--token-file");
     assert_int_equal(f->refused.count, 1);
     assert_int_equal(f->refused.role, AQ_ACCESS_NONE);
 }
@@ -172,90 +180,56 @@ TEST_OF_FIXTURE(a_caller_without_a_token_is_told_what_to_do)
 TEST_OF_FIXTURE(a_role_may_not_do_what_is_anothers)
 {
     f->wire.channel.token = f->actor;
-    call_and_carry(f);
-    assert_false(f->result.ok);
-    assert_int_equal(f->result.code, AQ_RPC_PERMISSION_DENIED);
-    assert_string_equal(f->result.message, "the role actor may not call actorq.v1.Operations/Stop");
-    assert_int_equal(f->kit.carried_out, 0);
-    assert_int_equal(counters(f).turned_away, 1);
+    expect_turned_away(f, AQ_RPC_PERMISSION_DENIED,
+                       "the role actor may not call actorq.v1.Operations/Stop");
     assert_int_equal(f->refused.role, AQ_ACCESS_ACTOR);
 }
 
 TEST_OF_FIXTURE(a_token_of_another_run_is_refused)
 {
     aq_token *foreign = NULL;
-
     assert_int_equal(aq_token_parse("correct horse battery staple", 28, &foreign, NULL), 0);
     f->wire.channel.token = foreign;
-    call_and_carry(f);
-    assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
-    assert_says(f->result.message, "not of this run");
-    assert_int_equal(f->kit.carried_out, 0);
-    assert_int_equal(counters(f).turned_away, 1);
+    expect_turned_away(f, AQ_RPC_UNAUTHENTICATED, "not of this run");
     aq_token_destroy(foreign);
 }
 
 TEST_OF_FIXTURE(a_recorded_call_is_answered_and_not_carried_out_again)
 {
-    uint8_t *recorded;
-    size_t size;
-
-    call_and_carry(f);
-    size = f->wire.size;
-    recorded = f->wire.frame;
-    f->wire.frame = NULL;
-    dispatch(f, recorded, size);
+    const recording recorded = record_call(f);
+    dispatch(f, recorded.frame, recorded.size);
     assert_int_equal(f->kit.carried_out, 1);
     assert_int_equal(counters(f).repeats, 1);
-    aq_free(recorded);
 }
 
 /* A dispatcher that keeps nothing: only the guard remembers. */
 TEST_OF_FIXTURE(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again)
 {
-    uint8_t *recorded;
-    size_t size;
-
     aq_rpc_dispatcher_destroy(f->dispatcher);
     assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, 0, &f->dispatcher), 0);
     rpc_kit_init(&f->kit);
     rpc_kit_add_to(&f->kit, f->dispatcher);
     assert_int_equal(aq_rpc_dispatcher_guard(f->dispatcher, f->learner), 0);
-    call_and_carry(f);
-    size = f->wire.size;
-    recorded = f->wire.frame;
-    f->wire.frame = NULL;
-    dispatch(f, recorded, size);
+    const recording recorded = record_call(f);
+    dispatch(f, recorded.frame, recorded.size);
     assert_int_equal(f->kit.carried_out, 1);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
     assert_int_equal(counters(f).challenges, 2);
-    aq_free(recorded);
 }
 
 TEST_OF_FIXTURE(a_call_recorded_before_a_restart_is_worth_nothing)
 {
-    uint8_t *recorded;
-    size_t size;
-
-    call_and_carry(f);
-    size = f->wire.size;
-    recorded = f->wire.frame;
-    f->wire.frame = NULL;
-    aq_rpc_dispatcher_destroy(f->dispatcher);
-    rpc_kit_init(&f->kit);
-    open_dispatcher(f);
-    dispatch(f, recorded, size);
+    const recording recorded = record_call(f);
+    restart(f);
+    dispatch(f, recorded.frame, recorded.size);
     assert_int_equal(f->kit.carried_out, 0);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
-    aq_free(recorded);
 }
 
 TEST_OF_FIXTURE(a_caller_does_not_notice_a_restart)
 {
     call_and_carry(f);
-    aq_rpc_dispatcher_destroy(f->dispatcher);
-    rpc_kit_init(&f->kit);
-    open_dispatcher(f);
+    restart(f);
     call_and_carry(f);
     assert_true(f->result.ok);
     assert_int_equal(f->kit.carried_out, 1);
@@ -264,13 +238,11 @@ TEST_OF_FIXTURE(a_caller_does_not_notice_a_restart)
 
 TEST_OF_FIXTURE(a_changed_call_is_refused)
 {
-    Actorq__V1__RpcRequest *request;
     const uint8_t *payload;
     size_t payload_size;
     aq_envelope envelope;
     aq_buffer changed;
     uint32_t kind;
-
     call_stop(f);
     carry(f); /* the challenge; what is on the wire now is signed */
     assert_int_equal(aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &kind,
@@ -279,7 +251,7 @@ TEST_OF_FIXTURE(a_changed_call_is_refused)
     assert_int_equal(
         aq_envelope_unpack(&actorq__v1__rpc_request__descriptor, payload, payload_size, &envelope),
         0);
-    request = (Actorq__V1__RpcRequest *)envelope.message;
+    Actorq__V1__RpcRequest *request = (Actorq__V1__RpcRequest *)envelope.message;
     request->body = (ProtobufCBinaryData){.len = 0};
     aq_buffer_init(&changed, 1 << 20);
     assert_int_equal(aq_envelope_pack(&changed, AQ_FRAME_RPC_REQUEST, &request->base, NULL), 0);
@@ -298,11 +270,9 @@ TEST_OF_FIXTURE(garbage_in_the_place_of_a_proof_is_refused)
     uint8_t garbage[AQ_GUARD_PROOF_BYTES + 1] = {AQ_ACCESS_OPERATOR};
     char method[] = "actorq.v1.Operations/Stop";
     aq_buffer frame;
-
     aq_buffer_init(&frame, 1 << 20);
     for (size_t size = 0; size <= sizeof(garbage); size++) {
         Actorq__V1__RpcRequest request = ACTORQ__V1__RPC_REQUEST__INIT;
-
         request.method = method;
         request.request_id = 100 + size;
         request.timeout_ms = 1000;
@@ -341,7 +311,6 @@ TEST_OF_FIXTURE(a_call_that_fails_while_it_is_signed_anew_ends)
 TEST_OF_FIXTURE(every_failing_allocation_of_a_signed_call_is_an_answer)
 {
     uint64_t allocations = aq_memory_allocation_count();
-
     call_stop(f);
     allocations = aq_memory_allocation_count() - allocations - 1; /* the wire's own copy */
     while (f->result.count == 0) {

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/net/rpc/rpc_rights.h"
 #include "proto/exchange.pb-c.h"
@@ -41,7 +40,6 @@ static void for_each_method(method_fn look)
 static bool may_call(enum aq_access_role role, const char *service, const char *method)
 {
     char name[METHOD_TEXT_MAX];
-
     snprintf(name, sizeof(name), "%s/%s", service, method);
     return aq_rpc_may_call(role, name);
 }
@@ -64,11 +62,9 @@ TEST(every_method_may_be_called_by_some_role)
 TEST(only_an_operator_steers)
 {
     const ProtobufCServiceDescriptor *operations = &actorq__v1__operations__descriptor;
-
     for (unsigned k = 0; k < operations->n_methods; k++) {
         const char *method = operations->methods[k].name;
         bool is_status = strcmp(method, "Status") == 0;
-
         for (size_t i = 0; i < ROLE_COUNT; i++) {
             assert_int_equal(may_call(roles[i], operations->name, method),
                              is_status || roles[i] == AQ_ACCESS_OPERATOR);
@@ -104,26 +100,15 @@ TEST(what_no_row_names_nobody_may_call)
 
 static char *document;
 
-static int read_document(void **state)
+static char *read_document(void)
 {
-    (void)state;
     FILE *file = fopen(AQ_TEST_SOURCE_ROOT "/docs/security.md", "r");
-    size_t size;
-
     assert_non_null(file);
     document = calloc(1, DOCUMENT_MAX);
     assert_non_null(document);
-    size = fread(document, 1, DOCUMENT_MAX - 1, file);
-    assert_true(size > 0);
-    assert_true(size < DOCUMENT_MAX - 1);
-    return fclose(file);
-}
-
-static int free_document(void **state)
-{
-    (void)state;
-    free(document);
-    return 0;
+    assert_in_range(fread(document, 1, DOCUMENT_MAX - 1, file), 1, DOCUMENT_MAX - 2);
+    assert_int_equal(fclose(file), 0);
+    return document;
 }
 
 /* Rows are "| `Service/Method` | learner | replay | actor | operator |", with yes or nothing. */
@@ -131,17 +116,14 @@ static void expect_row(const char *service, const char *method)
 {
     const char *short_service = strrchr(service, '.') + 1;
     char row[METHOD_TEXT_MAX];
-    const char *at;
-
     snprintf(row, sizeof(row), "| `%s/%s` |", short_service, method);
-    at = strstr(document, row);
+    const char *at = strstr(document, row);
     if (at == NULL) {
         fail_msg("docs/security.md has no row for %s/%s", short_service, method);
     }
     at += strlen(row) - 1;
     for (size_t i = 0; i < ROLE_COUNT; i++) {
         bool says_yes = strncmp(at, "| yes ", 6) == 0;
-
         if (says_yes != may_call(roles[i], service, method)) {
             fail_msg("docs/security.md is wrong about %s/%s and the role %s", short_service, method,
                      aq_access_role_name(roles[i]));
@@ -151,7 +133,7 @@ static void expect_row(const char *service, const char *method)
     }
 }
 
-TEST_WITH(the_document_says_the_same, read_document, free_document)
+TEST_OF(the_document_says_the_same, char *text, read_document(), free)
 {
     for_each_method(expect_row);
 }

@@ -34,7 +34,6 @@ TEST(error_codes_have_a_fitting_status)
         {AQ_E_IO, AQ_RPC_INTERNAL},
         {-9999, AQ_RPC_INTERNAL},
     };
-
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(aq_rpc_code_from_error(rows[i].error), rows[i].code);
     }

@@ -2,7 +2,6 @@
  * The caller's side of remote calls: what is sent, and what each way of failing becomes.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
@@ -23,7 +22,6 @@ typedef struct fixture {
 static fixture *open_fixture(void)
 {
     static fixture fixed;
-
     memset(&fixed, 0, sizeof(fixed));
     rpc_wire_init(&fixed.wire, FRAME_MAX);
     aq_rpc_stub_init(&fixed.stub, &fixed.wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
@@ -43,7 +41,6 @@ static void close_fixture(fixture *f)
 static void fetch(fixture *f, uint32_t bytes)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-
     request.format = bytes;
     actorq__v1__policy__fetch(&f->stub.base, &request, rpc_on_fetched, &f->result);
 }
@@ -54,12 +51,10 @@ static Actorq__V1__RpcRequest *sent_request(const fixture *f)
     const uint8_t *payload = NULL;
     size_t size = 0;
     uint32_t kind = 0;
-    Actorq__V1__RpcRequest *request;
-
     assert_int_equal(aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &kind,
                                     &payload, &size, NULL),
                      0);
-    request = actorq__v1__rpc_request__unpack(NULL, size, payload);
+    Actorq__V1__RpcRequest *request = actorq__v1__rpc_request__unpack(NULL, size, payload);
     assert_non_null(request);
     return request;
 }
@@ -68,7 +63,6 @@ static uint64_t sent_id(const fixture *f)
 {
     Actorq__V1__RpcRequest *request = sent_request(f);
     uint64_t id = request->request_id;
-
     actorq__v1__rpc_request__free_unpacked(request, NULL);
     return id;
 }
@@ -78,7 +72,6 @@ static void answer(fixture *f, uint64_t id, uint32_t status, const char *message
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     char text[4096];
-
     snprintf(text, sizeof(text), "%s", message);
     envelope.request_id = id;
     envelope.status = status;
@@ -99,15 +92,13 @@ static void expect_failure(const fixture *f, uint32_t code, const char *word)
 
 TEST_OF_FIXTURE(a_call_names_its_method_and_deadline)
 {
-    Actorq__V1__FetchPolicyRequest *body;
-    Actorq__V1__RpcRequest *request;
-
     fetch(f, 5);
-    request = sent_request(f);
+    Actorq__V1__RpcRequest *request = sent_request(f);
     assert_string_equal(request->method, "actorq.v1.Policy/Fetch");
     assert_int_equal(request->timeout_ms, TIMEOUT_MS);
     assert_int_equal(f->wire.timeout_ms, TIMEOUT_MS);
-    body = actorq__v1__fetch_policy_request__unpack(NULL, request->body.len, request->body.data);
+    Actorq__V1__FetchPolicyRequest *body =
+        actorq__v1__fetch_policy_request__unpack(NULL, request->body.len, request->body.data);
     assert_non_null(body);
     assert_int_equal(body->format, 5);
     actorq__v1__fetch_policy_request__free_unpacked(body, NULL);
@@ -117,13 +108,11 @@ TEST_OF_FIXTURE(a_call_names_its_method_and_deadline)
 
 TEST_OF_FIXTURE(request_ids_differ)
 {
-    uint64_t first, second;
-
     fetch(f, 1);
-    first = sent_id(f);
+    uint64_t first = sent_id(f);
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
     fetch(f, 1);
-    second = sent_id(f);
+    uint64_t second = sent_id(f);
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
     assert_true(first != second);
     assert_true(first >> 32 == second >> 32);
@@ -133,7 +122,6 @@ TEST_OF_FIXTURE(request_ids_differ)
 TEST_OF_FIXTURE(callers_with_other_seeds_have_other_ids)
 {
     aq_rpc_channel other = {0};
-
     aq_rpc_channel_init(&other, FRAME_MAX, 2);
     assert_true(other.caller != f->wire.channel.caller);
     assert_true(other.next_call != f->wire.channel.next_call);
@@ -155,7 +143,6 @@ TEST_OF_FIXTURE(an_answer_reaches_the_closure)
 {
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
     uint8_t bytes[] = {0, 31, 62};
-
     reply.frame = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
     fetch(f, 3);
     assert_int_equal(f->result.count, 0);
@@ -166,34 +153,41 @@ TEST_OF_FIXTURE(an_answer_reaches_the_closure)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-TEST_OF_FIXTURE(a_status_reaches_the_closure_with_its_words)
-{
-    fetch(f, 3);
-    answer(f, sent_id(f), AQ_RPC_FAILED_PRECONDITION, "another run", NULL);
-    expect_failure(f, AQ_RPC_FAILED_PRECONDITION, "another run");
-}
+/* To the request itself, to the one after it, or to none. */
+enum { ITSELF, ANOTHER, NONE };
 
-TEST_OF_FIXTURE(words_of_a_peer_cannot_drive_a_terminal)
+TEST_OF_FIXTURE(what_a_reply_says_reaches_the_closure)
 {
-    fetch(f, 3);
-    answer(f, sent_id(f), AQ_RPC_INTERNAL,
-           "\x1b[2J\n\x7f"
-           "end",
-           NULL);
-    expect_failure(f, AQ_RPC_INTERNAL, "?[2J??end");
-}
-
-TEST_OF_FIXTURE(a_status_that_does_not_exist_is_unknown)
-{
-    fetch(f, 3);
-    answer(f, sent_id(f), 17, "from the future", NULL);
-    expect_failure(f, AQ_RPC_UNKNOWN, "from the future");
+    static const struct {
+        int to;
+        uint32_t status, code;
+        const char *said, *words;
+    } rows[] = {
+        {ITSELF, AQ_RPC_FAILED_PRECONDITION, AQ_RPC_FAILED_PRECONDITION, "another run",
+         "another run"},
+        {ITSELF, 17, AQ_RPC_UNKNOWN, "from the future", "from the future"}, /* no such status */
+        {ITSELF, AQ_RPC_INTERNAL, AQ_RPC_INTERNAL,
+         "\x1b[2J\n\x7f"
+         "end",
+         "?[2J??end"}, /* it cannot drive a terminal */
+        {ANOTHER, AQ_RPC_OK, AQ_RPC_INTERNAL, "", "belongs to another request"},
+        {NONE, AQ_RPC_OK, AQ_RPC_INTERNAL, "", "belongs to another request"},
+        /* Of one that could not read the request. */
+        {NONE, AQ_RPC_INVALID_ARGUMENT, AQ_RPC_INVALID_ARGUMENT,
+         "the message is of protocol version 1", "protocol version 1"},
+    };
+    EACH_ROW(i, rows) {
+        f->result.count = 0;
+        fetch(f, 3);
+        answer(f, rows[i].to == NONE ? 0 : sent_id(f) + (rows[i].to == ANOTHER), rows[i].status,
+               rows[i].said, NULL);
+        expect_failure(f, rows[i].code, rows[i].words);
+    }
 }
 
 TEST_OF_FIXTURE(words_that_are_too_long_are_cut)
 {
     char words[3000];
-
     memset(words, 'w', sizeof(words) - 1);
     words[sizeof(words) - 1] = '\0';
     fetch(f, 3);
@@ -202,25 +196,24 @@ TEST_OF_FIXTURE(words_that_are_too_long_are_cut)
     assert_int_equal(strlen(f->result.message), AQ_RPC_MESSAGE_MAX - 1);
 }
 
-TEST_OF_FIXTURE(a_deadline_that_passes_is_said_in_words)
+TEST_OF_FIXTURE(what_a_channel_says_in_place_of_a_reply_is_a_status_in_words)
 {
-    fetch(f, 3);
-    f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
-    expect_failure(f, AQ_RPC_DEADLINE_EXCEEDED, "actorq.v1.Policy/Fetch: no answer within 1234 ms");
-}
-
-TEST_OF_FIXTURE(a_channel_that_closes_cancels)
-{
-    fetch(f, 3);
-    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
-    expect_failure(f, AQ_RPC_CANCELLED, "actorq.v1.Policy/Fetch");
-}
-
-TEST_OF_FIXTURE(a_transport_that_fails_is_unavailable)
-{
-    fetch(f, 3);
-    f->wire.answer(f->wire.user, AQ_E_IO, NULL, 0);
-    expect_failure(f, AQ_RPC_UNAVAILABLE, "actorq.v1.Policy/Fetch");
+    static const struct {
+        int rc;
+        uint32_t code;
+        const char *words;
+    } rows[] = {
+        {AQ_E_TIMEOUT, AQ_RPC_DEADLINE_EXCEEDED,
+         "actorq.v1.Policy/Fetch: no answer within 1234 ms"},
+        {AQ_E_CLOSED, AQ_RPC_CANCELLED, "actorq.v1.Policy/Fetch"},
+        {AQ_E_IO, AQ_RPC_UNAVAILABLE, "actorq.v1.Policy/Fetch"},
+    };
+    EACH_ROW(i, rows) {
+        f->result.count = 0;
+        fetch(f, 3);
+        f->wire.answer(f->wire.user, rows[i].rc, NULL, 0);
+        expect_failure(f, rows[i].code, rows[i].words);
+    }
 }
 
 TEST_OF_FIXTURE(a_send_that_is_refused_fails_at_once)
@@ -234,7 +227,6 @@ TEST_OF_FIXTURE(a_request_larger_than_the_channel_takes_fails_at_once)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     static char reason[FRAME_MAX + 1];
-
     memset(reason, 'r', sizeof(reason) - 1);
     request.reason = reason;
     aq_rpc_stub_init(&f->stub, &f->wire.channel, &actorq__v1__operations__descriptor, TIMEOUT_MS);
@@ -243,31 +235,9 @@ TEST_OF_FIXTURE(a_request_larger_than_the_channel_takes_fails_at_once)
     assert_int_equal(f->wire.sent, 0);
 }
 
-TEST_OF_FIXTURE(a_reply_to_another_request_is_refused)
-{
-    fetch(f, 3);
-    answer(f, sent_id(f) + 1, AQ_RPC_OK, "", NULL);
-    expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
-}
-
-TEST_OF_FIXTURE(a_server_that_could_not_read_the_request_is_heard)
-{
-    fetch(f, 3);
-    answer(f, 0, AQ_RPC_INVALID_ARGUMENT, "the message is of protocol version 1", NULL);
-    expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "protocol version 1");
-}
-
-TEST_OF_FIXTURE(a_success_without_a_request_id_is_refused)
-{
-    fetch(f, 3);
-    answer(f, 0, AQ_RPC_OK, "", NULL);
-    expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
-}
-
 TEST_OF_FIXTURE(a_reply_that_is_no_frame_is_said_in_words)
 {
     static const char http[] = "HTTP/1.1 400 Bad Request";
-
     fetch(f, 3);
     f->wire.answer(f->wire.user, 0, (const uint8_t *)http, sizeof(http) - 1);
     expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like HTTP");
@@ -288,7 +258,6 @@ TEST_OF_FIXTURE(a_body_of_another_type_is_internal)
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     uint8_t number[] = {0x08, 0x01}; /* field 1 holds bytes in Fetch's reply */
-
     fetch(f, 3);
     envelope.request_id = sent_id(f);
     envelope.body = (ProtobufCBinaryData){.len = sizeof(number), .data = number};
@@ -301,7 +270,6 @@ TEST_OF_FIXTURE(a_body_of_another_type_is_internal)
 static void on_fetched_call_again(const Actorq__V1__FetchPolicyReply *reply, void *user)
 {
     fixture *f = user;
-
     assert_null(reply);
     assert_int_equal(aq_rpc_stub_status(&f->stub)->code, AQ_RPC_DEADLINE_EXCEEDED);
     f->wire.send_result = AQ_E_CLOSED;
@@ -313,7 +281,6 @@ static void on_fetched_call_again(const Actorq__V1__FetchPolicyReply *reply, voi
 TEST_OF_FIXTURE(calls_within_closures_keep_their_statuses_apart)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-
     actorq__v1__policy__fetch(&f->stub.base, &request, on_fetched_call_again, f);
     f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
     assert_int_equal(f->result.count, 1);

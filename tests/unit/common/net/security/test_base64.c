@@ -1,8 +1,6 @@
 /*
  * Base64 against the examples of RFC 4648, there and back, and what it refuses.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/security/base64.h"
@@ -25,7 +23,6 @@ static void expect_decoded(const char *text, const void *bytes, size_t size)
 {
     uint8_t *found = NULL;
     size_t found_size = 999;
-
     assert_int_equal(aq_base64_decode(text, strlen(text), &found, &found_size), 0);
     assert_int_equal(found_size, size);
     assert_memory_equal(found, bytes, size);
@@ -37,7 +34,6 @@ TEST(the_examples_of_the_standard_hold)
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         size_t size = strlen(examples[i].bytes);
         char *text = aq_base64_encode((const uint8_t *)examples[i].bytes, size);
-
         assert_non_null(text);
         assert_string_equal(text, examples[i].text);
         expect_decoded(text, examples[i].bytes, size);
@@ -57,15 +53,12 @@ TEST(random_bytes_come_back)
 {
     uint8_t bytes[200];
     aq_rng rng;
-
     aq_rng_init(&rng, 1, 0);
     for (size_t size = 0; size < sizeof(bytes); size++) {
-        char *text;
-
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)aq_rng_next(&rng);
         }
-        text = aq_base64_encode(bytes, size);
+        char *text = aq_base64_encode(bytes, size);
         assert_non_null(text);
         expect_decoded(text, bytes, size);
         aq_free(text);
@@ -80,7 +73,6 @@ TEST(what_is_not_base64_is_refused)
     };
     uint8_t *bytes = NULL;
     size_t size = 7;
-
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(aq_base64_decode(texts[i], strlen(texts[i]), &bytes, &size), AQ_E_INVALID);
         assert_null(bytes);
@@ -92,7 +84,6 @@ TEST(running_out_of_memory_is_reported)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-
     aq_memory_fail_at(1, 0);
     assert_null(aq_base64_encode((const uint8_t *)"abc", 3));
     assert_fails_without_memory(aq_base64_decode("Zm9v", 4, &bytes, &size));

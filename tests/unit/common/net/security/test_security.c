@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,26 +17,30 @@
 
 enum { DAY_S = 24 * 3600, PATH_ROOM = SECURE_KIT_PATH_MAX + 64 };
 
-static int setup(void **state)
-{
-    static char certs[SECURE_KIT_PATH_MAX];
+/* A run's certificates. */
+typedef struct run {
+    char certs[SECURE_KIT_PATH_MAX];
+} run;
 
-    secure_kit_certs(certs);
-    *state = certs;
-    return 0;
+static void run_setup(run *r)
+{
+    secure_kit_certs(r->certs);
 }
 
-static int teardown(void **state)
+static void run_teardown(run *r)
 {
-    secure_kit_remove(*state);
-    return 0;
+    secure_kit_remove(r->certs);
 }
 
+#define TEST_OF_RUN(name) TEST_IN(run, r, name)
+
+/* Valid until the fifteenth call after this one. */
 static const char *in(const char *folder, const char *name)
 {
-    static char path[PATH_ROOM];
-
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
+    static char paths[16][PATH_ROOM];
+    static unsigned next;
+    char *path = paths[next++ % 16];
+    assert_int_equal(aq_text_format(path, PATH_ROOM, "%s/%s", folder, name), 0);
     return path;
 }
 
@@ -46,7 +49,6 @@ static void expect_refused(const aq_daemon_options *options, enum aq_security_us
 {
     aq_security *security = NULL;
     aq_error error = {0};
-
     assert_true(aq_security_load(options, use, &security, &error) < 0);
     assert_null(security);
     assert_says(error.text, words);
@@ -61,7 +63,6 @@ TEST(without_options_there_is_none)
 {
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
-
     assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
     assert_null(security);
     assert_false(aq_security_has_tls(NULL));
@@ -69,7 +70,7 @@ TEST(without_options_there_is_none)
     assert_string_equal(aq_security_text(NULL), "none");
 }
 
-TEST_WITH(every_role_loads_its_folder, setup, teardown)
+TEST_OF_RUN(every_role_loads_its_folder)
 {
     static const struct {
         const char *role;
@@ -78,53 +79,39 @@ TEST_WITH(every_role_loads_its_folder, setup, teardown)
                 {"replay", AQ_SECURITY_LISTENS},
                 {"actor", AQ_SECURITY_DIALS},
                 {"operator", AQ_SECURITY_ASKS}};
-
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        aq_security *security = secure_kit_load(*state, rows[i].role, rows[i].use);
+        aq_security *security = secure_kit_load(r->certs, rows[i].role, rows[i].use);
         int64_t left_s = aq_security_expires_s(security) - (int64_t)time(NULL);
-
         assert_true(aq_security_has_tls(security));
         assert_string_equal(aq_security_text(security), "tls+token");
         assert_string_equal(aq_access_role_name(aq_token_role(aq_security_token(security))),
                             rows[i].role);
         assert_true(left_s > 6 * DAY_S);
         assert_true(left_s <= 7 * DAY_S);
-        aq_security_destroy(security);
     }
 }
 
-TEST_WITH(a_folder_without_a_token_is_tls_alone, setup, teardown)
+TEST_OF_RUN(a_folder_without_a_token_is_tls_alone)
 {
-    char path[PATH_ROOM];
-    aq_security *security;
-
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/actor/token", (const char *)*state), 0);
-    assert_int_equal(unlink(path), 0);
-    security = secure_kit_load(*state, "actor", AQ_SECURITY_DIALS);
+    assert_int_equal(unlink(in(r->certs, "actor/token")), 0);
+    aq_security *security = secure_kit_load(r->certs, "actor", AQ_SECURITY_DIALS);
     assert_string_equal(aq_security_text(security), "tls");
-    aq_security_destroy(security);
 }
 
-TEST_WITH(an_actors_certificate_cannot_listen, setup, teardown)
+TEST_OF_RUN(an_actors_certificate_cannot_listen)
 {
-    char actor[PATH_ROOM];
-
-    assert_int_equal(aq_text_format(actor, sizeof(actor), "%s/actor", (const char *)*state), 0);
+    const char *actor = in(r->certs, "actor");
     expect_folder_refused(actor, AQ_SECURITY_LISTENS, "which nobody calls");
     assert_int_equal(unlink(in(actor, "token")), 0);
     expect_folder_refused(actor, AQ_SECURITY_LISTENS, "is not made out to the name");
 }
 
-TEST_WITH(files_that_are_missing_are_named, setup, teardown)
+TEST_OF_RUN(files_that_are_missing_are_named)
 {
     static const char *const names[] = {"cert.pem", "ca.pem", "key.pem"};
-    char folder[PATH_ROOM];
-
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    const char *folder = in(r->certs, "replay");
     for (size_t i = 0; i < 3; i++) {
-        char kept[PATH_ROOM];
-
-        assert_int_equal(aq_text_format(kept, sizeof(kept), "%s/kept", folder), 0);
+        const char *kept = in(folder, "kept");
         assert_int_equal(rename(in(folder, names[i]), kept), 0);
         expect_folder_refused(folder, AQ_SECURITY_LISTENS, names[i]);
         assert_int_equal(rename(kept, in(folder, names[i])), 0);
@@ -132,11 +119,9 @@ TEST_WITH(files_that_are_missing_are_named, setup, teardown)
     expect_folder_refused("/nonexistent", AQ_SECURITY_DIALS, "/nonexistent/");
 }
 
-TEST_WITH(files_that_are_no_such_thing_are_named, setup, teardown)
+TEST_OF_RUN(files_that_are_no_such_thing_are_named)
 {
-    char folder[PATH_ROOM];
-
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    const char *folder = in(r->certs, "replay");
     secure_kit_write(folder, "key.pem", "-----BEGIN NOTHING-----\n", 0600);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "key.pem holds no unencrypted private key");
     secure_kit_write(folder, "cert.pem", "", 0600);
@@ -145,28 +130,19 @@ TEST_WITH(files_that_are_no_such_thing_are_named, setup, teardown)
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "token: line 2");
 }
 
-TEST_WITH(a_key_of_another_certificate_is_refused, setup, teardown)
+TEST_OF_RUN(a_key_of_another_certificate_is_refused)
 {
-    char folder[PATH_ROOM];
-    char other[PATH_ROOM];
-
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
-    assert_int_equal(
-        aq_text_format(other, sizeof(other), "%s/learner/key.pem", (const char *)*state), 0);
-    assert_int_equal(rename(other, in(folder, "key.pem")), 0);
+    const char *folder = in(r->certs, "replay");
+    assert_int_equal(rename(in(r->certs, "learner/key.pem"), in(folder, "key.pem")), 0);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "is not the key of cert.pem");
 }
 
-TEST_WITH(a_certificate_of_another_authority_is_refused, setup, teardown)
+TEST_OF_RUN(a_certificate_of_another_authority_is_refused)
 {
     char foreign[SECURE_KIT_PATH_MAX];
-    char folder[PATH_ROOM];
-    char from[PATH_ROOM];
-
     secure_kit_certs(foreign);
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
-    assert_int_equal(aq_text_format(from, sizeof(from), "%s/replay/ca.pem", foreign), 0);
-    assert_int_equal(rename(from, in(folder, "ca.pem")), 0);
+    const char *folder = in(r->certs, "replay");
+    assert_int_equal(rename(in(foreign, "replay/ca.pem"), in(folder, "ca.pem")), 0);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not signed by the authority");
     secure_kit_remove(foreign);
 }
@@ -174,49 +150,41 @@ TEST_WITH(a_certificate_of_another_authority_is_refused, setup, teardown)
 static void make_certs_at(int64_t now_s, char ret_path[SECURE_KIT_PATH_MAX])
 {
     aq_error error = {0};
-
     secure_kit_folder(ret_path);
-    if (aq_certs_folder_make(ret_path, now_s, 7, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_certs_folder_make(ret_path, now_s, 7, &error), &error);
 }
 
 TEST(a_certificate_out_of_its_time_is_refused)
 {
     char old[SECURE_KIT_PATH_MAX];
     char early[SECURE_KIT_PATH_MAX];
-    char folder[PATH_ROOM];
-
     make_certs_at((int64_t)time(NULL) - 8 * DAY_S, old);
     make_certs_at((int64_t)time(NULL) + 2 * DAY_S, early);
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/learner", old), 0);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "has expired");
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/learner", early), 0);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not valid yet");
+    expect_folder_refused(in(old, "learner"), AQ_SECURITY_LISTENS, "has expired");
+    expect_folder_refused(in(early, "learner"), AQ_SECURITY_LISTENS, "not valid yet");
     assert_int_equal(aq_certs_folder_renew(old, (int64_t)time(NULL), 7, NULL), 0);
-    aq_security_destroy(secure_kit_load(old, "learner", AQ_SECURITY_LISTENS));
+    (void)secure_kit_load(old, "learner", AQ_SECURITY_LISTENS);
     secure_kit_remove(old);
     secure_kit_remove(early);
 }
 
 /* ---- who may read -------------------------------------------------------------------------- */
 
-TEST_WITH(a_secret_that_others_may_read_is_refused, setup, teardown)
+TEST_OF_RUN(a_secret_that_others_may_read_is_refused)
 {
     static const unsigned refused[] = {0644, 0604, 0620, 0602, 0660, 0601, 0666};
     static const unsigned taken[] = {0600, 0400, 0700};
     aq_secret secret = {0};
     aq_error error = {0};
-
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        secure_kit_write(*state, "secret", SECRET, refused[i]);
-        assert_refused(aq_secret_read(in(*state, "secret"), 100, &secret, &error), AQ_E_INVALID,
+        secure_kit_write(r->certs, "secret", SECRET, refused[i]);
+        assert_refused(aq_secret_read(in(r->certs, "secret"), 100, &secret, &error), AQ_E_INVALID,
                        &error, "chmod 600");
         assert_null(strstr(error.text, "horse"));
     }
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-        secure_kit_write(*state, "secret", SECRET, taken[i]);
-        assert_int_equal(aq_secret_read(in(*state, "secret"), 100, &secret, &error), 0);
+        secure_kit_write(r->certs, "secret", SECRET, taken[i]);
+        assert_int_equal(aq_secret_read(in(r->certs, "secret"), 100, &secret, &error), 0);
         assert_string_equal(secret.text, SECRET);
         assert_int_equal(secret.size, strlen(SECRET));
         aq_secret_wipe(&secret);
@@ -225,26 +193,24 @@ TEST_WITH(a_secret_that_others_may_read_is_refused, setup, teardown)
 }
 
 /* As containers mount them. */
-TEST_WITH(roots_secret_may_be_read_by_its_group, setup, teardown)
+TEST_OF_RUN(roots_secret_may_be_read_by_its_group)
 {
     aq_secret secret = {0};
     bool is_root = geteuid() == 0;
-
-    secure_kit_write(*state, "secret", SECRET, 0440);
-    assert_int_equal(aq_secret_read(in(*state, "secret"), 100, &secret, NULL),
+    secure_kit_write(r->certs, "secret", SECRET, 0440);
+    assert_int_equal(aq_secret_read(in(r->certs, "secret"), 100, &secret, NULL),
                      is_root ? 0 : AQ_E_INVALID);
     aq_secret_wipe(&secret);
 }
 
-TEST_WITH(what_is_no_file_or_too_long_is_refused, setup, teardown)
+TEST_OF_RUN(what_is_no_file_or_too_long_is_refused)
 {
     aq_secret secret = {0};
-
-    assert_int_equal(aq_secret_read(*state, 100, &secret, NULL), AQ_E_INVALID);
-    secure_kit_write(*state, "secret", SECRET, 0600);
-    assert_int_equal(aq_secret_read(in(*state, "secret"), strlen(SECRET) - 1, &secret, NULL),
+    assert_int_equal(aq_secret_read(r->certs, 100, &secret, NULL), AQ_E_INVALID);
+    secure_kit_write(r->certs, "secret", SECRET, 0600);
+    assert_int_equal(aq_secret_read(in(r->certs, "secret"), strlen(SECRET) - 1, &secret, NULL),
                      AQ_E_TOO_BIG);
-    assert_int_equal(aq_secret_read(in(*state, "nothing"), 100, &secret, NULL), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_secret_read(in(r->certs, "nothing"), 100, &secret, NULL), AQ_E_NOT_FOUND);
     assert_null(secret.text);
 }
 
@@ -252,7 +218,6 @@ TEST(a_daemon_takes_the_secret_out_of_its_environment)
 {
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
-
     assert_int_equal(setenv("ACTORQ_TOKEN", SECRET, 1), 0);
     assert_int_equal(aq_security_load(&options, AQ_SECURITY_ASKS, &security, NULL), 0);
     assert_string_equal(aq_security_text(security), "token");
@@ -264,15 +229,13 @@ TEST(a_daemon_takes_the_secret_out_of_its_environment)
     assert_null(getenv("ACTORQ_TOKEN"));
 }
 
-TEST_WITH(a_token_file_wins_and_must_be_there, setup, teardown)
+TEST_OF_RUN(a_token_file_wins_and_must_be_there)
 {
     aq_security *security;
-    char path[PATH_ROOM];
-
-    secure_kit_write(*state, "secret", SECRET, 0600);
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/secret", (const char *)*state), 0);
+    secure_kit_write(r->certs, "secret", SECRET, 0600);
+    const char *path = in(r->certs, "secret");
     assert_int_equal(aq_security_load(&(aq_daemon_options){.token_file = path,
-                                                           .certs_dir = in(*state, "learner")},
+                                                           .certs_dir = in(r->certs, "learner")},
                                       AQ_SECURITY_LISTENS, &security, NULL),
                      0);
     assert_int_equal(aq_token_role(aq_security_token(security)), AQ_ACCESS_SHARED);
@@ -287,7 +250,6 @@ TEST(listening_in_the_open_needs_protection_or_consent)
 {
     aq_security *security = secure_kit_shared(SECRET, AQ_SECURITY_LISTENS);
     aq_error error = {0};
-
     assert_refused(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &error), AQ_E_INVALID,
                    &error, "--certs");
     assert_says(error.text, "--insecure");
@@ -297,7 +259,6 @@ TEST(listening_in_the_open_needs_protection_or_consent)
     assert_int_equal(aq_security_may_listen(security, "tcp://0.0.0.0:5550", false, &error), 0);
     assert_int_equal(aq_security_may_listen(NULL, "tcp://127.0.0.1:5550", false, &error), 0);
     assert_int_equal(aq_security_may_listen(NULL, "ipc:///tmp/x", false, &error), 0);
-    aq_security_destroy(security);
 }
 
 /* ---- the folder ---------------------------------------------------------------------------- */
@@ -305,29 +266,26 @@ TEST(listening_in_the_open_needs_protection_or_consent)
 static void expect_mode(const char *path, unsigned mode)
 {
     struct stat info;
-
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 07777, mode);
 }
 
-TEST_WITH(what_certs_makes_is_its_owners_alone, setup, teardown)
+TEST_OF_RUN(what_certs_makes_is_its_owners_alone)
 {
     static const char *const files[] = {"learner/key.pem",      "learner/token",
                                         "actor/ca.pem",         "operator/cert.pem",
                                         "authority/ca-key.pem", "authority/master"};
-
-    expect_mode(in(*state, "learner"), 0700);
-    expect_mode(in(*state, "authority"), 0700);
+    expect_mode(in(r->certs, "learner"), 0700);
+    expect_mode(in(r->certs, "authority"), 0700);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        expect_mode(in(*state, files[i]), 0600);
+        expect_mode(in(r->certs, files[i]), 0600);
     }
 }
 
-TEST_WITH(certs_writes_over_nothing, setup, teardown)
+TEST_OF_RUN(certs_writes_over_nothing)
 {
     aq_error error = {0};
-
-    assert_refused(aq_certs_folder_make(*state, (int64_t)time(NULL), 7, &error), AQ_E_EXISTS,
+    assert_refused(aq_certs_folder_make(r->certs, (int64_t)time(NULL), 7, &error), AQ_E_EXISTS,
                    &error, "--renew");
     assert_int_equal(aq_certs_folder_renew("/nonexistent", (int64_t)time(NULL), 7, &error),
                      AQ_E_NOT_FOUND);

@@ -1,16 +1,10 @@
 /*
  * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/sockets/pubsub.h"
-#include "common/net/sockets/pull.h"
-#include "common/net/sockets/push.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -39,70 +33,55 @@ static int remove_certs(void **state)
     return 0;
 }
 
-static void open_secured(net_pair *pair, aq_security *own, aq_security *callers,
-                         uint32_t timeout_ms)
+static net_pair *open_secured(const aq_security *own, const aq_security *callers,
+                              uint32_t timeout_ms)
 {
-    net_pair_serve(pair, own, callers, timeout_ms);
+    net_pair *pair = net_pair_serve(own, callers, timeout_ms);
     net_pair_dial(pair, pair->url);
+    return pair;
 }
 
 /* The learner, and an actor of its run. */
-static void open_members(net_pair *pair)
+static net_pair *open_members(void)
 {
-    open_secured(pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                 secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    return open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                        secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
 }
 
-static void fetch(net_pair *pair, uint32_t bytes, rpc_result *result)
+static const rpc_result *fetch(net_pair *pair, uint32_t bytes)
 {
-    net_pair_fetch(pair, bytes, result);
-    net_pair_wait(pair, result);
+    return net_pair_wait(pair, net_pair_fetch(pair, bytes));
 }
 
-static void stop(net_pair *pair, rpc_result *result)
+static const rpc_result *stop(net_pair *pair)
 {
-    net_pair_stop(pair, "enough", result);
-    net_pair_wait(pair, result);
+    return net_pair_wait(pair, net_pair_stop(pair, "enough"));
 }
 
 TEST(a_member_of_the_run_is_served)
 {
-    net_pair pair;
-    rpc_result result;
-
-    open_members(&pair);
-    fetch(&pair, BIG_BYTES, &result);
-    assert_true(result.ok);
-    assert_int_equal(result.bytes, BIG_BYTES);
-    assert_true(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16) == 0 || pair.kit.peer[0] == '\0');
-    assert_int_equal(strncmp(aq_rpc_server_url(pair.server), "tcp://127.0.0.1:", 16), 0);
-    assert_int_equal(aq_rpc_server_foreign_peers(pair.server), 0);
-    net_pair_close(&pair);
+    net_pair *pair = open_members();
+    const rpc_result *result = fetch(pair, BIG_BYTES);
+    assert_true(result->ok);
+    assert_int_equal(result->bytes, BIG_BYTES);
+    assert_true(strncmp(pair->kit.peer, "tcp://127.0.0.1:", 16) == 0 || pair->kit.peer[0] == '\0');
+    assert_int_equal(strncmp(aq_rpc_server_url(pair->server), "tcp://127.0.0.1:", 16), 0);
+    assert_int_equal(aq_rpc_server_foreign_peers(pair->server), 0);
 }
 
 TEST(an_operator_is_known_by_its_address)
 {
-    net_pair pair;
-    rpc_result result;
-
-    open_secured(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                 secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
-    stop(&pair, &result);
-    assert_true(result.ok);
-    assert_int_equal(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16), 0);
-    net_pair_close(&pair);
+    net_pair *pair = open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                                  secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
+    assert_true(stop(pair)->ok);
+    assert_int_equal(strncmp(pair->kit.peer, "tcp://127.0.0.1:", 16), 0);
 }
 
 TEST(an_actor_cannot_stop_the_run)
 {
-    net_pair pair;
-    rpc_result result;
-
-    open_members(&pair);
-    stop(&pair, &result);
-    assert_int_equal(result.code, AQ_RPC_PERMISSION_DENIED);
-    assert_int_equal(pair.kit.carried_out, 0);
-    net_pair_close(&pair);
+    net_pair *pair = open_members();
+    assert_int_equal(stop(pair)->code, AQ_RPC_PERMISSION_DENIED);
+    assert_int_equal(pair->kit.carried_out, 0);
 }
 
 static bool is_counted(void *user)
@@ -111,20 +90,15 @@ static bool is_counted(void *user)
 }
 
 /* Nothing gets through, and the daemon counts who tried. */
-static void expect_refused(aq_security *own, aq_security *callers, bool counted)
+static void expect_refused(const aq_security *own, const aq_security *callers, bool counted)
 {
-    net_pair pair;
-    rpc_result result;
-
-    open_secured(&pair, own, callers, REFUSED_MS);
-    fetch(&pair, 10, &result);
-    assert_int_equal(result.code, AQ_RPC_DEADLINE_EXCEEDED);
-    assert_int_equal(pair.kit.carried_out, 0);
-    assert_false(aq_rpc_client_connected(pair.client));
+    net_pair *pair = open_secured(own, callers, REFUSED_MS);
+    assert_int_equal(fetch(pair, 10)->code, AQ_RPC_DEADLINE_EXCEEDED);
+    assert_int_equal(pair->kit.carried_out, 0);
+    assert_false(aq_rpc_client_connected(pair->client));
     if (counted) {
-        net_kit_run_until(&pair.loop, is_counted, &pair);
+        net_kit_run_until(&pair->loop, is_counted, pair);
     }
-    net_pair_close(&pair);
 }
 
 TEST(a_foreign_certificate_is_refused_and_counted)
@@ -145,62 +119,45 @@ TEST(a_daemon_in_plain_is_not_called)
 
 TEST(an_actors_certificate_cannot_pose_as_the_learner)
 {
-    aq_security *operator_security = secure_kit_load(certs, "operator", AQ_SECURITY_ASKS);
-    aq_net_limits limits = net_kit_secured(operator_security);
+    aq_net_limits limits = net_kit_secured(secure_kit_load(certs, "operator", AQ_SECURITY_ASKS));
     char url[AQ_URL_MAX];
     nng_socket socket;
     aq_rpc_client *client;
-    uv_loop_t loop;
-
+    uv_loop_t *loop = net_kit_loop();
     secure_kit_listen_as(certs, "actor", &socket, url);
-    assert_int_equal(uv_loop_init(&loop), 0);
-    assert_int_equal(aq_rpc_client_create(&loop, url, &limits, 1, &client, NULL), 0);
+    assert_int_equal(aq_rpc_client_create(loop, url, &limits, 1, &client, NULL), 0);
     for (int i = 0; i < 10; i++) {
-        net_kit_run_for(&loop, 50);
+        net_kit_run_for(loop, 50);
         assert_false(aq_rpc_client_connected(client));
     }
     aq_rpc_client_close(client);
-    net_kit_finish_loop(&loop);
     nng_close(socket);
-    aq_security_destroy(operator_security);
 }
 
 TEST(a_daemon_without_tls_is_called_with_a_token_alone)
 {
-    net_pair pair;
-    rpc_result result;
-
-    open_secured(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-                 secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
-    stop(&pair, &result);
-    assert_true(result.ok);
-    net_pair_close(&pair);
-    open_secured(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-                 secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
-    stop(&pair, &result);
-    assert_int_equal(result.code, AQ_RPC_UNAUTHENTICATED);
-    assert_int_equal(pair.kit.carried_out, 0);
-    net_pair_close(&pair);
+    net_pair *pair = open_secured(secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+                                  secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
+    assert_true(stop(pair)->ok);
+    net_pair *other =
+        open_secured(secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+                     secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    assert_int_equal(stop(other)->code, AQ_RPC_UNAUTHENTICATED);
+    assert_int_equal(other->kit.carried_out, 0);
 }
 
 TEST(a_daemon_serves_on_after_strangers)
 {
     aq_net_limits plain = net_kit_limits;
-    net_pair pair;
-    rpc_result result;
-
-    open_members(&pair);
+    net_pair *pair = open_members();
     for (int i = 0; i < 3; i++) {
         aq_rpc_client *stranger;
-
-        assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &plain, 1,
-                                              &stranger, NULL),
+        assert_int_equal(aq_rpc_client_create(&pair->loop, aq_rpc_server_url(pair->server), &plain,
+                                              1, &stranger, NULL),
                          0);
-        fetch(&pair, 1000, &result);
-        assert_true(result.ok);
+        assert_true(fetch(pair, 1000)->ok);
         aq_rpc_client_close(stranger);
     }
-    net_pair_close(&pair);
 }
 
 /* What has the time of a greeting is the handshake, and not what comes after it. */
@@ -213,17 +170,12 @@ TEST(a_member_may_be_silent)
                             .message_bytes_per_s = 1 << 16,
                             .unfinished_bytes_max = 1 << 24};
     uint64_t cut_before = aq_net_peer_counters().cut_slow;
-    net_pair pair;
-    rpc_result result;
-
-    open_members(&pair);
-    fetch(&pair, 100, &result);
+    net_pair *pair = open_members();
+    fetch(pair, 100);
     aq_tcp_door_set(&limits);
-    net_kit_run_for(&pair.loop, SILENT_MS);
-    fetch(&pair, 100, &result);
-    assert_true(result.ok);
+    net_kit_run_for(&pair->loop, SILENT_MS);
+    assert_true(fetch(pair, 100)->ok);
     assert_int_equal(aq_net_peer_counters().cut_slow, cut_before);
-    net_pair_close(&pair);
 }
 
 /* Many first handshakes at once use the same keys. */
@@ -233,14 +185,11 @@ TEST(many_connect_at_once)
     aq_rpc_client *clients[CLIENTS];
     rpc_result results[CLIENTS];
     aq_rpc_stub stubs[CLIENTS];
-    net_pair pair;
-
-    open_members(&pair);
+    net_pair *pair = open_members();
     for (int i = 0; i < CLIENTS; i++) {
         Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-        aq_net_limits limits = net_kit_secured(pair.callers);
-
-        assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &limits,
+        aq_net_limits limits = net_kit_secured(pair->callers);
+        assert_int_equal(aq_rpc_client_create(&pair->loop, aq_rpc_server_url(pair->server), &limits,
                                               1, &clients[i], NULL),
                          0);
         aq_rpc_stub_init(&stubs[i], aq_rpc_client_channel(clients[i]),
@@ -250,13 +199,9 @@ TEST(many_connect_at_once)
         actorq__v1__policy__fetch(&stubs[i].base, &request, rpc_on_fetched, &results[i]);
     }
     for (int i = 0; i < CLIENTS; i++) {
-        while (results[i].count == 0) {
-            uv_run(&pair.loop, UV_RUN_ONCE);
-        }
-        assert_true(results[i].ok);
+        assert_true(net_pair_wait(pair, &results[i])->ok);
         aq_rpc_client_close(clients[i]);
     }
-    net_pair_close(&pair);
 }
 
 /* ---- the broadcast ------------------------------------------------------------------------- */
@@ -271,12 +216,10 @@ TEST(only_members_hear_the_broadcast)
     aq_subscriber *listeners[3];
     aq_buffer heard;
     int rc = AQ_E_TIMEOUT;
-
     aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
     assert_int_equal(aq_publisher_create("tcp://127.0.0.1:0", &limits, &publisher, NULL), 0);
     for (int i = 0; i < 3; i++) {
         const aq_security *of[] = {members, strangers, NULL};
-
         limits = net_kit_secured(of[i]);
         assert_int_equal(
             aq_subscriber_create(aq_publisher_url(publisher), &limits, &listeners[i], NULL), 0);
@@ -296,81 +239,14 @@ TEST(only_members_hear_the_broadcast)
     }
     aq_publisher_close(publisher);
     aq_buffer_fini(&heard);
-    aq_security_destroy(own);
-    aq_security_destroy(members);
-    aq_security_destroy(strangers);
-}
-
-/* ---- experience ---------------------------------------------------------------------------- */
-
-enum { MESSAGES = 40, MESSAGE_BYTES = 200000 };
-
-typedef struct intake {
-    aq_push *push;
-    const uint8_t *bytes;
-    unsigned sent;
-    unsigned received;
-    size_t wrong;
-} intake;
-
-static void send_more(void *user)
-{
-    intake *in = user;
-
-    while (in->sent < MESSAGES && aq_push_send(in->push, in->bytes, MESSAGE_BYTES) == 0) {
-        in->sent++;
-    }
-}
-
-static void ignore(void *user)
-{
-    (void)user;
-}
-
-static void on_message(void *user, aq_lease *message, const char *peer)
-{
-    intake *in = user;
-
-    in->received++;
-    in->wrong += message->size != MESSAGE_BYTES ||
-                 memcmp(message->bytes, in->bytes, MESSAGE_BYTES) != 0 ||
-                 strncmp(peer, "tcp://127.0.0.1:", 16) != 0;
-}
-
-static bool is_all_there(void *user)
-{
-    return ((const intake *)user)->received == MESSAGES;
 }
 
 TEST(experience_comes_whole_and_in_order)
 {
-    aq_security *own = secure_kit_load(certs, "replay", AQ_SECURITY_LISTENS);
-    aq_security *actor = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
-    uint8_t *bytes = aq_alloc(1, MESSAGE_BYTES);
-    intake in = {.bytes = bytes};
-    const aq_push_events events = {
-        .connected = send_more, .disconnected = ignore, .writable = send_more, .user = &in};
-    aq_net_limits limits = net_kit_secured(own);
-    uv_loop_t loop;
-    aq_pull *pull;
-
-    assert_non_null(bytes);
-    for (size_t i = 0; i < MESSAGE_BYTES; i++) {
-        bytes[i] = (uint8_t)(i * 7 + i / 256);
-    }
-    assert_int_equal(uv_loop_init(&loop), 0);
-    assert_int_equal(
-        aq_pull_create(&loop, "tcp://127.0.0.1:0", &limits, on_message, &in, &pull, NULL), 0);
-    limits = net_kit_secured(actor);
-    assert_int_equal(aq_push_create(&loop, aq_pull_url(pull), &limits, &events, &in.push, NULL), 0);
-    net_kit_run_until(&loop, is_all_there, &in);
-    assert_int_equal(in.wrong, 0);
-    aq_push_close(in.push);
-    aq_pull_close(pull);
-    net_kit_finish_loop(&loop);
-    aq_free(bytes);
-    aq_security_destroy(own);
-    aq_security_destroy(actor);
+    const aq_net_limits own =
+        net_kit_secured(secure_kit_load(certs, "replay", AQ_SECURITY_LISTENS));
+    const aq_net_limits actor = net_kit_secured(secure_kit_load(certs, "actor", AQ_SECURITY_DIALS));
+    net_kit_deliver(&own, &actor, NULL, 40);
 }
 
 TEST_GROUP(make_certs, remove_certs);

@@ -2,12 +2,10 @@
  * The broadcast: the newest message wins, waiting ends when it should, and nobody is waited for.
  */
 #include <pthread.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -38,7 +36,6 @@ static void publish(fixture *f, uint32_t number, size_t size)
 static int receive(fixture *f, int timeout_ms, uint32_t *ret_number)
 {
     int rc = aq_subscriber_receive(f->subscriber, timeout_ms, &f->out);
-
     if (rc == 0) {
         assert_true(f->out.size >= sizeof(*ret_number));
         memcpy(ret_number, f->out.data, sizeof(*ret_number));
@@ -50,7 +47,6 @@ static int receive(fixture *f, int timeout_ms, uint32_t *ret_number)
 static void meet(fixture *f)
 {
     uint32_t number;
-
     for (int tries = 0; tries < 1000; tries++) {
         publish(f, UINT32_MAX, 4);
         if (receive(f, 10, &number) == 0) {
@@ -62,113 +58,106 @@ static void meet(fixture *f)
     fail_msg("publisher and subscriber never met");
 }
 
-static void open_fixture(fixture *f, const char *transport)
+static void end_fixture(void *user)
 {
-    char url[AQ_URL_MAX];
-
-    *f = (fixture){.publisher = NULL};
-    aq_buffer_init(&f->out, NET_KIT_MESSAGE_MAX);
-    open_publisher(f, net_kit_url(transport, url));
-    assert_int_equal(aq_subscriber_create(f->url, &net_kit_limits, &f->subscriber, NULL), 0);
-    meet(f);
-}
-
-static void close_fixture(fixture *f)
-{
+    fixture *f = user;
     aq_subscriber_destroy(f->subscriber);
     aq_publisher_close(f->publisher);
     aq_buffer_fini(&f->out);
+    free(f);
+}
+
+/* A publisher that nobody listens to yet. */
+static fixture *open_alone(const char *transport)
+{
+    char url[AQ_URL_MAX];
+    fixture *f = calloc(1, sizeof(*f));
+    assert_non_null(f);
+    at_end(end_fixture, f);
+    aq_buffer_init(&f->out, NET_KIT_MESSAGE_MAX);
+    open_publisher(f, net_kit_url(transport, url));
+    return f;
+}
+
+static fixture *open_fixture(const char *transport)
+{
+    fixture *f = open_alone(transport);
+    assert_int_equal(aq_subscriber_create(f->url, &net_kit_limits, &f->subscriber, NULL), 0);
+    meet(f);
+    return f;
 }
 
 TEST(a_message_is_received_whole)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
     static const size_t sizes[] = {4, 1000, 70000, NET_KIT_MESSAGE_MAX};
-
     for (int i = 0; i < 3; i++) {
-        fixture f;
-
-        open_fixture(&f, transports[i]);
+        fixture *f = open_fixture(transports[i]);
         for (uint32_t k = 0; k < 4; k++) {
             uint32_t number = 0;
-
-            publish(&f, k, sizes[k]);
-            assert_int_equal(receive(&f, WAIT_MS, &number), 0);
+            publish(f, k, sizes[k]);
+            assert_int_equal(receive(f, WAIT_MS, &number), 0);
             assert_int_equal(number, k);
-            assert_int_equal(f.out.size, sizes[k]);
+            assert_int_equal(f->out.size, sizes[k]);
         }
-        close_fixture(&f);
     }
 }
 
 /* All are published before the subscriber looks: it gets the newest, and perhaps some before. */
 TEST(a_slow_subscriber_gets_the_newest)
 {
-    fixture f;
-
-    open_fixture(&f, "ipc");
+    fixture *f = open_fixture("ipc");
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t newest = round * 100 + 99, number = 0;
         unsigned received = 0;
-
         for (uint32_t i = round * 100; i <= newest; i++) {
-            publish(&f, i, 1000);
+            publish(f, i, 1000);
         }
         while (number != newest) {
             uint32_t before = number;
-
-            assert_int_equal(receive(&f, WAIT_MS, &number), 0);
+            assert_int_equal(receive(f, WAIT_MS, &number), 0);
             assert_true(received == 0 || number > before);
             received++;
         }
         assert_in_range(received, 1, 99);
     }
-    close_fixture(&f);
 }
 
 TEST(waiting_ends_at_its_timeout)
 {
-    int64_t start_ns;
     uint32_t number;
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    start_ns = aq_clock_monotonic_ns();
-    assert_int_equal(receive(&f, 100, &number), AQ_E_TIMEOUT);
+    fixture *f = open_fixture("tcp");
+    int64_t start_ns = aq_clock_monotonic_ns();
+    assert_int_equal(receive(f, 100, &number), AQ_E_TIMEOUT);
     assert_in_range(aq_clock_monotonic_ns() - start_ns, 100 * AQ_NS_PER_MS, 5000 * AQ_NS_PER_MS);
-    assert_int_equal(receive(&f, 0, &number), AQ_E_TIMEOUT);
-    assert_int_equal(f.out.size, 0);
-    close_fixture(&f);
+    assert_int_equal(receive(f, 0, &number), AQ_E_TIMEOUT);
+    assert_int_equal(f->out.size, 0);
 }
 
 /* The moment at which NNG's own timeouts break. */
 TEST(messages_that_come_just_at_the_timeout_do_no_harm)
 {
     uint32_t number = 0, last = 0, received = 0;
-    fixture f;
-
-    open_fixture(&f, "inproc");
+    fixture *f = open_fixture("inproc");
     for (uint32_t i = 1; i <= 2000; i++) {
-        publish(&f, i, 100);
-        if (receive(&f, (int)(i % 2), &number) == 0) {
+        publish(f, i, 100);
+        if (receive(f, (int)(i % 2), &number) == 0) {
             assert_true(number > last);
             last = number;
             received++;
         }
     }
     assert_true(received > 100);
-    close_fixture(&f);
 }
 
 static void *receive_until_closed(void *user)
 {
     fixture *f = user;
     uint32_t number;
-    int rc;
-
-    do {
+    int rc = 0;
+    while (rc == 0) {
         rc = receive(f, WAIT_MS, &number);
-    } while (rc == 0);
+    }
     return rc == AQ_E_CLOSED ? f : NULL;
 }
 
@@ -178,26 +167,22 @@ TEST(stopping_wakes_the_receiver)
     void *result = NULL;
     uint32_t number;
     pthread_t thread;
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    assert_int_equal(pthread_create(&thread, NULL, receive_until_closed, &f), 0);
+    fixture *f = open_fixture("tcp");
+    assert_int_equal(pthread_create(&thread, NULL, receive_until_closed, f), 0);
     for (uint32_t i = 0; i < 50; i++) {
-        publish(&f, i, 1000);
+        publish(f, i, 1000);
     }
-    aq_subscriber_stop(f.subscriber);
+    aq_subscriber_stop(f->subscriber);
     assert_int_equal(pthread_join(thread, &result), 0);
-    assert_ptr_equal(result, &f);
+    assert_ptr_equal(result, f);
     assert_true(aq_clock_monotonic_ns() - start_ns < WAIT_MS * AQ_NS_PER_MS);
-    assert_int_equal(receive(&f, WAIT_MS, &number), AQ_E_CLOSED); /* for good */
-    close_fixture(&f);
+    assert_int_equal(receive(f, WAIT_MS, &number), AQ_E_CLOSED); /* for good */
 }
 
 static void *publish_many(void *user)
 {
     fixture *f = user;
     uint8_t message[1000] = {1, 2, 3, 4};
-
     for (int i = 0; i < 500; i++) {
         if (aq_publisher_send(f->publisher, message, sizeof(message)) < 0) {
             return NULL;
@@ -210,74 +195,58 @@ TEST(any_thread_may_publish)
 {
     pthread_t threads[4];
     void *result;
-    fixture f;
-
-    open_fixture(&f, "ipc");
+    fixture *f = open_fixture("ipc");
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, publish_many, &f), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, publish_many, f), 0);
     }
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_join(threads[i], &result), 0);
-        assert_ptr_equal(result, &f);
+        assert_ptr_equal(result, f);
     }
-    assert_int_equal(aq_subscriber_receive(f.subscriber, WAIT_MS, &f.out), 0);
-    assert_int_equal(f.out.size, 1000);
-    close_fixture(&f);
+    assert_int_equal(aq_subscriber_receive(f->subscriber, WAIT_MS, &f->out), 0);
+    assert_int_equal(f->out.size, 1000);
 }
 
 TEST(publishing_to_nobody_is_fine)
 {
-    fixture f = {0};
-
-    open_publisher(&f, "tcp://127.0.0.1:0");
+    fixture *f = open_alone("tcp");
     for (uint32_t i = 0; i < 100; i++) {
-        publish(&f, i, 1000);
+        publish(f, i, 1000);
     }
-    aq_publisher_close(f.publisher);
 }
 
 TEST(a_message_past_the_limit_is_never_sent)
 {
     uint32_t number = 0;
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    assert_int_equal(aq_publisher_send(f.publisher, bytes, NET_KIT_MESSAGE_MAX + 1), AQ_E_TOO_BIG);
-    publish(&f, 5, 100);
-    assert_int_equal(receive(&f, WAIT_MS, &number), 0);
+    fixture *f = open_fixture("tcp");
+    assert_int_equal(aq_publisher_send(f->publisher, bytes, NET_KIT_MESSAGE_MAX + 1), AQ_E_TOO_BIG);
+    publish(f, 5, 100);
+    assert_int_equal(receive(f, WAIT_MS, &number), 0);
     assert_int_equal(number, 5);
-    close_fixture(&f);
 }
 
 TEST(a_message_larger_than_the_receivers_buffer_is_told)
 {
     aq_buffer small;
-    fixture f;
-
-    open_fixture(&f, "tcp");
+    fixture *f = open_fixture("tcp");
     aq_buffer_init(&small, 100);
-    publish(&f, 5, 101);
-    assert_int_equal(aq_subscriber_receive(f.subscriber, WAIT_MS, &small), AQ_E_TOO_BIG);
+    publish(f, 5, 101);
+    assert_int_equal(aq_subscriber_receive(f->subscriber, WAIT_MS, &small), AQ_E_TOO_BIG);
     aq_buffer_fini(&small);
-    close_fixture(&f);
 }
 
 TEST(a_publisher_that_restarts_is_found_again)
 {
     static const char *const transports[] = {"tcp", "ipc"};
-
     for (int i = 0; i < 2; i++) {
         char url[AQ_URL_MAX];
-        fixture f;
-
-        open_fixture(&f, transports[i]);
-        memcpy(url, f.url, sizeof(url));
+        fixture *f = open_fixture(transports[i]);
+        memcpy(url, f->url, sizeof(url));
         for (int round = 0; round < 3; round++) {
-            aq_publisher_close(f.publisher);
-            open_publisher(&f, url);
-            meet(&f);
+            aq_publisher_close(f->publisher);
+            open_publisher(f, url);
+            meet(f);
         }
-        close_fixture(&f);
     }
 }
 
@@ -285,26 +254,22 @@ TEST(many_subscribers_get_the_same)
 {
     enum { MORE = 8 };
     aq_subscriber *more[MORE];
-    fixture f;
-
-    open_fixture(&f, "tcp");
+    fixture *f = open_fixture("tcp");
     for (int i = 0; i < MORE; i++) {
-        assert_int_equal(aq_subscriber_create(f.url, &net_kit_limits, &more[i], NULL), 0);
+        assert_int_equal(aq_subscriber_create(f->url, &net_kit_limits, &more[i], NULL), 0);
     }
     for (int i = 0; i < MORE; i++) {
         int rc;
-
         do { /* until it is connected */
-            publish(&f, 7, 5000);
-            rc = aq_subscriber_receive(more[i], 20, &f.out);
+            publish(f, 7, 5000);
+            rc = aq_subscriber_receive(more[i], 20, &f->out);
         } while (rc == AQ_E_TIMEOUT);
         assert_int_equal(rc, 0);
-        assert_int_equal(f.out.size, 5000);
+        assert_int_equal(f->out.size, 5000);
     }
     for (int i = 0; i < MORE; i++) {
         aq_subscriber_destroy(more[i]);
     }
-    close_fixture(&f);
 }
 
 TEST(what_cannot_be_made_is_said)
@@ -312,19 +277,16 @@ TEST(what_cannot_be_made_is_said)
     aq_subscriber *subscriber = NULL;
     aq_publisher *publisher = NULL;
     aq_error error = {0};
-    fixture f = {0};
-
+    fixture *f = open_alone("tcp");
     assert_int_equal(aq_subscriber_create("tcp://learner", &net_kit_limits, &subscriber, &error),
                      AQ_E_INVALID);
-    open_publisher(&f, "tcp://127.0.0.1:0");
-    assert_refused(aq_publisher_create(f.url, &net_kit_limits, &publisher, &error), AQ_E_IN_USE,
-                   &error, f.url);
+    assert_refused(aq_publisher_create(f->url, &net_kit_limits, &publisher, &error), AQ_E_IN_USE,
+                   &error, f->url);
     assert_fails_without_memory(
         aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL));
-    assert_fails_without_memory(aq_subscriber_create(f.url, &net_kit_limits, &subscriber, NULL));
+    assert_fails_without_memory(aq_subscriber_create(f->url, &net_kit_limits, &subscriber, NULL));
     assert_null(subscriber);
     assert_null(publisher);
-    aq_publisher_close(f.publisher);
     aq_publisher_close(NULL);
     aq_subscriber_destroy(NULL);
 }

@@ -5,7 +5,7 @@
 #include <nng/protocol/pipeline0/push.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
@@ -28,6 +28,7 @@ typedef struct fixture {
     bool close_at_once;
     aq_lease *kept[KEPT_MAX];
     unsigned keep, kept_count;
+    bool is_closed;
 } fixture;
 
 /* A message is its sender and its number. */
@@ -35,7 +36,6 @@ static void on_message(void *user, aq_lease *message, const char *peer)
 {
     fixture *f = user;
     uint32_t words[2];
-
     assert_true(message->size >= sizeof(words));
     memcpy(words, message->bytes, sizeof(words));
     assert_true(words[0] < SENDERS);
@@ -53,28 +53,44 @@ static void on_message(void *user, aq_lease *message, const char *peer)
     }
 }
 
-static void open_fixture(fixture *f, const char *transport)
+static void close_fixture(fixture *f)
+{
+    if (!f->is_closed) {
+        f->is_closed = true;
+        aq_pull_close(f->pull);
+        net_kit_finish_loop(&f->loop);
+    }
+}
+
+static void end_fixture(void *f)
+{
+    close_fixture(f);
+    free(f);
+}
+
+static fixture *open_fixture(const char *transport)
 {
     char url[AQ_URL_MAX];
-
-    *f = (fixture){.pull = NULL};
+    fixture *f = calloc(1, sizeof(*f));
+    assert_non_null(f);
     assert_int_equal(uv_loop_init(&f->loop), 0);
+    at_end(end_fixture, f);
     assert_int_equal(aq_pull_create(&f->loop, net_kit_url(transport, url), &net_kit_limits,
                                     on_message, f, &f->pull, NULL),
                      0);
-}
-
-static void close_fixture(fixture *f)
-{
-    aq_pull_close(f->pull);
-    net_kit_finish_loop(&f->loop);
+    return f;
 }
 
 static bool goal_is_reached(void *user)
 {
     const fixture *f = user;
-
     return f->count >= f->goal;
+}
+
+static void run_until_count(fixture *f, unsigned goal)
+{
+    f->goal = goal;
+    net_kit_run_until(&f->loop, goal_is_reached, f);
 }
 
 /* NNG's own PUSH, for one connection: a second one of the same socket touches freed memory (the
@@ -82,31 +98,43 @@ static bool goal_is_reached(void *user)
 typedef struct bare_push {
     nng_socket socket;
     atomic_bool has_connected;
+    bool is_closed;
 } bare_push;
 
 static void refuse_second_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
 {
     bare_push *sender = user;
-
     (void)event;
     if (atomic_exchange(&sender->has_connected, true)) {
         nng_pipe_close(pipe);
     }
 }
 
-static void open_sender(const fixture *f, bare_push *ret_sender)
+static void close_sender(bare_push *sender)
 {
-    atomic_init(&ret_sender->has_connected, false);
-    assert_int_equal(nng_push0_open(&ret_sender->socket), 0);
-    assert_int_equal(
-        nng_pipe_notify(ret_sender->socket, NNG_PIPE_EV_ADD_PRE, refuse_second_pipe, ret_sender),
-        0);
-    assert_int_equal(nng_dial(ret_sender->socket, aq_pull_url(f->pull), NULL, 0), 0);
+    if (!sender->is_closed) {
+        sender->is_closed = true;
+        assert_true(aq_nng_close(sender->socket));
+    }
 }
 
-static void close_sender(const bare_push *sender)
+static void end_sender(void *sender)
 {
-    assert_true(aq_nng_close(sender->socket));
+    close_sender(sender);
+    free(sender);
+}
+
+static bare_push *open_sender(const fixture *f)
+{
+    bare_push *sender = calloc(1, sizeof(*sender));
+    assert_non_null(sender);
+    atomic_init(&sender->has_connected, false);
+    assert_int_equal(nng_push0_open(&sender->socket), 0);
+    at_end(end_sender, sender);
+    assert_int_equal(
+        nng_pipe_notify(sender->socket, NNG_PIPE_EV_ADD_PRE, refuse_second_pipe, sender), 0);
+    assert_int_equal(nng_dial(sender->socket, aq_pull_url(f->pull), NULL, 0), 0);
+    return sender;
 }
 
 /* NNG's code. */
@@ -115,7 +143,6 @@ static int send_number(const bare_push *from, uint32_t sender, uint32_t number, 
 {
     static uint8_t bytes[NET_KIT_MESSAGE_MAX + 1];
     uint32_t words[2] = {sender, number};
-
     memcpy(bytes, words, sizeof(words));
     return nng_send(from->socket, bytes, size, flags);
 }
@@ -123,30 +150,23 @@ static int send_number(const bare_push *from, uint32_t sender, uint32_t number, 
 TEST(messages_of_each_connection_come_in_order)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
-
     for (int i = 0; i < 3; i++) {
         uint32_t sent[SENDERS] = {0};
-        bare_push senders[SENDERS];
-        fixture f;
-
-        open_fixture(&f, transports[i]);
+        bare_push *senders[SENDERS];
+        fixture *f = open_fixture(transports[i]);
         for (int k = 0; k < SENDERS; k++) {
-            open_sender(&f, &senders[k]);
+            senders[k] = open_sender(f);
         }
-        while (f.count < SENDERS * MESSAGES) {
+        while (f->count < SENDERS * MESSAGES) {
             for (uint32_t k = 0; k < SENDERS; k++) {
-                if (sent[k] < MESSAGES && send_number(&senders[k], k, sent[k], 10 + 300 * sent[k],
+                if (sent[k] < MESSAGES && send_number(senders[k], k, sent[k], 10 + 300 * sent[k],
                                                       NNG_FLAG_NONBLOCK) == 0) {
                     sent[k]++;
                 }
             }
-            uv_run(&f.loop, UV_RUN_NOWAIT);
+            uv_run(&f->loop, UV_RUN_NOWAIT);
         }
-        assert_ptr_equal(strstr(f.peer, transports[i]), f.peer);
-        for (int k = 0; k < SENDERS; k++) {
-            close_sender(&senders[k]);
-        }
-        close_fixture(&f);
+        assert_ptr_equal(strstr(f->peer, transports[i]), f->peer);
     }
 }
 
@@ -154,105 +174,77 @@ TEST(a_loop_that_is_behind_holds_the_senders_back)
 {
     enum { SIZE = 100000, PLENTY = 2000 };
     uint32_t sent = 0;
-    bare_push sender;
-    fixture f;
-
-    open_fixture(&f, "ipc");
-    open_sender(&f, &sender);
+    fixture *f = open_fixture("ipc");
+    bare_push *sender = open_sender(f);
     /* The loop does not run. A sender that found no room for a while is held back. */
-    assert_int_equal(nng_socket_set_ms(sender.socket, NNG_OPT_SENDTIMEO, 200), 0);
-    while (sent < PLENTY && send_number(&sender, 0, sent, SIZE, 0) == 0) {
+    assert_int_equal(nng_socket_set_ms(sender->socket, NNG_OPT_SENDTIMEO, 200), 0);
+    while (sent < PLENTY && send_number(sender, 0, sent, SIZE, 0) == 0) {
         sent++;
     }
     assert_true(sent < PLENTY);
-    f.goal = sent;
-    net_kit_run_until(&f.loop, goal_is_reached, &f);
-    assert_int_equal(f.bytes, (size_t)sent * SIZE);
-    close_sender(&sender);
-    close_fixture(&f);
+    run_until_count(f, sent);
+    assert_int_equal(f->bytes, (size_t)sent * SIZE);
 }
 
 TEST(a_message_past_the_limit_ends_its_connection_only)
 {
-    bare_push good, bad;
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    open_sender(&f, &bad);
-    open_sender(&f, &good);
-    assert_int_equal(send_number(&bad, 1, 0, NET_KIT_MESSAGE_MAX + 1, 0), 0);
-    assert_int_equal(send_number(&good, 0, 0, NET_KIT_MESSAGE_MAX, 0), 0);
-    f.goal = 1;
-    net_kit_run_until(&f.loop, goal_is_reached, &f);
-    net_kit_run_for(&f.loop, 50);
-    assert_int_equal(f.count, 1);
-    assert_int_equal(f.next[0], 1);
-    close_sender(&good);
-    close_sender(&bad);
-    close_fixture(&f);
+    fixture *f = open_fixture("tcp");
+    bare_push *bad = open_sender(f);
+    bare_push *good = open_sender(f);
+    assert_int_equal(send_number(bad, 1, 0, NET_KIT_MESSAGE_MAX + 1, 0), 0);
+    assert_int_equal(send_number(good, 0, 0, NET_KIT_MESSAGE_MAX, 0), 0);
+    run_until_count(f, 1);
+    net_kit_run_for(&f->loop, 50);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->next[0], 1);
 }
 
 TEST(within_the_process_the_limit_holds_as_well)
 {
-    bare_push sender;
-    fixture f;
-
-    open_fixture(&f, "inproc");
-    open_sender(&f, &sender);
-    assert_int_equal(send_number(&sender, 0, 7, NET_KIT_MESSAGE_MAX + 1, 0), 0);
-    net_kit_run_for(&f.loop, 30);
-    assert_int_equal(f.count, 0);
-    assert_int_equal(send_number(&sender, 0, 0, 100, 0), 0);
-    f.goal = 1;
-    net_kit_run_until(&f.loop, goal_is_reached, &f);
-    close_sender(&sender);
-    close_fixture(&f);
+    fixture *f = open_fixture("inproc");
+    bare_push *sender = open_sender(f);
+    assert_int_equal(send_number(sender, 0, 7, NET_KIT_MESSAGE_MAX + 1, 0), 0);
+    net_kit_run_for(&f->loop, 30);
+    assert_int_equal(f->count, 0);
+    assert_int_equal(send_number(sender, 0, 0, 100, 0), 0);
+    run_until_count(f, 1);
 }
 
 TEST(a_message_that_is_kept_outlives_its_socket)
 {
-    bare_push sender;
-    fixture f;
-
-    open_fixture(&f, "ipc");
-    open_sender(&f, &sender);
-    f.keep = f.goal = KEPT_MAX;
+    fixture *f = open_fixture("ipc");
+    bare_push *sender = open_sender(f);
+    f->keep = KEPT_MAX;
     for (uint32_t i = 0; i < KEPT_MAX; i++) {
-        assert_int_equal(send_number(&sender, 0, i, 5000, 0), 0);
+        assert_int_equal(send_number(sender, 0, i, 5000, 0), 0);
     }
-    net_kit_run_until(&f.loop, goal_is_reached, &f);
-    close_sender(&sender);
-    close_fixture(&f);
+    run_until_count(f, KEPT_MAX);
+    close_sender(sender);
+    close_fixture(f);
     for (uint32_t i = 0; i < KEPT_MAX; i++) {
         uint32_t words[2];
-        assert_int_equal(f.kept[i]->size, 5000);
-        memcpy(words, f.kept[i]->bytes, sizeof(words));
+        assert_int_equal(f->kept[i]->size, 5000);
+        memcpy(words, f->kept[i]->bytes, sizeof(words));
         assert_int_equal(words[1], i);
-        aq_lease_unref(f.kept[i]);
+        aq_lease_unref(f->kept[i]);
     }
 }
 
 /* The sender has it until it is acknowledged: the next ones come all the same. */
 TEST(a_message_without_memory_is_dropped)
 {
-    bare_push sender;
-    fixture f;
-
-    open_fixture(&f, "inproc");
-    open_sender(&f, &sender);
+    fixture *f = open_fixture("inproc");
+    bare_push *sender = open_sender(f);
     uint64_t before = aq_memory_allocation_count();
     aq_memory_fail_at(1, 0);
-    assert_int_equal(send_number(&sender, 0, 7, 100, 0), 0);
+    assert_int_equal(send_number(sender, 0, 7, 100, 0), 0);
     while (aq_memory_allocation_count() == before) {
-        uv_run(&f.loop, UV_RUN_NOWAIT);
+        uv_run(&f->loop, UV_RUN_NOWAIT);
     }
     aq_memory_fail_at(0, 0);
-    assert_int_equal(f.count, 0);
-    assert_int_equal(send_number(&sender, 0, 0, 100, 0), 0);
-    f.goal = 1;
-    net_kit_run_until(&f.loop, goal_is_reached, &f);
-    close_sender(&sender);
-    close_fixture(&f);
+    assert_int_equal(f->count, 0);
+    assert_int_equal(send_number(sender, 0, 0, 100, 0), 0);
+    run_until_count(f, 1);
 }
 
 static bool is_pull_closed(void *user)
@@ -262,33 +254,25 @@ static bool is_pull_closed(void *user)
 
 TEST(receiving_may_close)
 {
-    bare_push sender;
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    open_sender(&f, &sender);
-    f.close_at_once = true;
+    fixture *f = open_fixture("tcp");
+    bare_push *sender = open_sender(f);
+    f->close_at_once = true;
     for (uint32_t i = 0; i < 20; i++) {
-        (void)send_number(&sender, 0, i, 100, NNG_FLAG_NONBLOCK);
+        (void)send_number(sender, 0, i, 100, NNG_FLAG_NONBLOCK);
     }
-    net_kit_run_until(&f.loop, is_pull_closed, &f);
-    assert_int_equal(f.count, 1);
-    close_sender(&sender);
-    close_fixture(&f);
+    net_kit_run_until(&f->loop, is_pull_closed, f);
+    assert_int_equal(f->count, 1);
 }
 
 TEST(an_address_in_use_is_named)
 {
     aq_pull *second = NULL;
     aq_error error = {0};
-    fixture f;
-
-    open_fixture(&f, "tcp");
-    assert_refused(aq_pull_create(&f.loop, aq_pull_url(f.pull), &net_kit_limits, on_message, &f,
+    fixture *f = open_fixture("tcp");
+    assert_refused(aq_pull_create(&f->loop, aq_pull_url(f->pull), &net_kit_limits, on_message, f,
                                   &second, &error),
-                   AQ_E_IN_USE, &error, aq_pull_url(f.pull));
+                   AQ_E_IN_USE, &error, aq_pull_url(f->pull));
     assert_null(second);
-    close_fixture(&f);
     aq_pull_close(NULL);
 }
 
@@ -296,11 +280,7 @@ TEST(creating_without_memory_leaves_nothing_behind)
 {
     aq_pull *pull = NULL;
     aq_error error = {0};
-    uv_loop_t loop;
-
-    assert_int_equal(uv_loop_init(&loop), 0);
-    assert_fails_without_memory(aq_pull_create(&loop, "tcp://127.0.0.1:0", &net_kit_limits,
+    assert_fails_without_memory(aq_pull_create(net_kit_loop(), "tcp://127.0.0.1:0", &net_kit_limits,
                                                on_message, NULL, &pull, &error));
     assert_null(pull);
-    net_kit_finish_loop(&loop);
 }

@@ -3,7 +3,6 @@
  */
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/net/nng_mend/nng_close.h"
@@ -47,7 +46,6 @@ TEST(a_peer_that_takes_nothing_is_given_up)
     char url[AQ_URL_MAX], bound[AQ_URL_MAX];
     nng_listener listener;
     nng_socket puller;
-
     assert_int_equal(uv_loop_init(&f.loop), 0);
     assert_int_equal(nng_pull0_open(&puller), 0);
     assert_int_equal(aq_endpoint_listen(puller, net_kit_url("ipc", url), &net_kit_limits, 0,
