@@ -4,11 +4,8 @@
  */
 #include "tests/chaos/chaos_audit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/base/memory.h"
 #include "common/experience/arrival.h"
 #include "common/wire/wire_experience.h"
 #include "replay/disk/segment_folder.h"

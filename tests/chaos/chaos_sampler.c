@@ -3,9 +3,6 @@
  */
 #include "tests/chaos/chaos_sampler.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tests/chaos/chaos_cartpole.h"
 #include "tests/support/test.h"
 

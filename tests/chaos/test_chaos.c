@@ -11,13 +11,10 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "learner/nn/blas.h"
 #include "replay/disk/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
@@ -63,16 +60,6 @@ typedef struct chaos {
 
 static const enum cluster_seat shard_seats[2] = {SEAT_REPLAY, SEAT_REPLAY_2};
 static const enum cluster_seat actor_seats[2] = {SEAT_ACTOR, SEAT_ACTOR_2};
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    uint64_t number = otherwise;
-    if (text != NULL && aq_parse_u64(text, &number) != 0) {
-        fail_msg("%s is not a number: %s", name, text);
-    }
-    return number;
-}
 
 /* ---- watching ------------------------------------------------------------------------------- */
 
@@ -256,9 +243,7 @@ static void make_plan(chaos *all)
 static void begin(chaos *all)
 {
     test_cluster *cluster = all->cluster;
-    const uint64_t seed = number_from("AQ_SEED", aq_rng_system_seed() >> 32);
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    aq_rng_init(&all->rng, seed, 0);
+    aq_rng_init(&all->rng, aq_test_seed(aq_rng_system_seed() >> 32), 0);
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         cluster_set(cluster, settings[i]);
     }
@@ -333,24 +318,13 @@ static void judge(const chaos *all)
     assert_true(samplers[0].rows > 0 && samplers[1].rows > 0);
 }
 
-static void test_nothing_acknowledged_is_lost_in_chaos(void **state)
+CLUSTER_TEST(nothing_acknowledged_is_lost_in_chaos, ipc)
 {
     static chaos all; /* large */
-    all = (chaos){.cluster = *state};
+    all = (chaos){.cluster = cluster};
     begin(&all);
-    rage(&all, number_from("AQ_CHAOS", KILLS));
+    rage(&all, aq_test_number("AQ_CHAOS", KILLS));
     end(&all);
     judge(&all);
     chaos_audit_fini(&all.audit);
-    cluster_finish(all.cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_nothing_acknowledged_is_lost_in_chaos, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("chaos", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

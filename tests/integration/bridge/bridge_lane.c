@@ -50,6 +50,23 @@ void bridge_lane_fini(bridge_lane *lane)
     aq_free(lane->state);
 }
 
+static void end_lane(void *user)
+{
+    bridge_lane *lane = user;
+    bridge_lane_fini(lane);
+    aq_env_unref(lane->env);
+    aq_free(lane);
+}
+
+bridge_lane *bridge_lane_of(const char *name, uint64_t seed)
+{
+    bridge_lane *lane = aq_alloc(1, sizeof(*lane));
+    assert_non_null(lane);
+    bridge_lane_init(lane, bridge_open(name), seed);
+    at_end(end_lane, lane);
+    return lane;
+}
+
 bool bridge_reset(bridge_lane *lane)
 {
     return lane->env->class->reset(lane->env->params, lane->state, &lane->rng, &lane->obs);

@@ -29,6 +29,9 @@ aq_env *bridge_open(const char *name);
 /* The words with which it is refused. Static. */
 const char *bridge_refusal(const char *name);
 
+/* A lane of an environment of its own; both are the test's. */
+bridge_lane *bridge_lane_of(const char *name, uint64_t seed);
+
 void bridge_lane_init(bridge_lane *lane, aq_env *env, uint64_t seed);
 void bridge_lane_fini(bridge_lane *lane);
 

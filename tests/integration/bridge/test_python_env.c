@@ -2,7 +2,6 @@
  * Environments in Python, as they are played: spaces, rows, ends, seeds, many at once.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"
@@ -56,68 +55,52 @@ static float digits_of(aq_rng rng)
 
 TEST(an_episode_is_what_python_plays)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Counter");
-    bridge_lane_init(&lane, env, 3);
-    const float digits = digits_of(lane.rng);
-    assert_true(bridge_reset(&lane));
-    assert_true(lane.obs.numbers[0] == 0.0f);
-    assert_true(lane.obs.numbers[1] == digits);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Counter", 3);
+    const float digits = digits_of(lane->rng);
+    assert_true(bridge_reset(lane));
+    assert_true(lane->obs.numbers[0] == 0.0f);
+    assert_true(lane->obs.numbers[1] == digits);
     for (int i = 1; i <= LENGTH; i++) {
-        enum aq_step_end end = bridge_choose(&lane, i % 3);
+        enum aq_step_end end = bridge_choose(lane, i % 3);
         assert_int_equal(end, i < LENGTH ? AQ_STEP_GOES_ON : AQ_STEP_TERMINATED);
-        assert_true(lane.obs.numbers[0] == (float)i);
-        assert_true(lane.obs.numbers[1] == digits);
-        assert_true(lane.obs.numbers[2] == (float)(i % 3 + 1)); /* its choices begin with 1 */
-        assert_true(lane.reward == 0.5f * (float)i);
+        assert_true(lane->obs.numbers[0] == (float)i);
+        assert_true(lane->obs.numbers[1] == digits);
+        assert_true(lane->obs.numbers[2] == (float)(i % 3 + 1)); /* its choices begin with 1 */
+        assert_true(lane->reward == 0.5f * (float)i);
     }
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
 }
 
 TEST(truncation_is_not_termination)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Truncating");
-    bridge_lane_init(&lane, env, 3);
-    assert_true(bridge_reset(&lane));
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Truncating", 3);
+    assert_true(bridge_reset(lane));
     for (int i = 1; i < LENGTH; i++) {
-        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
     }
-    assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_TRUNCATED);
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_TRUNCATED);
 }
 
 TEST(pictures_and_float_actions_arrive)
 {
     const float action[2] = {0.5f, -1.25f};
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Picture");
-    bridge_lane_init(&lane, env, 3);
-    assert_true(bridge_reset(&lane));
-    assert_int_equal(bridge_step(&lane, action), AQ_STEP_GOES_ON);
-    assert_int_equal(bridge_step(&lane, action), AQ_STEP_GOES_ON);
-    assert_int_equal(lane.obs.bytes[0], 2);
-    assert_int_equal(lane.obs.bytes[59], 255);
-    assert_true(lane.reward == -1.25f);
-    assert_int_equal(bridge_step(&lane, action), AQ_STEP_TERMINATED);
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Picture", 3);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_step(lane, action), AQ_STEP_GOES_ON);
+    assert_int_equal(bridge_step(lane, action), AQ_STEP_GOES_ON);
+    assert_int_equal(lane->obs.bytes[0], 2);
+    assert_int_equal(lane->obs.bytes[59], 255);
+    assert_true(lane->reward == -1.25f);
+    assert_int_equal(bridge_step(lane, action), AQ_STEP_TERMINATED);
 }
 
 TEST(discrete_observations_are_counted_from_0)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Cell");
-    bridge_lane_init(&lane, env, 3);
-    assert_true(bridge_reset(&lane));
-    assert_int_equal(lane.obs.choice, 0);
-    assert_int_equal(bridge_choose(&lane, 1), AQ_STEP_GOES_ON);
-    assert_int_equal(bridge_choose(&lane, 1), AQ_STEP_GOES_ON);
-    assert_int_equal(lane.obs.choice, 2);
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Cell", 3);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(lane->obs.choice, 0);
+    assert_int_equal(bridge_choose(lane, 1), AQ_STEP_GOES_ON);
+    assert_int_equal(bridge_choose(lane, 1), AQ_STEP_GOES_ON);
+    assert_int_equal(lane->obs.choice, 2);
 }
 
 /* Announced steps to the end of the episode. */
@@ -133,24 +116,20 @@ static void play_announced(bridge_lane *lane)
 
 TEST(an_episode_begun_ahead_has_the_seed_that_is_drawn)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Counter");
-    bridge_lane_init(&lane, env, 3);
-    assert_true(bridge_reset(&lane));
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Counter", 3);
+    assert_true(bridge_reset(lane));
     for (uint64_t i = 0; i < 3; i++) {
-        play_announced(&lane);
-        float digits = digits_of(lane.rng);
-        assert_true(bridge_reset(&lane));
-        assert_true(lane.obs.numbers[1] == digits);
-        play_announced(&lane);
-        aq_rng_init(&lane.rng, 1000 + i, 5); /* which nobody could foresee */
-        digits = digits_of(lane.rng);
-        assert_true(bridge_reset(&lane));
-        assert_true(lane.obs.numbers[1] == digits);
-        assert_true(lane.obs.numbers[0] == 0.0f);
+        play_announced(lane);
+        float digits = digits_of(lane->rng);
+        assert_true(bridge_reset(lane));
+        assert_true(lane->obs.numbers[1] == digits);
+        play_announced(lane);
+        aq_rng_init(&lane->rng, 1000 + i, 5); /* which nobody could foresee */
+        digits = digits_of(lane->rng);
+        assert_true(bridge_reset(lane));
+        assert_true(lane->obs.numbers[1] == digits);
+        assert_true(lane->obs.numbers[0] == 0.0f);
     }
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
 }
 
 TEST(a_step_that_was_announced_and_given_up_is_not_taken)
@@ -214,14 +193,11 @@ TEST(lanes_depend_on_their_seed_alone)
 
 TEST(a_state_in_another_process_cannot_be_restored)
 {
-    bridge_lane lane;
     uint8_t nothing = 0;
-    aq_env *env = bridge_open("py:bridge_tasks:Counter");
-    bridge_lane_init(&lane, env, 3);
-    assert_true(bridge_reset(&lane));
-    assert_int_equal(aq_env_saved_bytes(env), 0);
-    aq_env_save(env, lane.state, &nothing);
-    assert_int_equal(aq_env_restore(env, lane.state, &nothing, &lane.obs), AQ_E_UNSUPPORTED);
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Counter", 3);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(aq_env_saved_bytes(lane->env), 0);
+    aq_env_save(lane->env, lane->state, &nothing);
+    assert_int_equal(aq_env_restore(lane->env, lane->state, &nothing, &lane->obs),
+                     AQ_E_UNSUPPORTED);
 }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,39 +18,34 @@ enum { GONE_MS = 10000, LANES = 3 };
 
 static const char *own_path;
 
-static void assert_words(const char *text, const char *words)
-{
-    assert_says(text, words);
-}
-
 /* ---- refusals ------------------------------------------------------------------------------- */
 
 TEST(what_is_no_environment_is_refused_in_words)
 {
-    assert_words(bridge_refusal("py:"), "py:gymnasium:CartPole-v1");
-    assert_words(bridge_refusal("py:bridge_tasks"), "what it is to make");
-    assert_words(bridge_refusal("py:no_such_module:X"), "no Python module no_such_module");
-    assert_words(bridge_refusal("py:bridge_tasks:math.nothing"), "no environment math.nothing");
-    assert_words(bridge_refusal("py:bridge_lane_of_nobody:X"), "no Python module");
-    assert_words(bridge_refusal("py:json:NoClass"), "no class or function NoClass");
-    assert_words(bridge_refusal("py:bridge_tasks:NoSpaces"), "has no observation_space");
-    assert_words(bridge_refusal("py:bridge_tasks:Flags"), "observation space is a MultiBinary");
-    assert_words(bridge_refusal("py:bridge_tasks:Counter?timeout_s=0"), "timeout_s");
-    assert_words(bridge_refusal("py:bridge_tasks:Counter?speed=3"), "speed");
+    assert_says(bridge_refusal("py:"), "py:gymnasium:CartPole-v1");
+    assert_says(bridge_refusal("py:bridge_tasks"), "what it is to make");
+    assert_says(bridge_refusal("py:no_such_module:X"), "no Python module no_such_module");
+    assert_says(bridge_refusal("py:bridge_tasks:math.nothing"), "no environment math.nothing");
+    assert_says(bridge_refusal("py:bridge_lane_of_nobody:X"), "no Python module");
+    assert_says(bridge_refusal("py:json:NoClass"), "no class or function NoClass");
+    assert_says(bridge_refusal("py:bridge_tasks:NoSpaces"), "has no observation_space");
+    assert_says(bridge_refusal("py:bridge_tasks:Flags"), "observation space is a MultiBinary");
+    assert_says(bridge_refusal("py:bridge_tasks:Counter?timeout_s=0"), "timeout_s");
+    assert_says(bridge_refusal("py:bridge_tasks:Counter?speed=3"), "speed");
 }
 
 TEST(an_exception_at_the_start_comes_with_its_place)
 {
     const char *words = bridge_refusal("py:bridge_tasks:RaisingInInit");
-    assert_words(words, "LookupError: the model file is missing");
-    assert_words(words, "bridge_tasks.py");
-    assert_words(words, "in __init__");
+    assert_says(words, "LookupError: the model file is missing");
+    assert_says(words, "bridge_tasks.py");
+    assert_says(words, "in __init__");
     assert_null(strstr(words, "maker.py"));
 }
 
 TEST(a_worker_that_dies_at_the_start_is_told)
 {
-    assert_words(bridge_refusal("py:bridge_tasks:DyingEarly"), "ended with status 4");
+    assert_says(bridge_refusal("py:bridge_tasks:DyingEarly"), "ended with status 4");
 }
 
 /* The refusal with a variable of the environment set. */
@@ -68,8 +62,8 @@ static const char *refusal_with(const char *name, const char *value)
 
 TEST(a_python_or_package_that_is_not_there_is_told)
 {
-    assert_words(refusal_with("ACTORQ_PYTHON", "/no/such/python3"), "/no/such/python3");
-    assert_words(refusal_with("ACTORQ_PYTHONPATH", "/no/such/folder"), "/no/such/folder");
+    assert_says(refusal_with("ACTORQ_PYTHON", "/no/such/python3"), "/no/such/python3");
+    assert_says(refusal_with("ACTORQ_PYTHONPATH", "/no/such/folder"), "/no/such/folder");
 }
 
 TEST(a_python_without_numpy_is_told)
@@ -83,8 +77,8 @@ TEST(a_python_without_numpy_is_told)
     assert_int_equal(fchmod(file, 0700), 0);
     (void)close(file);
     const char *words = refusal_with("ACTORQ_PYTHON", path);
-    assert_words(words, "has no NumPy");
-    assert_words(words, "python3-numpy");
+    assert_says(words, "has no NumPy");
+    assert_says(words, "python3-numpy");
     (void)unlink(path);
 }
 
@@ -94,23 +88,19 @@ TEST(a_python_without_numpy_is_told)
  * words, and the next episode begins. */
 static void assert_fails(const char *task, int fine, const char *words)
 {
-    bridge_lane lane;
     char name[AQ_TASK_NAME_MAX];
     (void)snprintf(name, sizeof(name), "py:bridge_tasks:%s", task);
-    aq_env *env = bridge_open(name);
-    bridge_lane_init(&lane, env, 1);
+    bridge_lane *lane = bridge_lane_of(name, 1);
     for (int episode = 0; episode < 2; episode++) {
-        assert_true(bridge_reset(&lane));
+        assert_true(bridge_reset(lane));
         for (int i = 0; i < fine; i++) {
-            assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_GOES_ON);
+            assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
         }
-        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_FAILED);
-        assert_words(bridge_failure(&lane), words);
-        assert_words(bridge_failure(&lane), name);
-        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_FAILED); /* until it is reset */
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_FAILED);
+        assert_says(bridge_failure(lane), words);
+        assert_says(bridge_failure(lane), name);
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_FAILED); /* until it is reset */
     }
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
 }
 
 TEST(an_exception_fails_its_episode_with_its_traceback)
@@ -130,22 +120,15 @@ TEST(what_python_gives_is_looked_at)
 
 TEST(a_reset_that_fails_can_be_tried_again)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:RaisingInReset");
-    bridge_lane_init(&lane, env, 1);
-    assert_true(bridge_reset(&lane));
-    const aq_rng before = lane.rng;
-    assert_false(bridge_reset(&lane));
-    assert_words(bridge_failure(&lane), "RuntimeError: no second chance");
-    assert_memory_equal(&lane.rng, &before, sizeof(before)); /* the seed was not used */
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
-    env = bridge_open("py:bridge_tasks:OldReset");
-    bridge_lane_init(&lane, env, 1);
-    assert_false(bridge_reset(&lane));
-    assert_words(bridge_failure(&lane), "no pair of an observation and an info");
-    bridge_lane_fini(&lane);
-    aq_env_unref(env);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:RaisingInReset", 1);
+    assert_true(bridge_reset(lane));
+    const aq_rng before = lane->rng;
+    assert_false(bridge_reset(lane));
+    assert_says(bridge_failure(lane), "RuntimeError: no second chance");
+    assert_memory_equal(&lane->rng, &before, sizeof(before)); /* the seed was not used */
+    bridge_lane *old = bridge_lane_of("py:bridge_tasks:OldReset", 1);
+    assert_false(bridge_reset(old));
+    assert_says(bridge_failure(old), "no pair of an observation and an info");
 }
 
 TEST(what_an_environment_prints_stays_off_standard_output)
@@ -192,7 +175,7 @@ static void assert_all_restart(bridge_lane *lanes, const char *words)
     }
     for (size_t i = 0; i < LANES; i++) {
         assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_FAILED);
-        assert_words(bridge_failure(&lanes[i]), words);
+        assert_says(bridge_failure(&lanes[i]), words);
     }
     assert_false(bridge_reset(&lanes[0])); /* not at once */
     for (size_t i = 0; i < LANES; i++) {
@@ -268,7 +251,7 @@ TEST(who_steps_many_goes_on_when_their_worker_dies)
         assert_true(aq_clock_monotonic_ns() < until_ns);
     }
     assert_true(vec->failures >= LANES);
-    assert_words(vec->failure, "signal 9");
+    assert_says(vec->failure, "signal 9");
     aq_vec_env_destroy(vec);
     aq_env_task_fini(&task);
     aq_env_unref(env);
@@ -279,14 +262,12 @@ TEST(who_steps_many_goes_on_when_their_worker_dies)
 /* In a process of its own: hangs in a step, after it has said that it is about to. */
 static int be_a_victim(void)
 {
-    bridge_lane lane;
-    aq_env *env = bridge_open("py:bridge_tasks:Hanging");
-    bridge_lane_init(&lane, env, 1);
-    (void)bridge_reset(&lane);
-    (void)bridge_choose(&lane, 0);
-    (void)bridge_choose(&lane, 0);
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Hanging", 1);
+    (void)bridge_reset(lane);
+    (void)bridge_choose(lane, 0);
+    (void)bridge_choose(lane, 0);
     (void)dprintf(STDOUT_FILENO, "now\n");
-    (void)bridge_choose(&lane, 0);
+    (void)bridge_choose(lane, 0);
     return 1;
 }
 

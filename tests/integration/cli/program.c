@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@ enum { ARGUMENTS_MAX = 16, LINE_BYTES_MAX = 1024, SECONDS_MAX = 300 };
 static const char *chosen;
 static program_result result;
 static pid_t running;
-static const char *out_path; /* NULL: out_file */
 static FILE *out_file;
 static int err_pipe; /* the end to read from */
 static size_t err_size;
@@ -28,18 +26,13 @@ void program_choose(const char *path)
     chosen = path;
 }
 
-void program_send_out_to(const char *path)
-{
-    out_path = path;
-}
-
 /* In the child, where only async-signal-safe things may happen. */
 static void become(char *const *argv, int out, int err)
 {
     int nothing = open("/dev/null", O_RDONLY);
     (void)alarm(SECONDS_MAX); /* outlives exec: a program that hangs fails its test */
     (void)dup2(nothing, STDIN_FILENO);
-    (void)dup2(out_path ? open(out_path, O_WRONLY) : out, STDOUT_FILENO);
+    (void)dup2(out, STDOUT_FILENO);
     (void)dup2(err, STDERR_FILENO);
     (void)execv(chosen, argv);
     _exit(127);
@@ -108,7 +101,6 @@ const program_result *program_wait(void)
     (void)close(err_pipe);
     assert_int_equal(waitpid(running, &status, 0), running);
     running = 0;
-    out_path = NULL;
     take_out();
     result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return &result;
@@ -122,12 +114,16 @@ void program_start(const char *first, ...)
     va_end(more);
 }
 
+/* A body for those that run it with a list of arguments. */
+#define RUN_LIST(first)                                                                            \
+    va_list more;                                                                                  \
+    va_start(more, first);                                                                         \
+    start_list(first, more);                                                                       \
+    va_end(more)
+
 const program_result *program_run(const char *first, ...)
 {
-    va_list more;
-    va_start(more, first);
-    start_list(first, more);
-    va_end(more);
+    RUN_LIST(first);
     return program_wait();
 }
 
@@ -192,6 +188,22 @@ void program_assert_out(const char *words)
     }
 }
 
+void program_succeeds(const char *first, ...)
+{
+    RUN_LIST(first);
+    program_wait();
+    program_assert_success();
+}
+
+void program_refuses(const char *words, const char *first, ...)
+{
+    RUN_LIST(first);
+    program_wait();
+    program_assert_failure(1, words);
+}
+
+TEST_ENDING(release, json_decref);
+
 json_t *program_json(void)
 {
     json_error_t where;
@@ -199,5 +211,14 @@ json_t *program_json(void)
     if (!json_is_object(object)) {
         fail_shown(object ? "standard output is no object" : where.text);
     }
+    at_end(release, object);
     return object;
+}
+
+json_t *program_gives(const char *first, ...)
+{
+    RUN_LIST(first);
+    program_wait();
+    program_assert_success();
+    return program_json();
 }

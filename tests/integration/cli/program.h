@@ -19,9 +19,6 @@ typedef struct program_result {
 /* Which file is run; once, before everything else. */
 void program_choose(const char *path);
 
-/* Standard output of the next run goes to this file; its result's `out` is empty. */
-void program_send_out_to(const char *path);
-
 /* Runs it with these arguments (strings, then NULL) to its end, for a minute at most. The result is
  * static: it is valid until the next run. */
 const program_result *program_run(const char *first, ...) __attribute__((sentinel));
@@ -35,12 +32,19 @@ pid_t program_pid(void);
 void program_wait_for_words(const char *words); /* on standard error */
 const program_result *program_wait(void);
 
+/* The same, and it succeeds, or fails with status 1 and one sentence with these words. */
+void program_succeeds(const char *first, ...) __attribute__((sentinel));
+void program_refuses(const char *words, const char *first, ...) __attribute__((sentinel));
+
+/* The same, and it prints the one object that is returned, which is the test's. */
+json_t *program_gives(const char *first, ...) __attribute__((sentinel));
+
 /* Asserts about the last run. */
 void program_assert_success(void);                               /* 0, nothing on standard error */
 void program_assert_failure(int exit_status, const char *words); /* one sentence with these words */
 void program_assert_out(const char *words);
 
-/* Standard output of the last run, which must be exactly one JSON object; json_decref it. */
+/* Standard output of the last run, which must be exactly one JSON object; it is the test's. */
 json_t *program_json(void);
 
 #endif

@@ -3,15 +3,13 @@
  */
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 
 TEST(subjects_are_listed)
 {
-    program_run("bench", "--help", NULL);
-    program_assert_success();
+    program_succeeds("bench", "--help", NULL);
     program_assert_out("Usage: actorq bench SUBJECT [options]");
     program_assert_out("kernels");
     program_assert_out("Example");
@@ -19,24 +17,20 @@ TEST(subjects_are_listed)
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_run("bench", NULL);
-    program_assert_failure(1, "actorq bench: SUBJECT is missing");
-    program_run("bench", "kernel", NULL);
-    program_assert_failure(1, "there is no benchmark 'kernel'; did you mean 'kernels'?");
-    program_run("bench", "kernels", "--size", "64", NULL);
-    program_assert_failure(1, "actorq bench kernels: unknown option --size");
-    program_run("bench", "kernels", "--sizes", "64,0", NULL);
-    program_assert_failure(1, "'0' is not a whole number from 1 to 4096");
-    program_run("bench", "kernels", "--rung", "mmx", NULL);
-    program_assert_failure(1, "'mmx' is no rung");
-    program_run("bench", "kernels", "more", NULL);
-    program_assert_failure(1, "'more': this command takes options only");
+    program_refuses("actorq bench: SUBJECT is missing", "bench", NULL);
+    program_refuses("there is no benchmark 'kernel'; did you mean 'kernels'?", "bench", "kernel",
+                    NULL);
+    program_refuses("actorq bench kernels: unknown option --size", "bench", "kernels", "--size",
+                    "64", NULL);
+    program_refuses("'0' is not a whole number from 1 to 4096", "bench", "kernels", "--sizes",
+                    "64,0", NULL);
+    program_refuses("'mmx' is no rung", "bench", "kernels", "--rung", "mmx", NULL);
+    program_refuses("'more': this command takes options only", "bench", "kernels", "more", NULL);
 }
 
 TEST(options_have_help)
 {
-    program_run("bench", "kernels", "--help", NULL);
-    program_assert_success();
+    program_succeeds("bench", "kernels", "--help", NULL);
     program_assert_out("Usage: actorq bench kernels [options]");
     program_assert_out("--json");
     program_assert_out("--rung");
@@ -44,8 +38,7 @@ TEST(options_have_help)
 
 TEST(people_see_a_table_and_which_peers_there_are)
 {
-    program_run("bench", "kernels", "--quick", "--formats", "int8", NULL);
-    program_assert_success();
+    program_succeeds("bench", "kernels", "--quick", "--formats", "int8", NULL);
     program_assert_out("64-64r");
     program_assert_out("17-64r-64r-64r-6");
     program_assert_out("openblas  ");
@@ -83,9 +76,8 @@ static void assert_row(json_t *row, bool is_layer)
 TEST(programs_get_a_row_for_every_size_batch_format_and_peer)
 {
     size_t peers = 0;
-    program_run("bench", "kernels", "--quick", "--json", "--formats", "int8,fp32", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object =
+        program_gives("bench", "kernels", "--quick", "--json", "--formats", "int8,fp32", NULL);
     const json_t *known = json_object_get(object, "peers");
     assert_int_equal(json_array_size(known), 3);
     for (size_t i = 0; i < 3; i++) {
@@ -102,7 +94,6 @@ TEST(programs_get_a_row_for_every_size_batch_format_and_peer)
     for (size_t i = 0; i < json_array_size(policies); i++) {
         assert_row(json_array_get(policies, i), false);
     }
-    json_decref(object);
 }
 
 TEST(programs_get_what_the_figures_rest_on)
@@ -111,10 +102,8 @@ TEST(programs_get_what_the_figures_rest_on)
     json_int_t repeats, count;
     double dot, fma, speed;
     json_int_t bytes;
-    program_run("bench", "kernels", "--quick", "--json", "--formats", "int8", "--sizes", "64",
-                "--batches", "1", "--policies", "none", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("bench", "kernels", "--quick", "--json", "--formats", "int8",
+                                   "--sizes", "64", "--batches", "1", "--policies", "none", NULL);
     assert_int_equal(json_unpack(object, "{s:{s:s, s:s, s:I}, s:I}", "cpu", "model", &model,
                                  "flags", &flags, "count", &count, "repeats", &repeats),
                      0);
@@ -127,7 +116,6 @@ TEST(programs_get_what_the_figures_rest_on)
     assert_int_equal(
         json_unpack(json_array_get(read, 0), "{s:I, s:F}", "bytes", &bytes, "gb_per_s", &speed), 0);
     assert_true(speed > 0);
-    json_decref(object);
 }
 
 /* Under the settings that would make a peer slower or wider, the program starts itself anew. */
@@ -146,23 +134,18 @@ TEST(settings_of_libraries_are_put_right)
 
 TEST(learner_mistakes_are_answered_in_words)
 {
-    program_run("bench", "learner", "--help", NULL);
-    program_assert_success();
+    program_succeeds("bench", "learner", "--help", NULL);
     program_assert_out("Usage: actorq bench learner [options]");
     program_assert_out("--torch");
-    program_run("bench", "learner", "--size", "64", NULL);
-    program_assert_failure(1, "actorq bench learner: unknown option --size");
-    program_run("bench", "learner", "more", NULL);
-    program_assert_failure(1, "'more': this benchmark takes options only");
+    program_refuses("actorq bench learner: unknown option --size", "bench", "learner", "--size",
+                    "64", NULL);
+    program_refuses("'more': this benchmark takes options only", "bench", "learner", "more", NULL);
 }
 
 TEST(programs_get_a_row_for_every_learner_and_number_of_threads)
 {
     static const char *const names[] = {"d4pg_acme", "dqn_256x256_b64", "dqn_64x64_b64"};
-
-    (void)program_run("bench", "learner", "--quick", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("bench", "learner", "--quick", "--json", NULL);
     const json_t *rows = json_object_get(object, "rows");
     assert_int_equal(json_array_size(rows), 6);
     for (size_t i = 0; i < 6; i++) {
@@ -173,7 +156,6 @@ TEST(programs_get_a_row_for_every_learner_and_number_of_threads)
         assert_true(json_number_value(json_object_get(row, "gemm_share")) > 0);
         assert_null(json_object_get(row, "torch_steps_per_s"));
     }
-    json_decref(object);
 }
 
 int main(int argc, char **argv)

@@ -29,22 +29,19 @@ static void assert_positive(const json_t *object, const char *name)
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_run("bench", "repla", NULL);
-    program_assert_failure(1, "there is no benchmark 'repla'; did you mean 'replay'?");
-    program_run("bench", "replay", "--transport", "pigeons", NULL);
-    program_assert_failure(1, "'pigeons' is neither ipc nor tcp");
-    program_run("bench", "replay", "--soak", "0", NULL);
-    program_assert_failure(1, "actorq bench replay: --soak");
-    program_run("bench", "replay", "more", NULL);
-    program_assert_failure(1, "'more': this command takes options only");
-    program_run("bench", "replay", "--folder", "/tmp/is/not/there", NULL);
-    program_assert_failure(1, "/tmp/is/not/there: no folder can be made there");
+    program_refuses("there is no benchmark 'repla'; did you mean 'replay'?", "bench", "repla",
+                    NULL);
+    program_refuses("'pigeons' is neither ipc nor tcp", "bench", "replay", "--transport", "pigeons",
+                    NULL);
+    program_refuses("actorq bench replay: --soak", "bench", "replay", "--soak", "0", NULL);
+    program_refuses("'more': this command takes options only", "bench", "replay", "more", NULL);
+    program_refuses("/tmp/is/not/there: no folder can be made there", "bench", "replay", "--folder",
+                    "/tmp/is/not/there", NULL);
 }
 
 TEST(help_says_what_is_measured)
 {
-    program_run("bench", "replay", "--help", NULL);
-    program_assert_success();
+    program_succeeds("bench", "replay", "--help", NULL);
     program_assert_out("Usage: actorq bench replay [options]");
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         program_assert_out(figures[i]);
@@ -53,9 +50,8 @@ TEST(help_says_what_is_measured)
 
 TEST(programs_get_every_figure_and_nothing_is_left)
 {
-    program_run("bench", "replay", "--quick", "--json", "--folder", folder, NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object =
+        program_gives("bench", "replay", "--quick", "--json", "--folder", folder, NULL);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         assert_positive(object, figures[i]);
     }
@@ -64,7 +60,6 @@ TEST(programs_get_every_figure_and_nothing_is_left)
     assert_positive(json_object_get(beside, "insert_messages"), "raw_bytes_per_s");
     assert_positive(json_object_get(beside, "large_insert_messages"), "ratio");
     assert_positive(json_object_get(beside, "sample_answers"), "ratio");
-    json_decref(object);
     assert_int_equal(rmdir(folder), 0); /* it is empty */
 }
 

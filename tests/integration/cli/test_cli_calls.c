@@ -3,11 +3,9 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -22,26 +20,20 @@ typedef struct live_fixture {
     const char *url;
 } live_fixture;
 
-static int live_setup(void **state)
+static void live_fixture_setup(live_fixture *live)
 {
-    live_fixture *live = aq_alloc(1, sizeof(*live));
-    if (!live || cli_fixture_setup(&live->folder)) {
-        return -1;
-    }
+    assert_int_equal(cli_fixture_setup(&live->folder), 0);
     live->daemon = fake_daemon_start("tcp://127.0.0.1:0");
     live->url = fake_daemon_url(live->daemon);
-    *state = live;
-    return 0;
 }
 
-static int live_teardown(void **state)
+static void live_fixture_teardown(live_fixture *live)
 {
-    live_fixture *live = *state;
     fake_daemon_stop(live->daemon);
-    int rc = cli_fixture_teardown(&live->folder);
-    aq_free(live);
-    return rc;
+    cli_fixture_teardown(&live->folder);
 }
+
+#define TEST_LIVE(name) TEST_IN(live_fixture, live, name)
 
 static void restart_daemon(live_fixture *live, const char *url)
 {
@@ -70,45 +62,38 @@ static const json_t *at(const json_t *object, const char *key)
 
 /* ---- status --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_status_is_shown_to_people, live_setup, live_teardown)
+TEST_LIVE(a_status_is_shown_to_people)
 {
-    const live_fixture *live = *state;
-    program_run("status", live->url, NULL);
-    program_assert_success();
+    program_succeeds("status", live->url, NULL);
     program_assert_out("gym:CartPole-v1, running\n");
     program_assert_out("187.2 +- 45.5 over 100 episodes");
     program_assert_out("box-a");
 }
 
-TEST_WITH(a_status_is_shown_to_programs_as_it_came, live_setup, live_teardown)
+TEST_LIVE(a_status_is_shown_to_programs_as_it_came)
 {
-    const live_fixture *live = *state;
-    program_run("status", live->url, "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("status", live->url, "--json", NULL);
     assert_int_equal(json_integer_value(at(at(object, "learner"), "env_steps")), 12345);
     assert_string_equal(json_string_value(at(object, "state")), "RUN_STATE_RUNNING");
     assert_int_equal(json_array_size(at(object, "members")), 4);
     assert_true(json_real_value(at(at(object, "learner"), "return_mean")) == 187.25);
-    json_decref(object);
 }
 
-TEST_WITH(a_run_folder_stands_for_its_learner, live_setup, live_teardown)
+TEST_LIVE(a_run_folder_stands_for_its_learner)
 {
-    program_run("status", live_folder(*state), NULL);
-    program_assert_success();
+    program_succeeds("status", live_folder(live), NULL);
     program_assert_out("learner at tcp://127.0.0.1:");
 }
 
 TEST(a_learner_that_is_not_there_is_named)
 {
     int64_t started_ns = aq_clock_monotonic_ns();
-    program_run("status", NOWHERE, "--timeout-ms", "200", NULL);
-    program_assert_failure(1, "actorq status: " NOWHERE " could not be reached within 200 ms");
-    program_run("call", NOWHERE, "Operations/Status", "--timeout-ms", "200", NULL);
-    program_assert_failure(1, "actorq call: " NOWHERE " could not be reached within 200 ms");
-    program_run("status", NOWHERE, "--watch", "--timeout-ms", "200", NULL);
-    program_assert_failure(1, NOWHERE " gave no answer within 200 ms");
+    program_refuses("actorq status: " NOWHERE " could not be reached within 200 ms", "status",
+                    NOWHERE, "--timeout-ms", "200", NULL);
+    program_refuses("actorq call: " NOWHERE " could not be reached within 200 ms", "call", NOWHERE,
+                    "Operations/Status", "--timeout-ms", "200", NULL);
+    program_refuses(NOWHERE " gave no answer within 200 ms", "status", NOWHERE, "--watch",
+                    "--timeout-ms", "200", NULL);
     assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
 }
 
@@ -124,9 +109,8 @@ static size_t count_lines(const char *text, const char *start)
     return count;
 }
 
-TEST_WITH(a_watch_ends_when_the_run_is_over_and_the_daemon_gone, live_setup, live_teardown)
+TEST_LIVE(a_watch_ends_when_the_run_is_over_and_the_daemon_gone)
 {
-    live_fixture *live = *state;
     program_start("status", live->url, "--watch", "--json", NULL);
     fake_daemon_wait_asked(live->daemon, 2);
     fake_daemon_end_run(live->daemon);
@@ -138,9 +122,8 @@ TEST_WITH(a_watch_ends_when_the_run_is_over_and_the_daemon_gone, live_setup, liv
     program_assert_out("RUN_STATE_SOLVED");
 }
 
-TEST_WITH(a_watch_of_a_folder_ends_when_it_names_no_learner, live_setup, live_teardown)
+TEST_LIVE(a_watch_of_a_folder_ends_when_it_names_no_learner)
 {
-    live_fixture *live = *state;
     program_start("status", live_folder(live), "--watch", "--json", NULL);
     fake_daemon_wait_asked(live->daemon, 2);
     assert_int_equal(unlink(cli_path(&live->folder, "endpoint.json")), 0);
@@ -150,10 +133,9 @@ TEST_WITH(a_watch_of_a_folder_ends_when_it_names_no_learner, live_setup, live_te
     program_assert_out("RUN_STATE_RUNNING");
 }
 
-TEST_WITH(a_watch_outlasts_a_daemon_that_is_away, live_setup, live_teardown)
+TEST_LIVE(a_watch_outlasts_a_daemon_that_is_away)
 {
     char url[CLI_PATH_MAX];
-    live_fixture *live = *state;
     (void)snprintf(url, sizeof(url), "ipc://%s", cli_path(&live->folder, "learner"));
     restart_daemon(live, url);
     program_start("status", url, "--watch", "--json", NULL);
@@ -168,9 +150,8 @@ TEST_WITH(a_watch_outlasts_a_daemon_that_is_away, live_setup, live_teardown)
     assert_true(count_lines(result->out, "{") >= 2);
 }
 
-TEST_WITH(a_watch_shows_page_after_page, live_setup, live_teardown)
+TEST_LIVE(a_watch_shows_page_after_page)
 {
-    live_fixture *live = *state;
     program_start("status", live->url, "-w", NULL);
     fake_daemon_wait_asked(live->daemon, 3);
     assert_int_equal(kill(program_pid(), SIGINT), 0);
@@ -182,52 +163,41 @@ TEST_WITH(a_watch_shows_page_after_page, live_setup, live_teardown)
 
 /* ---- call ----------------------------------------------------------------------------------- */
 
-TEST_WITH(any_method_is_called_by_its_name, live_setup, live_teardown)
+TEST_LIVE(any_method_is_called_by_its_name)
 {
     static const char *const names[] = {"Operations/Status", "actorq.v1.Operations/Status",
                                         "Status"};
-    const live_fixture *live = *state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        program_run("call", live->url, names[i], NULL);
-        program_assert_success();
-        json_t *object = program_json();
+        json_t *object = program_gives("call", live->url, names[i], NULL);
         assert_string_equal(json_string_value(at(object, "task")), "gym:CartPole-v1");
-        json_decref(object);
     }
 }
 
-TEST_WITH(a_request_is_given_as_json, live_setup, live_teardown)
+TEST_LIVE(a_request_is_given_as_json)
 {
-    program_run("call", live_folder(*state), "Operations/Stop", "{\"reason\": \"enough\"}", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("call", live_folder(live), "Operations/Stop",
+                                   "{\"reason\": \"enough\"}", NULL);
     assert_int_equal(json_object_size(object), 0);
-    json_decref(object);
 }
 
-TEST_WITH(an_error_is_told_by_name_and_by_exit_status, live_setup, live_teardown)
+TEST_LIVE(an_error_is_told_by_name_and_by_exit_status)
 {
-    const live_fixture *live = *state;
     program_run("call", live->url, "Operations/Checkpoint", NULL);
     program_assert_failure(64 + 12, "UNIMPLEMENTED: nothing to keep?[2J\n");
     program_run("call", live->url, "Policy/Fetch", NULL);
     program_assert_failure(64 + 12, "UNIMPLEMENTED: ");
 }
 
-TEST_WITH(an_answer_that_does_not_come_exceeds_the_deadline, live_setup, live_teardown)
+TEST_LIVE(an_answer_that_does_not_come_exceeds_the_deadline)
 {
-    const live_fixture *live = *state;
     program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "2000", NULL);
     program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
 }
 
 TEST(programs_get_a_list_of_methods_without_a_daemon)
 {
-    program_run("call", "--list", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("call", "--list", "--json", NULL);
     assert_true(json_array_size(at(object, "methods")) >= 10);
-    json_decref(object);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,6 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
@@ -55,11 +54,10 @@ TEST_WITH(two_precisions_and_one_that_there_is_not, setup, cli_fixture_teardown)
         assert_true(json_number_value(json_object_get(row, "broadcast_bytes")) > 0);
         assert_true(json_number_value(json_object_get(row, "time_to_threshold_s")) > 0);
     }
-    cli_assert_in(json_string_value(json_object_get(row_of(json, 2), "state")), "cannot be built");
-    json_decref(json);
+    assert_says(json_string_value(json_object_get(row_of(json, 2), "state")), "cannot be built");
     page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
-    cli_assert_in(page, "int3");
-    cli_assert_in(page, "<svg");
+    assert_says(page, "int3");
+    assert_says(page, "<svg");
 }
 
 /* How often a run was gone on with. */
@@ -82,12 +80,9 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
     assert_int_equal(program_wait()->exit_status, -1);
     assert_int_not_equal(stat(in_folder("int8-s1/result.json"), &after), 0);
 
-    program_run("compare", "--out", folder, "--resume", "-q", "--json", NULL);
-    program_assert_success();
-    json_t *json = program_json();
+    json_t *json = program_gives("compare", "--out", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 1), "seeds")), 1);
-    json_decref(json);
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &after), 0);
     assert_int_equal(before.st_ino, after.st_ino); /* that run was not touched */
     assert_true(resumed("int8-s1/result.json") <= 1);
@@ -96,29 +91,24 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
     cli_make_folder(folder);
-    program_run("compare", "gym:CartPole-v1", "--out", folder, NULL);
-    program_assert_failure(1, "exists already");
+    program_refuses("exists already", "compare", "gym:CartPole-v1", "--out", folder, NULL);
 }
 
 TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teardown)
 {
-    program_run("compare", NULL);
-    program_assert_failure(1, "which task");
-    program_run("compare", "gym:CartPole-v1", "--preset", "papre", "--out", folder, NULL);
-    program_assert_failure(1, "no preset");
-    program_run("compare", "gym:CartPole-v1", "--seeds", "0", "--out", folder, NULL);
-    program_assert_failure(1, "from 1 to");
-    program_run("compare", "gym:CartPole-v1", "--precisions", "fp32,fp32", "--out", folder, NULL);
-    program_assert_failure(1, "twice");
-    program_run("compare", "--resume", NULL);
-    program_assert_failure(1, "--out");
-    program_run("compare", "--resume", "--out", folder, NULL);
-    program_assert_failure(1, "no comparison");
-    program_run("compare", "gym:CartPole-v1", "--resume", "--out", folder, NULL);
-    program_assert_failure(1, "as it was begun");
-    program_run("compare", "gym:CartPole-v1", "--set", "learner.algorthm=d4pg", "--out", folder,
-                NULL);
-    program_assert_failure(1, "learner.algorithm");
+    program_refuses("which task", "compare", NULL);
+    program_refuses("no preset", "compare", "gym:CartPole-v1", "--preset", "papre", "--out", folder,
+                    NULL);
+    program_refuses("from 1 to", "compare", "gym:CartPole-v1", "--seeds", "0", "--out", folder,
+                    NULL);
+    program_refuses("twice", "compare", "gym:CartPole-v1", "--precisions", "fp32,fp32", "--out",
+                    folder, NULL);
+    program_refuses("--out", "compare", "--resume", NULL);
+    program_refuses("no comparison", "compare", "--resume", "--out", folder, NULL);
+    program_refuses("as it was begun", "compare", "gym:CartPole-v1", "--resume", "--out", folder,
+                    NULL);
+    program_refuses("learner.algorithm", "compare", "gym:CartPole-v1", "--set",
+                    "learner.algorthm=d4pg", "--out", folder, NULL);
 }
 
 TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardown)
@@ -126,9 +116,9 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
     const program_result *result = program_run("compare", "gym:CartPole-v1", "--precisions", "int3",
                                                "--seeds", "1", "--out", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
-    cli_assert_in(result->err, "no run came to its end");
+    assert_says(result->err, "no run came to its end");
     page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
-    cli_assert_in(page, "cannot be built");
+    assert_says(page, "cannot be built");
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,6 @@
 /*
  * `actorq env` and `actorq envs` for programs. Times are never asserted: the machine is shared.
  */
-#include <string.h>
-
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 
@@ -30,9 +28,7 @@ static void assert_task(json_t *task)
 
 TEST(programs_get_every_task_and_family)
 {
-    program_run("envs", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("envs", "--json", NULL);
     const json_t *tasks = json_object_get(object, "envs");
     assert_true(json_array_size(tasks) >= 10);
     for (size_t i = 0; i < json_array_size(tasks); i++) {
@@ -46,7 +42,6 @@ TEST(programs_get_every_task_and_family)
                          0);
         assert_int_equal(prefix[strlen(prefix) - 1], ':');
     }
-    json_decref(object);
 }
 
 static void assert_bench(const char *task, bool has_physics)
@@ -54,9 +49,7 @@ static void assert_bench(const char *task, bool has_physics)
     const char *name, *clock;
     json_int_t envs, seconds, seed, slices, steps, episodes;
     double rate, low, high, step_ns, reset_ns;
-    program_run("env", "bench", task, "--seconds", "1", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("env", "bench", task, "--seconds", "1", "--json", NULL);
     assert_int_equal(
         json_unpack(object, "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:F, s:F, s:F, s:F}",
                     "task", &name, "clock", &clock, "envs", &envs, "seconds", &seconds, "seed",
@@ -72,7 +65,6 @@ static void assert_bench(const char *task, bool has_physics)
     const json_t *ratio = json_object_get(object, "physics_ratio");
     assert_true(has_physics ? json_is_real(physics) : json_is_null(physics));
     assert_true(has_physics ? json_is_real(ratio) : json_is_null(ratio));
-    json_decref(object);
 }
 
 TEST(programs_get_rates)

@@ -3,7 +3,6 @@
  * data.
  */
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
@@ -59,7 +58,6 @@ TEST_IN_FOLDER(an_evaluation_has_every_figure)
     assert_true(number_in(object, "policy_version") == 31);
     assert_string_equal(text_in(object, "precision"), "int8");
     assert_string_equal(text_in(object, "task"), "gym:CartPole-v1");
-    json_decref(object);
 }
 
 TEST_IN_FOLDER(a_seed_plays_the_same_episodes_again)
@@ -71,22 +69,15 @@ TEST_IN_FOLDER(a_seed_plays_the_same_episodes_again)
     assert_true(json_equal(first, again));
     assert_false(
         json_equal(json_object_get(first, "return_mean"), json_object_get(other, "return_mean")));
-    json_decref(first);
-    json_decref(again);
-    json_decref(other);
 }
 
 TEST_IN_FOLDER(a_seed_that_was_not_given_is_told)
 {
     cli_write_run(*state);
-    program_run("eval", *state, "--episodes", "2", "--json", NULL);
-    program_assert_success();
-    json_t *first = program_json();
+    json_t *first = program_gives("eval", *state, "--episodes", "2", "--json", NULL);
     program_run("eval", *state, "--episodes", "2", "--json", NULL);
     json_t *second = program_json();
     assert_false(json_equal(json_object_get(first, "seed"), json_object_get(second, "seed")));
-    json_decref(first);
-    json_decref(second);
 }
 
 TEST_IN_FOLDER(a_run_is_played_in_both_precisions)
@@ -97,8 +88,6 @@ TEST_IN_FOLDER(a_run_is_played_in_both_precisions)
     assert_string_equal(text_in(rounded, "precision"), "int8");
     assert_string_equal(text_in(exact, "precision"), "fp32");
     assert_non_null(strstr(text_in(exact, "policy"), "policy.fp32.aq"));
-    json_decref(rounded);
-    json_decref(exact);
 }
 
 TEST_IN_FOLDER(a_file_quantized_here_plays_as_one_that_was_broadcast)
@@ -109,8 +98,6 @@ TEST_IN_FOLDER(a_file_quantized_here_plays_as_one_that_was_broadcast)
     json_t *quantized = eval(file, "int8", "7");
     assert_true(json_equal(json_object_get(broadcast, "return_mean"),
                            json_object_get(quantized, "return_mean")));
-    json_decref(broadcast);
-    json_decref(quantized);
 }
 
 /* ---- inspect -------------------------------------------------------------------------------- */
@@ -124,8 +111,7 @@ TEST_IN_FOLDER(every_damaged_byte_is_found)
     for (size_t at = 0; at < size; at += at < 20 ? 1 : 97) {
         cli_write(path, bytes, size);
         cli_damage(path, (long)at);
-        program_run("inspect", path, NULL);
-        program_assert_failure(1, "a.aq: ");
+        program_refuses("a.aq: ", "inspect", path, NULL);
     }
 }
 
@@ -136,8 +122,7 @@ TEST_IN_FOLDER(a_file_that_is_cut_off_anywhere_is_refused)
     cli_write_checkpoint(path, 3000);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         cli_truncate(path, sizes[i]);
-        program_run("inspect", path, "--json", NULL);
-        program_assert_failure(1, "a.aqc: ");
+        program_refuses("a.aqc: ", "inspect", path, "--json", NULL);
     }
 }
 
@@ -150,15 +135,12 @@ TEST_IN_FOLDER(every_format_is_written_and_plays)
     const char *precision;
     cli_write_run(*state);
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        program_run("quantize", *state, cli_path(state, "out.aq"), "--format", formats[i], "--rows",
-                    "100", NULL);
-        program_assert_success();
-        program_run("eval", cli_path(state, "out.aq"), "--episodes", "2", "--json", NULL);
-        program_assert_success();
-        json_t *object = program_json();
+        program_succeeds("quantize", *state, cli_path(state, "out.aq"), "--format", formats[i],
+                         "--rows", "100", NULL);
+        json_t *object =
+            program_gives("eval", cli_path(state, "out.aq"), "--episodes", "2", "--json", NULL);
         assert_int_equal(json_unpack(object, "{s:s}", "precision", &precision), 0);
         assert_string_equal(precision, formats[i]);
-        json_decref(object);
     }
 }
 
@@ -166,10 +148,8 @@ TEST_IN_FOLDER(the_same_seed_writes_the_same_file)
 {
     static char first[1 << 16], again[1 << 16];
     cli_write_run(*state);
-    program_run("quantize", *state, cli_path(state, "a.aq"), "--rows", "100", NULL);
-    program_assert_success();
-    program_run("quantize", *state, cli_path(state, "b.aq"), "--rows", "100", NULL);
-    program_assert_success();
+    program_succeeds("quantize", *state, cli_path(state, "a.aq"), "--rows", "100", NULL);
+    program_succeeds("quantize", *state, cli_path(state, "b.aq"), "--rows", "100", NULL);
     const size_t size = cli_read(cli_path(state, "a.aq"), first, sizeof(first));
     assert_int_equal(cli_read(cli_path(state, "b.aq"), again, sizeof(again)), size);
     assert_memory_equal(first, again, size);
@@ -192,10 +172,8 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
     const char *policy = cli_path(state, "p.aq"), *gif = cli_path(state, "run.gif");
     size_t frames = 0;
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
-    program_run("play", policy, "--seed", "5", "--gif", gif, "--size", "48x32", "--fps", "20",
-                "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives("play", policy, "--seed", "5", "--gif", gif, "--size", "48x32",
+                                   "--fps", "20", "--json", NULL);
     const json_t *episode = json_array_get(json_object_get(object, "episodes"), 0);
     const json_int_t steps = json_integer_value(json_object_get(episode, "steps"));
     assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
@@ -207,7 +185,6 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
     assert_int_equal(reader.height, 32);
     assert_int_equal(reader.delay_cs, 5);
     assert_int_equal(frames, steps + 1 + 10); /* the last one for half a second more */
-    json_decref(object);
 }
 
 TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
@@ -217,16 +194,13 @@ TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
     struct stat before, after;
     (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "certs"));
     (void)snprintf(file, sizeof(file), "%s/learner/cert.pem", folder);
-    program_run("certs", folder, "--days", "30", NULL);
-    program_assert_success();
+    program_succeeds("certs", folder, "--days", "30", NULL);
     program_assert_out("valid for 30 days");
     program_assert_out("/operator");
     program_assert_out("--certs DIR");
     assert_int_equal(stat(file, &before), 0);
-    program_run("certs", folder, NULL);
-    program_assert_failure(1, "is not empty");
-    program_run("certs", folder, "--renew", NULL);
-    program_assert_success();
+    program_refuses("is not empty", "certs", folder, NULL);
+    program_succeeds("certs", folder, "--renew", NULL);
     program_assert_out("one after the other");
     assert_int_equal(stat(file, &after), 0);
     assert_true(before.st_ino != after.st_ino);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/sys/file.h"
@@ -34,9 +33,7 @@ static json_int_t whole(json_t *object, const char *key)
 
 static json_t *inspect(const char *what)
 {
-    program_run("replay", "inspect", what, "--json", "--verify", "--quiet", NULL);
-    program_assert_success();
-    return program_json();
+    return program_gives("replay", "inspect", what, "--json", "--verify", "--quiet", NULL);
 }
 
 static json_int_t steps_of(const char *what)
@@ -45,7 +42,6 @@ static json_int_t steps_of(const char *what)
     assert_int_equal(whole(object, "gaps") + whole(object, "doubles"), 0);
     assert_int_equal(whole(object, "seq_holes") + whole(object, "seq_doubles"), 0);
     const json_int_t steps = whole(object, "transitions");
-    json_decref(object);
     return steps;
 }
 
@@ -82,11 +78,9 @@ static int make_data_set(void **state)
     if (mkdtemp(folder) == NULL) {
         return -1;
     }
-    program_run("train", "gym:CartPole-v1", "--run", at("run"), "--quiet", "--json", "--seed", "5",
-                "--set", "limits.env_steps=3000", "--no-evaluator", NULL);
-    program_assert_success();
-    program_run("replay", "export", at("run/replay-0"), at("steps.aqds"), "--quiet", NULL);
-    program_assert_success();
+    program_succeeds("train", "gym:CartPole-v1", "--run", at("run"), "--quiet", "--json", "--seed",
+                     "5", "--set", "limits.env_steps=3000", "--no-evaluator", NULL);
+    program_succeeds("replay", "export", at("run/replay-0"), at("steps.aqds"), "--quiet", NULL);
     return 0;
 }
 
@@ -103,22 +97,18 @@ TEST(a_data_set_has_the_steps_of_its_store)
     const json_int_t steps = steps_of(at("run/replay-0"));
     assert_true(steps >= 3000);
     assert_int_equal(steps_of(at("steps.aqds")), steps);
-    program_run("replay", "inspect", at("steps.aqds"), NULL);
-    program_assert_success();
+    program_succeeds("replay", "inspect", at("steps.aqds"), NULL);
     program_assert_out("gym:CartPole-v1, box f32[4] -> discrete 2");
 }
 
 TEST(what_was_imported_and_exported_again_has_equal_steps)
 {
     const json_int_t steps = steps_of(at("steps.aqds"));
-    program_run("replay", "import", at("steps.aqds"), at("one"), "--n-step", "3", "--chunk-length",
-                "32", NULL);
-    program_assert_success();
-    program_run("replay", "export", at("one"), at("one.aqds"), NULL);
-    program_assert_success();
-    program_run("replay", "import", at("one.aqds"), at("two"), "--n-step", "1", "--chunk-length",
-                "7", "--compress", NULL);
-    program_assert_success();
+    program_succeeds("replay", "import", at("steps.aqds"), at("one"), "--n-step", "3",
+                     "--chunk-length", "32", NULL);
+    program_succeeds("replay", "export", at("one"), at("one.aqds"), NULL);
+    program_succeeds("replay", "import", at("one.aqds"), at("two"), "--n-step", "1",
+                     "--chunk-length", "7", "--compress", NULL);
     json_t *first = inspect(at("steps.aqds"));
     json_t *second = inspect(at("two"));
     static const char *const same[] = {
@@ -128,8 +118,6 @@ TEST(what_was_imported_and_exported_again_has_equal_steps)
         assert_true(json_equal(json_object_get(first, same[i]), json_object_get(second, same[i])));
     }
     assert_int_equal(whole(second, "transitions"), steps);
-    json_decref(first);
-    json_decref(second);
 }
 
 /* The reader in Python, where there is one with NumPy. */
@@ -154,7 +142,6 @@ TEST(another_language_reads_the_same)
     assert_true(json_number_value(json_object_get(found, "reward")) ==
                 (double)whole(expected, "transitions"));
     json_decref(found);
-    json_decref(expected);
     (void)snprintf(command, sizeof(command),
                    "head -c -64 %s/steps.aqds >%s/cut.aqds; %s %s %s/cut.aqds 2>%s/python", folder,
                    folder, python, reader, folder, folder);
@@ -163,44 +150,37 @@ TEST(another_language_reads_the_same)
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_run("replay", "exprot", NULL);
-    program_assert_failure(1, "there is no command 'exprot'; did you mean 'export'?");
-    program_run("replay", "export", at("run/replay-0"), at("steps.aqds"), NULL);
-    program_assert_failure(1, "exists already; give --force to replace it");
-    program_run("replay", "export", at("run"), at("other.aqds"), NULL);
-    program_assert_failure(1, "is the folder of a run; name one of its stores");
-    program_run("replay", "inspect", "/etc/passwd", NULL);
-    program_assert_failure(1, "not a data set");
-    program_run("replay", "inspect", "/etc", NULL);
-    program_assert_failure(1, "/etc: not the folder of a replay store");
-    program_run("replay", "import", at("steps.aqds"), at("run/replay-0"), NULL);
-    program_assert_failure(1, "exists already; a data set is imported into a new folder");
-    program_run("train", "gym:Acrobot-v1", "--offline", at("steps.aqds"), "--run", at("no"),
-                "--set", "limits.learner_steps=10", NULL);
-    program_assert_failure(1, "is of gym:CartPole-v1, not of gym:Acrobot-v1");
-    program_run("train", "--offline", at("steps.aqds"), "--run", at("no"), NULL);
-    program_assert_failure(1, "nothing would end this run");
+    program_refuses("there is no command 'exprot'; did you mean 'export'?", "replay", "exprot",
+                    NULL);
+    program_refuses("exists already; give --force to replace it", "replay", "export",
+                    at("run/replay-0"), at("steps.aqds"), NULL);
+    program_refuses("is the folder of a run; name one of its stores", "replay", "export", at("run"),
+                    at("other.aqds"), NULL);
+    program_refuses("not a data set", "replay", "inspect", "/etc/passwd", NULL);
+    program_refuses("/etc: not the folder of a replay store", "replay", "inspect", "/etc", NULL);
+    program_refuses("exists already; a data set is imported into a new folder", "replay", "import",
+                    at("steps.aqds"), at("run/replay-0"), NULL);
+    program_refuses("is of gym:CartPole-v1, not of gym:Acrobot-v1", "train", "gym:Acrobot-v1",
+                    "--offline", at("steps.aqds"), "--run", at("no"), "--set",
+                    "limits.learner_steps=10", NULL);
+    program_refuses("nothing would end this run", "train", "--offline", at("steps.aqds"), "--run",
+                    at("no"), NULL);
     assert_false(aq_path_exists(at("no")));
 }
 
 TEST(a_run_trains_from_a_data_set_alone)
 {
     const json_int_t steps = steps_of(at("steps.aqds"));
-    program_run("train", "--offline", at("steps.aqds"), "--run", at("offline"), "--seed", "1",
-                "--set", "limits.learner_steps=300", "--json", "--quiet", NULL);
-    program_assert_success();
+    program_succeeds("train", "--offline", at("steps.aqds"), "--run", at("offline"), "--seed", "1",
+                     "--set", "limits.learner_steps=300", "--json", "--quiet", NULL);
     json_t *run = inspect(at("offline/replay-0"));
     assert_int_equal(whole(run, "transitions"), steps);
-    json_decref(run);
     assert_true(aq_path_exists(at("offline/policy.aq")));
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
-    program_run("train", "--run", at("offline"), "--resume", "--set", "limits.learner_steps=600",
-                "--json", "--quiet", NULL);
-    program_assert_success();
-    json_t *result = program_json();
+    json_t *result = program_gives("train", "--run", at("offline"), "--resume", "--set",
+                                   "limits.learner_steps=600", "--json", "--quiet", NULL);
     assert_true(whole(result, "learner_steps") >= 600);
     assert_int_equal(whole(result, "env_steps"), steps);
-    json_decref(result);
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
 }
 
@@ -259,8 +239,7 @@ TEST(a_shard_that_runs_gives_and_takes)
     (void)program_wait();
     assert_int_equal(steps_of(at("live.aqds")), steps);
     assert_int_equal(steps_of(at("twice.aqds")), 2 * steps);
-    program_run("replay", "export", at("live/replay-0"), at("folder.aqds"), NULL);
-    program_assert_success();
+    program_succeeds("replay", "export", at("live/replay-0"), at("folder.aqds"), NULL);
     assert_same_blocks(at("folder.aqds"), at("twice.aqds"));
 }
 

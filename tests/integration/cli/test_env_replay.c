@@ -2,7 +2,6 @@
  * env_replay as it is run by hand and by tools/env_tables.py.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
@@ -19,32 +18,27 @@ static const char *golden(const char *name)
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_run(NULL, NULL);
-    program_assert_failure(1, "env_replay: FILE.json is missing");
-    program_run("a.json", "b.json", NULL);
-    program_assert_failure(1, "env_replay: 'b.json' is one argument too many after 'a.json'");
-    program_run("--per-stp", NULL);
-    program_assert_failure(1, "env_replay: unknown option --per-stp");
+    program_refuses("env_replay: FILE.json is missing", NULL, NULL);
+    program_refuses("env_replay: 'b.json' is one argument too many after 'a.json'", "a.json",
+                    "b.json", NULL);
+    program_refuses("env_replay: unknown option --per-stp", "--per-stp", NULL);
 }
 
 TEST(it_has_help)
 {
-    program_run("--help", NULL);
-    program_assert_success();
+    program_succeeds("--help", NULL);
     program_assert_out("Usage: env_replay FILE.json [options]");
     program_assert_out("--per-step");
 }
 
-/* Runs it and returns its object, whose members are checked; json_decref it. */
+/* Runs it and returns its object, whose members are checked; it is the test's. */
 static json_t *play(const char *name, bool per_step)
 {
     const char *file, *task, *form;
     json_int_t steps, flags;
     int is_per_step;
     double obs, reward, state_error;
-    program_run(golden(name), "--json", per_step ? "--per-step" : NULL, NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object = program_gives(golden(name), "--json", per_step ? "--per-step" : NULL, NULL);
     assert_int_equal(json_unpack(object, "{s:s, s:s, s:s, s:b, s:I, s:F, s:F, s:F, s:I}", "file",
                                  &file, "task", &task, "form", &form, "per_step", &is_per_step,
                                  "steps", &steps, "max_obs_error", &obs, "max_reward_error",
@@ -71,7 +65,6 @@ static void assert_agrees(const char *name, const char *form, double tolerance)
         assert_true(member(object, "max_obs_error") <= tolerance);
         assert_true(member(object, "max_reward_error") <= tolerance);
         assert_true(member(object, "max_state_error") <= tolerance);
-        json_decref(object);
     }
 }
 
@@ -97,8 +90,7 @@ TEST(recordings_of_the_control_suite_agree)
 
 TEST(people_see_what_differs)
 {
-    program_run(golden("CartPole-v1_1.json"), "--per-step", NULL);
-    program_assert_success();
+    program_succeeds(golden("CartPole-v1_1.json"), "--per-step", NULL);
     program_assert_out("gym:CartPole-v1, 24 steps, each from its recorded state\n");
     program_assert_out("observations ");
     program_assert_out("flags           0 differ\n");
@@ -106,35 +98,29 @@ TEST(people_see_what_differs)
 
 TEST(another_task_can_be_compared)
 {
-    program_run(golden("CartPole-v1_1.json"), "--task", "gym:CartPole-v0", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
+    json_t *object =
+        program_gives(golden("CartPole-v1_1.json"), "--task", "gym:CartPole-v0", "--json", NULL);
     assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v0");
-    json_decref(object);
-    program_run(golden("CartPole-v1_1.json"), "--task", "gym:MountainCar-v0", NULL);
-    program_assert_failure(1, "an observation of gym:MountainCar-v0 has 2 numbers, a recorded one "
-                              "4");
+    program_refuses("an observation of gym:MountainCar-v0 has 2 numbers, a recorded one "
+                    "4",
+                    golden("CartPole-v1_1.json"), "--task", "gym:MountainCar-v0", NULL);
 }
 
 TEST(files_that_are_no_recordings_are_refused)
 {
     const char *path = cli_path(state, "recording.json");
-    program_run(cli_path(state, "none.json"), NULL);
-    program_assert_failure(1, "none.json");
+    program_refuses("none.json", cli_path(state, "none.json"), NULL);
     cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0");
-    program_run(path, NULL);
-    program_assert_failure(1, "line 1 is no JSON");
+    program_refuses("line 1 is no JSON", path, NULL);
     cli_write_text(path, "{\"what\": \"ever\"}");
-    program_run(path, NULL);
-    program_assert_failure(1, "recording.json: no recording: it has neither 'id' with");
+    program_refuses("recording.json: no recording: it has neither 'id' with", path, NULL);
     cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0, 0, 0, 0]], \"actions\": [1], "
                          "\"observations\": []}");
-    program_run(path, NULL);
-    program_assert_failure(1, "'observations' has 0 rows, not 1");
+    program_refuses("'observations' has 0 rows, not 1", path, NULL);
     cli_write_text(path, "{\"id\": \"FrozenLake-v7\", \"P\": [[[[1, 0, 0, true]]]]}");
-    program_run(path, "--json", NULL);
-    program_assert_failure(1, "the task 'gym:FrozenLake-v7' is not known; did you mean "
-                              "'gym:FrozenLake-v1'?");
+    program_refuses("the task 'gym:FrozenLake-v7' is not known; did you mean "
+                    "'gym:FrozenLake-v1'?",
+                    path, "--json", NULL);
 }
 
 TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)

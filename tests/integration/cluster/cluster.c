@@ -7,17 +7,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/net/security/certs_folder.h"
-#include "common/sys/file.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -458,6 +455,9 @@ void cluster_finish(test_cluster *cluster)
     static const enum cluster_seat order[] = {SEAT_OTHER,   SEAT_EVALUATOR, SEAT_ACTOR,
                                               SEAT_ACTOR_2, SEAT_REPLAY,    SEAT_REPLAY_2,
                                               SEAT_LEARNER};
+    if (cluster->finished) {
+        return;
+    }
     close_watches(cluster); /* they would dial whoever has ended */
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         daemon_process *process = &cluster->processes[order[i]];

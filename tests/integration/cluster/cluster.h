@@ -3,8 +3,8 @@
  * folder of their own below /tmp. Each has a seat; a seat may be started again after its process
  * ended, and the learner then resumes.
  *
- * A test ends with cluster_finish. One that does not get there has failed, and cluster_tear_down
- * shows the ends of all logs. Either way nothing that was started is left.
+ * At the end of a test all are asked to end. One that does not get there has failed, and
+ * cluster_tear_down shows the ends of all logs. Either way nothing that was started is left.
  *
  * With AQ_CLUSTER_SECURE=1 in the environment every test over tcp is one with certificates.
  *
@@ -20,6 +20,7 @@
 #include "common/net/security/security.h"
 #include "proto/operations.pb-c.h"
 #include "tests/integration/cluster/daemon_process.h"
+#include "tests/support/test.h"
 
 /* How long something may take that should take a moment: sanitizers and crowded machines are
  * slow. */
@@ -73,12 +74,23 @@ typedef struct test_cluster {
     size_t actor_seen_count;
 } test_cluster;
 
-/* A row of cmocka's: `name` over ipc or tcp; the test's `*state` is the cluster, in which nothing
- * is started yet. */
+/* A test of `cluster`, in which nothing is started yet, over ipc, tcp or both:
+ *
+ *   CLUSTER_TEST(an_actor_drains, both) { cluster_start_three(cluster); ... }
+ */
 #define CLUSTER_TEST(name, transport)                                                              \
+    static void name(test_cluster *cluster);                                                       \
+    CLUSTER_TEST_##transport(name) static void name(test_cluster *cluster)
+
+#define CLUSTER_TEST_OVER(name, transport)                                                         \
+    TEST_WITH(name##_over_##transport, cluster_set_up_##transport, cluster_tear_down)              \
     {                                                                                              \
-#name "_over_" #transport, name, cluster_set_up_##transport, cluster_tear_down, NULL       \
+        name(*state);                                                                              \
+        cluster_finish(*state);                                                                    \
     }
+#define CLUSTER_TEST_ipc(name)  CLUSTER_TEST_OVER(name, ipc)
+#define CLUSTER_TEST_tcp(name)  CLUSTER_TEST_OVER(name, tcp)
+#define CLUSTER_TEST_both(name) CLUSTER_TEST_ipc(name) CLUSTER_TEST_tcp(name)
 
 int cluster_set_up_ipc(void **state);
 int cluster_set_up_tcp(void **state);

@@ -1,8 +1,6 @@
 /*
  * Reading and comparing; nothing is kept here.
  */
-#include <string.h>
-
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"

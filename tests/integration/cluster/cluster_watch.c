@@ -210,3 +210,42 @@ void cluster_wait_checkpoint(test_cluster *cluster)
     uint64_t step = cluster_look_surely(cluster, SEAT_LEARNER)->learner->checkpoint_step;
     cluster_wait(cluster, "a newer checkpoint", has_checkpoint_past, &step);
 }
+
+void cluster_start_well(test_cluster *cluster, uint64_t env_steps, uint64_t learner_steps)
+{
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, env_steps, learner_steps);
+}
+
+void cluster_check_failed(test_cluster *cluster, const char *words, const char *more_words)
+{
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 1);
+    char *log = daemon_process_log(&cluster->processes[SEAT_OTHER], false);
+    at_end(aq_free, log);
+    const char *last = log;
+    for (const char *at = log; (at = strchr(at, '\n')) != NULL && at[1] != '\0'; at++) {
+        last = at + 1;
+    }
+    assert_says(last, words);
+    assert_says(last, more_words);
+}
+
+typedef struct follower {
+    enum cluster_seat seat;
+    uint64_t version;
+} follower;
+
+static bool uses_newer(test_cluster *cluster, void *user)
+{
+    const follower *it = user;
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    const Actorq__V1__MemberStatus *member =
+        status != NULL ? cluster_member(cluster, status, it->seat) : NULL;
+    return member != NULL && member->actor != NULL && member->actor->policy_version > it->version;
+}
+
+void cluster_wait_newer(test_cluster *cluster, enum cluster_seat actor, uint64_t version)
+{
+    follower it = {actor, version};
+    cluster_wait(cluster, "an actor to use a newer version", uses_newer, &it);
+}

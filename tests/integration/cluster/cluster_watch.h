@@ -35,4 +35,13 @@ void cluster_wait_checkpoint(test_cluster *cluster);
 
 void cluster_watch_close(test_cluster *cluster, enum cluster_seat seat);
 
+/* Starts three, and waits until there is that progress. */
+void cluster_start_well(test_cluster *cluster, uint64_t env_steps, uint64_t learner_steps);
+
+/* The program in SEAT_OTHER ends with exit status 1 and all of these words in its last line. */
+void cluster_check_failed(test_cluster *cluster, const char *words, const char *more_words);
+
+/* Waits until the actor uses a version of the policy after this one. */
+void cluster_wait_newer(test_cluster *cluster, enum cluster_seat actor, uint64_t version);
+
 #endif

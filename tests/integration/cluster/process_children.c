@@ -2,9 +2,7 @@
  * One pass over /proc a question.
  */
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/parse.h"
 #include "tests/integration/cluster/daemon_process.h"

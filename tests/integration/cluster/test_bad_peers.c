@@ -2,13 +2,11 @@
  * Whatever comes in at the ports of a run that works, it goes on working, says so in the log, and
  * counts nothing that no actor made.
  */
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/push.h"
@@ -28,8 +26,7 @@ static const char experience_rejected[] = "event=experience_rejected";
 static void start_well(test_cluster *cluster)
 {
     cluster_set(cluster, "learner.n_step=1");
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
 }
 
 /* Everything works as if nobody had come, and the account is right. */
@@ -40,7 +37,6 @@ static void finish_well(test_cluster *cluster)
     assert_int_equal(cluster_received(cluster, account.incarnation), account.env_steps);
     assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), account.env_steps);
     cluster_check_counted(cluster, account.env_steps);
-    cluster_finish(cluster);
 }
 
 /* Of the four: the learner's calls, policies, the shard's calls, experience. */
@@ -51,10 +47,9 @@ static uint16_t port_of(const test_cluster *cluster, int index)
 
 /* ---- what does not even speak SP ------------------------------------------------------------ */
 
-static void test_a_browser_is_shown_out(void **state)
+CLUSTER_TEST(a_browser_is_shown_out, tcp)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    test_cluster *cluster = *state;
     start_well(cluster);
     for (int i = 0; i < PORTS; i++) {
         int peer = foreign_connect(port_of(cluster, i));
@@ -67,9 +62,8 @@ static void test_a_browser_is_shown_out(void **state)
     finish_well(cluster);
 }
 
-static void test_noise_is_shown_out(void **state)
+CLUSTER_TEST(noise_is_shown_out, tcp)
 {
-    test_cluster *cluster = *state;
     aq_rng rng;
     aq_rng_init(&rng, NOISE_SEED, 0);
     start_well(cluster);
@@ -86,9 +80,8 @@ static void test_noise_is_shown_out(void **state)
     finish_well(cluster);
 }
 
-static void test_whoever_says_nothing_is_in_nobodys_way(void **state)
+CLUSTER_TEST(whoever_says_nothing_is_in_nobodys_way, tcp)
 {
-    test_cluster *cluster = *state;
     int peers[SILENT_PEERS];
     start_well(cluster);
     for (int i = 0; i < SILENT_PEERS; i++) {
@@ -106,10 +99,9 @@ static void test_whoever_says_nothing_is_in_nobodys_way(void **state)
 
 static const uint16_t protocols[PORTS] = {SP_REQ, SP_SUB, SP_REQ, SP_PUSH};
 
-static void test_a_message_that_breaks_off_is_forgotten(void **state)
+CLUSTER_TEST(a_message_that_breaks_off_is_forgotten, tcp)
 {
     static const uint8_t part[100] = {0x80, 0, 0, 1};
-    test_cluster *cluster = *state;
     start_well(cluster);
     for (int i = 0; i < PORTS; i++) {
         int peer = foreign_connect(port_of(cluster, i));
@@ -121,9 +113,8 @@ static void test_a_message_that_breaks_off_is_forgotten(void **state)
     finish_well(cluster);
 }
 
-static void test_an_absurd_announcement_ends_the_connection(void **state)
+CLUSTER_TEST(an_absurd_announcement_ends_the_connection, tcp)
 {
-    test_cluster *cluster = *state;
     start_well(cluster);
     uint64_t resident_kb = process_figure(cluster->processes[SEAT_REPLAY].pid, "VmHWM");
     for (int i = 0; i < PORTS; i++) {
@@ -145,10 +136,9 @@ static bool learner_has_refused(test_cluster *cluster, void *user)
     return status != NULL && status->learner->rejected_messages >= *(uint64_t *)user;
 }
 
-static void test_a_call_that_is_none_is_counted(void **state)
+CLUSTER_TEST(a_call_that_is_none_is_counted, tcp)
 {
     static const uint8_t call[] = {0x80, 0, 0, 1, 'n', 'o', 'n', 's', 'e', 'n', 's', 'e'};
-    test_cluster *cluster = *state;
     start_well(cluster);
     uint64_t refused = cluster_look_surely(cluster, SEAT_LEARNER)->learner->rejected_messages + 1;
     int learner = foreign_connect(port_of(cluster, 0));
@@ -237,19 +227,24 @@ static void push_refused(test_cluster *cluster, aq_push *push, const void *bytes
     assert_int_equal(cluster_look_surely(cluster, SEAT_REPLAY)->replay->rejected, refused);
 }
 
-static void test_experience_that_is_none_is_refused_and_counted(void **state)
+static aq_push *push_to_shard(test_cluster *cluster)
 {
     const aq_push_events silent = {0};
     const aq_net_limits limits = {
         .message_bytes_max = (size_t)32 << 20, .reconnect_min_ms = 20, .reconnect_max_ms = 100};
-    test_cluster *cluster = *state;
     char push_url[CLUSTER_URL_MAX];
     aq_push *push;
+    assert_int_equal(aq_url_sibling(cluster->replay_url, "push", push_url, sizeof(push_url)), 0);
+    assert_int_equal(aq_push_create(&cluster->loop, push_url, &limits, &silent, &push, NULL), 0);
+    return push;
+}
+
+CLUSTER_TEST(experience_that_is_none_is_refused_and_counted, both)
+{
     aq_buffer frame;
     start_well(cluster);
     run_facts facts = learn_facts(cluster);
-    assert_int_equal(aq_url_sibling(cluster->replay_url, "push", push_url, sizeof(push_url)), 0);
-    assert_int_equal(aq_push_create(&cluster->loop, push_url, &limits, &silent, &push, NULL), 0);
+    aq_push *push = push_to_shard(cluster);
     aq_buffer_init(&frame, MESSAGE_BYTES_MAX);
     pack_foreign(&facts, &frame);
     push_refused(cluster, push, frame.data, frame.size);                /* another schema */
@@ -282,18 +277,11 @@ static unsigned count_words(const daemon_process *process, const char *words)
     return count;
 }
 
-static void test_a_thousand_refused_messages_are_a_few_lines(void **state)
+CLUSTER_TEST(a_thousand_refused_messages_are_a_few_lines, tcp)
 {
     enum { MESSAGES = 1000 };
-    const aq_push_events silent = {0};
-    const aq_net_limits limits = {
-        .message_bytes_max = 1 << 20, .reconnect_min_ms = 20, .reconnect_max_ms = 100};
-    test_cluster *cluster = *state;
-    char push_url[CLUSTER_URL_MAX];
-    aq_push *push;
     start_well(cluster);
-    assert_int_equal(aq_url_sibling(cluster->replay_url, "push", push_url, sizeof(push_url)), 0);
-    assert_int_equal(aq_push_create(&cluster->loop, push_url, &limits, &silent, &push, NULL), 0);
+    aq_push *push = push_to_shard(cluster);
     sending wanted = {push, "nonsense", 8};
     uint64_t refused = cluster_look_surely(cluster, SEAT_REPLAY)->replay->rejected + MESSAGES;
     for (int i = 0; i < MESSAGES; i++) {
@@ -304,22 +292,4 @@ static void test_a_thousand_refused_messages_are_a_few_lines(void **state)
     assert_in_range(lines, 1, MESSAGES / 10);
     aq_push_close(push);
     finish_well(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_browser_is_shown_out, tcp),
-        CLUSTER_TEST(test_noise_is_shown_out, tcp),
-        CLUSTER_TEST(test_whoever_says_nothing_is_in_nobodys_way, tcp),
-        CLUSTER_TEST(test_a_message_that_breaks_off_is_forgotten, tcp),
-        CLUSTER_TEST(test_an_absurd_announcement_ends_the_connection, tcp),
-        CLUSTER_TEST(test_a_call_that_is_none_is_counted, tcp),
-        CLUSTER_TEST(test_experience_that_is_none_is_refused_and_counted, tcp),
-        CLUSTER_TEST(test_experience_that_is_none_is_refused_and_counted, ipc),
-        CLUSTER_TEST(test_a_thousand_refused_messages_are_a_few_lines, tcp),
-    };
-    int failed = cmocka_run_group_tests_name("bad_peers", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

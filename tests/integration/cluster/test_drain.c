@@ -1,16 +1,14 @@
 /*
  * SIGTERM loses nothing: what an actor stepped before it was asked to end is in the shard, once.
  */
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300 };
 
-static void test_an_actor_that_ends_under_load_leaves_each_step_in_the_shard_once(void **state)
+CLUSTER_TEST(an_actor_that_ends_under_load_leaves_each_step_in_the_shard_once, both)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "learner.n_step=1");
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
@@ -26,30 +24,14 @@ static void test_an_actor_that_ends_under_load_leaves_each_step_in_the_shard_onc
     assert_int_equal(cluster_received(cluster, second.incarnation), second.env_steps);
     assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), first.env_steps + second.env_steps);
     cluster_check_counted(cluster, first.env_steps + second.env_steps);
-    cluster_finish(cluster);
 }
 
-static void test_an_actor_can_end_while_the_learner_is_away(void **state)
+CLUSTER_TEST(an_actor_can_end_while_the_learner_is_away, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "learner.n_step=1");
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_kill(cluster, SEAT_LEARNER);
     assert_int_equal(cluster_terminate(cluster, SEAT_ACTOR), 0);
     assert_true(
         daemon_process_said(&cluster->processes[SEAT_ACTOR], "event=drained complete=true"));
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_an_actor_that_ends_under_load_leaves_each_step_in_the_shard_once, ipc),
-        CLUSTER_TEST(test_an_actor_that_ends_under_load_leaves_each_step_in_the_shard_once, tcp),
-        CLUSTER_TEST(test_an_actor_can_end_while_the_learner_is_away, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("drain", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

@@ -4,15 +4,13 @@
  */
 #include <inttypes.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 
 enum { RESIDENT_KB_MAX = 25 * 1024 };
 
-static void test_an_actor_is_small_and_ready_soon(void **state)
+CLUSTER_TEST(an_actor_is_small_and_ready_soon, both)
 {
-    test_cluster *cluster = *state;
     char line[1024];
     cluster_set(cluster, "learner.hidden=256,256");
     cluster_set(cluster, "actor.envs=16");
@@ -33,16 +31,4 @@ static void test_an_actor_is_small_and_ready_soon(void **state)
     if (!AQ_TEST_SANITIZED) { /* whose shadow memory is several times that */
         assert_in_range(most_kb, 1, RESIDENT_KB_MAX);
     }
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_an_actor_is_small_and_ready_soon, ipc),
-        CLUSTER_TEST(test_an_actor_is_small_and_ready_soon, tcp),
-    };
-    int failed = cmocka_run_group_tests_name("footprint", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -124,8 +122,7 @@ typedef void (*disk_fn)(test_cluster *cluster);
 static void ride_out(test_cluster *cluster, disk_fn fill, disk_fn make_room)
 {
     aq_buffer before, after;
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
     fill(cluster);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
@@ -171,9 +168,8 @@ static void empty_disk(test_cluster *cluster)
     assert_int_equal(unlink(path), 0);
 }
 
-static void test_training_survives_a_full_disk(void **state)
+CLUSTER_TEST(training_survives_a_full_disk, ipc)
 {
-    test_cluster *cluster = *state;
     char disk[PATH_BYTES];
     if (!may_mount) {
         cluster_finish(cluster);
@@ -205,22 +201,18 @@ static void lift_limit(test_cluster *cluster)
     limit_files(cluster, RLIM_INFINITY);
 }
 
-static void test_training_survives_a_limit_on_its_files(void **state)
+CLUSTER_TEST(training_survives_a_limit_on_its_files, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, large_network);
     ride_out(cluster, limit_tightly, lift_limit);
 }
 
-int main(void)
+static int begin_group(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_training_survives_a_full_disk, ipc),
-        CLUSTER_TEST(test_training_survives_a_limit_on_its_files, ipc),
-    };
+    (void)state;
     may_mount = enter_namespace();
     (void)signal(SIGXFSZ, SIG_IGN); /* the daemons inherit it: a write past the limit just fails */
-    int failed = cmocka_run_group_tests_name("full_disk", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(begin_group, NULL);

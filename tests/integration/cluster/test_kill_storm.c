@@ -14,11 +14,8 @@
  *     AQ_STORM=300 build-asan/tests/integration/cluster/test_kill_storm
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -35,16 +32,6 @@ typedef struct storm {
     uint64_t incarnations[ACTORS];
     uint64_t acknowledged[ACTORS]; /* steps, that each said last */
 } storm;
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    uint64_t number = otherwise;
-    if (text != NULL && aq_parse_u64(text, &number) != 0) {
-        fail_msg("%s is not a number: %s", name, text);
-    }
-    return number;
-}
 
 /* Lets time pass, looking at what holds always. */
 static void pass(storm *all, uint64_t time_ms)
@@ -105,9 +92,7 @@ static void kill_shard_observed(storm *all)
 static void begin(storm *all)
 {
     test_cluster *cluster = all->cluster;
-    uint64_t seed = number_from("AQ_SEED", aq_rng_system_seed() >> 32);
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    aq_rng_init(&all->rng, seed, 0);
+    aq_rng_init(&all->rng, aq_test_seed(aq_rng_system_seed() >> 32), 0);
     cluster_set(cluster, "learner.n_step=1");
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
@@ -156,23 +141,11 @@ static void close_account(storm *all)
                   all->shard_kills, all->learner_kills, all->observed, steps);
 }
 
-static void test_a_run_outlives_a_storm_of_kills(void **state)
+CLUSTER_TEST(a_run_outlives_a_storm_of_kills, both)
 {
-    storm all = {.cluster = *state};
+    storm all = {.cluster = cluster};
     begin(&all);
-    rage(&all, number_from("AQ_STORM", KILLS));
+    rage(&all, aq_test_number("AQ_STORM", KILLS));
     cluster_wait_progress(all.cluster, ENV_STEPS, LEARNER_STEPS);
     close_account(&all);
-    cluster_finish(all.cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_run_outlives_a_storm_of_kills, ipc),
-        CLUSTER_TEST(test_a_run_outlives_a_storm_of_kills, tcp),
-    };
-    int failed = cmocka_run_group_tests_name("kill_storm", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -19,23 +18,12 @@ enum { UNDER_WAY_MAX = 4000 };
 static void start_well(test_cluster *cluster)
 {
     cluster_set(cluster, "learner.n_step=1");
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
 }
 
-static bool actor_uses_newer(test_cluster *cluster, void *user)
+CLUSTER_TEST(a_killed_learner_goes_on_from_its_checkpoint, both)
 {
-    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
-    const Actorq__V1__MemberStatus *actor =
-        status != NULL ? cluster_member(cluster, status, SEAT_ACTOR) : NULL;
-    return actor != NULL && actor->actor != NULL &&
-           actor->actor->policy_version > *(uint64_t *)user;
-}
-
-static void test_a_killed_learner_goes_on_from_its_checkpoint(void **state)
-{
-    test_cluster *cluster = *state;
     char line[LINE_BYTES];
     start_well(cluster);
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
@@ -53,19 +41,16 @@ static void test_a_killed_learner_goes_on_from_its_checkpoint(void **state)
     assert_true(status->run_id == run_id);
     assert_true(status->learner->learner_steps >= step);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
-    cluster_wait(cluster, "an actor to use a version of the resumed learner", actor_uses_newer,
-                 &version);
+    cluster_wait_newer(cluster, SEAT_ACTOR, version);
     cluster_wait_checkpoint(cluster);
 
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
     cluster_check_counted(cluster, cluster_inserted(cluster, SEAT_REPLAY));
-    cluster_finish(cluster);
 }
 
-static void test_members_keep_their_numbers_over_the_death_of_the_learner(void **state)
+CLUSTER_TEST(members_keep_their_numbers_over_the_death_of_the_learner, ipc)
 {
-    test_cluster *cluster = *state;
     start_well(cluster);
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
     uint64_t actor = cluster_member(cluster, status, SEAT_ACTOR)->member;
@@ -79,7 +64,6 @@ static void test_members_keep_their_numbers_over_the_death_of_the_learner(void *
     assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->member, actor);
     assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->slot, slot);
     assert_int_equal(cluster_member(cluster, status, SEAT_REPLAY)->member, shard);
-    cluster_finish(cluster);
 }
 
 /* The shard was killed, and its store is served again. */
@@ -93,20 +77,17 @@ static void check_account_with_same_store(test_cluster *cluster)
     cluster_check_counted(cluster, account.acknowledged_steps);
 }
 
-static void test_a_killed_shard_goes_on_from_its_folder(void **state)
+CLUSTER_TEST(a_killed_shard_goes_on_from_its_folder, both)
 {
-    test_cluster *cluster = *state;
     start_well(cluster);
     cluster_kill(cluster, SEAT_REPLAY);
     cluster_start(cluster, SEAT_REPLAY);
     check_account_with_same_store(cluster);
     assert_true(daemon_process_said(&cluster->processes[SEAT_REPLAY], "event=store_restored"));
-    cluster_finish(cluster);
 }
 
-static void test_a_killed_shard_goes_on_elsewhere(void **state)
+CLUSTER_TEST(a_killed_shard_goes_on_elsewhere, ipc)
 {
-    test_cluster *cluster = *state;
     start_well(cluster);
     cluster_kill(cluster, SEAT_REPLAY);
     cluster_watch_close(cluster, SEAT_REPLAY);
@@ -114,12 +95,10 @@ static void test_a_killed_shard_goes_on_elsewhere(void **state)
                    cluster->folder);
     cluster_start(cluster, SEAT_REPLAY);
     check_account_with_same_store(cluster);
-    cluster_finish(cluster);
 }
 
-static void test_a_killed_shard_in_memory_is_replaced_at_its_address(void **state)
+CLUSTER_TEST(a_killed_shard_in_memory_is_replaced_at_its_address, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "replay.storage=memory");
     start_well(cluster);
     uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
@@ -135,12 +114,10 @@ static void test_a_killed_shard_in_memory_is_replaced_at_its_address(void **stat
     cluster_wait_counted(cluster, counted + inserted);
     uint64_t in_all = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
     assert_true(in_all <= in_old_shard + UNDER_WAY_MAX + inserted);
-    cluster_finish(cluster);
 }
 
-static void test_a_killed_actor_leaves_its_slot_to_the_next(void **state)
+CLUSTER_TEST(a_killed_actor_leaves_its_slot_to_the_next, ipc)
 {
-    test_cluster *cluster = *state;
     char loss[64];
     cluster_set(cluster, "net.member_timeout_ms=3000");
     start_well(cluster);
@@ -163,22 +140,4 @@ static void test_a_killed_actor_leaves_its_slot_to_the_next(void **state)
     assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->slot, slot);
     assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR_2)->slot, other_slot);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, ipc),
-        CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, tcp),
-        CLUSTER_TEST(test_members_keep_their_numbers_over_the_death_of_the_learner, ipc),
-        CLUSTER_TEST(test_a_killed_shard_goes_on_from_its_folder, ipc),
-        CLUSTER_TEST(test_a_killed_shard_goes_on_from_its_folder, tcp),
-        CLUSTER_TEST(test_a_killed_shard_in_memory_is_replaced_at_its_address, ipc),
-        CLUSTER_TEST(test_a_killed_shard_goes_on_elsewhere, ipc),
-        CLUSTER_TEST(test_a_killed_actor_leaves_its_slot_to_the_next, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("kills", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

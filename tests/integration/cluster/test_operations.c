@@ -2,10 +2,6 @@
  * A running system, operated as people do: settings are changed, a checkpoint is asked for, members
  * are sent home, logs are read, and the run is stopped.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
@@ -28,13 +24,11 @@ static bool it_said(const test_cluster *cluster, const char *words)
 
 static void start(test_cluster *cluster)
 {
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
 }
 
-static void test_a_setting_is_changed_and_outlives_the_learner(void **state)
+CLUSTER_TEST(a_setting_is_changed_and_outlives_the_learner, ipc)
 {
-    test_cluster *cluster = *state;
     const char *learner = cluster->learner_url;
     start(cluster);
     operate(cluster, 0, "set", learner, "learner.learning_rate=0.0005", "actor.epsilon_base=0.3");
@@ -47,12 +41,10 @@ static void test_a_setting_is_changed_and_outlives_the_learner(void **state)
     operate(cluster, 0, "set", learner, NULL, NULL);
     assert_true(it_said(cluster, "learner.learning_rate=0.0005"));
     assert_true(it_said(cluster, "actor.epsilon_base=0.3"));
-    cluster_finish(cluster);
 }
 
-static void test_what_cannot_be_changed_is_refused_with_all_that_came_with_it(void **state)
+CLUSTER_TEST(what_cannot_be_changed_is_refused_with_all_that_came_with_it, tcp)
 {
-    test_cluster *cluster = *state;
     const char *learner = cluster->learner_url;
     start(cluster);
     operate(cluster, 1, "set", learner, "learner.learning_rate=0.0005", "learner.batch_size=7");
@@ -63,12 +55,10 @@ static void test_what_cannot_be_changed_is_refused_with_all_that_came_with_it(vo
     assert_true(it_said(cluster, "learner.learning_rate")); /* what was meant */
     operate(cluster, 0, "set", learner, NULL, NULL);
     assert_true(it_said(cluster, "learner.learning_rate=0.002"));
-    cluster_finish(cluster);
 }
 
-static void test_a_checkpoint_that_was_asked_for_is_on_the_disk(void **state)
+CLUSTER_TEST(a_checkpoint_that_was_asked_for_is_on_the_disk, ipc)
 {
-    test_cluster *cluster = *state;
     char line[LINE_BYTES];
     cluster_set(cluster, "learner.checkpoint_period_s=3600");
     start(cluster);
@@ -77,12 +67,10 @@ static void test_a_checkpoint_that_was_asked_for_is_on_the_disk(void **state)
                                     sizeof(line)));
     *strstr(line, " (learner step ") = '\0';
     assert_true(aq_path_exists(line));
-    cluster_finish(cluster);
 }
 
-static void test_a_member_that_is_sent_home_leaves_each_step_in_the_shard(void **state)
+CLUSTER_TEST(a_member_that_is_sent_home_leaves_each_step_in_the_shard, tcp)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "learner.n_step=1");
     cluster->may_end = true;
     start(cluster);
@@ -99,12 +87,10 @@ static void test_a_member_that_is_sent_home_leaves_each_step_in_the_shard(void *
     assert_true(daemon_process_line(&cluster->processes[SEAT_ACTOR], "event=drained complete=true",
                                     line, sizeof(line)));
     assert_int_equal(cluster_received(cluster, incarnation), daemon_line_number(line, "env_steps"));
-    cluster_finish(cluster);
 }
 
-static void test_logs_of_all_daemons_are_read_as_one(void **state)
+CLUSTER_TEST(logs_of_all_daemons_are_read_as_one, ipc)
 {
-    test_cluster *cluster = *state;
     start(cluster);
     operate(cluster, 0, "set", cluster->learner_url, "learner.learning_rate=0.0005", NULL);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=setting_changed");
@@ -119,12 +105,10 @@ static void test_logs_of_all_daemons_are_read_as_one(void **state)
     assert_true(it_said(cluster, "'loud' is not one of debug, info, warn, error"));
     operate(cluster, 1, "logs", cluster->run_dir, "--role", "boss");
     assert_true(it_said(cluster, "'boss' is not one of learner, replay, actor, evaluator"));
-    cluster_finish(cluster);
 }
 
-static void test_a_run_that_is_stopped_ends_for_everybody(void **state)
+CLUSTER_TEST(a_run_that_is_stopped_ends_for_everybody, ipc)
 {
-    test_cluster *cluster = *state;
     cluster->may_end = true;
     start(cluster);
     operate(cluster, 0, "stop", cluster->learner_url, "--reason", "good enough");
@@ -134,20 +118,4 @@ static void test_a_run_that_is_stopped_ends_for_everybody(void **state)
     assert_true(daemon_process_said(&cluster->processes[SEAT_LEARNER], "good enough"));
     assert_true(
         daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=run_ended state=stopped"));
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_setting_is_changed_and_outlives_the_learner, ipc),
-        CLUSTER_TEST(test_what_cannot_be_changed_is_refused_with_all_that_came_with_it, tcp),
-        CLUSTER_TEST(test_a_checkpoint_that_was_asked_for_is_on_the_disk, ipc),
-        CLUSTER_TEST(test_a_member_that_is_sent_home_leaves_each_step_in_the_shard, tcp),
-        CLUSTER_TEST(test_logs_of_all_daemons_are_read_as_one, ipc),
-        CLUSTER_TEST(test_a_run_that_is_stopped_ends_for_everybody, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("operations", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

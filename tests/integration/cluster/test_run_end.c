@@ -3,9 +3,7 @@
  * plays.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -45,22 +43,20 @@ static void run_to_the_end(test_cluster *cluster, bool with_evaluator)
                       "5", "--json", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     assert_true(daemon_process_said(&cluster->processes[SEAT_OTHER], "\"return_mean\": "));
-    cluster_finish(cluster);
 }
 
-static void test_a_run_ends_by_itself_with_a_policy_that_plays(void **state)
+CLUSTER_TEST(a_run_ends_by_itself_with_a_policy_that_plays, both)
 {
-    run_to_the_end(*state, true);
+    run_to_the_end(cluster, true);
 }
 
-static void test_a_run_without_an_evaluator_leaves_its_newest_policy(void **state)
+CLUSTER_TEST(a_run_without_an_evaluator_leaves_its_newest_policy, ipc)
 {
-    run_to_the_end(*state, false);
+    run_to_the_end(cluster, false);
 }
 
-static void test_a_run_that_is_stopped_by_a_call_ends_for_everybody(void **state)
+CLUSTER_TEST(a_run_that_is_stopped_by_a_call_ends_for_everybody, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_EVALUATOR);
     cluster_wait_progress(cluster, 2000, 200);
@@ -75,18 +71,4 @@ static void test_a_run_that_is_stopped_by_a_call_ends_for_everybody(void **state
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
     assert_true(
         daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=run_ended state=stopped"));
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_run_ends_by_itself_with_a_policy_that_plays, ipc),
-        CLUSTER_TEST(test_a_run_ends_by_itself_with_a_policy_that_plays, tcp),
-        CLUSTER_TEST(test_a_run_without_an_evaluator_leaves_its_newest_policy, ipc),
-        CLUSTER_TEST(test_a_run_that_is_stopped_by_a_call_ends_for_everybody, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("run_end", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

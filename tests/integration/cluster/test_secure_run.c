@@ -3,7 +3,6 @@
  * is its own, and no secret is in a log.
  */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/buffer.h"
@@ -127,9 +126,8 @@ static void stop_as(test_cluster *cluster, const char *role, const char *url, in
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
 }
 
-static void test_a_run_with_certificates_goes_on_whoever_tries(void **state)
+CLUSTER_TEST(a_run_with_certificates_goes_on_whoever_tries, tcp)
 {
-    test_cluster *cluster = *state;
     cluster_secure(cluster);
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_EVALUATOR);
@@ -144,15 +142,12 @@ static void test_a_run_with_certificates_goes_on_whoever_tries(void **state)
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->n_members, 3);
     expect_no_secret_in_logs(cluster);
-    cluster_finish(cluster);
 }
 
-static void test_members_prove_themselves_anew_to_who_was_restarted(void **state)
+CLUSTER_TEST(members_prove_themselves_anew_to_who_was_restarted, tcp)
 {
-    test_cluster *cluster = *state;
     cluster_secure(cluster);
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
     cluster_kill(cluster, SEAT_LEARNER);
     cluster_kill(cluster, SEAT_REPLAY);
@@ -167,12 +162,10 @@ static void test_members_prove_themselves_anew_to_who_was_restarted(void **state
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
-    cluster_finish(cluster);
 }
 
-static void test_nobody_listens_in_the_open_by_mistake(void **state)
+CLUSTER_TEST(nobody_listens_in_the_open_by_mistake, tcp)
 {
-    test_cluster *cluster = *state;
     cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", "tcp://0.0.0.0:0",
                       "--run", cluster->run_dir, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
@@ -181,15 +174,4 @@ static void test_nobody_listens_in_the_open_by_mistake(void **state)
                       "tcp://learner.invalid:5550", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
     expect_said(cluster, SEAT_OTHER, "tcp://*:0");
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_run_with_certificates_goes_on_whoever_tries, tcp),
-        CLUSTER_TEST(test_members_prove_themselves_anew_to_who_was_restarted, tcp),
-        CLUSTER_TEST(test_nobody_listens_in_the_open_by_mistake, tcp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

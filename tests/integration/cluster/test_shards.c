@@ -3,7 +3,6 @@
  * goes on with the other. How evenly they are fed is for the tests of the spread and for the crowd
  * of the simulation: here it depends on who the machine lets run.
  */
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -52,21 +51,18 @@ static void check_accounts(test_cluster *cluster)
     cluster_check_counted(cluster, sent);
 }
 
-static void test_actors_send_to_both(void **state)
+CLUSTER_TEST(actors_send_to_both, both)
 {
-    test_cluster *cluster = *state;
     start_both(cluster);
     for (int i = 0; i < 2; i++) {
         wait_fed(cluster, shards[i]);
     }
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     check_accounts(cluster);
-    cluster_finish(cluster);
 }
 
-static void test_a_shard_may_die_and_come_back_while_the_run_goes_on(void **state)
+CLUSTER_TEST(a_shard_may_die_and_come_back_while_the_run_goes_on, both)
 {
-    test_cluster *cluster = *state;
     start_both(cluster);
     wait_fed(cluster, SEAT_REPLAY_2);
     cluster_kill(cluster, SEAT_REPLAY_2);
@@ -76,18 +72,4 @@ static void test_a_shard_may_die_and_come_back_while_the_run_goes_on(void **stat
     cluster_wait_said(cluster, SEAT_REPLAY_2, "event=store_restored");
     wait_fed(cluster, SEAT_REPLAY_2);
     check_accounts(cluster);
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_actors_send_to_both, ipc),
-        CLUSTER_TEST(test_actors_send_to_both, tcp),
-        CLUSTER_TEST(test_a_shard_may_die_and_come_back_while_the_run_goes_on, ipc),
-        CLUSTER_TEST(test_a_shard_may_die_and_come_back_while_the_run_goes_on, tcp),
-    };
-    int failed = cmocka_run_group_tests_name("shards", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

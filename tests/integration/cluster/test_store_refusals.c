@@ -5,15 +5,12 @@
  */
 #include <dirent.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/buffer.h"
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -21,7 +18,6 @@
 enum {
     ENV_STEPS = 2000,
     LEARNER_STEPS = 100,
-    FAILURE = 1,
     PATH_BYTES = 384,
     FILE_BYTES_MAX = 64 << 20,
     VERSION_AT = 8,
@@ -70,18 +66,7 @@ static void check_refused(test_cluster *cluster, const char *folder, const char 
 {
     cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
                       "--listen", cluster->replay_url_2, "--data", folder, NULL);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
-    char *log = daemon_process_log(&cluster->processes[SEAT_OTHER], false);
-    const char *last = log;
-    for (const char *at = log; (at = strchr(at, '\n')) != NULL && at[1] != '\0'; at++) {
-        last = at + 1;
-    }
-    const bool is_there = strstr(last, words) != NULL && strstr(last, folder) != NULL;
-    if (!is_there) {
-        print_error("looked for '%s' and '%s' in: %s\n", words, folder, last);
-    }
-    aq_free(log);
-    assert_true(is_there);
+    cluster_check_failed(cluster, words, folder);
 }
 
 static void check_refused_unchanged(test_cluster *cluster, const char *folder, const char *words)
@@ -94,41 +79,34 @@ static void check_refused_unchanged(test_cluster *cluster, const char *folder, c
 /* A store with steps, and nobody who uses it. */
 static void leave_a_store(test_cluster *cluster)
 {
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     assert_int_equal(cluster_terminate(cluster, SEAT_ACTOR), 0);
     assert_int_equal(cluster_terminate(cluster, SEAT_REPLAY), 0);
 }
 
-static void test_a_folder_that_may_not_be_written_is_refused(void **state)
+CLUSTER_TEST(a_folder_that_may_not_be_written_is_refused, ipc)
 {
-    test_cluster *cluster = *state;
     char folder[PATH_BYTES];
     cluster_start(cluster, SEAT_LEARNER);
     if (geteuid() == 0) { /* who may write anywhere, but makes no folder here */
         check_refused(cluster, "/proc/1/replay", "can't");
-        cluster_finish(cluster);
         return;
     }
     assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/closed", cluster->folder), 0);
     assert_int_equal(mkdir(folder, 0500), 0);
     check_refused(cluster, folder, "denied");
-    cluster_finish(cluster);
 }
 
-static void test_a_folder_with_something_else_under_our_names_is_refused(void **state)
+CLUSTER_TEST(a_folder_with_something_else_under_our_names_is_refused, ipc)
 {
     static const char text[] = "not a store\n";
-    test_cluster *cluster = *state;
     assert_int_equal(mkdir(cluster->data_dir, 0700), 0);
     write_file(cluster->data_dir, "store.aqrs", text, sizeof(text) - 1);
     check_refused_unchanged(cluster, cluster->data_dir, "not a file that names a replay store");
-    cluster_finish(cluster);
 }
 
-static void test_a_store_of_a_newer_version_is_refused(void **state)
+CLUSTER_TEST(a_store_of_a_newer_version_is_refused, ipc)
 {
-    test_cluster *cluster = *state;
     char path[PATH_BYTES];
     aq_buffer bytes;
     leave_a_store(cluster);
@@ -143,12 +121,10 @@ static void test_a_store_of_a_newer_version_is_refused(void **state)
     write_file(cluster->data_dir, "store.aqrs", bytes.data, bytes.size);
     aq_buffer_fini(&bytes);
     check_refused_unchanged(cluster, cluster->data_dir, "of format version 9");
-    cluster_finish(cluster);
 }
 
-static void test_the_store_of_another_run_and_task_is_refused(void **state)
+CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
 {
-    test_cluster *cluster = *state;
     leave_a_store(cluster);
     const uint32_t before = digest_of(cluster->data_dir);
     assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
@@ -159,29 +135,11 @@ static void test_the_store_of_another_run_and_task_is_refused(void **state)
     cluster_start(cluster, SEAT_LEARNER);
     check_refused(cluster, cluster->data_dir, "a store of another run");
     assert_int_equal(digest_of(cluster->data_dir), before);
-    cluster_finish(cluster);
 }
 
-static void test_a_folder_that_another_shard_uses_is_refused(void **state)
+CLUSTER_TEST(a_folder_that_another_shard_uses_is_refused, ipc)
 {
-    test_cluster *cluster = *state;
-    cluster_start_three(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     check_refused(cluster, cluster->data_dir, "in use by another process");
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_a_folder_that_may_not_be_written_is_refused, ipc),
-        CLUSTER_TEST(test_a_folder_with_something_else_under_our_names_is_refused, ipc),
-        CLUSTER_TEST(test_a_store_of_a_newer_version_is_refused, ipc),
-        CLUSTER_TEST(test_the_store_of_another_run_and_task_is_refused, ipc),
-        CLUSTER_TEST(test_a_folder_that_another_shard_uses_is_refused, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("store_refusals", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

@@ -7,11 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/process_children.h"
@@ -37,7 +35,9 @@ static void start_train(test_cluster *cluster, const char *first, const char *se
     daemon_process_start(&cluster->processes[SEAT_OTHER], argv);
 }
 
-/* The result: the one object in what was printed; json_decref it. */
+TEST_ENDING(release, json_decref);
+
+/* The result: the one object in what was printed; it is the test's. */
 static json_t *result_of(test_cluster *cluster)
 {
     char *log = daemon_process_log(&cluster->processes[SEAT_OTHER], false);
@@ -46,6 +46,7 @@ static json_t *result_of(test_cluster *cluster)
     json_t *result = object != NULL ? json_loads(object, JSON_REJECT_DUPLICATES, &where) : NULL;
     aq_free(log);
     assert_non_null(result);
+    at_end(release, result);
     return result;
 }
 
@@ -126,9 +127,8 @@ static void remove_socket_folder(const test_cluster *cluster)
 
 /* ---- the facts ------------------------------------------------------------------------------ */
 
-static void test_one_command_trains_and_tells_how_it_went(void **state)
+CLUSTER_TEST(one_command_trains_and_tells_how_it_went, ipc)
 {
-    test_cluster *cluster = *state;
     cluster->setting_count = 0; /* as users run it */
     cluster_set(cluster, "limits.env_steps=8000");
     start_train(cluster, "gym:CartPole-v1", "--seed=1");
@@ -153,8 +153,6 @@ static void test_one_command_trains_and_tells_how_it_went(void **state)
     assert_true(json_is_real(json_object_get(result, "return_std")));
     assert_true(json_is_boolean(json_object_get(result, "solved")));
     assert_string_equal(json_string_value(json_object_get(result, "run")), cluster->run_dir);
-    json_decref(result);
-    cluster_finish(cluster);
 }
 
 static bool are_gone(test_cluster *cluster, void *user)
@@ -168,16 +166,14 @@ static bool are_gone(test_cluster *cluster, void *user)
     return gone;
 }
 
-static void test_whoever_kills_the_command_leaves_nothing_running(void **state)
+CLUSTER_TEST(whoever_kills_the_command_leaves_nothing_running, ipc)
 {
-    test_cluster *cluster = *state;
     process_child children[PROCESS_CHILDREN_MAX];
     start_well(cluster);
     assert_int_equal(process_children(cluster->processes[SEAT_OTHER].pid, children), DAEMONS);
     cluster_kill(cluster, SEAT_OTHER);
     cluster_wait(cluster, "the end of all daemons", are_gone, children);
     remove_socket_folder(cluster);
-    cluster_finish(cluster);
 }
 
 typedef struct replaced_child {
@@ -192,11 +188,10 @@ static bool is_replaced(test_cluster *cluster, void *user)
     return pid != 0 && pid != child->killed;
 }
 
-static void test_a_daemon_that_is_killed_is_started_again_and_the_run_completes(void **state)
+CLUSTER_TEST(a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc)
 {
     static const char *const names[] = {"learner", "replay-0", "actor-0", "evaluator"};
     enum { KILLS = sizeof(names) / sizeof(names[0]) };
-    test_cluster *cluster = *state;
     start_well(cluster);
     for (size_t i = 0; i < KILLS; i++) {
         replaced_child child = {.name = names[i]};
@@ -211,8 +206,6 @@ static void test_a_daemon_that_is_killed_is_started_again_and_the_run_completes(
     json_t *result = result_of(cluster);
     assert_int_equal(whole(result, "restarts"), KILLS);
     assert_true(whole(result, "env_steps") >= (json_int_t)env_steps);
-    json_decref(result);
-    cluster_finish(cluster);
 }
 
 /* What the shard found in its folder when it was started last; 0 for none. */
@@ -241,21 +234,18 @@ static bool has_steps_on_disk(const test_cluster *cluster)
     return aq_path_exists(path);
 }
 
-static void test_a_run_in_memory_leaves_no_steps_on_the_disk(void **state)
+CLUSTER_TEST(a_run_in_memory_leaves_no_steps_on_the_disk, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "replay.storage=memory");
     cluster_set(cluster, "limits.env_steps=5000");
     start_train(cluster, "gym:CartPole-v1", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
-    json_decref(result_of(cluster));
+    (void)result_of(cluster);
     assert_false(has_steps_on_disk(cluster));
-    cluster_finish(cluster);
 }
 
-static void test_a_run_that_was_interrupted_is_resumed(void **state)
+CLUSTER_TEST(a_run_that_was_interrupted_is_resumed, ipc)
 {
-    test_cluster *cluster = *state;
     start_well(cluster);
     daemon_process_signal(&cluster->processes[SEAT_OTHER], SIGINT);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
@@ -263,7 +253,6 @@ static void test_a_run_that_was_interrupted_is_resumed(void **state)
     assert_true(json_is_true(json_object_get(result, "interrupted")));
     json_int_t env_steps = whole(result, "env_steps");
     json_int_t learner_steps = whole(result, "learner_steps");
-    json_decref(result);
     assert_true(has_steps_on_disk(cluster));
     assert_int_equal(restored_steps(cluster), 0);
 
@@ -277,14 +266,11 @@ static void test_a_run_that_was_interrupted_is_resumed(void **state)
     assert_true(json_is_false(json_object_get(result, "interrupted")));
     assert_true(whole(result, "env_steps") >= env_steps);
     assert_true(whole(result, "learner_steps") >= learner_steps);
-    json_decref(result);
-    cluster_finish(cluster);
 }
 
 /* The learner ends before anybody could ask it anything. */
-static void test_a_run_that_has_ended_ends_again_at_once_when_resumed(void **state)
+CLUSTER_TEST(a_run_that_has_ended_ends_again_at_once_when_resumed, ipc)
 {
-    test_cluster *cluster = *state;
     cluster_set(cluster, "limits.env_steps=20000");
     start_train(cluster, "gym:CartPole-v1", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
@@ -292,7 +278,6 @@ static void test_a_run_that_has_ended_ends_again_at_once_when_resumed(void **sta
     json_int_t env_steps = whole(result, "env_steps");
     json_int_t learner_steps = whole(result, "learner_steps");
     assert_true(env_steps >= 20000);
-    json_decref(result);
 
     start_train(cluster, "--resume", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
@@ -300,21 +285,4 @@ static void test_a_run_that_has_ended_ends_again_at_once_when_resumed(void **sta
     /* Steps that were still under way at the end are in no checkpoint. */
     assert_in_range(whole(result, "env_steps"), 20000, env_steps);
     assert_int_equal(whole(result, "learner_steps"), learner_steps);
-    json_decref(result);
-    cluster_finish(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_one_command_trains_and_tells_how_it_went, ipc),
-        CLUSTER_TEST(test_whoever_kills_the_command_leaves_nothing_running, ipc),
-        CLUSTER_TEST(test_a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc),
-        CLUSTER_TEST(test_a_run_in_memory_leaves_no_steps_on_the_disk, ipc),
-        CLUSTER_TEST(test_a_run_that_was_interrupted_is_resumed, ipc),
-        CLUSTER_TEST(test_a_run_that_has_ended_ends_again_at_once_when_resumed, ipc),
-    };
-    int failed = cmocka_run_group_tests_name("train", tests, NULL, NULL);
-    aq_net_fini();
-    return failed;
 }

@@ -8,13 +8,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/daemon_process.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"

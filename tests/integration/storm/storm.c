@@ -8,13 +8,11 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pull.h"
@@ -30,28 +28,14 @@ static unsigned ipc_urls; /* given out by this process */
 const aq_net_limits storm_limits = {
     .message_bytes_max = STORM_MESSAGE_MAX, .reconnect_min_ms = 2, .reconnect_max_ms = 20};
 
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    uint64_t value = otherwise;
-
-    if (text != NULL && aq_parse_u64(text, &value) < 0) {
-        fail_msg("%s=%s is not a number", name, text);
-    }
-    return value;
-}
-
 unsigned storm_rounds(void)
 {
-    return (unsigned)setting("AQ_STORM", ROUNDS_DEFAULT);
+    return (unsigned)aq_test_number("AQ_STORM", ROUNDS_DEFAULT);
 }
 
 void storm_seed(aq_rng *rng)
 {
-    uint64_t seed = setting("AQ_SEED", aq_rng_system_seed());
-
-    print_message("AQ_SEED=%llu\n", (unsigned long long)seed);
-    aq_rng_init(rng, seed, 0);
+    aq_rng_init(rng, aq_test_seed(aq_rng_system_seed()), 0);
 }
 
 /* ---- addresses ----------------------------------------------------------------------------- */
@@ -63,18 +47,21 @@ static void ignore(void *user, aq_lease *message, const char *peer)
     (void)peer;
 }
 
+void storm_finish_loop(uv_loop_t *loop)
+{
+    assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(loop), 0);
+}
+
 /* True when one can listen there. */
 static bool is_free(const char *url)
 {
     aq_pull *pull = NULL;
     uv_loop_t loop;
-    int rc;
-
     assert_int_equal(uv_loop_init(&loop), 0);
-    rc = aq_pull_create(&loop, url, &storm_limits, ignore, NULL, &pull, NULL);
+    int rc = aq_pull_create(&loop, url, &storm_limits, ignore, NULL, &pull, NULL);
     aq_pull_close(pull);
-    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(uv_loop_close(&loop), 0);
+    storm_finish_loop(&loop);
     return rc == 0;
 }
 
@@ -87,7 +74,6 @@ static void ipc_url(unsigned number, char *ret_url)
 static void remove_ipc_names(void)
 {
     char url[AQ_URL_MAX];
-
     for (unsigned i = 0; i < ipc_urls; i++) {
         ipc_url(i, url);
         (void)unlink(url + strlen("ipc://"));
@@ -116,7 +102,6 @@ pid_t storm_start(const char *role, const char *url, const char *argument)
     char *arguments[] = {(char *)(uintptr_t) "storm", (char *)(uintptr_t)role,
                          (char *)(uintptr_t)url, (char *)(uintptr_t)argument, NULL};
     pid_t child;
-
     assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
     return child;
 }
@@ -124,7 +109,6 @@ pid_t storm_start(const char *role, const char *url, const char *argument)
 void storm_kill(pid_t child)
 {
     int status;
-
     assert_int_equal(kill(child, SIGKILL), 0);
     while (waitpid(child, &status, 0) < 0) {
         assert_int_equal(errno, EINTR);
@@ -134,14 +118,12 @@ void storm_kill(pid_t child)
 bool storm_has_ended(pid_t child)
 {
     int status;
-
     return waitpid(child, &status, WNOHANG) == child;
 }
 
 static void on_orphan_check(uv_timer_t *timer)
 {
     const pid_t *parent = timer->data;
-
     if (getppid() != *parent) {
         kill(getpid(), SIGKILL);
     }
@@ -151,7 +133,6 @@ void storm_child_loop(uv_loop_t *ret_loop)
 {
     static uv_timer_t timer;
     static pid_t parent;
-
     parent = getppid();
     if (uv_loop_init(ret_loop) != 0 || uv_timer_init(ret_loop, &timer) != 0) {
         kill(getpid(), SIGKILL);
@@ -176,7 +157,6 @@ static bool run(uv_loop_t *loop, storm_fn done, void *user, uint64_t time_ms)
 {
     int64_t end_ns = aq_clock_monotonic_ns() + (int64_t)time_ms * AQ_NS_PER_MS;
     uv_timer_t *timer = aq_alloc(1, sizeof(*timer));
-
     assert_non_null(timer);
     assert_int_equal(uv_timer_init(loop, timer), 0);
     assert_int_equal(uv_timer_start(timer, on_look_up, 0, LOOK_UP_MS), 0);

@@ -47,4 +47,7 @@ void storm_run_for(uv_loop_t *loop, uint64_t time_ms);
 /* In a child: a loop that ends the process when its parent is gone. */
 void storm_child_loop(uv_loop_t *ret_loop);
 
+/* Runs it until the last handle is closed. */
+void storm_finish_loop(uv_loop_t *loop);
+
 #endif

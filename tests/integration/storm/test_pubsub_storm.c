@@ -3,7 +3,6 @@
  * are killed while they are sent to.
  */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/buffer.h"
@@ -29,7 +28,6 @@ static void on_publish(uv_timer_t *timer)
 {
     static uint8_t bytes[MESSAGE_BYTES];
     publishing *p = timer->data;
-
     memcpy(bytes, &p->number, sizeof(p->number));
     if (aq_publisher_send(p->publisher, bytes, sizeof(bytes)) < 0) {
         uv_stop(timer->loop);
@@ -39,7 +37,6 @@ static void on_publish(uv_timer_t *timer)
 static int start_publishing(publishing *p, uv_loop_t *loop, const char *url)
 {
     int rc = aq_publisher_create(url, &storm_limits, &p->publisher, NULL);
-
     if (rc == 0) {
         rc = uv_timer_init(loop, &p->timer);
     }
@@ -51,7 +48,6 @@ static int publish(const char *url, const char *number)
 {
     publishing p;
     uv_loop_t loop;
-
     storm_child_loop(&loop);
     if (aq_parse_u64(number, &p.number) < 0 || start_publishing(&p, &loop, url) < 0) {
         return 1;
@@ -64,10 +60,8 @@ static int subscribe(const char *url)
     aq_subscriber *subscriber = NULL;
     pid_t parent = getppid();
     aq_buffer out;
-    int rc;
-
     aq_buffer_init(&out, STORM_MESSAGE_MAX);
-    rc = aq_subscriber_create(url, &storm_limits, &subscriber, NULL);
+    int rc = aq_subscriber_create(url, &storm_limits, &subscriber, NULL);
     while ((rc == 0 || rc == AQ_E_TIMEOUT) && getppid() == parent) {
         rc = aq_subscriber_receive(subscriber, 500, &out);
     }
@@ -83,11 +77,9 @@ static void receive_number(aq_subscriber *subscriber, const char *url, const cha
     int64_t end_ns = aq_clock_monotonic_ns() + PATIENCE_MS * AQ_NS_PER_MS;
     uint64_t received = 0;
     aq_buffer out;
-
     aq_buffer_init(&out, STORM_MESSAGE_MAX);
     while (received != number) {
         int rc = aq_subscriber_receive(subscriber, 100, &out);
-
         assert_true(rc == 0 || rc == AQ_E_TIMEOUT);
         assert_true(aq_clock_monotonic_ns() < end_ns);
         if (rc == 0) {
@@ -106,15 +98,12 @@ static void kill_publishers(const char *transport, unsigned rounds)
     aq_subscriber *subscriber = NULL;
     char url[AQ_URL_MAX], text[24];
     aq_rng rng;
-
     storm_seed(&rng);
     storm_url(&rng, transport, url);
     assert_int_equal(aq_subscriber_create(url, &storm_limits, &subscriber, NULL), 0);
     for (unsigned i = 1; i <= rounds; i++) {
-        pid_t publisher;
-
         snprintf(text, sizeof(text), "%u", i);
-        publisher = storm_start("publish", url, text);
+        pid_t publisher = storm_start("publish", url, text);
         for (uint64_t more = aq_rng_below(&rng, 5) + 1; more > 0; more--) {
             receive_number(subscriber, url, text, i, &publisher);
         }
@@ -142,7 +131,6 @@ static void kill_subscribers(const char *transport, unsigned rounds)
     aq_buffer out;
     aq_rng rng;
     int rc = AQ_E_TIMEOUT;
-
     storm_seed(&rng);
     storm_url(&rng, transport, url);
     assert_int_equal(uv_loop_init(&loop), 0);
@@ -152,7 +140,6 @@ static void kill_subscribers(const char *transport, unsigned rounds)
     }
     for (unsigned i = 0; i < rounds; i++) {
         size_t victim = aq_rng_below(&rng, SUBSCRIBERS);
-
         storm_run_for(&loop, 5 + aq_rng_below(&rng, 40));
         storm_kill(children[victim]);
         children[victim] = storm_start("subscribe", url, NULL);
@@ -170,8 +157,7 @@ static void kill_subscribers(const char *transport, unsigned rounds)
         storm_kill(children[i]);
     }
     uv_close((uv_handle_t *)&p.timer, NULL);
-    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(uv_loop_close(&loop), 0);
+    storm_finish_loop(&loop);
     aq_subscriber_destroy(witness);
     aq_publisher_close(p.publisher);
     assert_int_equal(aq_net_unclosed(), 0);
@@ -185,15 +171,13 @@ TEST(killed_subscribers_do_the_publisher_no_harm)
 
 int main(int argc, char **argv)
 {
-    int failed;
-
     if (argc == 4) {
         return publish(argv[2], argv[3]);
     }
     if (argc == 3) {
         return subscribe(argv[2]);
     }
-    failed = aq_test_run(NULL);
+    int failed = aq_test_run(NULL);
     aq_net_fini();
     return failed;
 }

@@ -2,9 +2,6 @@
  * The kill storm of remote calls: servers that are killed while a client has many calls in flight,
  * and clients that are killed while a server answers them.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
@@ -31,7 +28,6 @@ static void on_fetch(Actorq__V1__Policy_Service *policy,
 {
     static uint8_t bytes[REPLY_MAX];
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
-
     ((fetch_server *)policy)->carried_out++;
     if (request->format > sizeof(bytes)) {
         aq_rpc_fail(call, AQ_RPC_OUT_OF_RANGE, "at most %zu bytes", sizeof(bytes));
@@ -43,13 +39,11 @@ static void on_fetch(Actorq__V1__Policy_Service *policy,
 
 static int open_server(fetch_server *server, uv_loop_t *loop, const char *url)
 {
-    int rc;
-
     actorq__v1__policy__init(&server->policy, NULL);
     server->policy.fetch = on_fetch;
     server->carried_out = 0;
-    rc = aq_rpc_dispatcher_create(64, STORM_MESSAGE_MAX, 10 * STORM_MESSAGE_MAX,
-                                  &server->dispatcher);
+    int rc = aq_rpc_dispatcher_create(64, STORM_MESSAGE_MAX, 10 * STORM_MESSAGE_MAX,
+                                      &server->dispatcher);
     if (rc == 0) {
         rc = aq_rpc_dispatcher_add(server->dispatcher, &server->policy.base);
     }
@@ -64,7 +58,6 @@ static int serve(const char *url)
 {
     fetch_server server;
     uv_loop_t loop;
-
     storm_child_loop(&loop);
     return open_server(&server, &loop, url) < 0 ? 1 : uv_run(&loop, UV_RUN_DEFAULT);
 }
@@ -91,7 +84,6 @@ static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
 {
     fetch_call *call = user;
     fetch_client *client = call->client;
-
     client->in_flight--;
     client->answers++;
     client->failures += reply == NULL || reply->frame.len != call->asked;
@@ -105,7 +97,6 @@ static void fetch(fetch_client *client)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
     fetch_call *call = aq_alloc(1, sizeof(*call));
-
     if (call == NULL) {
         client->failures++;
         return;
@@ -120,7 +111,6 @@ static void fetch(fetch_client *client)
 static int open_client(fetch_client *client, uv_loop_t *loop, const char *url)
 {
     int rc = aq_rpc_client_create(loop, url, &storm_limits, IN_FLIGHT, &client->client, NULL);
-
     if (rc < 0) {
         return rc;
     }
@@ -138,7 +128,6 @@ static int call(const char *url)
 {
     fetch_client client;
     uv_loop_t loop;
-
     storm_child_loop(&loop);
     aq_rng_init(&client.rng, aq_rng_system_seed(), 0);
     return open_client(&client, &loop, url) < 0 ? 1 : uv_run(&loop, UV_RUN_DEFAULT);
@@ -157,7 +146,6 @@ typedef struct caller {
 static bool is_answered(void *user)
 {
     caller *c = user;
-
     if (storm_has_ended(c->server)) { /* it could not listen yet */
         c->server = storm_start("serve", c->url, NULL);
     }
@@ -172,7 +160,6 @@ static bool is_idle(void *user)
 static void kill_servers(const char *transport, unsigned rounds)
 {
     caller c;
-
     memset(&c, 0, sizeof(c));
     storm_seed(&c.client.rng);
     storm_url(&c.client.rng, transport, c.url);
@@ -190,18 +177,13 @@ static void kill_servers(const char *transport, unsigned rounds)
     assert_int_equal(c.client.failures, 0); /* all that was asked was answered, and rightly */
     storm_kill(c.server);
     aq_rpc_client_close(c.client.client);
-    assert_int_equal(uv_run(&c.loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(uv_loop_close(&c.loop), 0);
+    storm_finish_loop(&c.loop);
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-TEST(killed_servers_over_tcp_lose_no_call)
+TEST(killed_servers_lose_no_call)
 {
     kill_servers("tcp", storm_rounds() / 4);
-}
-
-TEST(killed_servers_over_ipc_lose_no_call)
-{
     kill_servers("ipc", storm_rounds() / 4);
 }
 
@@ -220,7 +202,6 @@ typedef struct answerer {
 static bool is_carried_out(void *user)
 {
     const answerer *a = user;
-
     return a->server.carried_out >= a->goal && a->client.answers >= a->answers_goal;
 }
 
@@ -228,7 +209,6 @@ static void kill_clients(const char *transport, unsigned rounds)
 {
     char url[AQ_URL_MAX];
     answerer a;
-
     memset(&a, 0, sizeof(a));
     storm_seed(&a.rng);
     a.client.rng = a.rng;
@@ -240,7 +220,6 @@ static void kill_clients(const char *transport, unsigned rounds)
     }
     for (unsigned i = 0; i < rounds; i++) {
         size_t victim = aq_rng_below(&a.rng, CLIENTS);
-
         a.goal = a.server.carried_out + 1 + (unsigned)aq_rng_below(&a.rng, 200);
         storm_run_until(&a.loop, is_carried_out, &a);
         storm_kill(a.clients[victim]);
@@ -257,29 +236,22 @@ static void kill_clients(const char *transport, unsigned rounds)
     aq_rpc_client_close(a.client.client);
     aq_rpc_server_close(a.server.server);
     aq_rpc_dispatcher_destroy(a.server.dispatcher);
-    assert_int_equal(uv_run(&a.loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(uv_loop_close(&a.loop), 0);
+    storm_finish_loop(&a.loop);
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-TEST(killed_clients_over_tcp_do_the_server_no_harm)
+TEST(killed_clients_do_the_server_no_harm)
 {
     kill_clients("tcp", storm_rounds() / 4);
-}
-
-TEST(killed_clients_over_ipc_do_the_server_no_harm)
-{
     kill_clients("ipc", storm_rounds() / 4);
 }
 
 int main(int argc, char **argv)
 {
-    int failed;
-
     if (argc == 3) {
         return strcmp(argv[1], "serve") == 0 ? serve(argv[2]) : call(argv[2]);
     }
-    failed = aq_test_run(NULL);
+    int failed = aq_test_run(NULL);
     aq_net_fini();
     return failed;
 }
