@@ -2,11 +2,8 @@
  * Policies, checkpoints and run folders for the tests of the command-line tool.
  */
 #include <dirent.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
@@ -16,7 +13,6 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
-#include "envs/env_open.h"
 #include "quantizer/quantize/quantize.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
@@ -74,14 +70,6 @@ const char *cli_path(void **state, const char *name)
     return path;
 }
 
-void cli_assert_in(const char *text, const char *words)
-{
-    assert_non_null(text);
-    if (!strstr(text, words)) {
-        fail_msg("'%s' is not in:\n%s", words, text);
-    }
-}
-
 /* ---- pages ---------------------------------------------------------------------------------- */
 
 static const char anything[] = "…";
@@ -137,6 +125,26 @@ const char *cli_print_end(void)
 {
     assert_int_equal(fclose(printing), 0);
     return printed;
+}
+
+TEST_ENDING(end_json, json_decref);
+
+json_t *cli_json(json_t *json)
+{
+    assert_non_null(json);
+    at_end(end_json, json);
+    return json;
+}
+
+TEST_ENDING(end_env, aq_env_unref);
+
+aq_env *cli_env(const char *name)
+{
+    aq_env *env = NULL;
+    aq_error error = {0};
+    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    at_end(end_env, env);
+    return env;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -211,7 +219,7 @@ static void make_parameters(const aq_net_spec *spec, uint64_t seed, aq_params *r
     aq_params_randomize(spec, ret_params, &rng);
 }
 
-aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
+aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
 {
     aq_schema schema;
     aq_net_spec spec;
@@ -229,10 +237,9 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
         .schema = &schema,
         .head = AQ_HEAD_ARGMAX,
     };
-    if (aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot,
-                    &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta,
+                                &snapshot, &error),
+                    &error);
     if (format == AQ_FORMAT_INT8_CHANNEL) {
         snapshot->quant_error = (aq_quant_error){
             .rows = 256, .action_disagreement = 0.0078125f, .output_rms = 0.25f, .output_max = 1};
@@ -241,13 +248,20 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
     return snapshot;
 }
 
+TEST_ENDING(end_snapshot, aq_snapshot_unref);
+
+aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
+{
+    aq_snapshot *snapshot = cli_make_policy(format, seed);
+    at_end(end_snapshot, snapshot);
+    return snapshot;
+}
+
 void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
 {
     aq_error error = {0};
-    aq_snapshot *snapshot = cli_policy(format, seed);
-    if (aq_policy_file_write(path, snapshot, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    aq_snapshot *snapshot = cli_make_policy(format, seed);
+    assert_succeeds(aq_policy_file_write(path, snapshot, &error), &error);
     aq_snapshot_unref(snapshot);
 }
 
@@ -282,7 +296,7 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     assert_non_null(zeros);
     kept_arrays(params.count, (float *const[4]){params.block, params.block, params.block, zeros},
                 &step, &checkpoint.arrays);
-    checkpoint.best_policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
+    checkpoint.best_policy = cli_make_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_buffer_init(&frame, FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);
     cli_write(path, frame.data, frame.size);

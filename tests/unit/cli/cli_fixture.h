@@ -5,12 +5,14 @@
 #ifndef AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
 #define AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "common/policy/snapshot.h"
+#include "envs/env_open.h"
 
 enum { CLI_PATH_MAX = 512 };
 
@@ -20,9 +22,6 @@ int cli_fixture_teardown(void **state);
 
 /* `name` in the folder. The text stays valid until the third call after this one. */
 const char *cli_path(void **state, const char *name);
-
-/* Asserts that the text has these words in it. */
-void cli_assert_in(const char *text, const char *words);
 
 /* Asserts that the text is that of tests/golden/pages/NAME, in which "…" stands for anything. With
  * AQ_WRITE_GOLDEN=1 in the environment, another text is written there instead. */
@@ -37,6 +36,12 @@ const char *cli_print_end(void);
 
 /* A test in a folder of its own. */
 #define TEST_IN_FOLDER(name) TEST_WITH(name, cli_fixture_setup, cli_fixture_teardown)
+
+/* It is the test's, and there. */
+json_t *cli_json(json_t *json);
+
+/* The environment, of the test. */
+aq_env *cli_env(const char *name);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
@@ -58,7 +63,8 @@ void cli_truncate(const char *path, size_t size);
 #define CLI_RUN_ID UINT64_C(0x1122334455667788)
 
 /* Version 31, learner step 3100, of a network 4-16r-8t-2 for CartPole with random parameters from
- * `seed`. int8 carries a measured error. */
+ * `seed`. int8 carries a measured error. The second is the test's. */
+aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed);
 aq_snapshot *cli_policy(uint32_t format, uint64_t seed);
 void cli_write_policy(const char *path, uint32_t format, uint64_t seed);
 

@@ -3,8 +3,6 @@
  */
 #include "tests/unit/cli/gif_reader.h"
 
-#include <string.h>
-
 #include "tests/support/test.h"
 
 enum { CODES_MAX = 4096, NONE = 0xffff };

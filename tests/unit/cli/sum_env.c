@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_physics.h"

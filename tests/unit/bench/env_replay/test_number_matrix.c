@@ -30,7 +30,7 @@ static void refuse(const char *text, int code, const char *words)
     json_t *value = parse(text);
     assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &error), code);
     assert_int_equal(matrix.rows, 77);
-    cli_assert_in(error.text, words);
+    assert_says(error.text, words);
     json_decref(value);
 }
 
@@ -76,7 +76,7 @@ TEST(what_is_no_matrix_is_refused_by_name_and_row)
     aq_error error = {0};
     assert_int_equal(aq_number_matrix_read(NULL, "x", &matrix, &error), AQ_E_CORRUPT);
     assert_int_equal(aq_number_row_read(NULL, "x", &matrix, &error), AQ_E_CORRUPT);
-    cli_assert_in(error.text, "'x' is missing");
+    assert_says(error.text, "'x' is missing");
 }
 
 TEST(one_row_is_an_array_or_a_number)

@@ -63,7 +63,7 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, options);
     assert_int_equal(aq_playback(env, recording, false, &report, &error), code);
-    cli_assert_in(error.text, words);
+    assert_says(error.text, words);
     assert_int_equal(report.steps, 77);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
@@ -270,7 +270,7 @@ TEST(probes_compare_the_state_as_it_was_put_in)
     aq_recording *recording = probe(state, "\"qpos\": [1]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
     assert_int_equal(aq_playback(env, recording, false, &report, &error), AQ_E_INVALID);
-    cli_assert_in(error.text, "probe 0: the recording has no 'state'");
+    assert_says(error.text, "probe 0: the recording has no 'state'");
     recording->series[0].name = "state";
     assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
     assert_int_equal(report.steps, 1);

@@ -33,7 +33,7 @@ static void refuse(void **state, const char *text, int code, const char *words)
     cli_write_text(path, text);
     assert_int_equal(aq_recording_read(path, &recording, &error), code);
     assert_null(recording);
-    cli_assert_in(error.text, words);
+    assert_says(error.text, words);
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */

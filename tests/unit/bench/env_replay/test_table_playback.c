@@ -113,11 +113,11 @@ TEST(another_shape_is_refused)
     assert_int_equal(play(state, &sum_env_table, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}",
                           &report, &error),
                      AQ_E_SCHEMA);
-    cli_assert_in(error.text, "the recording has 1 states and 1 actions");
+    assert_says(error.text, "the recording has 1 states and 1 actions");
     assert_int_equal(
         play(state, &sum_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &error),
         AQ_E_UNSUPPORTED);
-    cli_assert_in(error.text, "sum:Plain is no table");
+    assert_says(error.text, "sum:Plain is no table");
 }
 
 TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

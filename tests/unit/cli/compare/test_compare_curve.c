@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_energy.h"
@@ -22,34 +21,35 @@ static const char whole[] =
     "\"learner_steps\":50,\"broadcast_bytes\":700,\"time\":{\"actors\":{\"env_steps\":900,"
     "\"inference_s\":1.25,\"waiting_s\":0.5},\"learner\":{\"training_s\":3.5},\"replay\":null}}\n";
 
-static aq_compare_curve read_text(void **state, const char *text)
+static aq_compare_curve curve; /* of the test */
+
+TEST_ENDING(end_curve, aq_compare_curve_fini);
+
+static void read_text(void **state, const char *text)
 {
-    aq_compare_curve curve;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, text);
     assert_int_equal(aq_compare_curve_read(path, &curve, NULL), 0);
-    return curve;
+    at_end(end_curve, &curve);
 }
 
 TEST_IN_FOLDER(evaluations_become_points)
 {
-    aq_compare_curve curve = read_text(state, whole);
+    read_text(state, whole);
     assert_int_equal(curve.count, 3);
     assert_true(curve.points[1].wall_s == 2.0 && curve.points[1].env_steps == 950);
     assert_true(curve.points[2].value == 40.0);
-    aq_compare_curve_fini(&curve);
 }
 
 TEST_IN_FOLDER(the_end_tells_the_totals)
 {
-    aq_compare_curve curve = read_text(state, whole);
+    read_text(state, whole);
     assert_string_equal(curve.end, "budget");
     assert_true(curve.wall_s == 4.0);
     assert_int_equal(curve.env_steps, 1000);
     assert_int_equal(curve.learner_steps, 50);
     assert_int_equal(curve.broadcast_bytes, 700);
     assert_true(curve.staleness == 3.0);
-    aq_compare_curve_fini(&curve);
 }
 
 /* What fuzzing found: one such line was the end of the whole file. */
@@ -58,26 +58,24 @@ TEST_IN_FOLDER(an_end_in_no_state_of_ours_is_passed_over)
     char text[sizeof(whole) + 200];
     snprintf(text, sizeof(text), "%s%s", whole,
              "{\"event\":\"end\",\"wall_s\":9.0,\"state\":\"a state of nobody's\"}\n");
-    aq_compare_curve curve = read_text(state, text);
+    read_text(state, text);
     assert_string_equal(curve.end, "budget");
     assert_true(curve.wall_s == 4.0);
-    aq_compare_curve_fini(&curve);
 }
 
 TEST_IN_FOLDER(times_that_were_not_told_are_not_known)
 {
-    aq_compare_curve curve = read_text(state, whole);
+    read_text(state, whole);
     assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 1.25);
     assert_true(curve.states[AQ_TIME_LEARNER_TRAINING] == 3.5);
     assert_true(curve.actor_steps == 900);
     assert_true(isnan(curve.states[AQ_TIME_ACTOR_ENVIRONMENT]));
     assert_true(isnan(curve.states[AQ_TIME_REPLAY_SAMPLING]));
-    aq_compare_curve_fini(&curve);
 }
 
 TEST_IN_FOLDER(the_final_return_is_the_mean_of_the_last_tenth)
 {
-    aq_compare_curve curve = read_text(state, whole);
+    read_text(state, whole);
     assert_true(aq_compare_curve_final(&curve) == 30.0);
     aq_compare_curve_fini(&curve);
     assert_true(isnan(aq_compare_curve_final(&curve)));
@@ -85,30 +83,26 @@ TEST_IN_FOLDER(the_final_return_is_the_mean_of_the_last_tenth)
 
 TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
 {
-    aq_compare_curve curve = read_text(
-        state, "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":1,\"return_mean\":1}\n"
-               "{\"event\":\"evaluation\",\"wall_s\":3.0,\"env_steps\":3,\"return_mean\":3}\n"
-               "{\"event\":\"end\",\"wall_s\":3.5,\"state\":\"stopped\",\"env_steps\":3}\n"
-               "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":2,\"return_mean\":2}\n"
-               "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":2}\n");
+    read_text(state, "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":1,\"return_mean\":1}\n"
+                     "{\"event\":\"evaluation\",\"wall_s\":3.0,\"env_steps\":3,\"return_mean\":3}\n"
+                     "{\"event\":\"end\",\"wall_s\":3.5,\"state\":\"stopped\",\"env_steps\":3}\n"
+                     "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":2,\"return_mean\":2}\n"
+                     "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":2}\n");
     assert_int_equal(curve.count, 2);
     assert_true(curve.points[1].value == 2.0);
     assert_string_equal(curve.end, "");
     assert_true(curve.wall_s == 2.5);
-    aq_compare_curve_fini(&curve);
 }
 
 TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 {
     aq_error error;
-    aq_compare_curve curve;
     assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &error), AQ_E_NOT_FOUND,
                    &error, "can't open");
 }
 
 TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
 {
-    aq_compare_curve curve;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, whole);
     int rc = AQ_E_NOMEM;

@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/compare/compare_plan.h"
 #include "cli/compare/compare_preset.h"

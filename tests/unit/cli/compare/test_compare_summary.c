@@ -4,11 +4,9 @@
  * fp32 takes twice as long as int8 for the same returns. Of int4 two seeds diverged, and int3 is
  * something that nobody can build.
  */
-#include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli/compare/compare_figures.h"
 #include "cli/compare/compare_report.h"
@@ -93,123 +91,122 @@ static int setup(void **state)
     return rc;
 }
 
-static aq_compare_summary summarize(double task_threshold)
+static void end_summary(void *summary)
 {
-    aq_compare_summary summary;
-    assert_int_equal(aq_compare_summary_make(&plan, task_threshold, &summary, NULL), 0);
+    aq_compare_summary_fini(summary);
+    free(summary);
+}
+
+static const aq_compare_summary *summarize(double task_threshold)
+{
+    aq_compare_summary *summary = malloc(sizeof(*summary));
+    assert_non_null(summary);
+    assert_int_equal(aq_compare_summary_make(&plan, task_threshold, summary, NULL), 0);
+    at_end(end_summary, summary);
     return summary;
 }
 
-TEST_WITH(returns_are_means_over_seeds_with_their_interval, setup, cli_fixture_teardown)
+#define TEST_OF_RUNS(name) TEST_WITH(name, setup, cli_fixture_teardown)
+
+TEST_OF_RUNS(returns_are_means_over_seeds_with_their_interval)
 {
-    aq_compare_summary summary = summarize(200);
-    const aq_compare_row *row = &summary.rows[0];
+    const aq_compare_summary *summary = summarize(200);
+    const aq_compare_row *row = &summary->rows[0];
     assert_int_equal(row->finished, SEEDS);
     /* Evaluations 35 to 39 are in the last tenth; seeds add 1, 2 and 0. */
     assert_near(row->last.mean, 371.0, ROUNDING);
     assert_near(row->last.ci95, 4.302652729696142 * 1.0 / sqrt(3.0), ROUNDING);
     assert_true(row->fresh.mean == 400 && row->fresh.ci95 == 0);
-    aq_compare_summary_fini(&summary);
 }
 
-TEST_WITH(times_to_the_threshold_are_by_both_rules, setup, cli_fixture_teardown)
+TEST_OF_RUNS(times_to_the_threshold_are_by_both_rules)
 {
-    aq_compare_summary summary = summarize(200);
+    const aq_compare_summary *summary = summarize(200);
     /* 200 is reached by evaluation 20; the mean of ten, 45 behind, by 24.5 and later. */
-    assert_near(summary.rows[0].first.time_s, 21 * 0.5, ROUNDING);
-    assert_near(summary.rows[1].first.time_s, 21 * 0.25, ROUNDING);
-    assert_near(summary.rows[1].first.speedup, 2, ROUNDING);
-    assert_near(summary.rows[1].running.time_s, 26 * 0.25, ROUNDING);
-    assert_near(summary.rows[1].running.speedup, 2, ROUNDING);
-    aq_compare_summary_fini(&summary);
+    assert_near(summary->rows[0].first.time_s, 21 * 0.5, ROUNDING);
+    assert_near(summary->rows[1].first.time_s, 21 * 0.25, ROUNDING);
+    assert_near(summary->rows[1].first.speedup, 2, ROUNDING);
+    assert_near(summary->rows[1].running.time_s, 26 * 0.25, ROUNDING);
+    assert_near(summary->rows[1].running.speedup, 2, ROUNDING);
 }
 
-TEST_WITH(a_threshold_that_some_seeds_reach_has_no_mean_time, setup, cli_fixture_teardown)
+TEST_OF_RUNS(a_threshold_that_some_seeds_reach_has_no_mean_time)
 {
     char text[64];
-    aq_compare_summary summary = summarize(391); /* of seeds 1 and 2 */
-    const aq_compare_row *row = &summary.rows[0];
+    const aq_compare_summary *summary = summarize(391); /* of seeds 1 and 2 */
+    const aq_compare_row *row = &summary->rows[0];
     assert_int_equal(row->first.reached, 2);
-    assert_true(isnan(row->first.time_s) && isnan(summary.rows[1].first.speedup));
+    assert_true(isnan(row->first.time_s) && isnan(summary->rows[1].first.speedup));
     assert_string_equal(aq_compare_crossing_text(row, &row->first, text, sizeof(text)),
                         "not reached (2 of 3)");
     assert_string_equal(aq_compare_crossing_text(row, &row->running, text, sizeof(text)),
                         "not reached");
-    aq_compare_summary_fini(&summary);
 }
 
-TEST_WITH(ratios_are_to_fp32, setup, cli_fixture_teardown)
+TEST_OF_RUNS(ratios_are_to_fp32)
 {
-    aq_compare_summary summary = summarize(200);
-    const aq_compare_row *row = &summary.rows[1];
-    assert_int_equal(summary.baseline, 0);
+    const aq_compare_summary *summary = summarize(200);
+    const aq_compare_row *row = &summary->rows[1];
+    assert_int_equal(summary->baseline, 0);
     assert_near(row->throughput_ratio, 2, ROUNDING);
     assert_near(row->broadcast_ratio, 2, ROUNDING);
     assert_near(row->energy_ratio, 2, ROUNDING);
     /* Inference 4 s and 2 s, and 2 s of other things beside waiting. */
     assert_near(row->actor_steps_per_s, 4000.0 / 4, ROUNDING);
     assert_near(row->actor_ratio, 1.5, ROUNDING);
-    aq_compare_summary_fini(&summary);
 }
 
-TEST_WITH(sources_of_energy_are_never_mixed, setup, cli_fixture_teardown)
+TEST_OF_RUNS(sources_of_energy_are_never_mixed)
 {
-    aq_compare_summary summary = summarize(200);
-    assert_string_equal(summary.rows[2].energy_source, "rapl");
-    assert_true(isnan(summary.rows[2].energy_ratio));
-    aq_compare_summary_fini(&summary);
+    const aq_compare_summary *summary = summarize(200);
+    assert_string_equal(summary->rows[2].energy_source, "rapl");
+    assert_true(isnan(summary->rows[2].energy_ratio));
     write_run(cli_path(state, "int8-s2"), 2, 0.25, "finished", "rapl");
     summary = summarize(200);
-    assert_null(summary.rows[1].energy_source);
-    assert_true(isnan(summary.rows[1].energy_j));
-    aq_compare_summary_fini(&summary);
+    assert_null(summary->rows[1].energy_source);
+    assert_true(isnan(summary->rows[1].energy_j));
 }
 
-TEST_WITH(runs_that_did_not_finish_are_left_out_and_said, setup, cli_fixture_teardown)
+TEST_OF_RUNS(runs_that_did_not_finish_are_left_out_and_said)
 {
     char text[512];
-    aq_compare_summary summary = summarize(200);
-    assert_int_equal(summary.rows[2].finished, 1);
-    assert_string_equal(aq_compare_row_state(&summary, &summary.rows[2], text, sizeof(text)),
+    const aq_compare_summary *summary = summarize(200);
+    assert_int_equal(summary->rows[2].finished, 1);
+    assert_string_equal(aq_compare_row_state(summary, &summary->rows[2], text, sizeof(text)),
                         "1 of 3 finished; diverged: because <of> this");
-    assert_true(isnan(summary.rows[2].last.ci95));
-    assert_int_equal(summary.rows[3].finished, 0);
-    assert_string_equal(aq_compare_row_state(&summary, &summary.rows[3], text, sizeof(text)),
+    assert_true(isnan(summary->rows[2].last.ci95));
+    assert_int_equal(summary->rows[3].finished, 0);
+    assert_string_equal(aq_compare_row_state(summary, &summary->rows[3], text, sizeof(text)),
                         "0 of 3 finished; cannot be built: because <of> this");
-    assert_true(isnan(summary.rows[3].wall_s));
-    aq_compare_summary_fini(&summary);
+    assert_true(isnan(summary->rows[3].wall_s));
 }
 
-TEST_WITH(the_threshold_is_given_or_the_tasks_or_what_was_reached, setup, cli_fixture_teardown)
+TEST_OF_RUNS(the_threshold_is_given_or_the_tasks_or_what_was_reached)
 {
-    aq_compare_summary summary = summarize(200);
-    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_TASK);
-    aq_compare_summary_fini(&summary);
+    const aq_compare_summary *summary = summarize(200);
+    assert_int_equal(summary->threshold_source, AQ_THRESHOLD_TASK);
     summary = summarize((double)NAN);
-    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_REACHED);
-    assert_near(summary.threshold, 1 + 0.95 * (371 - 1), ROUNDING);
-    aq_compare_summary_fini(&summary);
+    assert_int_equal(summary->threshold_source, AQ_THRESHOLD_REACHED);
+    assert_near(summary->threshold, 1 + 0.95 * (371 - 1), ROUNDING);
     plan.threshold = 77;
     summary = summarize(200);
-    assert_true(summary.threshold == 77);
-    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_GIVEN);
-    aq_compare_summary_fini(&summary);
+    assert_true(summary->threshold == 77);
+    assert_int_equal(summary->threshold_source, AQ_THRESHOLD_GIVEN);
 }
 
-TEST_WITH(a_band_is_the_mean_of_the_seeds_curves, setup, cli_fixture_teardown)
+TEST_OF_RUNS(a_band_is_the_mean_of_the_seeds_curves)
 {
     size_t count;
     aq_plot_point points[3];
-    aq_compare_summary summary = summarize(200);
-    assert_int_equal(aq_compare_band(&summary, 0, true, points, 3, &count), 0);
+    const aq_compare_summary *summary = summarize(200);
+    assert_int_equal(aq_compare_band(summary, 0, true, points, 3, &count), 0);
     assert_int_equal(count, 3);
     assert_true(points[0].x == 100 && points[2].x == 4000);
     assert_near(points[0].y, 1, ROUNDING);        /* the first evaluations: 1, 2 and 0 */
     assert_near(points[2].y, 390 - 44, ROUNDING); /* the mean of the last ten, 1 more */
     assert_near(points[2].high - points[2].y, 4.302652729696142 / sqrt(3.0), ROUNDING);
-    assert_int_equal(aq_compare_band(&summary, 3, true, points, 3, &count), 0);
+    assert_int_equal(aq_compare_band(summary, 3, true, points, 3, &count), 0);
     assert_int_equal(count, 0);
-    aq_compare_summary_fini(&summary);
 }
 
 static char file[FILE_MAX];
@@ -221,7 +218,7 @@ static const char *read_file(void **state, const char *name)
     return file;
 }
 
-TEST_WITH(the_report_holds_everything, setup, cli_fixture_teardown)
+TEST_OF_RUNS(the_report_holds_everything)
 {
     static const char *const words[] = {"<!DOCTYPE html>",
                                         "prefers-color-scheme:dark",
@@ -239,37 +236,35 @@ TEST_WITH(the_report_holds_everything, setup, cli_fixture_teardown)
                                         "learner:",
                                         "2.00\u00d7",
                                         "95 % intervals"};
-    aq_compare_summary summary = summarize(200);
-    assert_int_equal(aq_compare_report_write(&summary, NULL), 0);
+    const aq_compare_summary *summary = summarize(200);
+    assert_int_equal(aq_compare_report_write(summary, NULL), 0);
     const char *page = read_file(state, "report.html");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        cli_assert_in(page, words[i]);
+        assert_says(page, words[i]);
     }
     /* It needs nothing from elsewhere. */
     assert_null(strstr(page, "<script"));
     assert_null(strstr(page, "<link"));
     assert_null(strstr(page, "src="));
-    cli_assert_in(read_file(state, "energy.svg"), "<svg");
+    assert_says(read_file(state, "energy.svg"), "<svg");
     cli_assert_page("compare.csv", read_file(state, "compare.csv"));
     (void)read_file(state, "compare.json");
     cli_assert_page("compare.json", strcat(file, "\n"));
-    cli_assert_in(read_file(state, "curves.csv"), "\nint8,2,0.250000,100,2\n");
-    aq_compare_summary_fini(&summary);
+    assert_says(read_file(state, "curves.csv"), "\nint8,2,0.250000,100,2\n");
 }
 
-TEST_WITH(words_come_from_the_figures, setup, cli_fixture_teardown)
+TEST_OF_RUNS(words_come_from_the_figures)
 {
-    aq_compare_summary summary = summarize(200);
+    const aq_compare_summary *summary = summarize(200);
     aq_long_text words;
     aq_long_text_init(&words, 1 << 16);
-    aq_compare_words(&summary, &words);
+    aq_compare_words(summary, &words);
     aq_long_text_add(&words, "%c", '\0');
     cli_assert_page("compare_words.html", (const char *)words.bytes.data);
     aq_long_text_fini(&words);
-    aq_compare_summary_fini(&summary);
 }
 
-TEST_WITH(no_memory_is_said_and_nothing_is_lost, setup, cli_fixture_teardown)
+TEST_OF_RUNS(no_memory_is_said_and_nothing_is_lost)
 {
     aq_compare_summary summary;
     int rc = AQ_E_NOMEM;

@@ -2,7 +2,6 @@
  * A call is answered, refused or given up in time, and each is told from the others.
  */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/operate/rpc_catalog.h"
@@ -14,17 +13,8 @@
 
 enum { PATIENT_MS = 10000, SHORT_MS = 150 };
 
-static int daemon_setup(void **state)
-{
-    *state = fake_daemon_start("tcp://127.0.0.1:0");
-    return 0;
-}
-
-static int daemon_teardown(void **state)
-{
-    fake_daemon_stop(*state);
-    return 0;
-}
+#define TEST_OF_DAEMON(name)                                                                       \
+    TEST_OF(name, fake_daemon *daemon, fake_daemon_start("tcp://127.0.0.1:0"), fake_daemon_stop)
 
 /* What a call came to. */
 typedef struct outcome {
@@ -55,11 +45,11 @@ static outcome call_once(const char *url, const char *name, const ProtobufCMessa
     return result;
 }
 
-TEST_WITH(an_answer_outlives_its_caller, daemon_setup, daemon_teardown)
+TEST_OF_DAEMON(an_answer_outlives_its_caller)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     outcome result =
-        call_once(fake_daemon_url(*state), "Operations/Status", &request.base, PATIENT_MS);
+        call_once(fake_daemon_url(daemon), "Operations/Status", &request.base, PATIENT_MS);
     assert_int_equal(result.rc, 0);
     const Actorq__V1__StatusReply *reply = (const Actorq__V1__StatusReply *)result.reply;
     assert_string_equal(reply->task, "gym:CartPole-v1");
@@ -68,46 +58,46 @@ TEST_WITH(an_answer_outlives_its_caller, daemon_setup, daemon_teardown)
     protobuf_c_message_free_unpacked(result.reply, NULL);
 }
 
-TEST_WITH(one_connection_serves_many_calls, daemon_setup, daemon_teardown)
+TEST_OF_DAEMON(one_connection_serves_many_calls)
 {
     aq_caller *caller = NULL;
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    assert_int_equal(aq_caller_open(fake_daemon_url(*state), &caller, NULL), 0);
+    assert_int_equal(aq_caller_open(fake_daemon_url(daemon), &caller, NULL), 0);
     for (int i = 0; i < 20; i++) {
         outcome result = call(caller, "Operations/Status", &request.base, PATIENT_MS);
         assert_int_equal(result.rc, 0);
         protobuf_c_message_free_unpacked(result.reply, NULL);
     }
     aq_caller_close(caller);
-    fake_daemon_wait_asked(*state, 20);
+    fake_daemon_wait_asked(daemon, 20);
 }
 
-TEST_WITH(an_error_is_the_daemons_words_made_plain, daemon_setup, daemon_teardown)
+TEST_OF_DAEMON(an_error_is_the_daemons_words_made_plain)
 {
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     outcome result =
-        call_once(fake_daemon_url(*state), "Operations/Checkpoint", &request.base, PATIENT_MS);
+        call_once(fake_daemon_url(daemon), "Operations/Checkpoint", &request.base, PATIENT_MS);
     assert_int_equal(result.rc, AQ_E_PEER);
     assert_int_equal(result.status.code, AQ_RPC_UNIMPLEMENTED);
     assert_string_equal(result.status.message, "nothing to keep?[2J");
-    assert_says(result.error.text, fake_daemon_url(*state));
+    assert_says(result.error.text, fake_daemon_url(daemon));
     assert_says(result.error.text, "UNIMPLEMENTED: nothing to keep");
 }
 
-TEST_WITH(a_method_that_the_daemon_has_not_is_unimplemented, daemon_setup, daemon_teardown)
+TEST_OF_DAEMON(a_method_that_the_daemon_has_not_is_unimplemented)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-    outcome result = call_once(fake_daemon_url(*state), "Policy/Fetch", &request.base, PATIENT_MS);
+    outcome result = call_once(fake_daemon_url(daemon), "Policy/Fetch", &request.base, PATIENT_MS);
     assert_int_equal(result.rc, AQ_E_PEER);
     assert_int_equal(result.status.code, AQ_RPC_UNIMPLEMENTED);
 }
 
-TEST_WITH(a_daemon_that_holds_its_answer_back_exceeds_the_deadline, daemon_setup, daemon_teardown)
+TEST_OF_DAEMON(a_daemon_that_holds_its_answer_back_exceeds_the_deadline)
 {
     char reason[] = "hold";
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     request.reason = reason;
-    outcome result = call_once(fake_daemon_url(*state), "Operations/Stop", &request.base, SHORT_MS);
+    outcome result = call_once(fake_daemon_url(daemon), "Operations/Stop", &request.base, SHORT_MS);
     assert_int_equal(result.rc, AQ_E_PEER);
     assert_int_equal(result.status.code, AQ_RPC_DEADLINE_EXCEEDED);
 }
@@ -152,10 +142,8 @@ TEST(a_bad_url_is_refused)
 
 TEST(without_memory_nothing_is_opened)
 {
-    int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc) {
-        aq_caller *caller = NULL;
-        rc = aq_caller_open("ipc:///nonexistent/actorq.sock", &caller, NULL);
-        aq_caller_close(caller);
-    }
+    aq_caller *caller;
+    assert_made_despite_failures(caller,
+                                 aq_caller_open("ipc:///nonexistent/actorq.sock", &caller, NULL));
+    aq_caller_close(caller);
 }

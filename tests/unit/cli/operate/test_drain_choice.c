@@ -1,8 +1,6 @@
 /*
  * Whom a name on the command line means, and what is said when it means nobody.
  */
-#include <string.h>
-
 #include "cli/operate/drain_choice.h"
 #include "tests/support/test.h"
 
@@ -53,8 +51,7 @@ static void expect_refusal(const char *name, int code, const char *word)
 {
     aq_drain_choice choice;
     aq_error error = {0};
-    assert_int_equal(aq_drain_choice_make(&choice, name, &run, &error), code);
-    assert_says(error.text, word);
+    assert_refused(aq_drain_choice_make(&choice, name, &run, &error), code, &error, word);
     aq_drain_choice_fini(&choice);
 }
 

@@ -1,8 +1,6 @@
 /*
  * A live run is found by its URL or its folder, and everything else is answered in words.
  */
-#include <string.h>
-
 #include "cli/operate/live_endpoint.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -19,8 +17,7 @@ static void refuse(const char *text, int code, const char *words)
 {
     char url[AQ_URL_MAX] = "untouched";
     aq_error error = {0};
-    assert_int_equal(aq_live_endpoint_url(text, url, &error), code);
-    cli_assert_in(error.text, words);
+    assert_refused(aq_live_endpoint_url(text, url, &error), code, &error, words);
     assert_string_equal(url, "untouched");
 }
 

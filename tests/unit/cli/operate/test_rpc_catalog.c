@@ -1,8 +1,6 @@
 /*
  * Every method is found by the names that people use, and no other.
  */
-#include <string.h>
-
 #include "cli/operate/rpc_catalog.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -64,7 +62,7 @@ TEST(every_method_is_in_the_list_and_can_be_found)
     for (size_t s = 0; aq_rpc_catalog_at(s); s++) {
         methods += aq_rpc_catalog_at(s)->n_methods;
     }
-    json_t *catalog = aq_rpc_catalog_json();
+    json_t *catalog = cli_json(aq_rpc_catalog_json());
     assert_int_equal(json_array_size(json_object_get(catalog, "methods")), methods);
     json_array_foreach(json_object_get(catalog, "methods"), i, row)
     {
@@ -74,14 +72,12 @@ TEST(every_method_is_in_the_list_and_can_be_found)
         assert_true(json_is_object(json_object_get(row, "request")));
         assert_true(json_is_object(json_object_get(row, "reply")));
     }
-    json_decref(catalog);
 }
 
 TEST(a_template_names_the_fields_of_the_request)
 {
-    json_t *catalog = aq_rpc_catalog_json();
+    json_t *catalog = cli_json(aq_rpc_catalog_json());
     char *text = json_dumps(catalog, JSON_COMPACT);
     assert_says(text, "{\"method\":\"Operations/Stop\",\"request\":{\"reason\":\"\"}");
     free(text);
-    json_decref(catalog);
 }

@@ -3,12 +3,13 @@
  * what libpng reads back.
  */
 #include <png.h>
-#include <string.h>
 
 #include "cli/play/contact_sheet.h"
 #include "tests/support/test.h"
 
 enum { WIDTH = 8, HEIGHT = 6, BYTES = WIDTH * HEIGHT * 3, GAP = 2 };
+
+TEST_ENDING(end_sheet, aq_sheet_destroy);
 
 /* A sheet of a run of `count` pictures; picture i has all bytes i % 251. */
 static aq_sheet *make(uint32_t count)
@@ -16,6 +17,7 @@ static aq_sheet *make(uint32_t count)
     uint8_t picture[BYTES];
     aq_sheet *sheet = NULL;
     assert_int_equal(aq_sheet_create(WIDTH, HEIGHT, &sheet), 0);
+    at_end(end_sheet, sheet);
     for (uint32_t i = 0; i < count; i++) {
         memset(picture, (int)(i % 251), sizeof(picture));
         aq_sheet_add(sheet, picture);
@@ -31,7 +33,6 @@ TEST(a_short_run_is_kept_whole)
         assert_int_equal(aq_sheet_picture(sheet, i)[0], i);
         assert_int_equal(aq_sheet_picture(sheet, i)[BYTES - 1], i);
     }
-    aq_sheet_destroy(sheet);
 }
 
 TEST(a_long_run_is_kept_in_even_steps_from_the_start)
@@ -46,7 +47,6 @@ TEST(a_long_run_is_kept_in_even_steps_from_the_start)
             assert_int_equal(aq_sheet_picture(sheet, i)[0], i * stride % 251);
         }
         assert_in_range(count - 1 - (kept - 1) * stride, 0, stride - 1); /* up to the end */
-        aq_sheet_destroy(sheet);
     }
 }
 
@@ -80,7 +80,6 @@ TEST(a_png_has_the_pictures_in_rows_of_six)
             }
         }
     }
-    aq_sheet_destroy(sheet);
 }
 
 TEST(a_png_of_one_picture_is_that_picture)
@@ -90,21 +89,16 @@ TEST(a_png_of_one_picture_is_that_picture)
     const png_image image = read_png(sheet, pixels, sizeof(pixels));
     assert_int_equal(image.width, WIDTH);
     assert_int_equal(image.height, HEIGHT);
-    aq_sheet_destroy(sheet);
     aq_sheet_destroy(NULL);
 }
 
 TEST(without_memory_there_is_neither_sheet_nor_png)
 {
-    int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc) {
-        aq_sheet *sheet = NULL;
-        rc = aq_sheet_create(WIDTH, HEIGHT, &sheet);
-        assert_true((sheet != NULL) == (rc == 0));
-        aq_sheet_destroy(sheet);
-    }
-    rc = AQ_E_NOMEM;
-    aq_sheet *sheet = make(3);
+    aq_sheet *sheet;
+    assert_made_despite_failures(sheet, aq_sheet_create(WIDTH, HEIGHT, &sheet));
+    aq_sheet_destroy(sheet);
+    sheet = make(3);
+    int rc;
     EACH_ALLOCATION_FAILS(rc) {
         aq_buffer bytes;
         aq_buffer_init(&bytes, 1 << 20);
@@ -112,5 +106,4 @@ TEST(without_memory_there_is_neither_sheet_nor_png)
         assert_true((bytes.size > 0) == (rc == 0));
         aq_buffer_fini(&bytes);
     }
-    aq_sheet_destroy(sheet);
 }

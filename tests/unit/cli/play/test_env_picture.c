@@ -1,19 +1,9 @@
 /*
  * Who can be looked at, and what is seen of images that nobody draws.
  */
-#include <string.h>
-
 #include "cli/play/env_picture.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
-
-static aq_env *open_env(const char *name)
-{
-    aq_env *env = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
-    return env;
-}
 
 /* An environment that is seen as an image and does not draw itself. */
 static aq_env image_env(uint32_t rank, uint32_t channels, aq_env_class *class)
@@ -43,7 +33,7 @@ TEST(environments_draw_themselves)
     uint8_t pixels[100 * 3] = {0}, own[100 * 3] = {0}, obs[600];
     uint64_t state_bytes[32] = {0};
     aq_canvas canvas = {10, 10, pixels}, other = {10, 10, own};
-    aq_env *env = open_env("game:miner");
+    aq_env *env = cli_env("game:miner");
     aq_rng rng;
     aq_rng_init(&rng, 1, 1);
     assert_int_equal(aq_env_picture_check(env, NULL), 0);
@@ -51,7 +41,6 @@ TEST(environments_draw_themselves)
     aq_env_picture_draw(env, state_bytes, obs, &canvas);
     env->class->draw(env->params, state_bytes, &other);
     assert_memory_equal(pixels, own, sizeof(pixels));
-    aq_env_unref(env);
 }
 
 TEST(one_channel_is_grey)
@@ -101,15 +90,13 @@ TEST(many_channels_have_a_colour_each)
 TEST(cells_are_those_of_images)
 {
     uint32_t rows, columns;
-    aq_env *game = open_env("game:lanes"), *pole = open_env("gym:CartPole-v1");
+    aq_env *game = cli_env("game:lanes"), *pole = cli_env("gym:CartPole-v1");
     aq_env_picture_cells(game, &rows, &columns);
     assert_int_equal(rows, 10);
     assert_int_equal(columns, 10);
     aq_env_picture_cells(pole, &rows, &columns);
     assert_int_equal(rows, 0);
     assert_int_equal(columns, 0);
-    aq_env_unref(game);
-    aq_env_unref(pole);
 }
 
 TEST(what_has_no_picture_is_refused_with_those_that_have)
@@ -120,5 +107,5 @@ TEST(what_has_no_picture_is_refused_with_those_that_have)
     env.schema.obs.dtype = AQ_DTYPE_F32;
     assert_refused(aq_env_picture_check(&env, &error), AQ_E_UNSUPPORTED, &error,
                    "there is no picture of test:image");
-    cli_assert_in(error.text, "game:, gym:");
+    assert_says(error.text, "game:, gym:");
 }

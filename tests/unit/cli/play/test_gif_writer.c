@@ -2,7 +2,6 @@
  * What the GIF writer makes is read back, pixel by pixel, by a reader of its own.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/play/gif_writer.h"
 #include "common/base/memory.h"
@@ -15,10 +14,13 @@ enum { PIXELS_MAX = GIF_SIDE_MAX * GIF_SIDE_MAX * 3 };
 static uint8_t picture[PIXELS_MAX];
 static gif_reader reader;
 
+TEST_ENDING(end_gif, aq_gif_destroy);
+
 static aq_gif *make(uint32_t width, uint32_t height)
 {
     aq_gif *gif = NULL;
     assert_int_equal(aq_gif_create(width, height, 4, &gif), 0);
+    at_end(end_gif, gif);
     return gif;
 }
 
@@ -60,7 +62,6 @@ static void assert_one_frame_reads_back(uint32_t width, uint32_t height, int err
     assert_int_equal(reader.height, height);
     assert_in_range(largest_error((size_t)width * height), 0, error_max);
     assert_false(gif_reader_next(&reader));
-    aq_gif_destroy(gif);
 }
 
 TEST(few_colours_read_back_as_they_were_at_any_size)
@@ -136,7 +137,6 @@ TEST(frames_follow_each_other_and_repeat)
     }
     assert_false(gif_reader_next(&reader));
     assert_true(reader.repeats);
-    aq_gif_destroy(gif);
 }
 
 TEST(only_what_changed_is_stored)
@@ -161,18 +161,13 @@ TEST(only_what_changed_is_stored)
     assert_int_equal(reader.frame_width, 1);
     assert_int_equal(reader.frame_height, 1);
     assert_memory_equal(reader.pixels, picture, 100 * 50 * 3);
-    aq_gif_destroy(gif);
 }
 
 TEST(a_writer_without_memory_is_not_made)
 {
-    int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc) {
-        aq_gif *gif = NULL;
-        rc = aq_gif_create(20, 20, 2, &gif);
-        assert_true((gif != NULL) == (rc == 0));
-        aq_gif_destroy(gif);
-    }
+    aq_gif *gif;
+    assert_made_despite_failures(gif, aq_gif_create(20, 20, 2, &gif));
+    aq_gif_destroy(gif);
 }
 
 TEST(a_frame_without_memory_is_refused)
@@ -184,6 +179,5 @@ TEST(a_frame_without_memory_is_refused)
     aq_memory_fail_at(1, 1);
     assert_int_equal(aq_gif_add(gif, picture), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
-    aq_gif_destroy(gif);
     aq_gif_destroy(NULL);
 }

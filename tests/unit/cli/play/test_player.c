@@ -2,28 +2,20 @@
  * A player plays the same episodes for the same seed, ends them where the task does, and acts as
  * the policy says.
  */
-#include <string.h>
-
 #include "cli/play/player.h"
 #include "common/policy/format.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static aq_env *open_env(const char *name)
-{
-    aq_env *env = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
-    return env;
-}
+TEST_ENDING(end_player, aq_player_destroy);
 
 static aq_player *make(const char *task, aq_snapshot *policy, uint64_t seed)
 {
-    aq_env *env = open_env(task);
+    aq_env *env = cli_env(task);
     aq_player *player = NULL;
     aq_error error = {0};
     assert_succeeds(aq_player_create(env, policy, seed, &player, &error), &error);
-    aq_env_unref(env);
+    at_end(end_player, player);
     return player;
 }
 
@@ -49,8 +41,6 @@ TEST(the_same_seed_plays_the_same_episodes_in_any_order)
         assert_int_equal(play(b, i).steps, lengths[i]);
     }
     assert_true(differ);
-    aq_player_destroy(a);
-    aq_player_destroy(b);
 }
 
 TEST(an_episode_ends_by_the_rules_or_at_the_limit)
@@ -63,8 +53,6 @@ TEST(an_episode_ends_by_the_rules_or_at_the_limit)
     assert_int_equal(episode.end, AQ_STEP_TRUNCATED);
     assert_int_equal(episode.steps, 200);
     assert_true(episode.episode_return == -200);
-    aq_player_destroy(pole);
-    aq_player_destroy(car);
 }
 
 TEST(random_actions_are_drawn_in_every_kind_of_space)
@@ -73,7 +61,6 @@ TEST(random_actions_are_drawn_in_every_kind_of_space)
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
         aq_player *player = make(tasks[i], NULL, 2);
         assert_true(play(player, 0).steps > 0);
-        aq_player_destroy(player);
     }
 }
 
@@ -81,7 +68,7 @@ TEST(a_policy_plays_and_the_last_state_can_be_drawn)
 {
     uint8_t first[30 * 30 * 3], last[30 * 30 * 3];
     aq_canvas canvas = {30, 30, first};
-    aq_snapshot *policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
+    aq_snapshot *policy = cli_make_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_player *player = make("gym:CartPole-v1", policy, 3);
     aq_snapshot_unref(policy); /* the player has what it needs */
     assert_int_equal(aq_player_start(player, 0, NULL), 0);
@@ -90,34 +77,25 @@ TEST(a_policy_plays_and_the_last_state_can_be_drawn)
     canvas.pixels = last;
     aq_player_draw(player, &canvas);
     assert_memory_not_equal(first, last, sizeof(first));
-    aq_player_destroy(player);
     aq_player_destroy(NULL);
 }
 
 TEST(a_policy_for_another_task_is_refused)
 {
-    aq_env *env = open_env("game:miner");
+    aq_env *env = cli_env("game:miner");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_F32, 7);
     aq_player *player = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_player_create(env, policy, 1, &player, &error), AQ_E_SCHEMA);
+    assert_refused(aq_player_create(env, policy, 1, &player, &error), AQ_E_SCHEMA, &error,
+                   "game:miner");
     assert_null(player);
-    cli_assert_in(error.text, "game:miner");
-    aq_snapshot_unref(policy);
-    aq_env_unref(env);
 }
 
 TEST(without_memory_there_is_no_player)
 {
-    aq_env *env = open_env("gym:CartPole-v1");
+    aq_env *env = cli_env("gym:CartPole-v1");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
-    int rc = AQ_E_NOMEM;
-    EACH_ALLOCATION_FAILS(rc) {
-        aq_player *player = NULL;
-        rc = aq_player_create(env, policy, 1, &player, NULL);
-        assert_true((player != NULL) == (rc == 0));
-        aq_player_destroy(player);
-    }
-    aq_snapshot_unref(policy);
-    aq_env_unref(env);
+    aq_player *player;
+    assert_made_despite_failures(player, aq_player_create(env, policy, 1, &player, NULL));
+    aq_player_destroy(player);
 }

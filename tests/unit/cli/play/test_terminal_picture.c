@@ -1,8 +1,6 @@
 /*
  * A picture as text: two pixels a character, in colours or without.
  */
-#include <string.h>
-
 #include "cli/play/terminal_picture.h"
 #include "common/base/memory.h"
 #include "tests/support/test.h"

@@ -12,10 +12,7 @@
 
 static void near(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 1e-9 * (1 + fabs(expected)))) {
-        print_error("%.12g is not %.12g\n", value, expected);
-        fail();
-    }
+    assert_near(value, expected, 1e-9 * (1 + fabs(expected)));
 }
 
 TEST(three_lines_have_their_mean_and_interval)

@@ -4,9 +4,7 @@
  */
 #include <math.h>
 #include <png.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_png.h"
@@ -30,16 +28,37 @@ static aq_plot_lines lines_of(const aq_plot_series *series, size_t count)
     };
 }
 
+static void end_buffer(void *buffer)
+{
+    aq_buffer_fini(buffer);
+    free(buffer);
+}
+
+/* Of the test. */
+static aq_buffer *buffer_of(size_t size_max)
+{
+    aq_buffer *buffer = malloc(sizeof(*buffer));
+    assert_non_null(buffer);
+    aq_buffer_init(buffer, size_max);
+    at_end(end_buffer, buffer);
+    return buffer;
+}
+
+static aq_buffer *drawn(const aq_plot_lines *lines)
+{
+    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
+    assert_int_equal(aq_plot_lines_draw(lines, out), 0);
+    return out;
+}
+
 /* The chart, drawn as SVG, is the page of that name. */
 static void assert_chart(const char *name, const aq_plot_lines *lines, const aq_plot_bars *bars)
 {
-    aq_buffer out;
-    aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(
-        lines != NULL ? aq_plot_lines_draw(lines, &out) : aq_plot_bars_draw(bars, &out), 0);
-    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    cli_assert_page(name, (const char *)out.data);
-    aq_buffer_fini(&out);
+    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
+    assert_int_equal(lines != NULL ? aq_plot_lines_draw(lines, out) : aq_plot_bars_draw(bars, out),
+                     0);
+    assert_int_equal(aq_buffer_append(out, "", 1), 0);
+    cli_assert_page(name, (const char *)out->data);
 }
 
 static void assert_lines(const char *name, const aq_plot_series *series, size_t count)
@@ -73,11 +92,7 @@ TEST(points_on_one_spot_are_drawn_once)
     }
     const aq_plot_series series[] = {{"many", points, MANY, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
-    aq_buffer out;
-    aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(aq_plot_lines_draw(&chart, &out), 0);
-    assert_true(out.size < 150000);
-    aq_buffer_fini(&out);
+    assert_true(drawn(&chart)->size < 150000);
     free(points);
 }
 
@@ -162,22 +177,15 @@ TEST(long_names_stand_upright)
 
 static png_image pixels_of(const aq_plot_lines *chart, uint8_t **ret_pixels)
 {
-    aq_buffer svg, out;
+    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
     aq_error error = {0};
     png_image image = {.version = PNG_IMAGE_VERSION};
-    aq_buffer_init(&svg, PICTURE_BYTES_MAX);
-    aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(aq_plot_lines_draw(chart, &svg), 0);
-    if (aq_plot_png(AQ_RSVG_LIBRARY, &svg, &out, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    assert_true(png_image_begin_read_from_memory(&image, out.data, out.size));
+    assert_succeeds(aq_plot_png(AQ_RSVG_LIBRARY, drawn(chart), out, &error), &error);
+    assert_true(png_image_begin_read_from_memory(&image, out->data, out->size));
     image.format = PNG_FORMAT_RGB;
     *ret_pixels = malloc(PNG_IMAGE_SIZE(image));
     assert_non_null(*ret_pixels);
     assert_true(png_image_finish_read(&image, NULL, *ret_pixels, 0, NULL));
-    aq_buffer_fini(&svg);
-    aq_buffer_fini(&out);
     return image;
 }
 
@@ -211,21 +219,16 @@ TEST(a_png_has_the_line_its_band_and_letters_in_light_colours)
 TEST(without_librsvg_there_is_an_answer_and_no_png)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer svg, out;
+    aq_buffer *svg = drawn(&chart), *out = buffer_of(PICTURE_BYTES_MAX);
     aq_error error = {0};
-    aq_buffer_init(&svg, PICTURE_BYTES_MAX);
-    aq_buffer_init(&out, PICTURE_BYTES_MAX);
-    assert_int_equal(aq_plot_lines_draw(&chart, &svg), 0);
-    assert_refused(aq_plot_png("librsvg-0.so", &svg, &out, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_plot_png("librsvg-0.so", svg, out, &error), AQ_E_UNSUPPORTED, &error,
                    "a PNG of a chart needs librsvg");
-    assert_refused(aq_plot_png("libm.so.6", &svg, &out, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_plot_png("libm.so.6", svg, out, &error), AQ_E_UNSUPPORTED, &error,
                    "rsvg_handle_new_from_data");
-    svg.size /= 2;
-    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, &svg, &out, &error), AQ_E_INVALID, &error,
+    svg->size /= 2;
+    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &error), AQ_E_INVALID, &error,
                    "librsvg: ");
-    assert_int_equal(out.size, 0);
-    aq_buffer_fini(&svg);
-    aq_buffer_fini(&out);
+    assert_int_equal(out->size, 0);
 }
 
 /* ---- failure -------------------------------------------------------------------------------- */
@@ -249,25 +252,18 @@ TEST(without_memory_there_is_no_picture)
 TEST(a_png_that_is_too_big_leaves_the_buffer_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer svg, out;
+    aq_buffer *svg = drawn(&chart), *out = buffer_of(3000);
     aq_error error = {0};
-    aq_buffer_init(&svg, PICTURE_BYTES_MAX);
-    aq_buffer_init(&out, 3000);
-    assert_int_equal(aq_plot_lines_draw(&chart, &svg), 0);
-    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, &svg, &out, &error), AQ_E_TOO_BIG, &error,
+    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &error), AQ_E_TOO_BIG, &error,
                    "larger than the limit");
-    assert_int_equal(out.size, 0);
-    aq_buffer_fini(&svg);
-    aq_buffer_fini(&out);
+    assert_int_equal(out->size, 0);
 }
 
 TEST(a_buffer_that_is_too_small_stays_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer out;
-    aq_buffer_init(&out, 3000);
-    assert_int_equal(aq_buffer_append(&out, "before", 6), 0);
-    assert_int_equal(aq_plot_lines_draw(&chart, &out), AQ_E_TOO_BIG);
-    assert_int_equal(out.size, 6);
-    aq_buffer_fini(&out);
+    aq_buffer *out = buffer_of(3000);
+    assert_int_equal(aq_buffer_append(out, "before", 6), 0);
+    assert_int_equal(aq_plot_lines_draw(&chart, out), AQ_E_TOO_BIG);
+    assert_int_equal(out->size, 6);
 }

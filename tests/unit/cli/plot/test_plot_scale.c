@@ -3,7 +3,6 @@
  * tell them apart.
  */
 #include <math.h>
-#include <string.h>
 
 #include "cli/plot/plot_scale.h"
 #include "common/base/rng.h"
@@ -20,14 +19,18 @@ static void assert_ticks(const aq_plot_scale *scale, const char *expected)
     assert_string_equal(text, expected);
 }
 
+/* Of a scale that goes out to the next ticks. */
+static void expect_ticks(double low, double high, uint32_t wanted, const char *expected)
+{
+    const aq_plot_scale scale = aq_plot_scale_of(low, high, wanted, true);
+    assert_ticks(&scale, expected);
+}
+
 TEST(ticks_are_one_two_or_five_apart)
 {
-    aq_plot_scale scale = aq_plot_scale_of(0, 500, 8, true);
-    assert_ticks(&scale, "0 100 200 300 400 500");
-    scale = aq_plot_scale_of(0, 10, 5, true);
-    assert_ticks(&scale, "0 2 4 6 8 10");
-    scale = aq_plot_scale_of(0, 23, 5, true);
-    assert_ticks(&scale, "0 5 10 15 20 25");
+    expect_ticks(0, 500, 8, "0 100 200 300 400 500");
+    expect_ticks(0, 10, 5, "0 2 4 6 8 10");
+    expect_ticks(0, 23, 5, "0 5 10 15 20 25");
 }
 
 TEST(ends_stay_or_go_out_to_the_next_tick)
@@ -51,22 +54,16 @@ TEST(tenths_are_exact)
 
 TEST(large_numbers_are_in_thousands_and_millions)
 {
-    aq_plot_scale scale = aq_plot_scale_of(0, 5000, 5, true);
-    assert_ticks(&scale, "0 1000 2000 3000 4000 5000");
-    scale = aq_plot_scale_of(0, 20000, 4, true);
-    assert_ticks(&scale, "0 5k 10k 15k 20k");
-    scale = aq_plot_scale_of(0, 2e6, 4, true);
-    assert_ticks(&scale, "0 0.5M 1.0M 1.5M 2.0M");
-    scale = aq_plot_scale_of(-3e9, 0, 3, true);
-    assert_ticks(&scale, "-3G -2G -1G 0");
+    expect_ticks(0, 5000, 5, "0 1000 2000 3000 4000 5000");
+    expect_ticks(0, 20000, 4, "0 5k 10k 15k 20k");
+    expect_ticks(0, 2e6, 4, "0 0.5M 1.0M 1.5M 2.0M");
+    expect_ticks(-3e9, 0, 3, "-3G -2G -1G 0");
 }
 
 TEST(small_numbers_have_the_digits_they_need)
 {
-    aq_plot_scale scale = aq_plot_scale_of(0, 0.0004, 4, true);
-    assert_ticks(&scale, "0 0.0001 0.0002 0.0003 0.0004");
-    scale = aq_plot_scale_of(0, 4e-9, 4, true);
-    assert_ticks(&scale, "0 1e-09 2e-09 3e-09 4e-09");
+    expect_ticks(0, 0.0004, 4, "0 0.0001 0.0002 0.0003 0.0004");
+    expect_ticks(0, 4e-9, 4, "0 1e-09 2e-09 3e-09 4e-09");
 }
 
 TEST(one_value_has_room_on_both_sides)

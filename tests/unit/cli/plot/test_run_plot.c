@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
@@ -12,13 +11,16 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static aq_run_series series_of(void **state, const char *quantity, const char *text)
+static aq_run_series series; /* of the test */
+
+TEST_ENDING(end_series, aq_run_series_fini);
+
+static void read_series(void **state, const char *quantity, const char *text)
 {
-    aq_run_series series;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, text);
     assert_int_equal(aq_run_series_read(path, quantity, &series, NULL), 0);
-    return series;
+    at_end(end_series, &series);
 }
 
 /* A folder with that name, configuration and metrics. */
@@ -36,7 +38,7 @@ static void write_run(void **state, const char *name, const char *config, const 
 
 TEST_IN_FOLDER(a_quantity_is_read_from_the_lines_that_have_it)
 {
-    aq_run_series series = series_of(
+    read_series(
         state, "loss",
         "{\"event\":\"progress\",\"wall_s\":1,\"env_steps\":10,\"learner_steps\":5,\"loss\":0.5}\n"
         "{\"event\":\"evaluation\",\"wall_s\":1.5,\"env_steps\":15,\"return_mean\":3}\n"
@@ -47,50 +49,44 @@ TEST_IN_FOLDER(a_quantity_is_read_from_the_lines_that_have_it)
     assert_int_equal(series.count, 1); /* the last line is not whole */
     assert_true(series.points[0].wall_s == 1 && series.points[0].env_steps == 10);
     assert_true(series.points[0].learner_steps == 5 && series.points[0].value == 0.5);
-    aq_run_series_fini(&series);
 }
 
 TEST_IN_FOLDER(a_quantity_within_objects_has_a_path)
 {
-    aq_run_series series =
-        series_of(state, "replay/stored",
-                  "{\"wall_s\":1,\"env_steps\":10,\"replay\":{\"stored\":77},\"stored\":1}\n"
-                  "{\"wall_s\":2,\"env_steps\":20,\"stored\":1}\n");
+    read_series(state, "replay/stored",
+                "{\"wall_s\":1,\"env_steps\":10,\"replay\":{\"stored\":77},\"stored\":1}\n"
+                "{\"wall_s\":2,\"env_steps\":20,\"stored\":1}\n");
     assert_int_equal(series.count, 1);
     assert_true(series.points[0].value == 77);
-    aq_run_series_fini(&series);
 }
 
 TEST_IN_FOLDER(evaluations_are_put_between_learner_steps)
 {
-    aq_run_series series = series_of(state, "return",
-                                     "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
-                                     "{\"wall_s\":1.5,\"env_steps\":150,\"return_mean\":1}\n"
-                                     "{\"wall_s\":1.8,\"env_steps\":200,\"return_mean\":2}\n"
-                                     "{\"wall_s\":2,\"env_steps\":200,\"learner_steps\":30}\n"
-                                     "{\"wall_s\":2.5,\"env_steps\":250,\"return_mean\":3}\n");
+    read_series(state, "return",
+                "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
+                "{\"wall_s\":1.5,\"env_steps\":150,\"return_mean\":1}\n"
+                "{\"wall_s\":1.8,\"env_steps\":200,\"return_mean\":2}\n"
+                "{\"wall_s\":2,\"env_steps\":200,\"learner_steps\":30}\n"
+                "{\"wall_s\":2.5,\"env_steps\":250,\"return_mean\":3}\n");
     assert_int_equal(series.count, 3);
     assert_true(series.points[0].learner_steps == 20);
     assert_true(series.points[1].learner_steps == 30);
     assert_true(series.points[2].learner_steps == 30);
-    aq_run_series_fini(&series);
 }
 
 TEST_IN_FOLDER(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten)
 {
-    aq_run_series series = series_of(state, "return",
-                                     "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
-                                     "{\"wall_s\":2,\"env_steps\":200,\"return_mean\":2}\n"
-                                     "{\"wall_s\":3,\"env_steps\":300,\"return_mean\":3}\n"
-                                     "{\"wall_s\":1.9,\"env_steps\":150,\"return_mean\":4}\n");
+    read_series(state, "return",
+                "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
+                "{\"wall_s\":2,\"env_steps\":200,\"return_mean\":2}\n"
+                "{\"wall_s\":3,\"env_steps\":300,\"return_mean\":3}\n"
+                "{\"wall_s\":1.9,\"env_steps\":150,\"return_mean\":4}\n");
     assert_int_equal(series.count, 2);
     assert_true(series.points[0].value == 1 && series.points[1].value == 4);
-    aq_run_series_fini(&series);
 }
 
 TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
-    aq_run_series series;
     aq_error error;
     assert_int_equal(aq_run_series_read(cli_path(state, "none"), "loss", &series, &error),
                      AQ_E_NOT_FOUND);
@@ -177,16 +173,12 @@ static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_
 
 TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
 {
-    char a[CLI_PATH_MAX], b[CLI_PATH_MAX], c[CLI_PATH_MAX];
-    const char *const runs[] = {a, b, c};
     const aq_run_plot_options options = {.y = "return"};
     aq_run_plot *plot = NULL;
     write_run(state, "a", "seed: 1\n", returns_low);
     write_run(state, "b", "seed: 2\n", returns_high);
     write_run(state, "c", "quantizer:\n  format: fp32\n", returns_low);
-    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
-    (void)snprintf(b, sizeof(b), "%s", cli_path(state, "b"));
-    (void)snprintf(c, sizeof(c), "%s", cli_path(state, "c"));
+    const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b"), cli_path(state, "c")};
     assert_int_equal(aq_run_plot_create(runs, 3, &options, &plot, NULL), 0);
     assert_int_equal(aq_run_plot_curves(plot), 2);
     const aq_run_curve int8 = aq_run_plot_curve(plot, 0), fp32 = aq_run_plot_curve(plot, 1);
@@ -200,20 +192,18 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     aq_buffer_init(&out, AQ_PLOT_BYTES_MAX);
     assert_int_equal(aq_run_plot_draw(plot, &out), 0);
     assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    cli_assert_in((const char *)out.data, "<title>fp32</title><polyline");
-    cli_assert_in((const char *)out.data, ">gym:CartPole-v1</text>");
+    assert_says((const char *)out.data, "<title>fp32</title><polyline");
+    assert_says((const char *)out.data, ">gym:CartPole-v1</text>");
     aq_buffer_fini(&out);
     aq_run_plot_destroy(plot);
 }
 
 TEST_IN_FOLDER(long_times_are_in_minutes)
 {
-    char a[CLI_PATH_MAX];
-    const char *const runs[] = {a};
     const aq_run_plot_options options = {.y = "return", .x = AQ_PLOT_X_TIME};
     aq_run_plot *plot = NULL;
     write_run(state, "a", "", returns_low);
-    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
+    const char *const runs[] = {cli_path(state, "a")};
     assert_int_equal(aq_run_plot_create(runs, 1, &options, &plot, NULL), 0);
     assert_string_equal(aq_run_plot_x_label(plot), "time (min)");
     const aq_run_curve curve = aq_run_plot_curve(plot, 0);
@@ -223,25 +213,21 @@ TEST_IN_FOLDER(long_times_are_in_minutes)
 
 TEST_IN_FOLDER(a_folder_without_a_run_is_named)
 {
-    char a[CLI_PATH_MAX];
-    const char *const runs[] = {a};
     const aq_run_plot_options options = {.y = "return"};
     aq_run_plot *plot = NULL;
     aq_error error;
-    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "nowhere"));
+    const char *const runs[] = {cli_path(state, "nowhere")};
     assert_refused(aq_run_plot_create(runs, 1, &options, &plot, &error), AQ_E_NOT_FOUND, &error,
                    "nowhere");
 }
 
 TEST_IN_FOLDER(without_memory_there_is_no_plot)
 {
-    char a[CLI_PATH_MAX];
-    const char *const runs[] = {a};
     const aq_run_plot_options options = {.y = "return"};
     aq_run_plot *plot = NULL;
     int rc = AQ_E_NOMEM;
     write_run(state, "a", "seed: 1\n", returns_low);
-    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
+    const char *const runs[] = {cli_path(state, "a")};
     EACH_ALLOCATION_FAILS(rc) {
         rc = aq_run_plot_create(runs, 1, &options, &plot, NULL);
     }

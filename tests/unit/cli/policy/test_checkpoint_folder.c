@@ -1,8 +1,6 @@
 /*
  * The newest whole checkpoint is read, and what had to be passed over is named.
  */
-#include <string.h>
-
 #include "cli/policy/checkpoint_folder.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

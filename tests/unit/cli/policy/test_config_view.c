@@ -1,10 +1,9 @@
 /*
  * Every setting is in the JSON with the value that it has.
  */
-#include <string.h>
-
 #include "cli/policy/config_view.h"
 #include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
 
 static int parse(const char *text, aq_run_config *ret_config, aq_error *error)
 {
@@ -37,13 +36,12 @@ TEST(every_setting_is_in_the_json)
     const char *key;
     json_t *value;
     assert_int_equal(parse("", &config, NULL), 0);
-    json_t *json = aq_config_view_json(&config);
+    json_t *json = cli_json(aq_config_view_json(&config));
     json_object_foreach(json, key, value)
     {
         leaves += json_is_object(value) ? json_object_size(value) : 1;
     }
     assert_int_equal(leaves, aq_run_config_table()->count);
-    json_decref(json);
 }
 
 TEST(values_keep_their_types)
@@ -56,7 +54,7 @@ TEST(values_keep_their_types)
                            "replay:\n  capacity: 5000\nquantizer:\n  format: fp32\n",
                            &config, NULL),
                      0);
-    json_t *json = aq_config_view_json(&config);
+    json_t *json = cli_json(aq_config_view_json(&config));
     assert_int_equal(json_unpack(json, "{s:s, s:{s:s, s:f}, s:{s:I}, s:{s:s}}", "task", &task,
                                  "learner", "hidden", &hidden, "discount", &discount, "replay",
                                  "capacity", &capacity, "quantizer", "format", &format),
@@ -66,24 +64,18 @@ TEST(values_keep_their_types)
     assert_true(discount == 0.5);
     assert_int_equal(capacity, 5000);
     assert_string_equal(format, "fp32");
-    json_decref(json);
 }
 
 TEST(people_see_what_tells_runs_apart)
 {
     aq_run_config config;
-    char *text = NULL;
-    size_t size = 0;
     assert_int_equal(parse("learner:\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
                            "limits:\n  env_steps: 777\n",
                            &config, NULL),
                      0);
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    aq_config_view_print(out, &config);
-    assert_int_equal(fclose(out), 0);
+    aq_config_view_print(cli_print_begin(), &config);
+    const char *text = cli_print_end();
     assert_says(text, "dqn, hidden layers 16,8 (tanh)");
     assert_says(text, "discount 0.97");
     assert_says(text, "777 steps");
-    free(text);
 }

@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/policy/layer_figures.h"
 #include "common/nn/params.h"
@@ -19,9 +18,7 @@ static const aq_net_spec spec = {
 
 static void near(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 1e-6)) {
-        fail_msg("%g is not %g", value, expected);
-    }
+    assert_near(value, expected, 1e-6);
 }
 
 TEST(ranges_of_a_block_are_those_of_its_floats)
@@ -73,7 +70,6 @@ TEST(layers_add_up_to_the_snapshot)
         }
         assert_int_equal(bytes, aq_snapshot_tensor_bytes(snapshot));
         assert_int_equal(bytes_fp32, aq_snapshot_tensor_bytes_f32(snapshot));
-        aq_snapshot_unref(snapshot);
     }
 }
 
@@ -89,8 +85,6 @@ TEST(int8_figures_are_within_a_scale_of_fp32)
         assert_true(fabs(a.weights.max - b.weights.max) <= b.scale.max);
         assert_true(a.bias.min == b.bias.min);
     }
-    aq_snapshot_unref(exact);
-    aq_snapshot_unref(rounded);
 }
 
 TEST(layers_without_parameters_have_no_ranges)
@@ -120,12 +114,11 @@ TEST(layers_without_parameters_have_no_ranges)
     assert_int_equal(figures[1].weights.count, 0);
     assert_int_equal(figures[2].bytes, 0);
 
-    json_t *layers = aq_layer_figures_json(figures, 3);
+    json_t *layers = cli_json(aq_layer_figures_json(figures, 3));
     const json_t *last = json_array_get(layers, 2);
     assert_string_equal(json_string_value(json_object_get(last, "kind")), "categorical");
     assert_true(json_is_null(json_object_get(last, "weights")));
     assert_true(json_is_null(json_object_get(last, "bias")));
-    json_decref(layers);
     FILE *nowhere = fopen("/dev/null", "w");
     assert_non_null(nowhere);
     assert_int_equal(aq_layer_figures_print(nowhere, figures, 3), 0);
@@ -144,7 +137,7 @@ TEST(inputs_are_dynamic_static_or_floats)
     assert_int_equal(aq_layer_figures_of_snapshot(exact, 0, &figures[0]), 0);
     assert_int_equal(aq_layer_figures_of_snapshot(rounded, 0, &figures[1]), 0);
     assert_int_equal(aq_layer_figures_of_snapshot(rounded, 1, &figures[2]), 0);
-    json_t *layers = aq_layer_figures_json(figures, 3);
+    json_t *layers = cli_json(aq_layer_figures_json(figures, 3));
     assert_true(json_is_null(json_object_get(json_array_get(layers, 0), "input")));
     const json_t *dynamic = json_object_get(json_array_get(layers, 1), "input");
     assert_string_equal(json_string_value(json_object_get(dynamic, "activations")), "dynamic");
@@ -153,9 +146,6 @@ TEST(inputs_are_dynamic_static_or_floats)
     assert_int_equal(json_unpack(fixed, "{s:F, s:F}", "low", &low, "high", &high), 0);
     near(low, -27.5);
     near(high, 100);
-    json_decref(layers);
-    aq_snapshot_unref(exact);
-    aq_snapshot_unref(rounded);
 }
 
 TEST(sparsity_is_told)
@@ -166,12 +156,10 @@ TEST(sparsity_is_told)
     assert_int_equal(figures.blocks_all, 4); /* 8 x 16 in blocks of 16 x 4 */
     assert_int_equal(figures.blocks, 2);
     assert_true(figures.weights.zero_share >= 0.5);
-    json_t *layers = aq_layer_figures_json(&figures, 1);
+    json_t *layers = cli_json(aq_layer_figures_json(&figures, 1));
     const json_t *blocks = json_object_get(json_array_get(layers, 0), "blocks");
     assert_int_equal(json_integer_value(json_object_get(blocks, "stored")), 2);
     assert_int_equal(json_integer_value(json_object_get(blocks, "all")), 4);
-    json_decref(layers);
-    aq_snapshot_unref(sparse);
 }
 
 TEST(without_memory_there_are_no_figures)
@@ -179,7 +167,6 @@ TEST(without_memory_there_are_no_figures)
     aq_layer_figures figures;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT2, 5);
     assert_fails_without_memory(aq_layer_figures_of_snapshot(snapshot, 0, &figures));
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(later_layers_of_a_block_are_found)
@@ -201,7 +188,6 @@ TEST(later_layers_of_a_block_are_found)
         assert_true(a.bias.max == b.bias.max);
     }
     aq_params_fini(&params);
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(only_int8_layers_have_scales_in_json)
@@ -211,7 +197,7 @@ TEST(only_int8_layers_have_scales_in_json)
     aq_snapshot *rounded = cli_policy(AQ_FORMAT_INT8_CHANNEL, 5);
     assert_int_equal(aq_layer_figures_of_snapshot(exact, 0, &figures[0]), 0);
     assert_int_equal(aq_layer_figures_of_snapshot(rounded, 1, &figures[1]), 0);
-    json_t *layers = aq_layer_figures_json(figures, 2);
+    json_t *layers = cli_json(aq_layer_figures_json(figures, 2));
     assert_int_equal(json_array_size(layers), 2);
     const json_t *first = json_array_get(layers, 0);
     const json_t *second = json_array_get(layers, 1);
@@ -219,7 +205,4 @@ TEST(only_int8_layers_have_scales_in_json)
     assert_true(json_is_object(json_object_get(second, "scale")));
     assert_string_equal(json_string_value(json_object_get(second, "activation")), "tanh");
     assert_int_equal(json_integer_value(json_object_get(second, "inputs")), 16);
-    json_decref(layers);
-    aq_snapshot_unref(exact);
-    aq_snapshot_unref(rounded);
 }

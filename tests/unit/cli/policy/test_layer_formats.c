@@ -1,8 +1,6 @@
 /*
  * A list of layers with formats of their own is read, and fits a network or is refused in words.
  */
-#include <string.h>
-
 #include "cli/policy/layer_formats.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -7,21 +7,23 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static aq_env *open_task(const char *name)
+TEST_ENDING(end_engine, aq_engine_destroy);
+
+static aq_engine *engine_of(uint32_t format)
 {
-    aq_env *env = NULL;
-    assert_int_equal(aq_env_open(name, &env, NULL), 0);
-    return env;
+    aq_engine *engine = NULL;
+    assert_int_equal(aq_engine_create(cli_policy(format, 7), AQ_EVALUATION_LANES_MAX,
+                                      aq_cpu_flags(), &engine, NULL),
+                     0);
+    at_end(end_engine, engine);
+    return engine;
 }
 
 TEST(the_result_is_that_of_the_plain_evaluation)
 {
-    aq_engine *engine = NULL;
-    aq_env *env = open_task("gym:CartPole-v1");
+    aq_env *env = cli_env("gym:CartPole-v1");
     aq_evaluation plain, threaded;
-    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
-    assert_int_equal(
-        aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
+    aq_engine *engine = engine_of(AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(aq_evaluate(env, engine, 70, 3, &plain, NULL), 0);
     assert_int_equal(aq_long_evaluation(env, engine, 70, 3, &threaded, NULL), 0);
     assert_int_equal(threaded.version, plain.version);
@@ -30,25 +32,15 @@ TEST(the_result_is_that_of_the_plain_evaluation)
     assert_true(threaded.return_std == plain.return_std);
     assert_true(threaded.return_min == plain.return_min);
     assert_true(threaded.return_max == plain.return_max);
-    aq_env_unref(env);
-    aq_engine_destroy(engine);
-    aq_snapshot_unref(snapshot);
 }
 
 TEST(what_the_evaluation_refuses_is_told)
 {
-    aq_env *v0 = open_task("gym:CartPole-v0"), *v1 = open_task("gym:CartPole-v1");
-    aq_engine *engine = NULL;
+    aq_env *v0 = cli_env("gym:CartPole-v0"), *v1 = cli_env("gym:CartPole-v1");
     aq_evaluation result;
     aq_error error = {0};
-    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 7);
-    assert_int_equal(
-        aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
+    aq_engine *engine = engine_of(AQ_FORMAT_F32);
     assert_int_equal(aq_long_evaluation(v0, engine, 1, 3, &result, &error), AQ_E_SCHEMA);
     assert_int_equal(aq_long_evaluation(v1, engine, 0, 3, &result, &error), AQ_E_INVALID);
     assert_true(error.text[0] != '\0');
-    aq_env_unref(v0);
-    aq_env_unref(v1);
-    aq_engine_destroy(engine);
-    aq_snapshot_unref(snapshot);
 }

@@ -1,19 +1,18 @@
 /*
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
-#include <string.h>
-
 #include "cli/policy/policy_source.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
+
+TEST_ENDING(end_snapshot, aq_snapshot_unref);
 
 static aq_snapshot *read_policy(const char *source, uint32_t precision, char *path)
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    if (aq_policy_source_read(source, precision, &snapshot, path, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_policy_source_read(source, precision, &snapshot, path, &error), &error);
+    at_end(end_snapshot, snapshot);
     return snapshot;
 }
 
@@ -25,7 +24,6 @@ static void assert_read(const char *source, uint32_t precision, const char *file
     assert_string_equal(path, file);
     assert_string_equal(aq_precision_name(snapshot), format);
     assert_int_equal(snapshot->version, 31);
-    aq_snapshot_unref(snapshot);
 }
 
 static void refuse(const char *source, uint32_t precision, int code, const char *words)
@@ -33,9 +31,9 @@ static void refuse(const char *source, uint32_t precision, int code, const char 
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_policy_source_read(source, precision, &snapshot, path, &error), code);
+    assert_refused(aq_policy_source_read(source, precision, &snapshot, path, &error), code, &error,
+                   words);
     assert_null(snapshot);
-    cli_assert_in(error.text, words);
 }
 
 TEST(a_precision_is_read_from_its_name)
@@ -83,8 +81,6 @@ TEST_IN_FOLDER(an_fp32_file_is_quantized_as_the_learner_would)
         assert_memory_equal(made->layers[i].bias, expected->layers[i].bias,
                             outputs * sizeof(float));
     }
-    aq_snapshot_unref(made);
-    aq_snapshot_unref(expected);
 }
 
 TEST_IN_FOLDER(an_fp32_file_comes_in_every_format)
@@ -151,7 +147,6 @@ TEST(layers_of_two_formats_are_mixed)
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
     assert_string_equal(aq_precision_name(snapshot), "mixed");
-    aq_snapshot_unref(snapshot);
 }
 
 TEST_IN_FOLDER(without_memory_nothing_is_read)

@@ -21,18 +21,18 @@ static aq_post_quantize_obs make_obs(void)
     return (aq_post_quantize_obs){.measured = measured, .ranged = ranged, .rows = ROWS};
 }
 
+TEST_ENDING(end_snapshot, aq_snapshot_unref);
+
 static aq_snapshot *make(const aq_post_quantize_plan *plan)
 {
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
     aq_snapshot *made = NULL;
     aq_error error = {0};
     const aq_post_quantize_obs obs = make_obs();
-    if (aq_post_quantize(exact, plan, &obs, &made, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_post_quantize(exact, plan, &obs, &made, &error), &error);
+    at_end(end_snapshot, made);
     assert_int_equal(made->version, exact->version);
     assert_int_equal(made->run_id, exact->run_id);
-    aq_snapshot_unref(exact);
     return made;
 }
 
@@ -44,7 +44,6 @@ TEST(the_error_is_in_the_policy)
     assert_true(made->quant_error.output_rms > 0.0f);
     assert_true(made->quant_error.output_max >= made->quant_error.output_rms);
     assert_true(made->layers[0].input_scale == 0.0f);
-    aq_snapshot_unref(made);
 }
 
 TEST(fewer_bits_cost_more)
@@ -56,7 +55,6 @@ TEST(fewer_bits_cost_more)
             .quantize = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = bits[i]}};
         aq_snapshot *made = make(&plan);
         rms[i] = made->quant_error.output_rms;
-        aq_snapshot_unref(made);
     }
     assert_true(rms[0] < rms[1]);
     assert_true(rms[1] < rms[2]);
@@ -74,7 +72,6 @@ TEST(static_activations_have_scales)
         for (uint32_t i = 0; i < made->spec.layer_count; i++) {
             assert_true(made->layers[i].input_scale > 0.0f);
         }
-        aq_snapshot_unref(made);
     }
 }
 
@@ -85,7 +82,6 @@ TEST(layers_may_differ)
     aq_snapshot *made = make(&plan);
     assert_int_equal(made->layers[0].format, AQ_FORMAT_INT4);
     assert_int_equal(made->layers[2].format, AQ_FORMAT_F32);
-    aq_snapshot_unref(made);
 }
 
 TEST(what_the_quantizer_refuses_is_told)
@@ -98,7 +94,6 @@ TEST(what_the_quantizer_refuses_is_told)
     assert_refused(aq_post_quantize(exact, &plan, &obs, &made, &error), AQ_E_INVALID, &error,
                    "9 bits");
     assert_null(made);
-    aq_snapshot_unref(exact);
 }
 
 TEST(every_failed_allocation_is_survived)
@@ -116,5 +111,4 @@ TEST(every_failed_allocation_is_survived)
         assert_true(rc == 0 || error.text[0] != '\0');
         aq_snapshot_unref(made);
     }
-    aq_snapshot_unref(exact);
 }

@@ -1,8 +1,6 @@
 /*
  * A run folder is read as far as it is whole, and shown as it was read.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/policy/run_record.h"
@@ -20,11 +18,14 @@ static int run_setup(void **state)
     return rc;
 }
 
+TEST_ENDING(end_record, aq_run_record_free);
+
 static aq_run_record *read_run(void **state)
 {
     aq_run_record *record = NULL;
     aq_error error = {0};
     assert_succeeds(aq_run_record_read(*state, &record, &error), &error);
+    at_end(end_record, record);
     return record;
 }
 
@@ -44,7 +45,6 @@ TEST_WITH(a_whole_run_is_read_without_problems, run_setup, cli_fixture_teardown)
     assert_true(record->has_policy_fp32);
     assert_false(record->is_live);
     assert_int_equal(record->problem_count, 0);
-    aq_run_record_free(record);
 }
 
 TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
@@ -62,7 +62,6 @@ TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
     assert_null(record->metrics.last);
     assert_true(record->is_live);
     assert_int_equal(record->problem_count, 0);
-    aq_run_record_free(record);
 }
 
 TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli_fixture_teardown)
@@ -71,8 +70,7 @@ TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli
     aq_run_record *record = read_run(state);
     assert_int_equal(record->newest.checkpoint.learner_step, 2000);
     assert_int_equal(record->problem_count, 1);
-    cli_assert_in(record->problems[0], "step-000000003000.aqc");
-    aq_run_record_free(record);
+    assert_says(record->problems[0], "step-000000003000.aqc");
 }
 
 TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_teardown)
@@ -83,9 +81,8 @@ TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_t
     assert_null(record->policy);
     assert_false(record->has_config);
     assert_int_equal(record->problem_count, 2);
-    cli_assert_in(record->problems[0], "config.yaml");
-    cli_assert_in(record->problems[1], "policy.aq");
-    aq_run_record_free(record);
+    assert_says(record->problems[0], "config.yaml");
+    assert_says(record->problems[1], "policy.aq");
 }
 
 TEST_WITH(a_folder_without_identity_is_no_run, run_setup, cli_fixture_teardown)
@@ -117,9 +114,8 @@ TEST_WITH(what_replay_said_in_another_version_is_left_out, run_setup, cli_fixtur
     aq_run_record *record = read_run(state);
     aq_run_view_print(cli_print_begin(), *state, record);
     const char *text = cli_print_end();
-    cli_assert_in(text, "1 lines, the last: {");
+    assert_says(text, "1 lines, the last: {");
     assert_null(strstr(text, "in memory"));
-    aq_run_record_free(record);
 }
 
 TEST_WITH(without_memory_nothing_is_believed, run_setup, cli_fixture_teardown)

@@ -6,9 +6,10 @@
 #include "cli/text/figure_text.h"
 #include "tests/support/test.h"
 
+static aq_figure room;
+
 TEST(what_is_not_finite_is_a_dash)
 {
-    aq_figure room;
     assert_string_equal(aq_figure_count(&room, (double)NAN), "-");
     assert_string_equal(aq_figure_bytes(&room, (double)INFINITY), "-");
     assert_string_equal(aq_figure_duration(&room, (double)NAN), "-");
@@ -19,7 +20,6 @@ TEST(what_is_not_finite_is_a_dash)
 
 TEST(counts_bytes_and_durations_have_units)
 {
-    aq_figure room;
     assert_string_equal(aq_figure_count(&room, 12345), "12.3k");
     assert_string_equal(aq_figure_bytes(&room, 1500000), "1.5 MB");
     assert_string_equal(aq_figure_duration(&room, 125), "2m05s");
@@ -28,7 +28,6 @@ TEST(counts_bytes_and_durations_have_units)
 
 TEST(a_return_has_one_decimal)
 {
-    aq_figure room;
     assert_string_equal(aq_figure_return(&room, 187.25), "187.2");
     assert_string_equal(aq_figure_return(&room, -3), "-3.0");
     assert_string_equal(aq_figure_return(&room, 1e300), "1e+300");
@@ -36,7 +35,6 @@ TEST(a_return_has_one_decimal)
 
 TEST(small_shares_keep_two_digits)
 {
-    aq_figure room;
     assert_string_equal(aq_figure_share(&room, 0), "0 %");
     assert_string_equal(aq_figure_share(&room, 0.0078125), "0.78 %");
     assert_string_equal(aq_figure_share(&room, 0.034), "3.4 %");
@@ -46,7 +44,6 @@ TEST(small_shares_keep_two_digits)
 
 TEST(numbers_have_four_digits)
 {
-    aq_figure room;
     assert_string_equal(aq_figure_number(&room, 0.01234567), "0.01235");
     assert_string_equal(aq_figure_number(&room, 31), "31");
 }

@@ -1,12 +1,10 @@
 /*
  * Nothing that a peer says can move a cursor.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/text/plain_text.h"
 #include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
 
 static void assert_plain(const char *text, size_t size, const char *expected)
 {
@@ -54,12 +52,6 @@ TEST(columns_count_characters)
 
 TEST(a_fact_is_one_aligned_line)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    aq_print_fact(out, "run", "%s of %d", "first\nsecond", 3);
-    assert_int_equal(fclose(out), 0);
-    assert_string_equal(text, "  run             first?second of 3\n");
-    free(text);
+    aq_print_fact(cli_print_begin(), "run", "%s of %d", "first\nsecond", 3);
+    assert_string_equal(cli_print_end(), "  run             first?second of 3\n");
 }

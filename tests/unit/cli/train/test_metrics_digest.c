@@ -2,7 +2,6 @@
  * The last line and the best evaluation are found, whatever else is in the file.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/train/metrics_digest.h"
 #include "tests/support/test.h"
@@ -13,14 +12,17 @@
     "{\"event\":\"evaluation\",\"policy_version\":" version ",\"return_mean\":" mean               \
     ",\"confirmed\":" confirmed "}\n"
 
-static aq_metrics_digest digest_of(void **state, const char *text)
+static aq_metrics_digest digest; /* of the test */
+
+TEST_ENDING(end_digest, aq_metrics_digest_fini);
+
+static void digest_of(void **state, const char *text)
 {
-    aq_metrics_digest digest;
     aq_error error = {0};
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, text);
     assert_succeeds(aq_metrics_digest_read(path, &digest, &error), &error);
-    return digest;
+    at_end(end_digest, &digest);
 }
 
 static json_int_t whole(const json_t *line, const char *key)
@@ -31,7 +33,7 @@ static json_int_t whole(const json_t *line, const char *key)
 
 TEST_IN_FOLDER(an_empty_file_has_nothing)
 {
-    aq_metrics_digest digest = digest_of(state, "");
+    digest_of(state, "");
     assert_int_equal(digest.lines, 0);
     assert_null(digest.last);
     assert_null(digest.best);
@@ -39,61 +41,50 @@ TEST_IN_FOLDER(an_empty_file_has_nothing)
 
 TEST_IN_FOLDER(the_last_line_is_kept)
 {
-    aq_metrics_digest digest = digest_of(state, PROGRESS("1") PROGRESS("2") PROGRESS("3"));
+    digest_of(state, PROGRESS("1") PROGRESS("2") PROGRESS("3"));
     assert_int_equal(digest.lines, 3);
     assert_int_equal(whole(digest.last, "env_steps"), 3);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(the_last_progress_is_kept_beside_the_last_line)
 {
-    aq_metrics_digest digest =
-        digest_of(state, PROGRESS("1") PROGRESS("2") EVALUATION("1", "10.0", "false"));
+    digest_of(state, PROGRESS("1") PROGRESS("2") EVALUATION("1", "10.0", "false"));
     assert_int_equal(whole(digest.progress, "env_steps"), 2);
     assert_int_equal(whole(digest.last, "policy_version"), 1);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(half_a_line_at_the_end_is_passed_over)
 {
-    aq_metrics_digest digest = digest_of(state, PROGRESS("1") "{\"event\":\"prog");
+    digest_of(state, PROGRESS("1") "{\"event\":\"prog");
     assert_int_equal(digest.lines, 1);
     assert_int_equal(whole(digest.last, "env_steps"), 1);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(empty_and_damaged_lines_are_passed_over)
 {
-    aq_metrics_digest digest = digest_of(state, "{\"event\":\"evaluation\",\n\n" PROGRESS("7"));
+    digest_of(state, "{\"event\":\"evaluation\",\n\n" PROGRESS("7"));
     assert_int_equal(whole(digest.last, "env_steps"), 7);
     assert_null(digest.best);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(the_best_evaluation_has_the_greatest_mean)
 {
-    aq_metrics_digest digest =
-        digest_of(state, EVALUATION("1", "10.0", "false") EVALUATION("2", "30", "false")
-                             EVALUATION("3", "20.0", "false"));
+    digest_of(state, EVALUATION("1", "10.0", "false") EVALUATION("2", "30", "false")
+                         EVALUATION("3", "20.0", "false"));
     assert_int_equal(whole(digest.best, "policy_version"), 2);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(a_confirmed_evaluation_is_above_any_screening)
 {
-    aq_metrics_digest digest =
-        digest_of(state, EVALUATION("1", "100.0", "false") EVALUATION("2", "30.0", "true")
-                             EVALUATION("3", "200.0", "false"));
+    digest_of(state, EVALUATION("1", "100.0", "false") EVALUATION("2", "30.0", "true")
+                         EVALUATION("3", "200.0", "false"));
     assert_int_equal(whole(digest.best, "policy_version"), 2);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(an_evaluation_without_a_mean_does_not_count)
 {
-    aq_metrics_digest digest =
-        digest_of(state, EVALUATION("1", "null", "true") EVALUATION("2", "5.0", "false"));
+    digest_of(state, EVALUATION("1", "null", "true") EVALUATION("2", "5.0", "false"));
     assert_int_equal(whole(digest.best, "policy_version"), 2);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
@@ -103,10 +94,9 @@ TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
     assert_non_null(text);
     memset(text, 'x', LONG);
     strcat(text, "\n" PROGRESS("5"));
-    aq_metrics_digest digest = digest_of(state, text);
+    digest_of(state, text);
     assert_int_equal(digest.lines, 1);
     assert_int_equal(whole(digest.last, "env_steps"), 5);
-    aq_metrics_digest_fini(&digest);
     free(text);
 }
 
@@ -114,22 +104,19 @@ TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
 
 TEST_IN_FOLDER(the_end_of_a_run_is_told)
 {
-    aq_metrics_digest digest = digest_of(state, PROGRESS("1") END EVALUATION("2", "5.0", "false"));
+    digest_of(state, PROGRESS("1") END EVALUATION("2", "5.0", "false"));
     assert_non_null(digest.end);
     assert_string_equal(json_string_value(json_object_get(digest.end, "state")), "solved");
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(a_run_that_was_resumed_has_no_end)
 {
-    aq_metrics_digest digest = digest_of(state, PROGRESS("1") END PROGRESS("2"));
+    digest_of(state, PROGRESS("1") END PROGRESS("2"));
     assert_null(digest.end);
-    aq_metrics_digest_fini(&digest);
 }
 
 TEST_IN_FOLDER(a_missing_file_is_named)
 {
-    aq_metrics_digest digest;
     aq_error error = {0};
     const char *path = cli_path(state, "none.jsonl");
     assert_refused(aq_metrics_digest_read(path, &digest, &error), AQ_E_NOT_FOUND, &error, path);
@@ -137,13 +124,11 @@ TEST_IN_FOLDER(a_missing_file_is_named)
 
 TEST_IN_FOLDER(a_folder_is_no_file)
 {
-    aq_metrics_digest digest;
     assert_true(aq_metrics_digest_read(*state, &digest, NULL) < 0);
 }
 
 TEST_IN_FOLDER(without_memory_nothing_is_read)
 {
-    aq_metrics_digest digest;
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, PROGRESS("1"));
     assert_fails_without_memory(aq_metrics_digest_read(path, &digest, NULL));

@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/train/progress.h"
@@ -11,6 +10,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
+#include "tests/unit/common/sys/stderr_capture.h"
 
 enum { WIDE = 1000 };
 
@@ -22,89 +22,86 @@ static const char *line_of(const status_fixture *fixture, bool with_bar, unsigne
     return line;
 }
 
+/* What runs is a learner; a test may change it. */
+static void status_fixture_setup(status_fixture *fixture)
+{
+    status_fixture_learner(fixture);
+}
+
+static void status_fixture_teardown(status_fixture *fixture)
+{
+    (void)fixture;
+}
+
 /* ---- the line ------------------------------------------------------------------------------ */
 
-TEST(the_line_says_where_the_run_stands)
+TEST_IN(status_fixture, fixture, the_line_says_where_the_run_stands)
 {
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.env_steps = 125000;
-    fixture.learner.evaluations = 3;
-    fixture.learner.return_mean = 187.34;
-    assert_string_equal(line_of(&fixture, false, WIDE),
+    fixture->learner.env_steps = 125000;
+    fixture->learner.evaluations = 3;
+    fixture->learner.return_mean = 187.34;
+    assert_string_equal(line_of(fixture, false, WIDE),
                         " 25%  steps 125.0k/500.0k 2.5k/s  learner 3.1k 450/s  return 187.3  "
                         "sent 161.2 kB (fp32 606.4 kB)  <= 2m30s left");
 }
 
-TEST(a_bar_is_drawn_before_it)
+TEST_IN(status_fixture, fixture, a_bar_is_drawn_before_it)
 {
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.env_steps = 125000;
-    cli_assert_in(line_of(&fixture, true, WIDE), "[#####...............]  25%  steps 125.0k");
-    fixture.learner.env_steps = 0;
-    cli_assert_in(line_of(&fixture, true, WIDE), "[....................]   0%");
-    fixture.learner.env_steps = 500000;
-    cli_assert_in(line_of(&fixture, true, WIDE), "[####################] 100%");
+    fixture->learner.env_steps = 125000;
+    assert_says(line_of(fixture, true, WIDE), "[#####...............]  25%  steps 125.0k");
+    fixture->learner.env_steps = 0;
+    assert_says(line_of(fixture, true, WIDE), "[....................]   0%");
+    fixture->learner.env_steps = 500000;
+    assert_says(line_of(fixture, true, WIDE), "[####################] 100%");
 }
 
-TEST(what_came_after_the_last_step_is_no_more_than_all)
+TEST_IN(status_fixture, fixture, what_came_after_the_last_step_is_no_more_than_all)
 {
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.env_steps = 510000;
-    const char *line = line_of(&fixture, true, WIDE);
-    cli_assert_in(line, "[####################] 100%");
-    cli_assert_in(line, "<= 0us left");
+    fixture->learner.env_steps = 510000;
+    const char *line = line_of(fixture, true, WIDE);
+    assert_says(line, "[####################] 100%");
+    assert_says(line, "<= 0us left");
 }
 
-TEST(what_is_not_known_yet_is_a_question_mark)
+TEST_IN(status_fixture, fixture, what_is_not_known_yet_is_a_question_mark)
 {
     static const double rates[] = {0, NAN, -1};
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.evaluations = 0;
-    fixture.learner.return_mean = NAN;
+    fixture->learner.evaluations = 0;
+    fixture->learner.return_mean = NAN;
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-        fixture.learner.env_steps_per_s = rates[i];
-        const char *line = line_of(&fixture, true, WIDE);
-        cli_assert_in(line, "return ?");
-        cli_assert_in(line, "<= ? left");
+        fixture->learner.env_steps_per_s = rates[i];
+        const char *line = line_of(fixture, true, WIDE);
+        assert_says(line, "return ?");
+        assert_says(line, "<= ? left");
     }
 }
 
-TEST(a_run_without_a_limit_divides_by_nothing)
+TEST_IN(status_fixture, fixture, a_run_without_a_limit_divides_by_nothing)
 {
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.env_steps = 0;
-    fixture.learner.env_steps_limit = 0;
-    cli_assert_in(line_of(&fixture, true, WIDE), "[....................]   0%");
+    fixture->learner.env_steps = 0;
+    fixture->learner.env_steps_limit = 0;
+    assert_says(line_of(fixture, true, WIDE), "[....................]   0%");
 }
 
-TEST(the_line_is_as_wide_as_the_terminal_and_no_wider)
+TEST_IN(status_fixture, fixture, the_line_is_as_wide_as_the_terminal_and_no_wider)
 {
-    status_fixture fixture;
     char whole[1024];
-    status_fixture_learner(&fixture);
-    snprintf(whole, sizeof(whole), "%s", line_of(&fixture, true, WIDE));
+    snprintf(whole, sizeof(whole), "%s", line_of(fixture, true, WIDE));
     size_t length = strlen(whole);
     for (unsigned columns = 0; columns <= length + 5; columns++) {
-        const char *line = line_of(&fixture, true, columns);
+        const char *line = line_of(fixture, true, columns);
         assert_int_equal(strlen(line), columns < length ? columns : length);
         assert_memory_equal(line, whole, strlen(line));
     }
 }
 
-TEST(a_small_buffer_is_enough_for_a_narrow_terminal)
+TEST_IN(status_fixture, fixture, a_small_buffer_is_enough_for_a_narrow_terminal)
 {
-    status_fixture fixture;
     char whole[1024], small[61];
-    status_fixture_learner(&fixture);
-    snprintf(whole, sizeof(whole), "%s", line_of(&fixture, true, WIDE));
+    snprintf(whole, sizeof(whole), "%s", line_of(fixture, true, WIDE));
     for (unsigned columns = 0; columns < 100; columns++) {
         memset(small, '!', sizeof(small));
-        aq_progress_line(&fixture.reply, true, columns, small, sizeof(small) - 1);
+        aq_progress_line(&fixture->reply, true, columns, small, sizeof(small) - 1);
         size_t expected = columns < sizeof(small) - 2 ? columns : sizeof(small) - 2;
         assert_int_equal(strlen(small), expected);
         assert_memory_equal(small, whole, expected);
@@ -112,44 +109,23 @@ TEST(a_small_buffer_is_enough_for_a_narrow_terminal)
     }
 }
 
-TEST(absurd_numbers_stay_within_the_line)
+TEST_IN(status_fixture, fixture, absurd_numbers_stay_within_the_line)
 {
-    status_fixture fixture;
-    status_fixture_learner(&fixture);
-    fixture.learner.env_steps = fixture.learner.learner_steps = UINT64_MAX;
-    fixture.learner.env_steps_limit = UINT64_MAX;
-    fixture.learner.broadcast_bytes = fixture.learner.broadcast_bytes_fp32 = UINT64_MAX;
-    fixture.learner.env_steps_per_s = 1e-300;
-    fixture.learner.learner_steps_per_s = -1e300;
-    fixture.learner.return_mean = -1e300;
-    assert_true(strlen(line_of(&fixture, true, 200)) <= 200);
+    fixture->learner.env_steps = fixture->learner.learner_steps = UINT64_MAX;
+    fixture->learner.env_steps_limit = UINT64_MAX;
+    fixture->learner.broadcast_bytes = fixture->learner.broadcast_bytes_fp32 = UINT64_MAX;
+    fixture->learner.env_steps_per_s = 1e-300;
+    fixture->learner.learner_steps_per_s = -1e300;
+    fixture->learner.return_mean = -1e300;
+    assert_true(strlen(line_of(fixture, true, 200)) <= 200);
 }
 
 /* ---- showing it ---------------------------------------------------------------------------- */
 
-/* Standard error goes to a file between begin and end. */
-static int real_stderr;
-static FILE *captured;
-
-static void capture_begin(void)
-{
-    captured = tmpfile();
-    assert_non_null(captured);
-    fflush(stderr);
-    real_stderr = dup(STDERR_FILENO);
-    assert_true(dup2(fileno(captured), STDERR_FILENO) >= 0);
-}
-
-static const char *capture_end(void)
+static const char *captured(void)
 {
     static char text[8192];
-    fflush(stderr);
-    assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
-    close(real_stderr);
-    rewind(captured);
-    size_t size = fread(text, 1, sizeof(text) - 1, captured);
-    text[size] = '\0';
-    fclose(captured);
+    (void)stderr_capture_end(text, sizeof(text));
     return text;
 }
 
@@ -162,38 +138,34 @@ static size_t count_in(const char *text, const char *word)
     return count;
 }
 
-TEST(in_a_file_there_is_a_line_every_two_seconds)
+TEST_IN(status_fixture, fixture, in_a_file_there_is_a_line_every_two_seconds)
 {
-    status_fixture fixture;
     aq_progress progress;
-    status_fixture_learner(&fixture);
-    capture_begin();
+    stderr_capture_begin();
     aq_progress_init(&progress); /* a file is no terminal */
     for (int64_t ms = 0; ms <= 5000; ms += 25) {
-        aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture.reply);
+        aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture->reply);
     }
     aq_progress_clear(&progress);
-    const char *text = capture_end();
+    const char *text = captured();
     assert_int_equal(count_in(text, "left\n"), 3);
     assert_int_equal(count_in(text, "\n"), 3);
     assert_null(strpbrk(text, "\r\033"));
     assert_null(strchr(text, '#')); /* no bar */
 }
 
-TEST(on_a_terminal_the_line_is_drawn_over_itself_and_cleared)
+TEST_IN(status_fixture, fixture, on_a_terminal_the_line_is_drawn_over_itself_and_cleared)
 {
-    status_fixture fixture;
     aq_progress progress;
-    status_fixture_learner(&fixture);
-    capture_begin();
+    stderr_capture_begin();
     aq_progress_init(&progress);
     progress.is_terminal = true;
     for (int64_t ms = 0; ms < 1000; ms += 25) {
-        aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture.reply);
+        aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture->reply);
     }
     aq_progress_clear(&progress);
     aq_progress_clear(&progress); /* nothing stands there any more */
-    const char *text = capture_end();
+    const char *text = captured();
     assert_int_equal(count_in(text, "\r\033[K["), 10); /* ten times a second */
     assert_int_equal(count_in(text, "\r\033[K"), 11);
     assert_int_equal(strlen(text), 10 * (4 + 80) + 4); /* 80 columns where nobody says */
@@ -205,9 +177,9 @@ TEST(a_status_that_is_no_learners_shows_nothing)
     status_fixture fixture;
     aq_progress progress;
     status_fixture_shard(&fixture);
-    capture_begin();
+    stderr_capture_begin();
     aq_progress_init(&progress);
     aq_progress_show(&progress, 0, &fixture.reply);
     aq_progress_clear(&progress);
-    assert_string_equal(capture_end(), "");
+    assert_string_equal(captured(), "");
 }

@@ -1,8 +1,6 @@
 /*
  * energy.json as the command line reads it, and the line that it makes of it.
  */
-#include <string.h>
-
 #include "cli/train/run_energy.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

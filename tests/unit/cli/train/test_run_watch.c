@@ -1,7 +1,6 @@
 /*
  * A learner is asked again and again, whether it is there or not.
  */
-#include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -157,21 +156,10 @@ TEST_OF_WATCH_DESK(an_address_that_is_none_is_named)
 
 TEST_OF_WATCH_DESK(create_survives_every_failed_allocation)
 {
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc; nth++) {
-        aq_run_watch *made = (aq_run_watch *)(void *)&untouched;
-        aq_memory_fail_at(nth, 0);
-        rc = aq_run_watch_create(&desk->loop, "inproc://run-watch-memory", 5, on_changed, desk,
-                                 &made, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(made, &untouched);
-        } else {
-            aq_run_watch_close(made);
-        }
-    }
+    aq_run_watch *made;
+    assert_made_despite_failures(made, aq_run_watch_create(&desk->loop, "inproc://run-watch-memory",
+                                                           5, on_changed, desk, &made, NULL));
+    aq_run_watch_close(made);
     aq_run_watch_close(NULL);
 }
 

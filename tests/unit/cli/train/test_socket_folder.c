@@ -2,7 +2,6 @@
  * The folder of sockets: it goes with its maker, and one whose maker was killed goes with the next.
  */
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,8 +3,6 @@
  * the children.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
@@ -214,7 +212,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_is_not_there_is_named)
                           .program = "/nowhere/actorq-ant",
                           .log_path = cli_path(&desk->folder, "ant.log")};
     assert_refused(aq_supervisor_start(desk->supervisor, &spec, &error), AQ_E_IO, &error, "ant");
-    cli_assert_in(error.text, "/nowhere/actorq-ant");
+    assert_says(error.text, "/nowhere/actorq-ant");
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
 }
 
@@ -285,7 +283,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
     run_until_gone(desk);
     assert_int_equal(desk->restart_count, 1);
     assert_int_equal(desk->gave_up_count, 1);
-    cli_assert_in(desk->gave_up.how, "could not be started");
+    assert_says(desk->gave_up.how, "could not be started");
 }
 
 /* ---- stopping ------------------------------------------------------------------------------ */

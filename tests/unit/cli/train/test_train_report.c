@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/train/train_report.h"
@@ -152,12 +151,11 @@ TEST_IN_FOLDER(as_json_it_has_every_figure_and_null_for_none)
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 2.5, .restarts = 1};
     aq_train_report report = report_of(state, &config, &result);
-    json_t *object = aq_train_report_json(&report);
+    json_t *object = cli_json(aq_train_report_json(&report));
     FILE *out = cli_print_begin();
     assert_int_equal(json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)), 0);
     (void)fputc('\n', out);
     cli_assert_page("train_report.json", cli_print_end());
-    json_decref(object);
 }
 
 TEST_IN_FOLDER(a_solved_run_is_shown_with_its_policy)

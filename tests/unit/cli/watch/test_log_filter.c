@@ -1,8 +1,6 @@
 /*
  * Which lines are shown.
  */
-#include <string.h>
-
 #include "cli/watch/log_filter.h"
 #include "common/base/clock.h"
 #include "tests/support/test.h"

@@ -1,8 +1,6 @@
 /*
  * A line of either form has the same parts, and what is no log line is a text.
  */
-#include <string.h>
-
 #include "cli/watch/log_line.h"
 #include "tests/support/test.h"
 

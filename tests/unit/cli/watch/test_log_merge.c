@@ -2,21 +2,16 @@
  * Logs of several daemons come as one, in the order of time, however they are written.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
 #include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
 
-static char folder[64];
-
-static void append(const char *name, const char *text)
+static void append(void **state, const char *name, const char *text)
 {
-    char path[128];
-    (void)snprintf(path, sizeof(path), "%s/logs/%s", folder, name);
+    char path[2 * CLI_PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/%s", cli_path(state, "logs"), name);
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
@@ -25,59 +20,49 @@ static void append(const char *name, const char *text)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    char path[80];
-    (void)snprintf(folder, sizeof(folder), "/tmp/aq-logs-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/logs", folder);
-    return mkdir(path, 0700);
+    const int rc = cli_fixture_setup(state);
+    cli_make_folder(cli_path(state, "logs"));
+    return rc;
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[96];
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
+#define TEST_OF_LOGS(name) TEST_WITH(name, make_folder, cli_fixture_teardown)
 
-static aq_log_merge *open_all(void)
+TEST_ENDING(end_merge, aq_log_merge_close);
+
+static aq_log_merge *open_all(void **state)
 {
     aq_log_merge *merge = NULL;
     aq_error error = {0};
-    assert_succeeds(aq_log_merge_open(folder, &merge, &error), &error);
+    assert_succeeds(aq_log_merge_open(*state, &merge, &error), &error);
+    at_end(end_merge, merge);
     return merge;
 }
 
 /* What is there now, as it is shown. */
 static void expect(aq_log_merge *merge, bool is_final, bool as_json, const char *shown)
 {
-    char *text = NULL;
-    size_t size = 0;
     const char *name, *time;
     const aq_log_line *line;
     aq_log_view view = {.as_json = as_json};
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
+    FILE *out = cli_print_begin();
     while ((line = aq_log_merge_next(merge, is_final, &name, &time)) != NULL) {
         aq_log_view_print(&view, out, line, name, time);
     }
-    assert_int_equal(fclose(out), 0);
-    assert_string_equal(text, shown);
-    free(text);
+    assert_string_equal(cli_print_end(), shown);
 }
 
-TEST_WITH(lines_of_several_logs_come_in_the_order_of_time, make_folder, remove_folder)
+TEST_OF_LOGS(lines_of_several_logs_come_in_the_order_of_time)
 {
-    append("actor-0.log", "ts=2026-11-20T10:00:01.000Z level=info role=actor id=0 event=b x=1\n"
-                          "ts=2026-11-21T00:00:00.000Z level=error role=actor id=0 event=d\n");
-    append("learner.log",
+    append(state, "actor-0.log",
+           "ts=2026-11-20T10:00:01.000Z level=info role=actor id=0 event=b x=1\n"
+           "ts=2026-11-21T00:00:00.000Z level=error role=actor id=0 event=d\n");
+    append(state, "learner.log",
            "{\"ts\":\"2026-11-20T10:00:00.500Z\",\"level\":\"info\",\"role\":\"learner\","
            "\"event\":\"a\",\"msg\":\"so it \\\"goes\\\"\"}\n"
            "{\"ts\":\"2026-11-20T10:00:02.000Z\",\"level\":\"warn\",\"role\":\"learner\","
            "\"event\":\"c\"}\n");
-    append("notes.txt", "no log\n");
-    aq_log_merge *merge = open_all();
+    append(state, "notes.txt", "no log\n");
+    aq_log_merge *merge = open_all(state);
     expect(merge, true, false,
            "2026-11-20 (UTC)\n"
            "10:00:00.500 info  learner      a  so it \"goes\"\n"
@@ -85,15 +70,16 @@ TEST_WITH(lines_of_several_logs_come_in_the_order_of_time, make_folder, remove_f
            "10:00:02.000 warn  learner      c\n"
            "2026-11-21 (UTC)\n"
            "00:00:00.000 error actor-0      d\n");
-    aq_log_merge_close(merge);
 }
 
-TEST_WITH(a_text_stands_where_the_line_above_it_stands, make_folder, remove_folder)
+TEST_OF_LOGS(a_text_stands_where_the_line_above_it_stands)
 {
-    append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n"
-                          "==1==ERROR: overflow\n");
-    append("actor-0.log", "ts=2026-11-20T10:00:00.001Z level=info role=actor id=0 event=b\n");
-    aq_log_merge *merge = open_all();
+    append(state, "learner.log",
+           "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n"
+           "==1==ERROR: overflow\n");
+    append(state, "actor-0.log",
+           "ts=2026-11-20T10:00:00.001Z level=info role=actor id=0 event=b\n");
+    aq_log_merge *merge = open_all(state);
     expect(merge, true, true,
            "{\"ts\":\"2026-11-20T10:00:00.000Z\",\"level\":\"info\",\"role\":\"learner\","
            "\"event\":\"a\"}\n"
@@ -101,55 +87,52 @@ TEST_WITH(a_text_stands_where_the_line_above_it_stands, make_folder, remove_fold
            "overflow\"}\n"
            "{\"ts\":\"2026-11-20T10:00:00.001Z\",\"level\":\"info\",\"role\":\"actor\",\"id\":0,"
            "\"event\":\"b\"}\n");
-    aq_log_merge_close(merge);
 }
 
-TEST_WITH(a_line_without_its_end_waits_for_it, make_folder, remove_folder)
+TEST_OF_LOGS(a_line_without_its_end_waits_for_it)
 {
-    append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=lear");
-    aq_log_merge *merge = open_all();
+    append(state, "learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=lear");
+    aq_log_merge *merge = open_all(state);
     expect(merge, false, false, "");
-    append("learner.log", "ner event=a\n");
+    append(state, "learner.log", "ner event=a\n");
     expect(merge, false, false, "2026-11-20 (UTC)\n10:00:00.000 info  learner      a\n");
-    append("learner.log", "the last words");
+    append(state, "learner.log", "the last words");
     expect(merge, true, false,
            "2026-11-20 (UTC)\n10:00:00.000 -     learner      the last words\n");
-    aq_log_merge_close(merge);
 }
 
-TEST_WITH(a_log_that_begins_later_is_found, make_folder, remove_folder)
+TEST_OF_LOGS(a_log_that_begins_later_is_found)
 {
-    append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n");
-    aq_log_merge *merge = open_all();
+    append(state, "learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n");
+    aq_log_merge *merge = open_all(state);
     expect(merge, false, false, "2026-11-20 (UTC)\n10:00:00.000 info  learner      a\n");
-    append("actor-9.log", "ts=2026-11-20T10:00:01.000Z level=debug role=actor id=9 event=b\n");
+    append(state, "actor-9.log",
+           "ts=2026-11-20T10:00:01.000Z level=debug role=actor id=9 event=b\n");
     assert_int_equal(aq_log_merge_refresh(merge, NULL), 0);
     expect(merge, false, false, "2026-11-20 (UTC)\n10:00:01.000 debug actor-9      b\n");
-    aq_log_merge_close(merge);
 }
 
-TEST_WITH(nothing_that_was_logged_reaches_the_terminal_as_a_command, make_folder, remove_folder)
+TEST_OF_LOGS(nothing_that_was_logged_reaches_the_terminal_as_a_command)
 {
-    append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a x=\x1b[2J\n"
-                          "\x1b[31mred\n");
-    aq_log_merge *merge = open_all();
+    append(state, "learner.log",
+           "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a x=\x1b[2J\n"
+           "\x1b[31mred\n");
+    aq_log_merge *merge = open_all(state);
     expect(merge, true, false,
            "2026-11-20 (UTC)\n10:00:00.000 info  learner      a x=?[2J\n"
            "10:00:00.000 -     learner      ?[31mred\n");
-    aq_log_merge_close(merge);
 }
 
 static void expect_refusal(const char *path, int code, const char *word)
 {
     aq_log_merge *merge = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_log_merge_open(path, &merge, &error), code);
-    assert_says(error.text, word);
+    assert_refused(aq_log_merge_open(path, &merge, &error), code, &error, word);
 }
 
-TEST_WITH(where_there_are_no_logs_it_says_where_they_are, make_folder, remove_folder)
+TEST_OF_LOGS(where_there_are_no_logs_it_says_where_they_are)
 {
-    expect_refusal(folder, AQ_E_NOT_FOUND, "holds no logs");
+    expect_refusal(*state, AQ_E_NOT_FOUND, "holds no logs");
     expect_refusal("tcp://learner:5550", AQ_E_INVALID, "give a folder");
     expect_refusal("/tmp/aq-logs-none", AQ_E_NOT_FOUND, "/tmp/aq-logs-none");
 }

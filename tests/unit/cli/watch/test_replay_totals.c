@@ -1,8 +1,6 @@
 /*
  * What shards say is added up, and a histogram becomes a line that can be read.
  */
-#include <string.h>
-
 #include "cli/watch/replay_totals.h"
 #include "tests/support/test.h"
 

@@ -2,7 +2,6 @@
  * A status shows what a person asks first, in an order that can be scanned.
  */
 #include <math.h>
-#include <string.h>
 
 #include "cli/watch/status_page.h"
 #include "tests/support/test.h"
