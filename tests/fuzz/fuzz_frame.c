@@ -17,13 +17,17 @@ void fuzz_frame_wrap(const uint8_t *payload, size_t size, enum aq_frame_kind kin
     aq_frame_end(out, start, kind);
 }
 
-bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out)
+int fuzz_frame_receive(const uint8_t *data, size_t size, enum aq_frame_kind kind,
+                       void (*receive)(const uint8_t *data, size_t size))
 {
-    if (size < AQ_FRAME_HEADER_BYTES || size > FUZZ_FRAME_BYTES_MAX) {
-        return false;
+    receive(data, size);
+    if (size >= AQ_FRAME_HEADER_BYTES && size <= FUZZ_FRAME_BYTES_MAX) {
+        aq_buffer mended;
+        fuzz_frame_wrap(data + AQ_FRAME_HEADER_BYTES, size - AQ_FRAME_HEADER_BYTES, kind, &mended);
+        receive(mended.data, mended.size);
+        aq_buffer_fini(&mended);
     }
-    fuzz_frame_wrap(data + AQ_FRAME_HEADER_BYTES, size - AQ_FRAME_HEADER_BYTES, kind, out);
-    return true;
+    return 0;
 }
 
 void fuzz_frame_assert_same(aq_buffer *once, aq_buffer *twice)

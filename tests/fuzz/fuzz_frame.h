@@ -5,7 +5,6 @@
 #ifndef AQ_TESTS_FUZZ_FUZZ_FRAME_H
 #define AQ_TESTS_FUZZ_FUZZ_FRAME_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,9 +14,10 @@
 
 enum { FUZZ_FRAME_BYTES_MAX = 1 << 24 };
 
-/* Starts `out` and puts the input into it, its header made right for `kind`. False when there is
- * not even a header; `out` then needs no aq_buffer_fini. */
-bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out);
+/* Gives the input to the decoder as it is, and, if it has a header at all, with one that is made
+ * right for `kind`. Returns 0. */
+int fuzz_frame_receive(const uint8_t *data, size_t size, enum aq_frame_kind kind,
+                       void (*receive)(const uint8_t *data, size_t size));
 
 /* Starts `out` and puts a frame around the payload. */
 void fuzz_frame_wrap(const uint8_t *payload, size_t size, enum aq_frame_kind kind, aq_buffer *out);

@@ -56,11 +56,5 @@ static void receive(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    aq_buffer mended;
-    receive(data, size);
-    if (fuzz_frame_mend(data, size, AQ_FRAME_EXPERIENCE, &mended)) {
-        receive(mended.data, mended.size);
-        aq_buffer_fini(&mended);
-    }
-    return 0;
+    return fuzz_frame_receive(data, size, AQ_FRAME_EXPERIENCE, receive);
 }

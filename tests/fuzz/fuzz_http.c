@@ -2,7 +2,6 @@
  * Any bytes that come as an HTTP request are refused, or are the head of one; and it is the same
  * however many bytes follow, and not there while one of its own is missing.
  */
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/net/http/http_request.h"

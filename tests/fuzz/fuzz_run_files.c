@@ -2,7 +2,6 @@
  * What a learner takes a run up from, besides checkpoints: any bytes in place of run.json,
  * energy.json or versions are refused in words, or read. The first byte of the input says which.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/sys/file.h"
