@@ -111,9 +111,6 @@ int aq_test_run(const char *pattern);
  * helper takes back what it makes. */
 void at_end(void (*function)(void *thing), void *thing);
 
-/* An empty buffer that takes at most this many bytes, freed when the test is over. */
-aq_buffer *buffer_up_to(size_t max);
-
 /* Such a function, of one that takes a pointer of its own type. */
 #define TEST_ENDING(name, function)                                                                \
     static void name(void *it_)                                                                    \
@@ -121,6 +118,9 @@ aq_buffer *buffer_up_to(size_t max);
         function(it_);                                                                             \
     }                                                                                              \
     struct aq_test_group /* takes the semicolon */
+
+/* An empty buffer that takes at most this many bytes, freed when the test is over. */
+aq_buffer *buffer_up_to(size_t max);
 
 /* Once before the first test of the file, and after its last; either may be NULL. */
 #define TEST_GROUP(setup, teardown)                                                                \
@@ -159,7 +159,7 @@ void aq_assert_near(double value, double expected, double within, const char *fi
 #define EACH_ROW(i, rows) for (size_t i = 0; aq_test_row(i, sizeof(rows) / sizeof((rows)[0])); i++)
 bool aq_test_row(size_t row, size_t count);
 
-/* ---- chance ----------------------------------------------------------------------------------- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 /* A number from the environment, or this. */
 uint64_t aq_test_number(const char *variable, uint64_t otherwise);

@@ -188,21 +188,19 @@ TEST(a_run_trains_from_a_data_set_alone)
 static void find_shard(const char *run, char *url)
 {
     char path[TEXT_MAX], command[4 * TEXT_MAX];
-    aq_buffer text;
-    aq_buffer_init(&text, 4096);
+    aq_buffer *text = buffer_up_to(4096);
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", run);
     (void)snprintf(command, sizeof(command),
                    "for i in $(seq %d); do test -e %s && exit 0; sleep 0.1; done; exit 1",
                    10 * PATIENCE_S, path);
     assert_int_equal(system(command), 0);
-    assert_int_equal(aq_file_read(path, &text, NULL), 0);
-    json_t *object = json_loadb((const char *)text.data, text.size, 0, NULL);
+    assert_int_equal(aq_file_read(path, text, NULL), 0);
+    json_t *object = json_loadb((const char *)text->data, text->size, 0, NULL);
     const char *learner = json_string_value(json_object_get(object, "learner"));
     assert_non_null(learner);
     const size_t stem = strlen(learner) - strlen("learner");
     (void)snprintf(url, TEXT_MAX, "%.*sreplay-0", (int)stem, learner);
     json_decref(object);
-    aq_buffer_fini(&text);
 }
 
 TEST(a_shard_that_runs_gives_and_takes)

@@ -241,20 +241,18 @@ static aq_push *push_to_shard(test_cluster *cluster)
 
 CLUSTER_TEST(experience_that_is_none_is_refused_and_counted, both)
 {
-    aq_buffer frame;
     start_well(cluster);
     run_facts facts = learn_facts(cluster);
     aq_push *push = push_to_shard(cluster);
-    aq_buffer_init(&frame, MESSAGE_BYTES_MAX);
-    pack_foreign(&facts, &frame);
-    push_refused(cluster, push, frame.data, frame.size);                /* another schema */
-    push_refused(cluster, push, frame.data, frame.size - 1);            /* cut */
-    push_refused(cluster, push, frame.data, AQ_FRAME_HEADER_BYTES / 2); /* cut very short */
-    push_refused(cluster, push, frame.data + 1, frame.size - 1);        /* out of step */
-    push_refused(cluster, push, "", 0);                                 /* nothing */
-    frame.data[frame.size / 2] ^= 1;
-    push_refused(cluster, push, frame.data, frame.size); /* a bit fell over */
-    aq_buffer_fini(&frame);
+    aq_buffer *frame = buffer_up_to(MESSAGE_BYTES_MAX);
+    pack_foreign(&facts, frame);
+    push_refused(cluster, push, frame->data, frame->size);               /* another schema */
+    push_refused(cluster, push, frame->data, frame->size - 1);           /* cut */
+    push_refused(cluster, push, frame->data, AQ_FRAME_HEADER_BYTES / 2); /* cut very short */
+    push_refused(cluster, push, frame->data + 1, frame->size - 1);       /* out of step */
+    push_refused(cluster, push, "", 0);                                  /* nothing */
+    frame->data[frame->size / 2] ^= 1;
+    push_refused(cluster, push, frame->data, frame->size); /* a bit fell over */
 
     uint8_t *large = aq_alloc((size_t)16 << 20, 1);
     assert_non_null(large);

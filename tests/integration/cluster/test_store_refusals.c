@@ -34,16 +34,14 @@ static uint32_t digest_of(const char *folder)
     assert_non_null(entries);
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         char path[PATH_BYTES];
-        aq_buffer bytes;
         if (entry->d_name[0] == '.') {
             continue;
         }
         assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, entry->d_name), 0);
-        aq_buffer_init(&bytes, FILE_BYTES_MAX);
-        assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
-        digest += aq_crc32c(aq_crc32c(0, entry->d_name, strlen(entry->d_name)), bytes.data,
-                            bytes.size); /* in no order */
-        aq_buffer_fini(&bytes);
+        aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
+        assert_int_equal(aq_file_read(path, bytes, NULL), 0);
+        digest += aq_crc32c(aq_crc32c(0, entry->d_name, strlen(entry->d_name)), bytes->data,
+                            bytes->size); /* in no order */
     }
     (void)closedir(entries);
     return digest;
@@ -108,18 +106,16 @@ CLUSTER_TEST(a_folder_with_something_else_under_our_names_is_refused, ipc)
 CLUSTER_TEST(a_store_of_a_newer_version_is_refused, ipc)
 {
     char path[PATH_BYTES];
-    aq_buffer bytes;
     leave_a_store(cluster);
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/store.aqrs", cluster->data_dir), 0);
-    aq_buffer_init(&bytes, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
-    bytes.data[VERSION_AT] = 9;
-    const uint32_t crc = aq_crc32c(0, bytes.data, HEADER_CRC_AT);
+    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, bytes, NULL), 0);
+    bytes->data[VERSION_AT] = 9;
+    const uint32_t crc = aq_crc32c(0, bytes->data, HEADER_CRC_AT);
     for (int i = 0; i < 4; i++) {
-        bytes.data[HEADER_CRC_AT + i] = (uint8_t)(crc >> 8 * i);
+        bytes->data[HEADER_CRC_AT + i] = (uint8_t)(crc >> 8 * i);
     }
-    write_file(cluster->data_dir, "store.aqrs", bytes.data, bytes.size);
-    aq_buffer_fini(&bytes);
+    write_file(cluster->data_dir, "store.aqrs", bytes->data, bytes->size);
     check_refused_unchanged(cluster, cluster->data_dir, "of format version 9");
 }
 

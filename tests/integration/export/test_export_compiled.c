@@ -181,7 +181,6 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
 
 static void check_case(const toolchain *tools, const struct policy_case *policy)
 {
-    aq_buffer text, got;
     aq_export_figures figures;
     aq_error error = {0};
     aq_snapshot *snapshot = make_policy(policy);
@@ -192,16 +191,14 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
                   aq_head_name(snapshot->head));
     const size_t obs_bytes = ROWS * aq_net_spec_inputs(&snapshot->spec) * sizeof(*obs);
 
-    aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
-    aq_buffer_init(&got, 1 << 20);
-    assert_int_equal(aq_export_c(snapshot, "policy", &text, &figures, &error), 0);
-    assert_int_equal(aq_file_write_atomic("policy.c", text.data, text.size, &error), 0);
+    aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
+    aq_buffer *got = buffer_up_to(1 << 20);
+    assert_int_equal(aq_export_c(snapshot, "policy", text, &figures, &error), 0);
+    assert_int_equal(aq_file_write_atomic("policy.c", text->data, text->size, &error), 0);
     assert_int_equal(aq_file_write_atomic("obs.bin", obs, obs_bytes, &error), 0);
     compile_and_run(tools, snapshot);
-    assert_int_equal(aq_file_read("out.bin", &got, &error), 0);
-    check_outputs(snapshot, obs, &got);
-    aq_buffer_fini(&text);
-    aq_buffer_fini(&got);
+    assert_int_equal(aq_file_read("out.bin", got, &error), 0);
+    check_outputs(snapshot, obs, got);
 }
 
 static void check_all(const toolchain *tools)

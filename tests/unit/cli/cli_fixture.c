@@ -270,7 +270,6 @@ void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
 void cli_write_checkpoint(const char *path, uint64_t step)
 {
     aq_params params;
-    aq_buffer frame;
     aq_checkpoint checkpoint = {
         .run_id = CLI_RUN_ID,
         .task = "gym:CartPole-v1",
@@ -297,10 +296,9 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     kept_arrays(params.count, (float *const[4]){params.block, params.block, params.block, zeros},
                 &step, &checkpoint.arrays);
     checkpoint.best_policy = cli_make_policy(AQ_FORMAT_INT8_CHANNEL, 7);
-    aq_buffer_init(&frame, FRAME_BYTES_MAX);
-    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);
-    cli_write(path, frame.data, frame.size);
-    aq_buffer_fini(&frame);
+    aq_buffer *frame = buffer_up_to(FRAME_BYTES_MAX);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, frame), 0);
+    cli_write(path, frame->data, frame->size);
     aq_snapshot_unref(checkpoint.best_policy);
     aq_free(zeros);
     aq_params_fini(&params);

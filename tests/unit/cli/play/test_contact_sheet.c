@@ -53,15 +53,13 @@ TEST(a_long_run_is_kept_in_even_steps_from_the_start)
 /* Reads the sheet's PNG back into pixels of (height, width, 3). */
 static png_image read_png(const aq_sheet *sheet, uint8_t *pixels, size_t size)
 {
-    aq_buffer bytes;
     png_image image = {.version = PNG_IMAGE_VERSION};
-    aq_buffer_init(&bytes, 1 << 20);
-    assert_int_equal(aq_sheet_png(sheet, &bytes), 0);
-    assert_true(png_image_begin_read_from_memory(&image, bytes.data, bytes.size));
+    aq_buffer *bytes = buffer_up_to(1 << 20);
+    assert_int_equal(aq_sheet_png(sheet, bytes), 0);
+    assert_true(png_image_begin_read_from_memory(&image, bytes->data, bytes->size));
     image.format = PNG_FORMAT_RGB;
     assert_true(PNG_IMAGE_SIZE(image) <= size);
     assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
-    aq_buffer_fini(&bytes);
     return image;
 }
 

@@ -11,15 +11,13 @@ static void assert_text(const uint8_t *pixels, uint32_t width, uint32_t height, 
                         const char *text)
 {
     uint8_t copy[256];
-    aq_buffer out;
     assert_true((size_t)width * height * 3 <= sizeof(copy));
     memcpy(copy, pixels, (size_t)width * height * 3);
     const aq_canvas canvas = {width, height, copy};
-    aq_buffer_init(&out, 4096);
-    assert_int_equal(aq_terminal_picture(&canvas, colours, &out), 0);
-    assert_int_equal(out.size, strlen(text));
-    assert_memory_equal(out.data, text, out.size);
-    aq_buffer_fini(&out);
+    aq_buffer *out = buffer_up_to(4096);
+    assert_int_equal(aq_terminal_picture(&canvas, colours, out), 0);
+    assert_int_equal(out->size, strlen(text));
+    assert_memory_equal(out->data, text, out->size);
 }
 
 TEST(a_character_shows_two_pixels_in_colour)

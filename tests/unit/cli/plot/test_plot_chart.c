@@ -28,25 +28,9 @@ static aq_plot_lines lines_of(const aq_plot_series *series, size_t count)
     };
 }
 
-static void end_buffer(void *buffer)
-{
-    aq_buffer_fini(buffer);
-    free(buffer);
-}
-
-/* Of the test. */
-static aq_buffer *buffer_of(size_t size_max)
-{
-    aq_buffer *buffer = malloc(sizeof(*buffer));
-    assert_non_null(buffer);
-    aq_buffer_init(buffer, size_max);
-    at_end(end_buffer, buffer);
-    return buffer;
-}
-
 static aq_buffer *drawn(const aq_plot_lines *lines)
 {
-    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
+    aq_buffer *out = buffer_up_to(PICTURE_BYTES_MAX);
     assert_int_equal(aq_plot_lines_draw(lines, out), 0);
     return out;
 }
@@ -54,7 +38,7 @@ static aq_buffer *drawn(const aq_plot_lines *lines)
 /* The chart, drawn as SVG, is the page of that name. */
 static void assert_chart(const char *name, const aq_plot_lines *lines, const aq_plot_bars *bars)
 {
-    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
+    aq_buffer *out = buffer_up_to(PICTURE_BYTES_MAX);
     assert_int_equal(lines != NULL ? aq_plot_lines_draw(lines, out) : aq_plot_bars_draw(bars, out),
                      0);
     assert_int_equal(aq_buffer_append(out, "", 1), 0);
@@ -177,7 +161,7 @@ TEST(long_names_stand_upright)
 
 static png_image pixels_of(const aq_plot_lines *chart, uint8_t **ret_pixels)
 {
-    aq_buffer *out = buffer_of(PICTURE_BYTES_MAX);
+    aq_buffer *out = buffer_up_to(PICTURE_BYTES_MAX);
     aq_error error = {0};
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_succeeds(aq_plot_png(AQ_RSVG_LIBRARY, drawn(chart), out, &error), &error);
@@ -219,7 +203,7 @@ TEST(a_png_has_the_line_its_band_and_letters_in_light_colours)
 TEST(without_librsvg_there_is_an_answer_and_no_png)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer *svg = drawn(&chart), *out = buffer_of(PICTURE_BYTES_MAX);
+    aq_buffer *svg = drawn(&chart), *out = buffer_up_to(PICTURE_BYTES_MAX);
     aq_error error = {0};
     assert_refused(aq_plot_png("librsvg-0.so", svg, out, &error), AQ_E_UNSUPPORTED, &error,
                    "a PNG of a chart needs librsvg");
@@ -252,7 +236,7 @@ TEST(without_memory_there_is_no_picture)
 TEST(a_png_that_is_too_big_leaves_the_buffer_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer *svg = drawn(&chart), *out = buffer_of(3000);
+    aq_buffer *svg = drawn(&chart), *out = buffer_up_to(3000);
     aq_error error = {0};
     assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &error), AQ_E_TOO_BIG, &error,
                    "larger than the limit");
@@ -262,7 +246,7 @@ TEST(a_png_that_is_too_big_leaves_the_buffer_as_it_was)
 TEST(a_buffer_that_is_too_small_stays_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
-    aq_buffer *out = buffer_of(3000);
+    aq_buffer *out = buffer_up_to(3000);
     assert_int_equal(aq_buffer_append(out, "before", 6), 0);
     assert_int_equal(aq_plot_lines_draw(&chart, out), AQ_E_TOO_BIG);
     assert_int_equal(out->size, 6);

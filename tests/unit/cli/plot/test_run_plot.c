@@ -188,13 +188,11 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     assert_true(fabs(fp32.points[0].y - 10) < 1e-9);
     assert_true(isfinite(int8.points[0].high) && !isfinite(fp32.points[0].high));
     assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
-    aq_buffer out;
-    aq_buffer_init(&out, AQ_PLOT_BYTES_MAX);
-    assert_int_equal(aq_run_plot_draw(plot, &out), 0);
-    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
-    assert_says((const char *)out.data, "<title>fp32</title><polyline");
-    assert_says((const char *)out.data, ">gym:CartPole-v1</text>");
-    aq_buffer_fini(&out);
+    aq_buffer *out = buffer_up_to(AQ_PLOT_BYTES_MAX);
+    assert_int_equal(aq_run_plot_draw(plot, out), 0);
+    assert_int_equal(aq_buffer_append(out, "", 1), 0);
+    assert_says((const char *)out->data, "<title>fp32</title><polyline");
+    assert_says((const char *)out->data, ">gym:CartPole-v1</text>");
     aq_run_plot_destroy(plot);
 }
 

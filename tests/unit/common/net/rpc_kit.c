@@ -4,7 +4,6 @@
 #include "tests/unit/common/net/rpc_kit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
@@ -94,21 +93,6 @@ void rpc_kit_add_to(rpc_kit *kit, aq_rpc_dispatcher *dispatcher)
 {
     assert_int_equal(aq_rpc_dispatcher_add(dispatcher, &kit->policy.base), 0);
     assert_int_equal(aq_rpc_dispatcher_add(dispatcher, &kit->operations.base), 0);
-}
-
-static void end_buffer(void *buffer)
-{
-    aq_buffer_fini(buffer);
-    free(buffer);
-}
-
-aq_buffer *rpc_kit_buffer(size_t size_max)
-{
-    aq_buffer *buffer = calloc(1, sizeof(*buffer));
-    assert_non_null(buffer);
-    aq_buffer_init(buffer, size_max);
-    at_end(end_buffer, buffer);
-    return buffer;
 }
 
 /* ---- the wire ------------------------------------------------------------------------------ */

@@ -33,9 +33,6 @@ void rpc_kit_init(rpc_kit *kit);
 void rpc_kit_add_to(rpc_kit *kit, aq_rpc_dispatcher *dispatcher);
 void rpc_kit_answer_held(rpc_kit *kit);
 
-/* An empty buffer, until the test is over. */
-aq_buffer *rpc_kit_buffer(size_t size_max);
-
 /* A channel that goes nowhere. */
 typedef struct rpc_wire {
     aq_rpc_channel channel; /* first */

@@ -59,11 +59,9 @@ aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_acc
 {
     aq_token *token = NULL;
     aq_error error = {0};
-    aq_buffer text;
-    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
-    assert_int_equal(aq_token_write_role(master, role, &text), 0);
-    assert_succeeds(aq_token_parse((const char *)text.data, text.size, &token, &error), &error);
-    aq_buffer_fini(&text);
+    aq_buffer *text = buffer_up_to(AQ_TOKEN_TEXT_MAX);
+    assert_int_equal(aq_token_write_role(master, role, text), 0);
+    assert_succeeds(aq_token_parse((const char *)text->data, text->size, &token, &error), &error);
     at_end(destroy_token, token);
     return token;
 }

@@ -117,23 +117,21 @@ TEST(the_broadcast_is_found)
     EACH_ROW(i, lists) {
         aq_publisher *publisher;
         aq_subscriber *subscriber;
-        aq_buffer heard;
         char url[AQ_URL_MAX];
         int rc = AQ_E_TIMEOUT;
         atomic_store(&hosts, lists[i]);
-        aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
+        aq_buffer *heard = buffer_up_to(NET_KIT_MESSAGE_MAX);
         assert_int_equal(
             aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL), 0);
         by_name(aq_publisher_url(publisher), url);
         assert_int_equal(aq_subscriber_create(url, &net_kit_limits, &subscriber, NULL), 0);
         for (int tries = 0; tries < 1000 && rc == AQ_E_TIMEOUT; tries++) {
             assert_int_equal(aq_publisher_send(publisher, "news", 4), 0);
-            rc = aq_subscriber_receive(subscriber, 10, &heard);
+            rc = aq_subscriber_receive(subscriber, 10, heard);
         }
         assert_int_equal(rc, 0);
         aq_subscriber_destroy(subscriber);
         aq_publisher_close(publisher);
-        aq_buffer_fini(&heard);
     }
 }
 

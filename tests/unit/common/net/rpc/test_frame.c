@@ -12,7 +12,7 @@ static const char payload[] = "the payload of a frame";
 static aq_buffer *frame_of(enum aq_frame_kind kind)
 {
     size_t start = 0;
-    aq_buffer *out = rpc_kit_buffer(4096);
+    aq_buffer *out = buffer_up_to(4096);
     assert_int_equal(aq_frame_begin(out, &start), 0);
     assert_int_equal(aq_buffer_append(out, payload, sizeof(payload)), 0);
     aq_frame_end(out, start, kind);
@@ -54,7 +54,7 @@ TEST(the_layout_is_as_documented)
 TEST(a_frame_may_stand_behind_other_bytes)
 {
     size_t start = 0;
-    aq_buffer *buffer = rpc_kit_buffer(4096);
+    aq_buffer *buffer = buffer_up_to(4096);
     assert_int_equal(aq_buffer_append(buffer, "before", 6), 0);
     assert_int_equal(aq_frame_begin(buffer, &start), 0);
     assert_int_equal(start, 6);
@@ -65,7 +65,7 @@ TEST(a_frame_may_stand_behind_other_bytes)
 TEST(an_empty_payload_is_a_frame)
 {
     size_t start = 0;
-    aq_buffer *buffer = rpc_kit_buffer(AQ_FRAME_HEADER_BYTES);
+    aq_buffer *buffer = buffer_up_to(AQ_FRAME_HEADER_BYTES);
     assert_int_equal(aq_frame_begin(buffer, &start), 0);
     aq_frame_end(buffer, start, AQ_FRAME_ANNOUNCE);
     assert_int_equal(check(buffer->data, buffer->size, NULL), 0);
@@ -74,7 +74,7 @@ TEST(an_empty_payload_is_a_frame)
 TEST(a_header_that_does_not_fit_is_refused)
 {
     size_t start = 77;
-    aq_buffer *buffer = rpc_kit_buffer(AQ_FRAME_HEADER_BYTES - 1);
+    aq_buffer *buffer = buffer_up_to(AQ_FRAME_HEADER_BYTES - 1);
     assert_int_equal(aq_frame_begin(buffer, &start), AQ_E_TOO_BIG);
     assert_int_equal(start, 77);
     assert_int_equal(buffer->size, 0);

@@ -33,7 +33,7 @@ static aq_buffer *frame_of(size_t size)
     envelope.request_id = UINT64_MAX;
     envelope.timeout_ms = 5;
     body.data = (ProtobufCBinaryData){.len = size, .data = body_bytes};
-    aq_buffer *frame = rpc_kit_buffer(1 << 20);
+    aq_buffer *frame = buffer_up_to(1 << 20);
     assert_int_equal(aq_envelope_pack(frame, AQ_FRAME_RPC_REQUEST, &envelope.base, &body.base), 0);
     return frame;
 }
@@ -133,15 +133,13 @@ TEST(a_frame_past_the_limit_leaves_the_buffer_as_it_was)
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     Actorq__Test__Everything body = ACTORQ__TEST__EVERYTHING__INIT;
-    aq_buffer frame;
     body.data = (ProtobufCBinaryData){.len = 100, .data = body_bytes};
     for (size_t limit = 1; limit < 100; limit++) {
-        aq_buffer_init(&frame, limit);
-        assert_int_equal(aq_buffer_append(&frame, "x", 1), 0);
-        assert_int_equal(aq_envelope_pack(&frame, AQ_FRAME_RPC_REPLY, &envelope.base, &body.base),
+        aq_buffer *frame = buffer_up_to(limit);
+        assert_int_equal(aq_buffer_append(frame, "x", 1), 0);
+        assert_int_equal(aq_envelope_pack(frame, AQ_FRAME_RPC_REPLY, &envelope.base, &body.base),
                          AQ_E_TOO_BIG);
-        assert_int_equal(frame.size, 1);
-        aq_buffer_fini(&frame);
+        assert_int_equal(frame->size, 1);
     }
 }
 

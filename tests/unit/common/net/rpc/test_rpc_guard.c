@@ -241,7 +241,6 @@ TEST_OF_FIXTURE(a_changed_call_is_refused)
     const uint8_t *payload;
     size_t payload_size;
     aq_envelope envelope;
-    aq_buffer changed;
     uint32_t kind;
     call_stop(f);
     carry(f); /* the challenge; what is on the wire now is signed */
@@ -253,13 +252,12 @@ TEST_OF_FIXTURE(a_changed_call_is_refused)
         0);
     Actorq__V1__RpcRequest *request = (Actorq__V1__RpcRequest *)envelope.message;
     request->body = (ProtobufCBinaryData){.len = 0};
-    aq_buffer_init(&changed, 1 << 20);
-    assert_int_equal(aq_envelope_pack(&changed, AQ_FRAME_RPC_REQUEST, &request->base, NULL), 0);
-    dispatch(f, changed.data, changed.size);
+    aq_buffer *changed = buffer_up_to(1 << 20);
+    assert_int_equal(aq_envelope_pack(changed, AQ_FRAME_RPC_REQUEST, &request->base, NULL), 0);
+    dispatch(f, changed->data, changed->size);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
     assert_int_equal(f->kit.carried_out, 0);
     assert_int_equal(counters(f).turned_away, 1);
-    aq_buffer_fini(&changed);
     aq_message_free(envelope.message);
     carry(f);
     assert_true(f->result.ok);
@@ -269,22 +267,20 @@ TEST_OF_FIXTURE(garbage_in_the_place_of_a_proof_is_refused)
 {
     uint8_t garbage[AQ_GUARD_PROOF_BYTES + 1] = {AQ_ACCESS_OPERATOR};
     char method[] = "actorq.v1.Operations/Stop";
-    aq_buffer frame;
-    aq_buffer_init(&frame, 1 << 20);
+    aq_buffer *frame = buffer_up_to(1 << 20);
     for (size_t size = 0; size <= sizeof(garbage); size++) {
         Actorq__V1__RpcRequest request = ACTORQ__V1__RPC_REQUEST__INIT;
         request.method = method;
         request.request_id = 100 + size;
         request.timeout_ms = 1000;
         request.token = (ProtobufCBinaryData){size, garbage};
-        aq_buffer_clear(&frame);
-        assert_int_equal(aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &request.base, NULL), 0);
-        dispatch(f, frame.data, frame.size);
+        aq_buffer_clear(frame);
+        assert_int_equal(aq_envelope_pack(frame, AQ_FRAME_RPC_REQUEST, &request.base, NULL), 0);
+        dispatch(f, frame->data, frame->size);
         assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
     }
     assert_int_equal(f->kit.carried_out, 0);
     assert_int_equal(counters(f).turned_away, sizeof(garbage) - 1); /* but 1 and 49 bytes */
-    aq_buffer_fini(&frame);
 }
 
 TEST_OF_FIXTURE(a_daemon_that_challenges_for_ever_is_given_up)

@@ -214,9 +214,8 @@ TEST(only_members_hear_the_broadcast)
     aq_net_limits limits = net_kit_secured(own);
     aq_publisher *publisher;
     aq_subscriber *listeners[3];
-    aq_buffer heard;
     int rc = AQ_E_TIMEOUT;
-    aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
+    aq_buffer *heard = buffer_up_to(NET_KIT_MESSAGE_MAX);
     assert_int_equal(aq_publisher_create("tcp://127.0.0.1:0", &limits, &publisher, NULL), 0);
     for (int i = 0; i < 3; i++) {
         const aq_security *of[] = {members, strangers, NULL};
@@ -226,19 +225,18 @@ TEST(only_members_hear_the_broadcast)
     }
     for (int i = 0; i < 6000 && rc == AQ_E_TIMEOUT; i++) { /* until it is connected */
         assert_int_equal(aq_publisher_send(publisher, "a policy", 8), 0);
-        rc = aq_subscriber_receive(listeners[0], 20, &heard);
+        rc = aq_subscriber_receive(listeners[0], 20, heard);
     }
     assert_int_equal(rc, 0);
-    assert_int_equal(heard.size, 8);
+    assert_int_equal(heard->size, 8);
     for (int i = 1; i < 3; i++) {
         assert_int_equal(aq_publisher_send(publisher, "a policy", 8), 0);
-        assert_int_equal(aq_subscriber_receive(listeners[i], 100, &heard), AQ_E_TIMEOUT);
+        assert_int_equal(aq_subscriber_receive(listeners[i], 100, heard), AQ_E_TIMEOUT);
     }
     for (int i = 0; i < 3; i++) {
         aq_subscriber_destroy(listeners[i]);
     }
     aq_publisher_close(publisher);
-    aq_buffer_fini(&heard);
 }
 
 TEST(experience_comes_whole_and_in_order)

@@ -227,12 +227,10 @@ TEST(a_message_past_the_limit_is_never_sent)
 
 TEST(a_message_larger_than_the_receivers_buffer_is_told)
 {
-    aq_buffer small;
     fixture *f = open_fixture("tcp");
-    aq_buffer_init(&small, 100);
+    aq_buffer *small = buffer_up_to(100);
     publish(f, 5, 101);
-    assert_int_equal(aq_subscriber_receive(f->subscriber, WAIT_MS, &small), AQ_E_TOO_BIG);
-    aq_buffer_fini(&small);
+    assert_int_equal(aq_subscriber_receive(f->subscriber, WAIT_MS, small), AQ_E_TOO_BIG);
 }
 
 TEST(a_publisher_that_restarts_is_found_again)
