@@ -20,6 +20,7 @@
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum {
@@ -243,7 +244,7 @@ static void make_plan(chaos *all)
 static void begin(chaos *all)
 {
     test_cluster *cluster = all->cluster;
-    aq_rng_init(&all->rng, aq_test_seed(aq_rng_system_seed() >> 32), 0);
+    aq_rng_init(&all->rng, test_seed_or(aq_rng_system_seed() >> 32), 0);
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         cluster_set(cluster, settings[i]);
     }
@@ -323,7 +324,7 @@ CLUSTER_TEST(nothing_acknowledged_is_lost_in_chaos, ipc)
     static chaos all; /* large */
     all = (chaos){.cluster = cluster};
     begin(&all);
-    rage(&all, aq_test_number("AQ_CHAOS", KILLS));
+    rage(&all, test_number("AQ_CHAOS", KILLS));
     end(&all);
     judge(&all);
     chaos_audit_fini(&all.audit);

@@ -9,13 +9,24 @@
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 
-uint64_t test_seed(void)
+uint64_t test_number(const char *variable, uint64_t otherwise)
 {
-    uint64_t seed = 20260131;
-    const char *text = getenv("AQ_SEED");
-    if (text != NULL) {
-        assert_int_equal(aq_parse_u64(text, &seed), 0);
+    const char *text = getenv(variable);
+    uint64_t number = otherwise;
+    if (text != NULL && aq_parse_u64(text, &number) != 0) {
+        fail_msg("%s is not a number: %s", variable, text);
     }
+    return number;
+}
+
+uint64_t test_seed_or(uint64_t otherwise)
+{
+    const uint64_t seed = test_number("AQ_SEED", otherwise);
     print_message("AQ_SEED=%" PRIu64 "\n", seed);
     return seed;
+}
+
+uint64_t test_seed(void)
+{
+    return test_seed_or(20260131);
 }

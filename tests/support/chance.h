@@ -15,7 +15,11 @@ static inline aq_rng rng_of(uint64_t seed, uint64_t stream)
     return rng;
 }
 
-/* AQ_SEED of the environment, or a fixed one; printed. */
+/* A number from the environment, or this. */
+uint64_t test_number(const char *variable, uint64_t otherwise);
+
+/* AQ_SEED of the environment, or this, or a fixed one; printed. */
+uint64_t test_seed_or(uint64_t otherwise);
 uint64_t test_seed(void);
 
 #endif

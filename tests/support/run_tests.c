@@ -5,13 +5,11 @@
 #include "tests/support/test.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 
 enum { FILE_TESTS_MAX = 512, NOTHING_FITS = -1 };
 
@@ -213,23 +211,6 @@ bool aq_test_row(size_t index, size_t count)
 {
     row = index < count ? index + 1 : 0;
     return index < count;
-}
-
-uint64_t aq_test_number(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    uint64_t number = otherwise;
-    if (text != NULL && aq_parse_u64(text, &number) != 0) {
-        fail_msg("%s is not a number: %s", variable, text);
-    }
-    return number;
-}
-
-uint64_t aq_test_seed(uint64_t otherwise)
-{
-    const uint64_t seed = aq_test_number("AQ_SEED", otherwise);
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    return seed;
 }
 
 bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line)

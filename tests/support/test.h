@@ -159,14 +159,6 @@ void aq_assert_near(double value, double expected, double within, const char *fi
 #define EACH_ROW(i, rows) for (size_t i = 0; aq_test_row(i, sizeof(rows) / sizeof((rows)[0])); i++)
 bool aq_test_row(size_t row, size_t count);
 
-/* ---- chance ---------------------------------------------------------------------------------- */
-
-/* A number from the environment, or this. */
-uint64_t aq_test_number(const char *variable, uint64_t otherwise);
-
-/* AQ_SEED, or this; it is printed, so that a failure can be repeated. */
-uint64_t aq_test_seed(uint64_t otherwise);
-
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* The body runs with its first allocation failing, then with its second, and so on, until `rc`,

@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
@@ -39,14 +40,13 @@ static double *play(const char *name)
 {
     aq_env_task task;
     aq_vec_env *vec = NULL;
-    aq_rng rng;
     int32_t pushes[LANES];
     aq_env *env = bridge_open(name);
     double *sums = aq_alloc(LANES + 1, sizeof(double));
     assert_non_null(sums);
     assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
     assert_int_equal(aq_vec_env_create(&task, LANES, 7, &vec, NULL), 0);
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (int step = 0; step < STEPS; step++) {
         for (int lane = 0; lane < LANES; lane++) {
             pushes[lane] = (int32_t)aq_rng_below(&rng, 5);

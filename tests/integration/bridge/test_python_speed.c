@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LANES = 16, WARM_UP_ROUNDS = 200, ROUNDS = 5000, ATTEMPTS = 4 };
@@ -30,13 +31,12 @@ static double worker_s(int rounds, double *ret_wall_s)
 {
     aq_env_task task;
     aq_vec_env *vec = NULL;
-    aq_rng rng;
     int32_t actions[LANES];
     const double before_s = children_s();
     aq_env *env = bridge_open("py:bridge_tasks:CartPole");
     assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
     assert_int_equal(aq_vec_env_create(&task, LANES, 7, &vec, NULL), 0);
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     const int64_t start_ns = aq_clock_monotonic_ns();
     for (int i = 0; i < rounds; i++) {
         for (int lane = 0; lane < LANES; lane++) {

@@ -17,6 +17,7 @@
 #include "common/net/security/certs_folder.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
@@ -65,8 +66,7 @@ static bool port_is_free(uint16_t port)
  * is why they come from a wide range. */
 static uint16_t find_ports(void)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, aq_rng_system_seed(), 0);
+    aq_rng rng = rng_of(aq_rng_system_seed(), 0);
     for (int i = 0; i < PORT_TRIES; i++) {
         uint16_t port = (uint16_t)(PORT_MIN + aq_rng_below(&rng, PORT_MAX - PORT_MIN));
         int free_ports = 0;

@@ -14,6 +14,7 @@
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/foreign_peer.h"
+#include "tests/support/chance.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
@@ -64,8 +65,7 @@ CLUSTER_TEST(a_browser_is_shown_out, tcp)
 
 CLUSTER_TEST(noise_is_shown_out, tcp)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, NOISE_SEED, 0);
+    aq_rng rng = rng_of(NOISE_SEED, 0);
     start_well(cluster);
     for (int i = 0; i < NOISE_PEERS; i++) {
         uint8_t noise[NOISE_BYTES];

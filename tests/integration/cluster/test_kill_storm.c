@@ -18,6 +18,7 @@
 #include "common/base/rng.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { KILLS = 6, ACTORS = 2, LIFE_MS_MAX = 700, DEATH_MS_MAX = 150, LOOK_EVERY_MS = 25 };
@@ -92,7 +93,7 @@ static void kill_shard_observed(storm *all)
 static void begin(storm *all)
 {
     test_cluster *cluster = all->cluster;
-    aq_rng_init(&all->rng, aq_test_seed(aq_rng_system_seed() >> 32), 0);
+    aq_rng_init(&all->rng, test_seed_or(aq_rng_system_seed() >> 32), 0);
     cluster_set(cluster, "learner.n_step=1");
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
@@ -145,7 +146,7 @@ CLUSTER_TEST(a_run_outlives_a_storm_of_kills, both)
 {
     storm all = {.cluster = cluster};
     begin(&all);
-    rage(&all, aq_test_number("AQ_STORM", KILLS));
+    rage(&all, test_number("AQ_STORM", KILLS));
     cluster_wait_progress(all.cluster, ENV_STEPS, LEARNER_STEPS);
     close_account(&all);
 }

@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/rng.h"
 #include "tests/integration/cluster/daemon_process.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -84,10 +85,9 @@ static void kill_stage_teardown(kill_stage *stage)
 
 TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill_9)
 {
-    aq_rng rng;
     uint64_t acknowledged = 0; /* the best that any life said */
     uint64_t sent = 0, lost = 0, resent = 0;
-    aq_rng_init(&rng, test_seed(), 11);
+    aq_rng rng = rng_of(test_seed(), 11);
     for (int life = 0; life < LIVES; life++) {
         start(stage);
         net_stage_ask_credit(&stage->net);

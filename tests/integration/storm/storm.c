@@ -16,6 +16,7 @@
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pull.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 30000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
@@ -30,12 +31,12 @@ const aq_net_limits storm_limits = {
 
 unsigned storm_rounds(void)
 {
-    return (unsigned)aq_test_number("AQ_STORM", ROUNDS_DEFAULT);
+    return (unsigned)test_number("AQ_STORM", ROUNDS_DEFAULT);
 }
 
 void storm_seed(aq_rng *rng)
 {
-    aq_rng_init(rng, aq_test_seed(aq_rng_system_seed()), 0);
+    aq_rng_init(rng, test_seed_or(aq_rng_system_seed()), 0);
 }
 
 /* ---- addresses ----------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -213,8 +214,7 @@ static void make_network(aq_net_spec *ret_spec)
 
 static void make_parameters(const aq_net_spec *spec, uint64_t seed, aq_params *ret_params)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, seed, 0);
+    aq_rng rng = rng_of(seed, 0);
     assert_int_equal(aq_params_init(spec, ret_params), 0);
     aq_params_randomize(spec, ret_params, &rng);
 }

@@ -2,6 +2,7 @@
  * Who can be looked at, and what is seen of images that nobody draws.
  */
 #include "cli/play/env_picture.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -34,8 +35,7 @@ TEST(environments_draw_themselves)
     uint64_t state_bytes[32] = {0};
     aq_canvas canvas = {10, 10, pixels}, other = {10, 10, own};
     aq_env *env = cli_env("game:miner");
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 1);
+    aq_rng rng = rng_of(1, 1);
     assert_int_equal(aq_env_picture_check(env, NULL), 0);
     assert_true(env->class->reset(env->params, state_bytes, &rng, obs));
     aq_env_picture_draw(env, state_bytes, obs, &canvas);

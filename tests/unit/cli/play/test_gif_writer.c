@@ -6,6 +6,7 @@
 #include "cli/play/gif_writer.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/gif_reader.h"
 
@@ -68,8 +69,7 @@ TEST(few_colours_read_back_as_they_were_at_any_size)
 {
     static const uint32_t colours[] = {1, 2, 3, 4, 5, 16, 17, 128, 200, 256};
     static const uint32_t sides[] = {1, 2, 3, 17, 64, 100, 256};
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (size_t c = 0; c < sizeof(colours) / sizeof(colours[0]); c++) {
         for (size_t s = 0; s < sizeof(sides) / sizeof(sides[0]); s++) {
             fill_noise(&rng, (size_t)sides[s] * 31, colours[c]);
@@ -90,8 +90,7 @@ TEST(flat_pictures_of_every_length_read_back)
 
 TEST(patterns_of_every_length_read_back)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 2, 0);
+    aq_rng rng = rng_of(2, 0);
     fill_noise(&rng, (size_t)GIF_SIDE_MAX * 40, 9);
     for (uint32_t width = 1; width <= 256; width++) {
         assert_one_frame_reads_back(width, 40, 0);
@@ -106,8 +105,7 @@ TEST(many_colours_lose_their_low_bits_alone)
         picture[i * 3 + 2] = (uint8_t)(100 + i % 16);
     }
     assert_one_frame_reads_back(64, 64, 1);
-    aq_rng rng;
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     for (size_t i = 0; i < PIXELS_MAX; i++) {
         picture[i] = (uint8_t)aq_rng_next(&rng);
     }
@@ -119,8 +117,7 @@ TEST(frames_follow_each_other_and_repeat)
     enum { FRAMES = 30, WIDTH = 60, HEIGHT = 40 };
     static uint8_t shown[FRAMES][WIDTH * HEIGHT * 3];
     aq_gif *gif = make(WIDTH, HEIGHT);
-    aq_rng rng;
-    aq_rng_init(&rng, 4, 0);
+    aq_rng rng = rng_of(4, 0);
     memset(picture, 0, sizeof(picture));
     for (int i = 0; i < FRAMES; i++) { /* a few more pixels change from frame to frame */
         for (int k = 0; k < i; k++) {
@@ -172,8 +169,7 @@ TEST(a_writer_without_memory_is_not_made)
 
 TEST(a_frame_without_memory_is_refused)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     fill_noise(&rng, 10000, 256);
     aq_gif *gif = make(100, 100);
     aq_memory_fail_at(1, 1);

@@ -6,6 +6,7 @@
 
 #include "cli/plot/plot_scale.h"
 #include "common/base/rng.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void assert_ticks(const aq_plot_scale *scale, const char *expected)
@@ -85,8 +86,7 @@ TEST(places_are_shares_of_the_axis)
 
 TEST(any_range_has_ticks_within_it)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 5, 0);
+    aq_rng rng = rng_of(5, 0);
     for (int i = 0; i < 20000; i++) {
         const double middle =
             (aq_rng_uniform(&rng) - 0.5) * pow(10, 40 * aq_rng_uniform(&rng) - 20);

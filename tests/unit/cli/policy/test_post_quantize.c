@@ -3,6 +3,7 @@
  */
 #include "cli/policy/post_quantize.h"
 #include "common/base/rng.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -12,8 +13,7 @@ static float measured[ROWS * INPUTS], ranged[ROWS * INPUTS];
 
 static aq_post_quantize_obs make_obs(void)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (size_t i = 0; i < ROWS * INPUTS; i++) {
         measured[i] = (float)aq_rng_normal(&rng);
         ranged[i] = (float)aq_rng_normal(&rng);

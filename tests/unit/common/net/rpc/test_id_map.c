@@ -3,6 +3,7 @@
  */
 #include "common/base/rng.h"
 #include "common/net/rpc/id_map.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { NODES = 500 };
@@ -13,8 +14,7 @@ TEST(nodes_are_found_until_they_are_removed)
     bool inside[NODES] = {false};
     size_t count = 0;
     aq_id_map map;
-    aq_rng rng;
-    aq_rng_init(&rng, 3, 0);
+    aq_rng rng = rng_of(3, 0);
     assert_int_equal(aq_id_map_init(&map, NODES), 0);
     for (size_t i = 0; i < NODES; i++) {
         nodes[i].id = i << 32; /* alike in their low bits */

@@ -14,6 +14,7 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
@@ -185,8 +186,7 @@ static const ProtobufCMessageDescriptor *const descriptors[] = {
 
 TEST(messages_survive_json)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, aq_test_seed(20260131), 0);
+    aq_rng rng = rng_of(test_seed(), 0);
     for (size_t round = 0; round < 100 * sizeof(descriptors) / sizeof(descriptors[0]); round++) {
         const ProtobufCMessageDescriptor *descriptor =
             descriptors[round % (sizeof(descriptors) / sizeof(descriptors[0]))];

@@ -6,6 +6,7 @@
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/experience.pb-c.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/net/rpc_kit.h"
@@ -111,8 +112,7 @@ TEST(an_empty_envelope_has_no_body)
 
 TEST(damaged_envelopes_never_break_the_reader)
 {
-    aq_rng rng;
-    aq_rng_init(&rng, 7, 0);
+    aq_rng rng = rng_of(7, 0);
     aq_buffer *frame = frame_of(50);
     for (int round = 0; round < 20000; round++) {
         uint8_t bytes[128];

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/security/base64.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static const struct {
@@ -52,8 +53,7 @@ TEST(padding_may_be_left_out_and_the_url_alphabet_used)
 TEST(random_bytes_come_back)
 {
     uint8_t bytes[200];
-    aq_rng rng;
-    aq_rng_init(&rng, 1, 0);
+    aq_rng rng = rng_of(1, 0);
     for (size_t size = 0; size < sizeof(bytes); size++) {
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)aq_rng_next(&rng);
