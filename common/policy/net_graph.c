@@ -1,78 +1,11 @@
 /*
- * The graph of a network: loops over at most AQ_NET_LAYERS_MAX layers, when something is made.
+ * Where values lie, and parts: loops over at most AQ_NET_LAYERS_MAX layers, when something is made.
  */
 #include "common/policy/net_graph.h"
 
 #include <string.h>
 
 #include "common/base/assert.h"
-
-aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer)
-{
-    AQ_ASSERT(layer < AQ_NET_LAYERS_MAX);
-    aq_layer_sources sources = spec->layers[layer].sources;
-    if (sources.count == 0) {
-        sources = (aq_layer_sources){.count = 1, .values = {layer}};
-    }
-    if (sources.count > AQ_LAYER_SOURCES_MAX) {
-        sources.count = AQ_LAYER_SOURCES_MAX;
-    }
-    return sources;
-}
-
-bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer)
-{
-    const aq_layer_sources sources = aq_net_sources(spec, layer);
-    return sources.count == 1 && sources.values[0] == layer;
-}
-
-uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value)
-{
-    return value == 0 ? aq_net_spec_inputs(spec) : spec->layers[value - 1].outputs;
-}
-
-/* How often a layer takes the value. */
-static uint32_t takes(const aq_net_spec *spec, uint32_t layer, uint32_t value)
-{
-    const aq_layer_sources sources = aq_net_sources(spec, layer);
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < sources.count; k++) {
-        count += sources.values[k] == value;
-    }
-    return count;
-}
-
-uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value)
-{
-    uint32_t count = 0;
-    for (uint32_t i = value; i < spec->layer_count; i++) {
-        count += takes(spec, i, value);
-    }
-    return count;
-}
-
-bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer)
-{
-    return aq_net_reader_count(spec, 1 + layer) == 0;
-}
-
-uint32_t aq_net_end_count(const aq_net_spec *spec)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        count += aq_net_is_end(spec, i);
-    }
-    return count;
-}
-
-bool aq_net_is_affine_in_input(const aq_net_spec *spec)
-{
-    bool is_affine = true;
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        is_affine &= takes(spec, i, 0) == 0 || aq_layer_is_affine(&spec->layers[i]);
-    }
-    return is_affine;
-}
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
@@ -81,7 +14,7 @@ static uint32_t last_reader(const aq_net_spec *spec, uint32_t value)
 {
     uint32_t last = value;
     for (uint32_t i = value; i < spec->layer_count; i++) {
-        last = takes(spec, i, value) > 0 ? i : last;
+        last = aq_net_takes(spec, i, value) > 0 ? i : last;
     }
     return last;
 }

@@ -1,29 +1,11 @@
 /*
- * The graph of a network: which values its layers take, where these may lie while it runs, and its
- * parts. Pure; any thread. Networks are valid but where it says otherwise.
+ * What follows from the graph of a valid network: where its values may lie while it runs, and its
+ * parts. Pure; any thread.
  */
 #ifndef AQ_COMMON_POLICY_NET_GRAPH_H
 #define AQ_COMMON_POLICY_NET_GRAPH_H
 
-#include <stdbool.h>
-
 #include "common/policy/netspec.h"
-
-/* The values that a layer takes: those that it names, or the one before its own. The network need
- * not be valid: the values may be any, up to AQ_LAYER_SOURCES_MAX of them. */
-aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer);
-bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer); /* that one alone */
-
-uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value);
-uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value);
-
-/* Layers whose values no layer takes; at least one, the last. */
-bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer);
-uint32_t aq_net_end_count(const aq_net_spec *spec);
-
-/* Every layer that takes the network's input is affine, so a map of the input can become part of
- * them. */
-bool aq_net_is_affine_in_input(const aq_net_spec *spec);
 
 /* Buffers for the values of a network while its layers run one after the other, or for their
  * gradients while these flow back: values that meet at a layer lie in different buffers. A chain

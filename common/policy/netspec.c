@@ -6,14 +6,12 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/fnv1a.h"
 #include "common/policy/layer_kind.h"
-#include "common/policy/net_graph.h"
 
 static uint32_t at_most(uint32_t count, uint32_t most)
 {
@@ -61,6 +59,74 @@ int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *err
     }
     spec->layers[spec->layer_count++] = *layer;
     return 0;
+}
+
+/* ---- the graph ------------------------------------------------------------------------------ */
+
+aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer)
+{
+    AQ_ASSERT(layer < AQ_NET_LAYERS_MAX);
+    aq_layer_sources sources = spec->layers[layer].sources;
+    if (sources.count == 0) {
+        sources = (aq_layer_sources){.count = 1, .values = {layer}};
+    }
+    if (sources.count > AQ_LAYER_SOURCES_MAX) {
+        sources.count = AQ_LAYER_SOURCES_MAX;
+    }
+    return sources;
+}
+
+bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer)
+{
+    const aq_layer_sources sources = aq_net_sources(spec, layer);
+    return sources.count == 1 && sources.values[0] == layer;
+}
+
+uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value)
+{
+    return value == 0 ? aq_net_spec_inputs(spec) : spec->layers[value - 1].outputs;
+}
+
+uint32_t aq_net_takes(const aq_net_spec *spec, uint32_t layer, uint32_t value)
+{
+    const aq_layer_sources sources = aq_net_sources(spec, layer);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < sources.count; k++) {
+        count += sources.values[k] == value;
+    }
+    return count;
+}
+
+uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value)
+{
+    uint32_t count = 0;
+    for (uint32_t i = value; i < spec->layer_count; i++) {
+        count += aq_net_takes(spec, i, value);
+    }
+    return count;
+}
+
+bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer)
+{
+    return aq_net_reader_count(spec, 1 + layer) == 0;
+}
+
+uint32_t aq_net_end_count(const aq_net_spec *spec)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        count += aq_net_is_end(spec, i);
+    }
+    return count;
+}
+
+bool aq_net_is_affine_in_input(const aq_net_spec *spec)
+{
+    bool is_affine = true;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        is_affine &= aq_net_takes(spec, i, 0) == 0 || aq_layer_is_affine(&spec->layers[i]);
+    }
+    return is_affine;
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #ifndef AQ_COMMON_POLICY_NETSPEC_H
 #define AQ_COMMON_POLICY_NETSPEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,25 @@ size_t aq_net_spec_array_values(const aq_net_spec *spec); /* the arrays alone */
 uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_outputs(const aq_net_spec *spec);   /* of its last layer */
 uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs included */
+
+/* The values that a layer takes: those that it names, or the one before its own. The network need
+ * not be valid: the values may be any, up to AQ_LAYER_SOURCES_MAX of them. */
+aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer);
+bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer); /* that one alone */
+
+uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value);
+
+/* How often a layer takes the value, and how often all of them do. */
+uint32_t aq_net_takes(const aq_net_spec *spec, uint32_t layer, uint32_t value);
+uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value);
+
+/* Layers whose values no layer takes; at least one, the last. */
+bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer);
+uint32_t aq_net_end_count(const aq_net_spec *spec);
+
+/* Every layer that takes the network's input is affine, so a map of the input can become part of
+ * them. */
+bool aq_net_is_affine_in_input(const aq_net_spec *spec);
 
 /* "4-64r-64r-2" (r relu, t tanh, e elu) into out[size], cut off if need be; returns out. Layers
  * that are not linear say what they are: "84x84x4-conv8/4x32r-...-512r-norm-7-dueling6". One that

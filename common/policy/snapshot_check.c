@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/experience/finite.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
 #include "common/policy/snapshot_layer_check.h"
 

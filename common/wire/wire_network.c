@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 #include "common/wire/wire_frame.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */

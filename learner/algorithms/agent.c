@@ -5,7 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 #include "learner/nn/obs_normalizer.h"
 
 /* Only where observations are normalized. */

@@ -8,7 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 
 /* A deviation below this share of the mean's size (of 1, near 0) is rounding, not variation. */
 #define DEVIATION_MIN 1e-6

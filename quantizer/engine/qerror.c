@@ -13,7 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "quantizer/quantize/quantize.h"
 

@@ -12,7 +12,7 @@
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "common/nn/forward.h"
-#include "common/policy/net_graph.h"
+#include "common/policy/netspec.h"
 #include "quantizer/quantize/rank.h"
 
 /* A larger step could not be multiplied by every level. */

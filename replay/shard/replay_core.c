@@ -197,6 +197,20 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
     return 0;
 }
 
+int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, uint64_t incarnation,
+                        uint64_t acknowledged, aq_replay_actor **ret_actor, aq_error *error)
+{
+    int rc =
+        aq_replay_roster_meet(core->roster, now_ns, actor, incarnation, acknowledged, ret_actor);
+    if (rc != 0) {
+        return aq_fail(error, rc,
+                       "actor %" PRIu64 " is one more than the %d that a shard keeps track of",
+                       actor, AQ_ROSTER_ACTORS_MAX);
+    }
+    aq_seq_tracker_lift(&(*ret_actor)->sequence, acknowledged);
+    return 0;
+}
+
 static int take(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival,
                 enum aq_replay_verdict *ret_verdict, aq_error *error)
 {

@@ -15,20 +15,6 @@
 /* Actors fall silent without anything happening, so credit is shared anew this often at least. */
 #define SHARE_INTERVAL_MAX_NS (50 * AQ_NS_PER_MS)
 
-int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, uint64_t incarnation,
-                        uint64_t acknowledged, aq_replay_actor **ret_actor, aq_error *error)
-{
-    int rc =
-        aq_replay_roster_meet(core->roster, now_ns, actor, incarnation, acknowledged, ret_actor);
-    if (rc != 0) {
-        return aq_fail(error, rc,
-                       "actor %" PRIu64 " is one more than the %d that a shard keeps track of",
-                       actor, AQ_ROSTER_ACTORS_MAX);
-    }
-    aq_seq_tracker_lift(&(*ret_actor)->sequence, acknowledged);
-    return 0;
-}
-
 int aq_replay_core_called(aq_replay_core *core, int64_t now_ns, const aq_credit_call *call,
                           aq_error *error)
 {

@@ -50,7 +50,8 @@ struct aq_replay_core {
 int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, uint64_t number,
                         uint64_t segment, uint64_t *ret_fresh) AQ_MUST_USE;
 
-/* Finds or makes the record of a sender; what it knows to be acknowledged is. */
+/* Finds or makes the record of a sender, which takes `acknowledged` messages for stored: they are.
+ * AQ_E_FULL in words when there is no room for one more. */
 int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, uint64_t incarnation,
                         uint64_t acknowledged, aq_replay_actor **ret_actor,
                         aq_error *error) AQ_MUST_USE;
