@@ -30,7 +30,7 @@ struct aq_net_train {
 };
 
 /* Offsets of the arrays in the block; 0 for those that are not there. */
-typedef struct layout {
+typedef struct places {
     size_t bytes;
     size_t out[AQ_NET_LAYERS_MAX];
     size_t kept[AQ_NET_LAYERS_MAX];
@@ -39,9 +39,9 @@ typedef struct layout {
     size_t uncounted;
     size_t d[AQ_NET_VALUES_MAX];
     size_t more[AQ_LAYER_SOURCES_MAX];
-} layout;
+} places;
 
-static void lay_out_layer(const aq_net_train_config *config, uint32_t l, layout *at)
+static void lay_out_layer(const aq_net_train_config *config, uint32_t l, places *at)
 {
     const aq_layer_spec *layer = &config->spec->layers[l];
     const aq_train_kind *kind = aq_train_kind_of(layer);
@@ -72,13 +72,13 @@ static uint32_t count_more(const aq_net_spec *spec)
     return is_chain && aq_net_end_count(spec) == 1 ? 0 : most;
 }
 
-static layout lay_out(const aq_net_train_config *config)
+static places lay_out(const aq_net_train_config *config)
 {
     const aq_net_spec *spec = config->spec;
     const aq_net_buffers buffers = aq_net_all_buffers(spec);
     const size_t row_bytes = aq_net_spec_width_max(spec) * sizeof(float);
     size_t buffer_at[AQ_NET_VALUES_MAX];
-    layout at = {.bytes = sizeof(aq_net_train)};
+    places at = {.bytes = sizeof(aq_net_train)};
     for (uint32_t l = 0; l < spec->layer_count; l++) {
         lay_out_layer(config, l, &at);
     }
@@ -112,7 +112,7 @@ static void *place(char *block, size_t offset)
     return offset != 0 ? block + offset : NULL;
 }
 
-static void place_arrays(aq_net_train *train, const layout *at)
+static void place_arrays(aq_net_train *train, const places *at)
 {
     char *block = (char *)train;
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
@@ -140,7 +140,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
     if (rc != 0) {
         return rc;
     }
-    const layout at = lay_out(config);
+    const places at = lay_out(config);
     aq_net_train *train = aq_alloc_large(1, at.bytes);
     if (train == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",

@@ -1,5 +1,5 @@
 /*
- * Actor and critic: one step is three pieces of work for the crew.
+ * Actor and critic: one step is three pieces of work for the thread pool.
  *
  *   rows        each member takes some of the batch to gradients of its own (actor_critic_share.c)
  *   sums        each member adds up all members' gradients over some of the parameters, and squares
@@ -22,8 +22,8 @@
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
 #include "learner/nn/adam.h"
-#include "learner/nn/crew.h"
 #include "learner/nn/passes.h"
+#include "learner/nn/thread_pool.h"
 
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
@@ -56,9 +56,9 @@ typedef struct actor_critic {
     aq_actor_critic_nets online, target;
     aq_params acting; /* the policy as it acts, once training is quantized */
     section sections[SECTION_COUNT];
-    aq_crew *crew;
-    aq_actor_critic_share *shares[AQ_CREW_MAX];
-    double squares[AQ_CREW_MAX][SECTION_COUNT];
+    aq_thread_pool *pool;
+    aq_actor_critic_share *shares[AQ_THREAD_POOL_MAX];
+    double squares[AQ_THREAD_POOL_MAX][SECTION_COUNT];
     aq_actor_critic_work work;
     bool targets_follow; /* in this step */
 } actor_critic;
@@ -175,7 +175,7 @@ static int make_shares(actor_critic *self, uint32_t threads, aq_error *error)
 {
     const uint32_t members = threads < self->rows_max ? threads : self->rows_max;
     const uint32_t rows = (self->rows_max + members - 1) / members;
-    int rc = aq_crew_create(members, &self->crew);
+    int rc = aq_thread_pool_create(members, &self->pool);
 
     if (rc != 0) {
         return aq_fail(error, rc, "learner.threads: %u threads can't be started", members);
@@ -239,8 +239,8 @@ void aq_actor_critic_destroy(aq_algorithm *algorithm)
         return;
     }
     actor_critic *self = actor_critic_of(algorithm);
-    aq_crew_destroy(self->crew);
-    for (uint32_t i = 0; i < AQ_CREW_MAX; i++) {
+    aq_thread_pool_destroy(self->pool);
+    for (uint32_t i = 0; i < AQ_THREAD_POOL_MAX; i++) {
         aq_actor_critic_share_destroy(self->shares[i]);
     }
     aq_params_fini(&self->acting);
@@ -267,7 +267,7 @@ static size_t part_begin(size_t count, uint32_t index, uint32_t members, size_t 
 static void train_part(void *user, uint32_t index)
 {
     actor_critic *self = user;
-    const uint32_t rows = self->work.batch->rows, members = aq_crew_size(self->crew);
+    const uint32_t rows = self->work.batch->rows, members = aq_thread_pool_size(self->pool);
     const uint32_t first = (uint32_t)part_begin(rows, index, members, 1);
 
     aq_actor_critic_share_train(self->shares[index], &self->work, first,
@@ -277,7 +277,7 @@ static void train_part(void *user, uint32_t index)
 static void sum_part(void *user, uint32_t index)
 {
     actor_critic *self = user;
-    const uint32_t members = aq_crew_size(self->crew);
+    const uint32_t members = aq_thread_pool_size(self->pool);
     const aq_passes *passes = aq_passes_best();
     float *sum = aq_actor_critic_share_gradient(self->shares[0]);
 
@@ -300,7 +300,7 @@ static void sum_part(void *user, uint32_t index)
 static void change_part(void *user, uint32_t index)
 {
     actor_critic *self = user;
-    const uint32_t members = aq_crew_size(self->crew);
+    const uint32_t members = aq_thread_pool_size(self->pool);
     const aq_passes *passes = aq_passes_best();
     const float *gradient = aq_actor_critic_share_gradient(self->shares[0]);
 
@@ -333,9 +333,9 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
     aq_actor_critic_sums sums = {0};
     double squares[SECTION_COUNT] = {0};
 
-    aq_crew_run(self->crew, train_part, self);
-    aq_crew_run(self->crew, sum_part, self);
-    for (uint32_t i = 0; i < aq_crew_size(self->crew); i++) {
+    aq_thread_pool_run(self->pool, train_part, self);
+    aq_thread_pool_run(self->pool, sum_part, self);
+    for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
         const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
 
         sums.loss += part.loss;
@@ -408,7 +408,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
             of->pass = aq_adam_advance(&of->adam, (float)clip_of(self, norms[s]));
         }
     }
-    aq_crew_run(self->crew, change_part, self);
+    aq_thread_pool_run(self->pool, change_part, self);
     self->step++;
     *ret_report = report;
     return 0;

@@ -1,14 +1,14 @@
 /*
- * A crew: every part is done once, and is over when run returns.
+ * A thread pool: every part is done once, and is over when run returns.
  */
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "learner/nn/crew.h"
+#include "learner/nn/thread_pool.h"
 #include "tests/support/test.h"
 
 typedef struct count_work {
-    uint64_t done[AQ_CREW_MAX];
+    uint64_t done[AQ_THREAD_POOL_MAX];
 } count_work;
 
 static void count(void *user, uint32_t index)
@@ -21,16 +21,16 @@ TEST(every_part_is_done_once_a_run)
 {
     for (uint32_t threads = 1; threads <= 4; threads++) {
         count_work work = {{0}};
-        aq_crew *crew;
-        assert_int_equal(aq_crew_create(threads, &crew), 0);
-        assert_int_equal(aq_crew_size(crew), threads);
+        aq_thread_pool *pool;
+        assert_int_equal(aq_thread_pool_create(threads, &pool), 0);
+        assert_int_equal(aq_thread_pool_size(pool), threads);
         for (uint64_t run = 1; run <= 2000; run++) {
-            aq_crew_run(crew, count, &work);
-            for (uint32_t i = 0; i < AQ_CREW_MAX; i++) {
+            aq_thread_pool_run(pool, count, &work);
+            for (uint32_t i = 0; i < AQ_THREAD_POOL_MAX; i++) {
                 assert_int_equal(work.done[i], i < threads ? run : 0);
             }
         }
-        aq_crew_destroy(crew);
+        aq_thread_pool_destroy(pool);
     }
 }
 
@@ -38,14 +38,14 @@ TEST(every_part_is_done_once_a_run)
 TEST(members_that_sleep_are_woken)
 {
     count_work work = {{0}};
-    aq_crew *crew;
-    assert_int_equal(aq_crew_create(3, &crew), 0);
+    aq_thread_pool *pool;
+    assert_int_equal(aq_thread_pool_create(3, &pool), 0);
     for (uint64_t run = 1; run <= 5; run++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + 5 * AQ_NS_PER_MS);
-        aq_crew_run(crew, count, &work);
+        aq_thread_pool_run(pool, count, &work);
         assert_int_equal(work.done[0] + work.done[1] + work.done[2], 3 * run);
     }
-    aq_crew_destroy(crew);
+    aq_thread_pool_destroy(pool);
 }
 
 static void wait_then_count(void *user, uint32_t index)
@@ -57,17 +57,17 @@ static void wait_then_count(void *user, uint32_t index)
 TEST(run_waits_for_the_slowest)
 {
     count_work work = {{0}};
-    aq_crew *crew;
-    assert_int_equal(aq_crew_create(3, &crew), 0);
-    aq_crew_run(crew, wait_then_count, &work);
+    aq_thread_pool *pool;
+    assert_int_equal(aq_thread_pool_create(3, &pool), 0);
+    aq_thread_pool_run(pool, wait_then_count, &work);
     assert_int_equal(work.done[2], 1);
-    aq_crew_destroy(crew);
+    aq_thread_pool_destroy(pool);
 }
 
-TEST(a_crew_without_memory_is_not_made)
+TEST(a_pool_without_memory_is_not_made)
 {
-    aq_crew *crew = NULL;
-    assert_fails_without_memory(aq_crew_create(2, &crew));
-    assert_null(crew);
-    aq_crew_destroy(NULL);
+    aq_thread_pool *pool = NULL;
+    assert_fails_without_memory(aq_thread_pool_create(2, &pool));
+    assert_null(pool);
+    aq_thread_pool_destroy(NULL);
 }
