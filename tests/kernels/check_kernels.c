@@ -1,8 +1,7 @@
 /*
- * kernels [RUNG|all] [--quick] [--bench]: checks every rung that this processor has, up to RUNG (or
+ * kernels [RUNG|all] [--quick]: checks every rung that this processor has, up to RUNG (or
  * ACTORQ_CPU), against the scalar reference; where no RUNG is given, then the checker itself, with
- * planted faults. With --quick, in fewer cases. With --bench, measures them instead. AQ_SEED=N
- * repeats a run; the seed is always printed.
+ * planted faults. With --quick, in fewer cases. AQ_SEED=N repeats a run; the seed is always printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,14 +75,13 @@ static size_t check_the_checker(bool quick, uint64_t seed)
 
 static int usage(const char *problem)
 {
-    fprintf(stderr, "%s\nusage: kernels [RUNG|all] [--quick] [--bench]\n", problem);
+    fprintf(stderr, "%s\nusage: kernels [RUNG|all] [--quick]\n", problem);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t seed = aq_rng_system_seed();
-    bool bench = false;
     bool quick = false;
     bool planted = true;
     const char *text = getenv("AQ_SEED");
@@ -92,9 +90,7 @@ int main(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++) {
         uint32_t mask = UINT32_MAX;
-        if (strcmp(argv[i], "--bench") == 0) {
-            bench = true;
-        } else if (strcmp(argv[i], "--quick") == 0) {
+        if (strcmp(argv[i], "--quick") == 0) {
             quick = true;
         } else if (aq_cpu_mask_from_text(argv[i], &mask) == 0) {
             aq_cpu_set_mask(mask);
@@ -106,10 +102,6 @@ int main(int argc, char **argv)
     const uint32_t flags = aq_cpu_flags();
     printf("AQ_SEED=%llu, flags: %s, rung: %s\n", (unsigned long long)seed,
            aq_cpu_flags_text(flags), aq_qkernels_select(flags)->name);
-    if (bench) {
-        bench_kernels(flags, seed);
-        return 0;
-    }
 
     size_t failures = 0;
     const aq_qkernels *rung;

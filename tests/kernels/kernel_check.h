@@ -60,7 +60,4 @@ void check_linear_int4(kernel_check *check);
 void check_linear_int2(kernel_check *check);
 void check_linear_sparse(kernel_check *check);
 
-/* Prints nanoseconds per call of every rung under `cpu_flags`. */
-void bench_kernels(uint32_t cpu_flags, uint64_t seed);
-
 #endif

@@ -10,7 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/rng.h"
 #include "tests/sim/sim_world.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 
 enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e, STORAGE_STREAM = 0x73746f72 };
 

@@ -9,7 +9,7 @@
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env_golden.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 

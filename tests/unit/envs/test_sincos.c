@@ -7,7 +7,7 @@
 
 #include "common/base/rng.h"
 #include "envs/classic/sincos.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #define PI 3.141592653589793

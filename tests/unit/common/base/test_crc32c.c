@@ -6,7 +6,7 @@
 
 #include "common/base/crc32c.h"
 #include "common/base/rng.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void assert_crc(const void *bytes, size_t size, uint32_t crc)

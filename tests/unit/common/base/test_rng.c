@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/base/rng.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #define DRAWS 100000

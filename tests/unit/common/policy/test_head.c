@@ -8,7 +8,7 @@
 
 #include "common/policy/exploration.h"
 #include "common/policy/snapshot.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 

@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/policy/net_graph.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void add(aq_net_spec *spec, aq_layer_spec layer, uint32_t source)

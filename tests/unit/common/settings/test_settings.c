@@ -9,7 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 

@@ -10,8 +10,8 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "proto/checkpoint.pb-c.h"
+#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
-#include "tests/support/rng_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 

@@ -8,7 +8,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 

@@ -7,7 +7,7 @@
 
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_run.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

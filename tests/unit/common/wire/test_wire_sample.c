@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/wire/wire_sample.h"
-#include "tests/support/rng_of.h"
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
