@@ -1,6 +1,6 @@
 /*
- * Thread pool: a few threads that do one thing together, each its own part, for work that is over in
- * milliseconds and comes again at once. The caller is one of them.
+ * Thread pool: a few threads that do one thing together, each its own part, for work that is over
+ * in milliseconds and comes again at once. The caller is one of them.
  *
  * Between two pieces of work they look for the next one for a moment before they sleep: a training
  * step has several, some microseconds apart. run() is for one thread at a time.
@@ -19,8 +19,8 @@ enum { AQ_THREAD_POOL_MAX = 64 };
 /* Part `index` of the work, 0 to threads - 1. */
 typedef void (*aq_thread_pool_fn)(void *user, uint32_t index);
 
-/* `threads` is 1 to AQ_THREAD_POOL_MAX; one has no threads but the caller's. AQ_E_NOMEM, or a code of
- * pthread_create's errno. */
+/* `threads` is 1 to AQ_THREAD_POOL_MAX; one has no threads but the caller's. AQ_E_NOMEM, or a code
+ * of pthread_create's errno. */
 int aq_thread_pool_create(uint32_t threads, aq_thread_pool **ret_pool) AQ_MUST_USE;
 void aq_thread_pool_destroy(aq_thread_pool *pool); /* NULL is fine; no work may be going on */
 

@@ -1,7 +1,7 @@
 /*
  * kernels [RUNG|all] [--quick]: checks every rung that this processor has, up to RUNG (or
  * ACTORQ_CPU), against the scalar reference; where no RUNG is given, then the checker itself, with
- * planted faults. With --quick, in fewer cases. AQ_SEED=N repeats a run; the seed is always printed.
+ * planted faults. With --quick, in fewer cases. AQ_SEED=N repeats a run; the seed is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
