@@ -4,6 +4,7 @@
  */
 #include <sys/socket.h>
 
+#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -51,6 +52,7 @@ TEST(bytes_that_trickle_in_gain_no_time)
     http_peer_tell(peer, "GET /hello HTTP/1.1\r\n");
     net_kit_run_until(&pair->loop, has_input, pair);
     int64_t deadline_ns = pair->server->connections[0].deadline_ns;
+    assert_true(deadline_ns - aq_clock_monotonic_ns() <= 5 * AQ_NS_PER_S);
     for (unsigned i = 0; i < 10; i++) {
         http_peer_tell(peer, "X: y\r\n");
         (void)uv_run(&pair->loop, UV_RUN_NOWAIT);
