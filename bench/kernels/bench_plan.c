@@ -183,9 +183,6 @@ int aq_bench_plan_apply(void *user, const aq_option *option, const char *value, 
 {
     aq_bench_request *request = user;
     aq_bench_plan *plan = &request->plan;
-    if (option == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "'%s': this command takes options only", value);
-    }
     if (strcmp(option->name, "sizes") == 0) {
         request->has_sizes = true;
         return read_numbers(value, AQ_BENCH_WIDTH_MAX, &plan->sizes, error);

@@ -53,9 +53,11 @@ typedef struct bench_result {
 } bench_result;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object"},
-    {"quick", 0, NULL, "short slices: a figure in seconds, less exact"},
-    {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there"},
+    {"json", 0, NULL, "print one JSON object", AQ_TO_FLAG(bench_request, json)},
+    {"quick", 0, NULL, "short slices: a figure in seconds, less exact",
+     AQ_TO_FLAG(bench_request, quick)},
+    {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there",
+     AQ_TO_FLAG(bench_request, torch)},
 };
 
 static const aq_options options_page = {
@@ -69,18 +71,6 @@ static const aq_options options_page = {
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    bench_request *request = user;
-    if (option == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "'%s': this benchmark takes options only", value);
-    }
-    request->json |= strcmp(option->name, "json") == 0;
-    request->quick |= strcmp(option->name, "quick") == 0;
-    request->torch |= strcmp(option->name, "torch") == 0;
-    return 0;
-}
 
 static double load_now(void)
 {
@@ -231,7 +221,7 @@ static int bench_learner(int argc, char **argv)
     aq_error error = {0};
     bench_request request = {0};
     bench_result result = {0};
-    if (!aq_command_begin(&options_page, argc, argv, apply, &request, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &request, &status)) {
         return status;
     }
     int rc = measure(&request, &result, &error);

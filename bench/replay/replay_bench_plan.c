@@ -86,9 +86,6 @@ const aq_options *aq_replay_bench_options(void)
 int aq_replay_bench_apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     aq_replay_bench_plan *plan = user;
-    if (option == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "'%s': this command takes options only", value);
-    }
     if (strcmp(option->name, "json") == 0) {
         plan->json = true;
     } else if (strcmp(option->name, "quick") == 0) {

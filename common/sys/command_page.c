@@ -65,9 +65,10 @@ static int end_printing(const char *who)
     return EXIT_SUCCESS;
 }
 
+/* Of "actorq train" it is actorq's. */
 static int print_version(const char *who)
 {
-    (void)printf("actorq %s\n", AQ_VERSION);
+    (void)printf("%.*s %s\n", (int)strcspn(who, " "), who, AQ_VERSION);
     return end_printing(who);
 }
 
@@ -127,8 +128,7 @@ bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_f
     } else if (rc == AQ_OPTIONS_VERSION) {
         *ret_status = print_version(page->program);
     } else {
-        (void)fprintf(stderr, "%s: %s\n", page->program, error.text);
-        *ret_status = EXIT_FAILURE;
+        *ret_status = aq_program_failed(page->program, &error);
     }
     return false;
 }
@@ -144,6 +144,12 @@ int aq_command_end(const aq_options *page, int rc, const aq_error *error)
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
+
+int aq_program_failed(const char *program, const aq_error *error)
+{
+    (void)fprintf(stderr, "%s: %s\n", program, error->text);
+    return EXIT_FAILURE;
+}
 
 int aq_command_failed(const char *command, const aq_error *error)
 {

@@ -55,6 +55,9 @@ bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_f
  * could not be written. */
 int aq_command_end(const aq_options *page, int rc, const aq_error *error) AQ_MUST_USE;
 
+/* "actorq-learner: <text>" on standard error; returns the exit status for a failure. */
+int aq_program_failed(const char *program, const aq_error *error) AQ_MUST_USE;
+
 /* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
 int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;
 

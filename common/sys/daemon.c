@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "common/sys/command_page.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/process.h"
@@ -35,33 +36,36 @@ void aq_daemon_begin(const char *role, int64_t id)
     }
 }
 
-static int follow(const char *parent, aq_error *error)
+int aq_daemon_take_parent(void *unused, const char *value, aq_error *error)
 {
     int64_t pid = 0;
-    if (aq_parse_i64(parent, &pid) != 0 || pid <= 0) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is not a process id", parent);
+    (void)unused;
+    if (aq_parse_i64(value, &pid) != 0 || pid <= 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is not a process id", value);
     }
     return aq_process_follow_parent(pid, error);
 }
 
-static int set_log_level(const char *level, aq_error *error)
+int aq_daemon_take_log_level(void *unused, const char *value, aq_error *error)
 {
-    enum aq_log_level parsed;
-    if (aq_log_level_from_text(level, &parsed) != 0) {
+    enum aq_log_level level;
+    (void)unused;
+    if (aq_log_level_from_text(value, &level) != 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error, off",
-                       level);
+                       value);
     }
-    aq_log_set_level(parsed);
+    aq_log_set_level(level);
     return 0;
 }
 
-static int set_log_format(const char *format, aq_error *error)
+int aq_daemon_take_log_format(void *unused, const char *value, aq_error *error)
 {
-    enum aq_log_format parsed;
-    if (aq_log_format_from_text(format, &parsed) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is neither logfmt nor json", format);
+    enum aq_log_format format;
+    (void)unused;
+    if (aq_log_format_from_text(value, &format) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither logfmt nor json", value);
     }
-    aq_log_set_format(parsed);
+    aq_log_set_format(format);
     return 0;
 }
 
@@ -115,35 +119,20 @@ void aq_credentials_forget(void)
     }
 }
 
-bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const char *value,
-                     int *ret_rc, aq_error *error)
+int aq_daemon_check_learner(const char *url, aq_error *error)
 {
-    const struct {
-        const char *name;
-        const char **text;
-    } texts[] = {
-        {"certs", &options->certs_dir},
-        {"token-file", &options->token_file},
-        {"http", &options->http},
-    };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (strcmp(option->name, texts[i].name) == 0) {
-            *texts[i].text = value;
-            *ret_rc = value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the value is empty");
-            return true;
-        }
-    }
-    if (strcmp(option->name, "insecure") == 0) {
-        options->insecure = true;
-        *ret_rc = 0;
-    } else if (strcmp(option->name, "parent") == 0) {
-        *ret_rc = follow(value, error);
-    } else if (strcmp(option->name, "log-level") == 0) {
-        *ret_rc = set_log_level(value, error);
-    } else if (strcmp(option->name, "log-format") == 0) {
-        *ret_rc = set_log_format(value, error);
-    } else {
+    return url != NULL ? 0
+                       : aq_fail(error, AQ_E_INVALID,
+                                 "--learner is missing, such as --learner tcp://127.0.0.1:5550");
+}
+
+bool aq_daemon_arguments(const aq_options *page, int argc, char **argv, void *arguments,
+                         aq_daemon_options *daemon, int *ret_status)
+{
+    aq_error error = {0};
+    if (aq_daemon_read_environment(daemon, &error) != 0) {
+        *ret_status = aq_program_failed(page->program, &error);
         return false;
     }
-    return true;
+    return aq_command_begin(page, argc, argv, NULL, arguments, ret_status);
 }

@@ -24,25 +24,37 @@ typedef struct aq_daemon_options {
     bool insecure;          /* ACTORQ_INSECURE=1: may listen beyond this host unprotected */
 } aq_daemon_options;
 
-/* The rows of a daemon's option table that aq_daemon_apply understands. */
-#define AQ_DAEMON_OPTION_ROWS                                                                      \
+/* The rows of all that in the option table of a program; `daemon` is the member of its arguments. */
+#define AQ_DAEMON_OPTION_ROWS(type, daemon)                                                        \
     {"certs", 0, "DIR",                                                                            \
      "speak TLS only, with the authority, certificate and key in this folder (see 'actorq "        \
-     "certs'); or ACTORQ_CERTS"},                                                                  \
+     "certs'); or ACTORQ_CERTS",                                                                   \
+     AQ_TO(aq_option_take_text, type, daemon.certs_dir)},                                          \
         {"token-file", 0, "FILE",                                                                  \
          "ask callers for the secret in this file, and show it to those that are called; or "      \
-         "ACTORQ_TOKEN_FILE"},                                                                     \
+         "ACTORQ_TOKEN_FILE",                                                                      \
+         AQ_TO(aq_option_take_text, type, daemon.token_file)},                                     \
         {"insecure", 0, NULL,                                                                      \
-         "listen beyond this host with neither certificates nor a token; or ACTORQ_INSECURE=1"},   \
+         "listen beyond this host with neither certificates nor a token; or ACTORQ_INSECURE=1",    \
+         AQ_TO_FLAG(type, daemon.insecure)},                                                       \
         {"http", 0, "HOST:PORT",                                                                   \
          "serve /metrics, /healthz and /readyz over HTTP here; or ACTORQ_HTTP (default: "          \
-         "nowhere)"},                                                                              \
-        {"parent", 0, "PID", "end when this process, which started it, ends"},                     \
-        {"log-level", 0, "LEVEL",                                                                  \
-         "debug, info, warn, error or off (default info); or ACTORQ_LOG"},                         \
+         "nowhere)",                                                                               \
+         AQ_TO(aq_option_take_text, type, daemon.http)},                                           \
+        {"parent",        0,                                                                       \
+         "PID",           "end when this process, which started it, ends",                         \
+         AQ_OPTION_TAKEN, .take = aq_daemon_take_parent},                                          \
+        {"log-level",     0,                                                                       \
+         "LEVEL",         "debug, info, warn, error or off (default info); or ACTORQ_LOG",         \
+         AQ_OPTION_TAKEN, .take = aq_daemon_take_log_level},                                       \
     {                                                                                              \
-        "log-format", 0, "FORMAT", "logfmt or json (default logfmt); or ACTORQ_LOG_FORMAT"         \
+        "log-format", 0, "FORMAT", "logfmt or json (default logfmt); or ACTORQ_LOG_FORMAT",        \
+            AQ_OPTION_TAKEN, .take = aq_daemon_take_log_format                                     \
     }
+
+int aq_daemon_take_parent(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_daemon_take_log_level(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_daemon_take_log_format(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* The rows of a command that calls daemons. Each becomes the variable that it stands for, which
  * whatever this process calls with, or becomes, reads. Before there are threads. */
@@ -70,8 +82,12 @@ void aq_credentials_forget(void);
 /* Takes what the environment says. AQ_E_INVALID names the variable. */
 int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error) AQ_MUST_USE;
 
-/* True, and `*ret_rc` tells how it went, when the option is one of the rows above. */
-bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const char *value,
-                     int *ret_rc, aq_error *error) AQ_MUST_USE;
+/* Refuses the lack of a --learner, in words. */
+int aq_daemon_check_learner(const char *url, aq_error *error) AQ_MUST_USE;
+
+/* Fills `arguments`, and `daemon` within it, from the environment and then the command line. True:
+ * go on. False: the program is over, as of aq_command_begin. */
+bool aq_daemon_arguments(const aq_options *page, int argc, char **argv, void *arguments,
+                         aq_daemon_options *daemon, int *ret_status) AQ_MUST_USE;
 
 #endif

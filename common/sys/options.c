@@ -88,6 +88,22 @@ int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *re
     return 0;
 }
 
+int aq_option_take_text(void *member, const char *value, aq_error *error)
+{
+    *(const char **)member = value;
+    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the value is empty");
+}
+
+int aq_option_take_id(void *member, const char *value, aq_error *error)
+{
+    uint64_t id;
+    if (aq_parse_id(value, &id) != 0 || id == 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
+    }
+    *(uint64_t *)member = id;
+    return 0;
+}
+
 static int take(const argument_walk *walk, const aq_option *option, const char *value)
 {
     void *member = member_of(walk, option->offset);
@@ -142,7 +158,7 @@ static int apply_operand(const argument_walk *walk, const char *value)
         return options->more(walk->user, value, walk->error);
     }
     if (before == NULL) {
-        return walk->apply(walk->user, NULL, value, walk->error);
+        return aq_fail(walk->error, AQ_E_INVALID, "'%s': this command takes options only", value);
     }
     return aq_fail(walk->error, AQ_E_INVALID, "'%s' is one argument too many after '%s'", value,
                    before);

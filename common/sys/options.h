@@ -79,10 +79,9 @@ typedef struct aq_options {
         more; /* takes what comes behind the operands into *user; NULL: nothing does */
 } aq_options;
 
-/* Called for each option without a place in order, as often as it is given, and with option == NULL
- * for each positional argument of a program without operands. `value` is NULL for an option that
- * takes none; it lives as long as argv. Returns 0, or a negative code with `error` filled (the
- * option's name is put before its text). */
+/* Called for each option without a place in order, as often as it is given. `value` is NULL for an
+ * option that takes none; it lives as long as argv. Returns 0, or a negative code with `error`
+ * filled (the option's name is put before its text). */
 typedef int (*aq_option_fn)(void *user, const aq_option *option, const char *value,
                             aq_error *error);
 
@@ -93,6 +92,11 @@ enum { AQ_OPTIONS_HELP = 1, AQ_OPTIONS_VERSION = 2 };
  * `apply` is NULL where everything has a place. */
 int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
                      void *user, aq_error *error) AQ_MUST_USE;
+
+/* For AQ_TO: a text that is not empty, into a const char *; an identifier of 16 hexadecimal digits,
+ * not all of them 0, into a uint64_t. */
+int aq_option_take_text(void *member, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_option_take_id(void *member, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* A whole number within bounds. AQ_E_INVALID names them. */
 int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,

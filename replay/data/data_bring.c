@@ -1,13 +1,11 @@
 /*
  * actorq replay import: a data set as a new store, or into a shard that runs.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/config/run_config.h"
 #include "common/sys/daemon.h"
@@ -25,16 +23,23 @@ typedef struct import_arguments {
 } import_arguments;
 
 static const aq_option option_rows[] = {
-    {"task", 0, "TASK", "refuse a data set of another task"},
-    {"run-id", 0, "ID", "of a new store: the run that may open it, 16 hexadecimal digits"},
+    {"task", 0, "TASK", "refuse a data set of another task", AQ_TO_TEXT(import_arguments, task)},
+    {"run-id", 0, "ID", "of a new store: the run that may open it, 16 hexadecimal digits",
+     AQ_TO(aq_option_take_id, import_arguments, run_id)},
     {"n-step", 0, "N",
-     "of a new store: the most steps that an item of the run spans (default: the data set's)"},
-    {"chunk-length", 0, "N", "of a new store: steps of a chunk (default 64)"},
-    {"message-bytes", 0, "N", "of a new store: the largest message (default 262144)"},
-    {"segment-bytes", 0, "N", "of a new store: the size of a file (default 67108864)"},
-    {"compress", 0, NULL, "of a new store: compress its records"},
-    {"json", 0, NULL, "print the counts as one JSON object on standard output"},
-    {"quiet", 'q', NULL, "say nothing but what is wrong"},
+     "of a new store: the most steps that an item of the run spans (default: the data set's)",
+     AQ_TO_NUMBER(import_arguments, n_step, 1, 1024)},
+    {"chunk-length", 0, "N", "of a new store: steps of a chunk (default 64)",
+     AQ_TO_NUMBER(import_arguments, chunk_length, 1, AQ_CHUNK_LENGTH_MAX)},
+    {"message-bytes", 0, "N", "of a new store: the largest message (default 262144)",
+     AQ_TO_NUMBER(import_arguments, message_bytes, 4096, 67108864)},
+    {"segment-bytes", 0, "N", "of a new store: the size of a file (default 67108864)",
+     AQ_TO_NUMBER(import_arguments, segment_bytes, 65536, UINT64_C(4294967296))},
+    {"compress", 0, NULL, "of a new store: compress its records",
+     AQ_TO_FLAG(import_arguments, compressed)},
+    {"json", 0, NULL, "print the counts as one JSON object on standard output",
+     AQ_TO_FLAG(import_arguments, json)},
+    {"quiet", 'q', NULL, "say nothing but what is wrong", AQ_TO_FLAG(import_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -49,60 +54,9 @@ static const aq_options options_page = {
                "  actorq replay import steps.aqds store --run-id 00c0ffee00c0ffee\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("FILE", import_arguments, path),
+                 AQ_OPERAND("DIR or ENDPOINT", import_arguments, to)},
 };
-
-static int apply_number(const char *name, const char *value, import_arguments *arguments,
-                        aq_error *error)
-{
-    static const struct {
-        const char *name;
-        size_t place;
-        uint64_t min, max;
-    } numbers[] = {
-        {"n-step", offsetof(import_arguments, n_step), 1, 1024},
-        {"chunk-length", offsetof(import_arguments, chunk_length), 1, AQ_CHUNK_LENGTH_MAX},
-        {"message-bytes", offsetof(import_arguments, message_bytes), 4096, 67108864},
-        {"segment-bytes", offsetof(import_arguments, segment_bytes), 65536, UINT64_C(4294967296)},
-    };
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (strcmp(numbers[i].name, name) == 0) {
-            uint64_t number = 0;
-            if (aq_parse_u64(value, &number) != 0 || number < numbers[i].min ||
-                number > numbers[i].max) {
-                return aq_fail(error, AQ_E_INVALID, "'%s': %" PRIu64 " to %" PRIu64 " is possible",
-                               value, numbers[i].min, numbers[i].max);
-            }
-            memcpy((char *)arguments + numbers[i].place, &number, sizeof(number));
-        }
-    }
-    return 0;
-}
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    import_arguments *arguments = user;
-    if (option == NULL) {
-        const char **place = arguments->path == NULL ? &arguments->path : &arguments->to;
-        if (*place != NULL) {
-            return aq_fail(error, AQ_E_INVALID, "'%s': it takes two names; see --help", value);
-        }
-        *place = value;
-        return 0;
-    }
-    if (strcmp(option->name, "task") == 0) {
-        arguments->task = value;
-    } else if (strcmp(option->name, "run-id") == 0) {
-        if (aq_parse_id(value, &arguments->run_id) != 0) {
-            return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
-        }
-    } else if (option->value != NULL) {
-        return apply_number(option->name, value, arguments, error);
-    }
-    arguments->compressed |= strcmp(option->name, "compress") == 0;
-    arguments->json |= strcmp(option->name, "json") == 0;
-    arguments->quiet |= strcmp(option->name, "quiet") == 0;
-    return 0;
-}
 
 static int bring(const import_arguments *arguments, aq_data_set_reader *reader, aq_data_line *line,
                  aq_data_imported *ret_imported, aq_error *error)
@@ -165,13 +119,8 @@ static int run(int argc, char **argv)
     aq_data_imported imported;
     aq_data_line line;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (arguments.to == NULL) {
-        (void)aq_fail(&error, AQ_E_INVALID, "%s is missing; see --help",
-                      arguments.path == NULL ? "FILE" : "DIR or ENDPOINT");
-        return aq_command_failed("replay import", &error);
     }
     aq_data_line_init(&line, "importing", arguments.quiet);
     int rc = aq_data_set_reader_open(arguments.path, &reader, &error);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
@@ -24,9 +23,10 @@ typedef struct exporting {
 } exporting;
 
 static const aq_option option_rows[] = {
-    {"force", 'f', NULL, "replace the file if there is one"},
-    {"json", 0, NULL, "print the counts as one JSON object on standard output"},
-    {"quiet", 'q', NULL, "show no progress"},
+    {"force", 'f', NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
+    {"json", 0, NULL, "print the counts as one JSON object on standard output",
+     AQ_TO_FLAG(export_arguments, json)},
+    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -41,24 +41,9 @@ static const aq_options options_page = {
                "  actorq replay export tcp://127.0.0.1:5560 steps.aqds --force\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("DIR or ENDPOINT", export_arguments, from),
+                 AQ_OPERAND("FILE", export_arguments, path)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    export_arguments *arguments = user;
-    if (option == NULL) {
-        const char **place = arguments->from == NULL ? &arguments->from : &arguments->path;
-        if (*place != NULL) {
-            return aq_fail(error, AQ_E_INVALID, "'%s': it takes two names; see --help", value);
-        }
-        *place = value;
-        return 0;
-    }
-    arguments->force |= strcmp(option->name, "force") == 0;
-    arguments->json |= strcmp(option->name, "json") == 0;
-    arguments->quiet |= strcmp(option->name, "quiet") == 0;
-    return 0;
-}
 
 static int on_block(void *user, const aq_data_set_block *block, aq_error *error)
 {
@@ -121,13 +106,8 @@ static int run(int argc, char **argv)
     aq_data_origin origin;
     aq_data_line line;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (arguments.path == NULL) {
-        (void)aq_fail(&error, AQ_E_INVALID, "%s is missing; see --help",
-                      arguments.from == NULL ? "DIR or ENDPOINT" : "FILE");
-        return aq_command_failed("replay export", &error);
     }
     exporting work = {.line = &line};
     aq_data_line_init(&line, "exporting", arguments.quiet);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "common/base/memory.h"
@@ -33,9 +32,11 @@ enum { ACTORS_SHOWN = 16 };
 
 static const aq_option option_rows[] = {
     {"verify", 0, NULL,
-     "fail if anything is damaged, or was sent twice or not at all between others"},
-    {"json", 0, NULL, "print one JSON object on standard output"},
-    {"quiet", 'q', NULL, "show no progress"},
+     "fail if anything is damaged, or was sent twice or not at all between others",
+     AQ_TO_FLAG(inspect_arguments, verify)},
+    {"json", 0, NULL, "print one JSON object on standard output",
+     AQ_TO_FLAG(inspect_arguments, json)},
+    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -51,23 +52,8 @@ static const aq_options options_page = {
                "  actorq replay inspect tcp://127.0.0.1:5560 --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    .operands = {AQ_OPERAND("DIR, FILE or ENDPOINT", inspect_arguments, from)},
 };
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    inspect_arguments *arguments = user;
-    if (option == NULL) {
-        if (arguments->from != NULL) {
-            return aq_fail(error, AQ_E_INVALID, "'%s': one thing is inspected at a time", value);
-        }
-        arguments->from = value;
-        return 0;
-    }
-    arguments->json |= strcmp(option->name, "json") == 0;
-    arguments->verify |= strcmp(option->name, "verify") == 0;
-    arguments->quiet |= strcmp(option->name, "quiet") == 0;
-    return 0;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -285,12 +271,8 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     aq_data_line line;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
-    }
-    if (arguments.from == NULL) {
-        (void)aq_fail(&error, AQ_E_INVALID, "DIR, FILE or ENDPOINT is missing; see --help");
-        return aq_command_failed("replay inspect", &error);
     }
     aq_data_line_init(&line, "reading", arguments.quiet);
     int rc = aq_data_origin_open(arguments.from, &work.origin, &error);

@@ -149,6 +149,22 @@ int aq_url_validate(const char *url, aq_error *error)
     return 0;
 }
 
+int aq_url_take(void *member, const char *value, aq_error *error)
+{
+    *(const char **)member = value;
+    return aq_url_validate(value, error);
+}
+
+int aq_url_take_callable(void *member, const char *value, aq_error *error)
+{
+    int rc = aq_url_take(member, value, error);
+    if (rc == 0 && aq_url_is_wildcard(value)) {
+        return aq_fail(error, AQ_E_INVALID, "%s is an address to listen at, not one to call",
+                       value);
+    }
+    return rc;
+}
+
 /* A finished url must fit the caller's array, and be one itself: a path may have grown too long. */
 static int deliver(const char *url, char *ret_url, size_t size)
 {

@@ -16,6 +16,11 @@ enum { AQ_URL_MAX = 256 };
  * does not fit a socket address. Port 0 is valid: it lets the system choose when listening. */
 int aq_url_validate(const char *url, aq_error *error) AQ_MUST_USE;
 
+/* For AQ_TO of an option: a valid url, into a const char *; and one that others can call, which no
+ * wildcard is. */
+int aq_url_take(void *member, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_url_take_callable(void *member, const char *value, aq_error *error) AQ_MUST_USE;
+
 /* The url of a second socket of the same daemon: the port after it (tcp; port 0 stays 0), or the
  * path with "." and `suffix` (ipc, inproc). AQ_E_INVALID for a bad url and after port 65535,
  * AQ_E_TOO_BIG when it does not fit; ret_url is untouched then. */

@@ -139,7 +139,7 @@ TEST(learner_mistakes_are_answered_in_words)
     program_assert_out("--torch");
     program_refuses("actorq bench learner: unknown option --size", "bench", "learner", "--size",
                     "64", NULL);
-    program_refuses("'more': this benchmark takes options only", "bench", "learner", "more", NULL);
+    program_refuses("'more': this command takes options only", "bench", "learner", "more", NULL);
 }
 
 TEST(programs_get_a_row_for_every_learner_and_number_of_threads)

@@ -55,11 +55,22 @@ TEST(an_environment_that_nobody_understands_is_said)
     assert_says(text, "event=begun"); /* info is used */
 }
 
+typedef struct program_arguments {
+    aq_daemon_options daemon;
+} program_arguments;
+
 /* Gives an option to the daemons' common ones, as a program does. */
 static int apply(aq_daemon_options *options, const char *name, const char *value, aq_error *error)
 {
-    int rc = 1;
-    assert_true(aq_daemon_apply(options, &(aq_option){.name = name}, value, &rc, error));
+    static const aq_option rows[] = {AQ_DAEMON_OPTION_ROWS(program_arguments, daemon)};
+    static const aq_options page = {.rows = rows, .count = sizeof(rows) / sizeof(rows[0])};
+    static char option[64]; /* arguments live on */
+    char program[] = "program";
+    char *argv[] = {program, option};
+    (void)snprintf(option, sizeof(option), "--%s=%s", name, value);
+    program_arguments arguments = {*options};
+    int rc = aq_options_parse(&page, 2, argv, NULL, &arguments, error);
+    *options = arguments.daemon;
     return rc;
 }
 
@@ -138,12 +149,4 @@ TEST(insecure_is_meant_or_refused)
     setenv("ACTORQ_INSECURE", "yes", 1);
     assert_refused(aq_daemon_read_environment(&options, &error), AQ_E_INVALID, &error,
                    "ACTORQ_INSECURE");
-}
-
-TEST(an_option_of_the_program_itself_is_left_to_it)
-{
-    aq_daemon_options options = {0};
-    int rc = 7;
-    assert_false(aq_daemon_apply(&options, &(aq_option){.name = "listen"}, "x", &rc, NULL));
-    assert_int_equal(rc, 7);
 }

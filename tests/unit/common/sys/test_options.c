@@ -16,16 +16,6 @@ static const aq_option rows[] = {
     {"a-very-long-option-name", 0, "SOMETHING", "Its help stands on the next line."},
 };
 
-static const aq_options table = {
-    .program = "actorq eval",
-    .usage = "RUN_OR_POLICY [options]",
-    .summary = "Plays whole episodes with a policy and reports what they are worth, with a "
-               "confidence interval.",
-    .details = "Example:\n  actorq eval run/ --jobs 4",
-    .rows = rows,
-    .count = sizeof(rows) / sizeof(rows[0]),
-};
-
 /* What the callback saw, one "name=value;" after the other. */
 static char seen[512];
 
@@ -40,6 +30,22 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
              value == NULL ? "" : value);
     return 0;
 }
+
+static int see_argument(void *user, const char *value, aq_error *error)
+{
+    return apply(user, NULL, value, error);
+}
+
+static const aq_options table = {
+    .program = "actorq eval",
+    .usage = "RUN_OR_POLICY [options]",
+    .summary = "Plays whole episodes with a policy and reports what they are worth, with a "
+               "confidence interval.",
+    .details = "Example:\n  actorq eval run/ --jobs 4",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .more = see_argument,
+};
 
 /* Splits `line` at blanks; "''" is an empty argument. */
 static int parse(const char *line, aq_error *error)
