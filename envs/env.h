@@ -51,6 +51,14 @@ typedef struct aq_step_rows {
     uint8_t *ends; /* enum aq_step_end */
 } aq_step_rows;
 
+/* What `open` is told, and what it may change. */
+typedef struct aq_env_opening {
+    const char *argument; /* of a family, what follows the prefix; else "" */
+    aq_env_options *options;
+    uint32_t step_limit; /* this and what follows: at first the class's */
+    double reward_threshold;
+} aq_env_opening;
+
 struct aq_env_class {
     const char *name;        /* "gym:CartPole-v1"; of a family, its prefix: "py:" */
     const char *summary;     /* one sentence, for `actorq envs` */
@@ -59,13 +67,12 @@ struct aq_env_class {
     double reward_threshold; /* a greedy mean return from which it counts as solved; NaN: none */
     size_t params_bytes;
     size_t state_bytes;
+    const void *defaults; /* parameters of params_bytes, as they are before `open`; NULL: zeros */
 
-    /* Fills zeroed parameters from the task's options (and, for a family, from `argument`, what
-     * follows the prefix; else ""). May change *step_limit and *reward_threshold, which hold the
-     * class's. Refuses in words: AQ_E_INVALID, AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED, AQ_E_NOMEM.
-     * `close` undoes it; NULL: nothing to undo. */
-    int (*open)(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
-                double *reward_threshold, aq_error *error);
+    /* Changes the parameters as the task's options ask. Refuses in words: AQ_E_INVALID,
+     * AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED, AQ_E_NOMEM. NULL: there are none. `close` undoes it; NULL:
+     * nothing to undo. */
+    int (*open)(void *params, aq_env_opening *opening, aq_error *error);
     void (*close)(void *params);
 
     void (*schema)(const void *params, aq_schema *ret_schema);
@@ -120,6 +127,26 @@ const aq_env_class *aq_env_find(const char *name);
 /* All classes, in the order of their names; NULL past the last. */
 size_t aq_env_count(void);
 const aq_env_class *aq_env_at(size_t index);
+
+/* For `step` where `step_rows` has the rules: its only lane. */
+static inline enum aq_step_end
+aq_step_one_row(void (*step_rows)(const void *params, const aq_step_rows *rows), const void *params,
+                void *state, const void *action, void *obs, float *reward)
+{
+    uint8_t end;
+    const uint32_t state_at = 0;
+    const aq_step_rows row = {
+        .count = 1,
+        .states = state,
+        .state_at = &state_at,
+        .actions = action,
+        .obs = obs,
+        .rewards = reward,
+        .ends = &end,
+    };
+    step_rows(params, &row);
+    return end;
+}
 
 static inline void *aq_step_rows_state(const aq_step_rows *rows, uint32_t lane)
 {

@@ -117,19 +117,27 @@ static void destroy(aq_env *env)
 static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
 {
     const aq_env_class *class = env->class;
-    const char *argument = aq_env_is_family(class) ? options->task + strlen(class->name) : "";
     void *params = aq_alloc(1, class->params_bytes);
     if (params == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
     }
-    int rc = class->open != NULL ? class->open(params, argument, options, &env->step_limit,
-                                               &env->reward_threshold, error)
-                                 : 0;
+    if (class->defaults != NULL) {
+        memcpy(params, class->defaults, class->params_bytes);
+    }
+    aq_env_opening opening = {
+        .argument = aq_env_is_family(class) ? options->task + strlen(class->name) : "",
+        .options = options,
+        .step_limit = class->step_limit,
+        .reward_threshold = class->reward_threshold,
+    };
+    int rc = class->open != NULL ? class->open(params, &opening, error) : 0;
     if (rc != 0) {
         aq_free(params);
         return rc;
     }
     env->params = params;
+    env->step_limit = opening.step_limit;
+    env->reward_threshold = opening.reward_threshold;
     class->schema(params, &env->schema);
     rc = aq_schema_validate(&env->schema, error);
     return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
@@ -157,8 +165,6 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
         return aq_fail(error, AQ_E_NOMEM, "no memory for the task %s", class->name);
     }
     env->class = class;
-    env->step_limit = class->step_limit;
-    env->reward_threshold = class->reward_threshold;
     atomic_init(&env->references, 1);
     rc = compose_name(class, name, env->name, error);
     rc = rc != 0 ? rc : open_params(env, &options, error);

@@ -6,17 +6,13 @@
 
 #include "envs/suite_absent.h"
 
-static int refuse(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
-                  double *reward_threshold, aq_error *error)
+static int refuse(void *params, aq_env_opening *opening, aq_error *error)
 {
     (void)params;
-    (void)options;
-    (void)step_limit;
-    (void)reward_threshold;
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "dmc:%s: this build has no MuJoCo, which is the physics of the control suite; "
                    "install libmujoco-dev and build again",
-                   argument);
+                   opening->argument);
 }
 
 /* A family, so that any name of the suite is its; none of its members can be opened. */

@@ -28,26 +28,16 @@
 /* Angles, then velocities: what is integrated. */
 enum { NUMBERS = 4 };
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    (void)argument;
-    (void)options;
-    (void)step_limit;
-    (void)reward_threshold;
-    (void)error;
-    *(aq_acrobot_params *)params = (aq_acrobot_params){
-        .gravity = 9.8,
-        .link_length = 1.0,
-        .link_mass = 1.0,
-        .link_centre = 0.5,
-        .link_inertia = 1.0,
-        .torque = 1.0,
-        .time_step = 0.2,
-        .spin_limit = {4 * PI, 9 * PI},
-    };
-    return 0;
-}
+static const aq_acrobot_params defaults = {
+    .gravity = 9.8,
+    .link_length = 1.0,
+    .link_mass = 1.0,
+    .link_centre = 0.5,
+    .link_inertia = 1.0,
+    .torque = 1.0,
+    .time_step = 0.2,
+    .spin_limit = {4 * PI, 9 * PI},
+};
 
 static void schema(const void *params, aq_schema *ret_schema)
 {
@@ -197,22 +187,6 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     aq_canvas_disc(canvas, elbow, 0.015, joint);
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
-{
-    (void)params;
-    return aq_plain_state_set(values, NUMBERS, state, error);
-}
-
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
-{
-    (void)params;
-    return aq_plain_state_get(state, NUMBERS, name, out, room);
-}
-
-static const struct aq_env_golden golden = {.set = golden_set, .get = golden_get};
-
 const aq_env_class aq_acrobot_v1 = {
     .name = "gym:Acrobot-v1",
     .summary = "Swing two hanging links up by turning the joint between them.",
@@ -220,11 +194,11 @@ const aq_env_class aq_acrobot_v1 = {
     .reward_threshold = -100.0,
     .params_bytes = sizeof(aq_acrobot_params),
     .state_bytes = sizeof(aq_acrobot_state),
-    .open = open_task,
+    .defaults = &defaults,
     .schema = schema,
     .reset = reset,
     .step = step,
     .observe = observe,
     .draw = draw,
-    .golden = &golden,
+    .golden = &aq_plain_golden_4,
 };

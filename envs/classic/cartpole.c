@@ -25,33 +25,23 @@
 /* Each number of the state starts an episode uniform in +-RESET_SPREAD. */
 #define RESET_SPREAD 0.05
 
-enum { NUMBERS = 4, BLOCK = 64 };
+enum { BLOCK = 64 };
 
 typedef struct columns {
     double x[BLOCK], x_dot[BLOCK], theta[BLOCK], theta_dot[BLOCK];
     double force[BLOCK], sine[BLOCK], cosine[BLOCK];
 } columns;
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    (void)argument;
-    (void)options;
-    (void)step_limit;
-    (void)reward_threshold;
-    (void)error;
-    *(aq_cartpole_params *)params = (aq_cartpole_params){
-        .gravity = 9.8,
-        .cart_mass = 1.0,
-        .pole_mass = 0.1,
-        .pole_half_length = 0.5,
-        .force = 10.0,
-        .time_step = 0.02,
-        .x_limit = 2.4,
-        .theta_limit = 12 * 2 * PI / 360, /* 12 degrees */
-    };
-    return 0;
-}
+static const aq_cartpole_params defaults = {
+    .gravity = 9.8,
+    .cart_mass = 1.0,
+    .pole_mass = 0.1,
+    .pole_half_length = 0.5,
+    .force = 10.0,
+    .time_step = 0.02,
+    .x_limit = 2.4,
+    .theta_limit = 12 * 2 * PI / 360, /* 12 degrees */
+};
 
 /* Twice the limits, so that an observation past the end of an episode is still in the box. */
 static void schema(const void *params, aq_schema *ret_schema)
@@ -154,20 +144,8 @@ static void step_rows(const void *params, const aq_step_rows *rows)
 static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
                              void *obs, float *reward)
 {
-    uint8_t end;
-    const uint32_t state_at = 0;
-    const aq_step_rows row = {
-        .count = 1,
-        .states = state,
-        .state_at = &state_at,
-        .actions = action,
-        .obs = obs,
-        .rewards = reward,
-        .ends = &end,
-    };
     (void)rng;
-    step_rows(params, &row);
-    return end;
+    return aq_step_one_row(step_rows, params, state, action, obs, reward);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
@@ -192,37 +170,17 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     aq_canvas_disc(canvas, hinge, 0.014, axle);
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
-{
-    (void)params;
-    return aq_plain_state_set(values, NUMBERS, state, error);
-}
-
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
-{
-    (void)params;
-    return aq_plain_state_get(state, NUMBERS, name, out, room);
-}
-
-static const struct aq_env_golden golden = {.set = golden_set, .get = golden_get};
+#define CARTPOLE_MEMBERS                                                                           \
+    .params_bytes = sizeof(aq_cartpole_params), .state_bytes = sizeof(aq_cartpole_state),          \
+    .defaults = &defaults, .schema = schema, .reset = reset, .step = step, .step_rows = step_rows, \
+    .observe = observe, .draw = draw, .golden = &aq_plain_golden_4
 
 const aq_env_class aq_cartpole_v0 = {
     .name = "gym:CartPole-v0",
     .summary = "Balance a pole on a cart for 200 steps; Gymnasium's first, shorter form.",
     .step_limit = 200,
     .reward_threshold = 195.0,
-    .params_bytes = sizeof(aq_cartpole_params),
-    .state_bytes = sizeof(aq_cartpole_state),
-    .open = open_task,
-    .schema = schema,
-    .reset = reset,
-    .step = step,
-    .step_rows = step_rows,
-    .observe = observe,
-    .draw = draw,
-    .golden = &golden,
+    CARTPOLE_MEMBERS,
 };
 
 const aq_env_class aq_cartpole_v1 = {
@@ -230,14 +188,5 @@ const aq_env_class aq_cartpole_v1 = {
     .summary = "Balance a pole on a cart for 500 steps.",
     .step_limit = 500,
     .reward_threshold = 475.0,
-    .params_bytes = sizeof(aq_cartpole_params),
-    .state_bytes = sizeof(aq_cartpole_state),
-    .open = open_task,
-    .schema = schema,
-    .reset = reset,
-    .step = step,
-    .step_rows = step_rows,
-    .observe = observe,
-    .draw = draw,
-    .golden = &golden,
+    CARTPOLE_MEMBERS,
 };

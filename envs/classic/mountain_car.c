@@ -21,40 +21,17 @@
 #define GOAL_REWARD 100.0
 #define PUSH_COST   0.1
 
-enum { NUMBERS = 2 };
+/* In common: the valley and the car in it. */
+#define VALLEY .position_low = -1.2, .position_high = 0.6, .speed_limit = 0.07, .gravity = 0.0025
 
-static int open_with(aq_mountain_car_params *p, aq_env_options *options, aq_error *error)
+static const aq_mountain_car_params discrete = {VALLEY, .goal_position = 0.5, .force = 0.001};
+static const aq_mountain_car_params continuous = {VALLEY, .goal_position = 0.45, .force = 0.0015};
+
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
-    p->position_low = -1.2;
-    p->position_high = 0.6;
-    p->speed_limit = 0.07;
-    p->gravity = 0.0025;
-    return aq_env_option_f64(options, "goal_velocity", -p->speed_limit, p->speed_limit,
+    aq_mountain_car_params *p = params;
+    return aq_env_option_f64(opening->options, "goal_velocity", -p->speed_limit, p->speed_limit,
                              &p->goal_velocity, error);
-}
-
-static int open_discrete(void *params, const char *argument, aq_env_options *options,
-                         uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    aq_mountain_car_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    p->goal_position = 0.5;
-    p->force = 0.001;
-    return open_with(p, options, error);
-}
-
-static int open_continuous(void *params, const char *argument, aq_env_options *options,
-                           uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    aq_mountain_car_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    p->goal_position = 0.45;
-    p->force = 0.0015;
-    return open_with(p, options, error);
 }
 
 static void init_obs_space(const aq_mountain_car_params *p, aq_space *ret_space)
@@ -207,52 +184,29 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     aq_canvas_disc(canvas, front, 0.018, wheel);
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
-{
-    (void)params;
-    return aq_plain_state_set(values, NUMBERS, state, error);
-}
-
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
-{
-    (void)params;
-    return aq_plain_state_get(state, NUMBERS, name, out, room);
-}
-
-static const struct aq_env_golden golden = {.set = golden_set, .get = golden_get};
+#define MOUNTAIN_CAR_MEMBERS                                                                       \
+    .options = "goal_velocity", .params_bytes = sizeof(aq_mountain_car_params),                    \
+    .state_bytes = sizeof(aq_mountain_car_state), .open = open_task, .reset = reset,               \
+    .observe = observe, .draw = draw, .golden = &aq_plain_golden_2
 
 const aq_env_class aq_mountain_car_v0 = {
     .name = "gym:MountainCar-v0",
     .summary = "Swing a weak car out of a valley; three choices.",
-    .options = "goal_velocity",
     .step_limit = 200,
     .reward_threshold = -110.0,
-    .params_bytes = sizeof(aq_mountain_car_params),
-    .state_bytes = sizeof(aq_mountain_car_state),
-    .open = open_discrete,
+    .defaults = &discrete,
     .schema = schema_discrete,
-    .reset = reset,
     .step = step_discrete,
-    .observe = observe,
-    .draw = draw,
-    .golden = &golden,
+    MOUNTAIN_CAR_MEMBERS,
 };
 
 const aq_env_class aq_mountain_car_continuous_v0 = {
     .name = "gym:MountainCarContinuous-v0",
     .summary = "Swing a weak car out of a valley; a push from -1 to 1 that costs its square.",
-    .options = "goal_velocity",
     .step_limit = 999,
     .reward_threshold = 90.0,
-    .params_bytes = sizeof(aq_mountain_car_params),
-    .state_bytes = sizeof(aq_mountain_car_state),
-    .open = open_continuous,
+    .defaults = &continuous,
     .schema = schema_continuous,
-    .reset = reset,
     .step = step_continuous,
-    .observe = observe,
-    .draw = draw,
-    .golden = &golden,
+    MOUNTAIN_CAR_MEMBERS,
 };

@@ -23,7 +23,7 @@
 /* Added to a number below 2^51 and subtracted again it leaves the nearest integer. */
 #define ROUNDER 0x1.8p52
 
-enum { NUMBERS = 2, BLOCK = 64 };
+enum { BLOCK = 64 };
 
 typedef struct columns {
     double theta[BLOCK], theta_dot[BLOCK], torque[BLOCK];
@@ -31,22 +31,19 @@ typedef struct columns {
     double cost[BLOCK];
 } columns;
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static const aq_pendulum_params defaults = {
+    .gravity = 10.0,
+    .length = 1.0,
+    .mass = 1.0,
+    .time_step = 0.05,
+    .max_speed = 8.0,
+    .max_torque = 2.0,
+};
+
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
     aq_pendulum_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    *p = (aq_pendulum_params){
-        .gravity = 10.0,
-        .length = 1.0,
-        .mass = 1.0,
-        .time_step = 0.05,
-        .max_speed = 8.0,
-        .max_torque = 2.0,
-    };
-    return aq_env_option_f64(options, "g", 0.0, 1000.0, &p->gravity, error);
+    return aq_env_option_f64(opening->options, "g", 0.0, 1000.0, &p->gravity, error);
 }
 
 static void schema(const void *params, aq_schema *ret_schema)
@@ -142,20 +139,8 @@ static void step_rows(const void *params, const aq_step_rows *rows)
 static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
                              void *obs, float *reward)
 {
-    uint8_t end;
-    const uint32_t state_at = 0;
-    const aq_step_rows row = {
-        .count = 1,
-        .states = state,
-        .state_at = &state_at,
-        .actions = action,
-        .obs = obs,
-        .rewards = reward,
-        .ends = &end,
-    };
     (void)rng;
-    step_rows(params, &row);
-    return end;
+    return aq_step_one_row(step_rows, params, state, action, obs, reward);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
@@ -170,22 +155,6 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     aq_canvas_disc(canvas, pivot, 0.02, axle);
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
-{
-    (void)params;
-    return aq_plain_state_set(values, NUMBERS, state, error);
-}
-
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
-{
-    (void)params;
-    return aq_plain_state_get(state, NUMBERS, name, out, room);
-}
-
-static const struct aq_env_golden golden = {.set = golden_set, .get = golden_get};
-
 const aq_env_class aq_pendulum_v1 = {
     .name = "gym:Pendulum-v1",
     .summary = "Swing a rod up with a torque from -2 to 2, and keep it there.",
@@ -194,6 +163,7 @@ const aq_env_class aq_pendulum_v1 = {
     .reward_threshold = NAN,
     .params_bytes = sizeof(aq_pendulum_params),
     .state_bytes = sizeof(aq_pendulum_state),
+    .defaults = &defaults,
     .open = open_task,
     .schema = schema,
     .reset = reset,
@@ -201,5 +171,5 @@ const aq_env_class aq_pendulum_v1 = {
     .step_rows = step_rows,
     .observe = observe,
     .draw = draw,
-    .golden = &golden,
+    .golden = &aq_plain_golden_2,
 };

@@ -7,17 +7,12 @@
 
 #include "common/base/assert.h"
 
-const char aq_game_options[] = "ramp (yes or no: it gets harder as one gets on)";
+const aq_game_params aq_game_defaults = {.ramp = true};
 
-int aq_game_open(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
-                 double *reward_threshold, aq_error *error)
+int aq_game_open(void *params, aq_env_opening *opening, aq_error *error)
 {
     aq_game_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    p->ramp = true;
-    return aq_env_option_bool(options, "ramp", &p->ramp, error);
+    return aq_env_option_bool(opening->options, "ramp", &p->ramp, error);
 }
 
 void aq_game_schema(uint32_t channels, uint32_t actions, aq_schema *ret_schema)

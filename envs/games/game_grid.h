@@ -6,14 +6,14 @@
 #ifndef AQ_ENVS_GAMES_GAME_GRID_H
 #define AQ_ENVS_GAMES_GAME_GRID_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/experience/schema.h"
-#include "envs/canvas.h"
-#include "envs/env_options.h"
+#include "envs/env.h"
 
 enum { AQ_GAME_SIDE = 10, AQ_GAME_CHANNELS_MAX = 6, AQ_GAME_LIT = 255 };
 
@@ -21,11 +21,16 @@ typedef struct aq_game_params {
     bool ramp; /* it gets harder as one gets on */
 } aq_game_params;
 
-extern const char aq_game_options[]; /* for aq_env_class.options */
+extern const aq_game_params aq_game_defaults;
 
-/* As of aq_env_class.open. */
-int aq_game_open(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
-                 double *reward_threshold, aq_error *error) AQ_MUST_USE;
+/* As aq_env_class.open. */
+int aq_game_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
+
+/* All members that the classes have in common; each has functions of these names. */
+#define AQ_GAME_MEMBERS                                                                            \
+    .options = "ramp (yes or no: it gets harder as one gets on)", .reward_threshold = NAN,         \
+    .params_bytes = sizeof(aq_game_params), .defaults = &aq_game_defaults, .open = aq_game_open,   \
+    .schema = schema, .reset = reset, .step = step, .observe = observe, .draw = draw
 
 void aq_game_schema(uint32_t channels, uint32_t actions, aq_schema *ret_schema);
 

@@ -15,7 +15,6 @@
  */
 #include "envs/games/juggle.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -169,15 +168,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 const aq_env_class aq_game_juggle = {
     .name = "game:juggle",
     .summary = "Keep up to four balls in the air with a tray.",
-    .options = aq_game_options,
     .step_limit = STEP_LIMIT,
-    .reward_threshold = NAN,
-    .params_bytes = sizeof(aq_game_params),
     .state_bytes = sizeof(aq_juggle_state),
-    .open = aq_game_open,
-    .schema = schema,
-    .reset = reset,
-    .step = step,
-    .observe = observe,
-    .draw = draw,
+    AQ_GAME_MEMBERS,
 };

@@ -15,7 +15,6 @@
  */
 #include "envs/games/miner.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -180,15 +179,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 const aq_env_class aq_game_miner = {
     .name = "game:miner",
     .summary = "Dig down for ore, ahead of a flood and from under falling rocks.",
-    .options = aq_game_options,
     .step_limit = STEP_LIMIT,
-    .reward_threshold = NAN,
-    .params_bytes = sizeof(aq_game_params),
     .state_bytes = sizeof(aq_miner_state),
-    .open = aq_game_open,
-    .schema = schema,
-    .reset = reset,
-    .step = step,
-    .observe = observe,
-    .draw = draw,
+    AQ_GAME_MEMBERS,
 };

@@ -31,9 +31,11 @@ static void look_up_names(aq_suite *suite)
     }
 }
 
-int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error)
+int aq_suite_open(void *params, aq_env_opening *opening, aq_error *error)
 {
     aq_suite *suite = params;
+    const aq_suite_task *task = suite->task;
+    (void)opening;
     const int code =
         aq_physics_compile(task->domain->name, task->domain->description, &suite->model, error);
     if (code != 0) {
@@ -41,7 +43,6 @@ int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error)
     }
     AQ_ASSERT(task->obs_count <= AQ_SUITE_OBS_MAX);
     AQ_ASSERT(suite->model->nu <= AQ_SUITE_CTRL_MAX);
-    suite->task = task;
     look_up_names(suite);
     if (task->adapt != NULL) {
         task->adapt(suite);

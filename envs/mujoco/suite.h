@@ -121,7 +121,7 @@ const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, 
 void aq_suite_put(double **obs, const mjtNum *numbers, int count);
 
 /* What AQ_SUITE_CLASS makes the members of a class of. */
-int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error) AQ_MUST_USE;
+int aq_suite_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
 void aq_suite_close(void *params);
 void aq_suite_schema(const void *params, aq_schema *ret_schema);
 int aq_suite_begin(const void *params, void *state, aq_error *error) AQ_MUST_USE;
@@ -138,18 +138,8 @@ void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas);
 extern const struct aq_env_golden aq_suite_golden;
 extern const struct aq_env_physics aq_suite_physics;
 
-/* Defines the class aq_dmc_<id> ("dmc:<id>") of an aq_suite_task. A class has an `open` of its own,
- * as that is how it knows its task. */
-#define AQ_SUITE_CLASS(id, task, text)                                                             \
-    static int open_##id(void *params, const char *argument, aq_env_options *options,              \
-                         uint32_t *step_limit, double *reward_threshold, aq_error *error)          \
-    {                                                                                              \
-        (void)argument;                                                                            \
-        (void)options;                                                                             \
-        (void)step_limit;                                                                          \
-        (void)reward_threshold;                                                                    \
-        return aq_suite_open(&(task), params, error);                                              \
-    }                                                                                              \
+/* Defines the class aq_dmc_<id> ("dmc:<id>") of an aq_suite_task. */
+#define AQ_SUITE_CLASS(id, wanted, text)                                                           \
     const aq_env_class aq_dmc_##id = {                                                             \
         .name = "dmc:" #id,                                                                        \
         .summary = (text),                                                                         \
@@ -157,7 +147,8 @@ extern const struct aq_env_physics aq_suite_physics;
         .reward_threshold = NAN,                                                                   \
         .params_bytes = sizeof(aq_suite),                                                          \
         .state_bytes = sizeof(aq_suite_lane),                                                      \
-        .open = open_##id,                                                                         \
+        .defaults = &(const aq_suite){.task = &(wanted)},                                          \
+        .open = aq_suite_open,                                                                     \
         .close = aq_suite_close,                                                                   \
         .schema = aq_suite_schema,                                                                 \
         .begin = aq_suite_begin,                                                                   \

@@ -97,25 +97,24 @@ static int open_checked(plugin_params *p, bool checked, aq_env_options *options,
     return rc;
 }
 
-static int open_plugin(void *params, const char *argument, aq_env_options *options,
-                       uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static int open_plugin(void *params, aq_env_opening *opening, aq_error *error)
 {
     plugin_params *p = params;
     bool checked = false;
-    int rc = aq_env_option_bool(options, "check", &checked, error);
-    rc = rc != 0 ? rc : aq_plugin_library_open(argument, &p->library, error);
+    int rc = aq_env_option_bool(opening->options, "check", &checked, error);
+    rc = rc != 0 ? rc : aq_plugin_library_open(opening->argument, &p->library, error);
     if (rc != 0) {
         return rc;
     }
     p->env = p->library.env;
-    (void)snprintf(p->name, sizeof(p->name), "so:%s", argument);
-    rc = open_checked(p, checked, options, error);
+    (void)snprintf(p->name, sizeof(p->name), "so:%s", opening->argument);
+    rc = open_checked(p, checked, opening->options, error);
     if (rc != 0) {
         close_plugin(p);
         return rc;
     }
-    *step_limit = p->env->step_limit;
-    *reward_threshold = p->env->reward_threshold;
+    opening->step_limit = p->env->step_limit;
+    opening->reward_threshold = p->env->reward_threshold;
     return 0;
 }
 

@@ -51,13 +51,12 @@ static void close_env(void *params)
     aq_free(p->lane_taken);
 }
 
-static int open_env(void *params, const char *argument, aq_env_options *options,
-                    uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static int open_env(void *params, aq_env_opening *opening, aq_error *error)
 {
     python_params *p = params;
     uint32_t timeout_s = TIMEOUT_S;
-    int rc = aq_env_option_u32(options, "timeout_s", 1, TIMEOUT_S_MAX, &timeout_s, error);
-    rc = rc != 0 ? rc : aq_python_worker_create(argument, timeout_s, &p->worker, error);
+    int rc = aq_env_option_u32(opening->options, "timeout_s", 1, TIMEOUT_S_MAX, &timeout_s, error);
+    rc = rc != 0 ? rc : aq_python_worker_create(opening->argument, timeout_s, &p->worker, error);
     if (rc != 0) {
         return rc;
     }
@@ -65,10 +64,10 @@ static int open_env(void *params, const char *argument, aq_env_options *options,
     p->lane_taken = aq_alloc(p->worker->lanes_max, sizeof(uint8_t));
     if (p->batch == NULL || p->lane_taken == NULL) {
         close_env(p);
-        return aq_fail(error, AQ_E_NOMEM, "no memory for py:%s", argument);
+        return aq_fail(error, AQ_E_NOMEM, "no memory for py:%s", opening->argument);
     }
-    *step_limit = p->worker->step_limit;
-    *reward_threshold = p->worker->reward_threshold;
+    opening->step_limit = p->worker->step_limit;
+    opening->reward_threshold = p->worker->reward_threshold;
     return 0;
 }
 

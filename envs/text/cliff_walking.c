@@ -50,23 +50,20 @@ static bool is_start(const aq_tabular *table, uint32_t cell)
 
 static const aq_tabular_rules rules = {.outcomes = outcomes, .is_start = is_start};
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static const aq_tabular grid = {
+    .rules = &rules,
+    .state_count = ROWS * COLUMNS,
+    .action_count = ACTIONS,
+    .rows = ROWS,
+    .columns = COLUMNS,
+    .cells = map,
+};
+
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
     aq_tabular *table = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    *table = (aq_tabular){
-        .rules = &rules,
-        .state_count = ROWS * COLUMNS,
-        .action_count = ACTIONS,
-        .rows = ROWS,
-        .columns = COLUMNS,
-        .cells = map,
-    };
-    int rc = aq_env_option_bool(options, "slippery", &table->is_slippery, error);
-    return rc != 0 ? rc : aq_tabular_open(table, options, error);
+    int rc = aq_env_option_bool(opening->options, "slippery", &table->is_slippery, error);
+    return rc != 0 ? rc : aq_tabular_open(table, opening, error);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
@@ -94,6 +91,7 @@ const aq_env_class aq_cliff_walking_v1 = {
     .summary = "Walk along a cliff from one corner to the other; a table of cells.",
     .options = "slippery, one_hot",
     .reward_threshold = NAN,
+    .defaults = &grid,
     .open = open_task,
     .draw = draw,
     AQ_TABULAR_MEMBERS,

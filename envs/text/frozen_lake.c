@@ -23,11 +23,6 @@ static const char map_8x8[] = "SFFFFFFF"
                               "FHFFHFHF"
                               "FFFHFFFG";
 
-static const struct {
-    uint32_t side;
-    const char *cells;
-} maps[] = {{4, map_4x4}, {8, map_8x8}};
-
 static const char *const map_names[] = {"4x4", "8x8", NULL};
 
 static aq_golden_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint32_t action,
@@ -69,40 +64,25 @@ static bool is_start(const aq_tabular *table, uint32_t cell)
 
 static const aq_tabular_rules rules = {.outcomes = outcomes, .is_start = is_start};
 
-static int open_with(aq_tabular *table, uint32_t map, aq_env_options *options, aq_error *error)
+#define LAKE(side, map)                                                                            \
+    {                                                                                              \
+        .rules = &rules, .state_count = (side) * (side), .action_count = ACTIONS, .rows = (side),  \
+        .columns = (side), .cells = (map), .is_slippery = true                                     \
+    }
+
+/* In the order of map_names. */
+static const aq_tabular lakes[] = {LAKE(4, map_4x4), LAKE(8, map_8x8)};
+
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
-    table->is_slippery = true;
-    int rc = aq_env_option_choice(options, "map", map_names, &map, error);
+    aq_tabular *table = params;
+    uint32_t map = table->rows == lakes[0].rows ? 0 : 1;
+    int rc = aq_env_option_choice(opening->options, "map", map_names, &map, error);
     if (rc == 0) {
-        rc = aq_env_option_bool(options, "slippery", &table->is_slippery, error);
+        *table = lakes[map];
+        rc = aq_env_option_bool(opening->options, "slippery", &table->is_slippery, error);
     }
-    if (rc != 0) {
-        return rc;
-    }
-    table->rules = &rules;
-    table->rows = table->columns = maps[map].side;
-    table->cells = maps[map].cells;
-    table->state_count = table->rows * table->columns;
-    table->action_count = ACTIONS;
-    return aq_tabular_open(table, options, error);
-}
-
-static int open_small(void *params, const char *argument, aq_env_options *options,
-                      uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    return open_with(params, 0, options, error);
-}
-
-static int open_large(void *params, const char *argument, aq_env_options *options,
-                      uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    return open_with(params, 1, options, error);
+    return rc != 0 ? rc : aq_tabular_open(table, opening, error);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
@@ -132,7 +112,8 @@ const aq_env_class aq_frozen_lake_v1 = {
     .options = "map, slippery, one_hot",
     .step_limit = 100,
     .reward_threshold = 0.7,
-    .open = open_small,
+    .defaults = &lakes[0],
+    .open = open_task,
     .draw = draw,
     AQ_TABULAR_MEMBERS,
 };
@@ -143,7 +124,8 @@ const aq_env_class aq_frozen_lake_8x8_v1 = {
     .options = "map, slippery, one_hot",
     .step_limit = 200,
     .reward_threshold = 0.85,
-    .open = open_large,
+    .defaults = &lakes[1],
+    .open = open_task,
     .draw = draw,
     AQ_TABULAR_MEMBERS,
 };

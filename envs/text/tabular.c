@@ -9,14 +9,15 @@
 
 #include "common/base/assert.h"
 
-int aq_tabular_open(aq_tabular *table, aq_env_options *options, aq_error *error)
+int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error)
 {
+    aq_tabular *table = params;
     table->start_count = 0;
     for (uint32_t cell = 0; cell < table->state_count; cell++) {
         table->start_count += table->rules->is_start(table, cell);
     }
     AQ_ASSERT(table->start_count > 0);
-    return aq_env_option_bool(options, "one_hot", &table->has_one_hot, error);
+    return aq_env_option_bool(opening->options, "one_hot", &table->has_one_hot, error);
 }
 
 uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int right)

@@ -6,7 +6,7 @@
  * The observation is the state itself, a choice as in the original, or with the option one_hot=yes
  * a box of zeros with a one at its place, which a network can take.
  *
- * The classes fill these parameters in their `open`; the rest of their members is here. Any thread
+ * The classes bring these parameters as their defaults; the rest of their members is here. Any thread
  * for one state.
  */
 #ifndef AQ_ENVS_TEXT_TABULAR_H
@@ -44,8 +44,9 @@ typedef struct aq_tabular_state {
     uint32_t cell;
 } aq_tabular_state;
 
-/* To be called last in `open`: takes the option one_hot and counts the starts. */
-int aq_tabular_open(aq_tabular *table, aq_env_options *options, aq_error *error) AQ_MUST_USE;
+/* As aq_env_class.open: takes the option one_hot and counts the starts. Classes with options of
+ * their own call it last. */
+int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
 
 /* A move by one cell that the edge stops; `down` and `right` are -1, 0 or 1. */
 uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int right);

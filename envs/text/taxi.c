@@ -102,23 +102,14 @@ static bool is_start(const aq_tabular *table, uint32_t state)
 
 static const aq_tabular_rules rules = {.outcomes = outcomes, .is_start = is_start};
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
-{
-    aq_tabular *table = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
-    *table = (aq_tabular){
-        .rules = &rules,
-        .state_count = STATES,
-        .action_count = ACTIONS,
-        .rows = SIDE,
-        .columns = SIDE,
-        .cells = walls,
-    };
-    return aq_tabular_open(table, options, error);
-}
+static const aq_tabular grid = {
+    .rules = &rules,
+    .state_count = STATES,
+    .action_count = ACTIONS,
+    .rows = SIDE,
+    .columns = SIDE,
+    .cells = walls,
+};
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
 {
@@ -156,24 +147,10 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     }
 }
 
-const aq_env_class aq_taxi_v3 = {
-    .name = "gym:Taxi-v3",
-    .summary = "Fetch a passenger in a walled grid and set them down; a table of states.",
-    .options = "one_hot",
-    .step_limit = 200,
-    .reward_threshold = 8.0,
-    .open = open_task,
-    .draw = draw,
-    AQ_TABULAR_MEMBERS,
-};
+#define TAXI_MEMBERS                                                                               \
+    .summary = "Fetch a passenger in a walled grid and set them down; a table of states.",         \
+    .options = "one_hot", .step_limit = 200, .reward_threshold = 8.0, .defaults = &grid,           \
+    .open = aq_tabular_open, .draw = draw, AQ_TABULAR_MEMBERS
 
-const aq_env_class aq_taxi_v4 = {
-    .name = "gym:Taxi-v4",
-    .summary = "Fetch a passenger in a walled grid and set them down; a table of states.",
-    .options = "one_hot",
-    .step_limit = 200,
-    .reward_threshold = 8.0,
-    .open = open_task,
-    .draw = draw,
-    AQ_TABULAR_MEMBERS,
-};
+const aq_env_class aq_taxi_v3 = {.name = "gym:Taxi-v3", TAXI_MEMBERS};
+const aq_env_class aq_taxi_v4 = {.name = "gym:Taxi-v4", TAXI_MEMBERS};

@@ -36,13 +36,10 @@ aq_env *sum_env_open(const aq_env_class *class, const char *options)
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-static int open_sum(void *params, const char *argument, aq_env_options *options,
-                    uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static int open_sum(void *params, aq_env_opening *opening, aq_error *error)
 {
     sum_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
+    aq_env_options *options = opening->options;
     int rc = aq_env_option_u32(options, "fail_step", 1, 100, &p->fail_step, error);
     return rc != 0 ? rc : aq_env_option_bool(options, "fail_resets", &p->fails_resets, error);
 }

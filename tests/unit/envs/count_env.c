@@ -19,13 +19,10 @@ int count_env_closed(void)
     return closed;
 }
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
     count_params *p = params;
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
+    aq_env_options *options = opening->options;
     int rc = aq_env_option_u32(options, "length", 1, 100, &p->length, error);
     return rc != 0 ? rc : aq_env_option_u32(options, "fail", 1, 100, &p->fail, error);
 }

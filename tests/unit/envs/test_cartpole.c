@@ -3,6 +3,7 @@
  * ends. How it starts is in test_classics.c.
  */
 #include <math.h>
+#include <string.h>
 
 #include "envs/classic/cartpole.h"
 #include "tests/support/test.h"
@@ -11,7 +12,7 @@ enum { LEFT = 0, RIGHT = 1 };
 
 static void open_params(const aq_env_class *env, aq_cartpole_params *ret_params)
 {
-    assert_int_equal(env->open(ret_params, "", NULL, NULL, NULL, NULL), 0);
+    memcpy(ret_params, env->defaults, sizeof(*ret_params));
 }
 
 static aq_cartpole_params params_of_v1(void)

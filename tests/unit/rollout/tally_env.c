@@ -23,12 +23,9 @@ typedef struct tally_state {
     float draw;
 } tally_state;
 
-static int open_task(void *params, const char *argument, aq_env_options *options,
-                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
-    (void)argument;
-    (void)step_limit;
-    (void)reward_threshold;
+    aq_env_options *options = opening->options;
     *(tally_params *)params = (tally_params){.quarter = 0.25f};
     tally_params *tally = params;
     int rc = aq_env_option_u32(options, "fail_step", 1, TALLY_LENGTH_MAX, &tally->fail_step, error);
