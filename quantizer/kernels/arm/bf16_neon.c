@@ -4,16 +4,15 @@
  */
 #define WEIGHT_UNIT_BYTES 2
 
-#include <arm_neon.h>
-
+#include "quantizer/kernels/arm/lanes_neon.h"
 #include "quantizer/kernels/arm/qkernels_arm.h"
 
-static inline float32x4_t load_weight(const unsigned char *from)
+static inline float_lanes load_weight(const unsigned char *from)
 {
     const uint16x4_t halves = vld1_u16((const uint16_t *)(const void *)from);
     return vreinterpretq_f32_u32(vshll_n_u16(halves, 16));
 }
 
-#include "quantizer/kernels/arm/float_neon.h"
+#include "quantizer/kernels/tile_float.h"
 
 const aq_linear_kernel aq_bf16_neon = TILE_KERNEL;

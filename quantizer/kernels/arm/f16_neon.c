@@ -4,15 +4,14 @@
  */
 #define WEIGHT_UNIT_BYTES 2
 
-#include <arm_neon.h>
-
+#include "quantizer/kernels/arm/lanes_neon.h"
 #include "quantizer/kernels/arm/qkernels_arm.h"
 
-static inline float32x4_t load_weight(const unsigned char *from)
+static inline float_lanes load_weight(const unsigned char *from)
 {
     return vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)from));
 }
 
-#include "quantizer/kernels/arm/float_neon.h"
+#include "quantizer/kernels/tile_float.h"
 
 const aq_linear_kernel aq_f16_neon = TILE_KERNEL;

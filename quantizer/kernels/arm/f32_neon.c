@@ -3,15 +3,14 @@
  */
 #define WEIGHT_UNIT_BYTES 4
 
-#include <arm_neon.h>
-
+#include "quantizer/kernels/arm/lanes_neon.h"
 #include "quantizer/kernels/arm/qkernels_arm.h"
 
-static inline float32x4_t load_weight(const unsigned char *from)
+static inline float_lanes load_weight(const unsigned char *from)
 {
-    return vld1q_f32((const float *)(const void *)from);
+    return load_lanes((const float *)(const void *)from);
 }
 
-#include "quantizer/kernels/arm/float_neon.h"
+#include "quantizer/kernels/tile_float.h"
 
 const aq_linear_kernel aq_f32_neon = TILE_KERNEL;

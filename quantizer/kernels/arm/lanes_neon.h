@@ -33,4 +33,24 @@ static inline void store_lanes(float *y, float32x4_t value, bool relu, uint32_t 
     }
 }
 
+/* What tile_float.h makes kernels of float weights of. */
+#define FLOAT_TILE_BLOCKS 4
+
+typedef float32x4_t float_lanes;
+
+static inline float_lanes all_lanes(float value)
+{
+    return vdupq_n_f32(value);
+}
+
+static inline float_lanes load_lanes(const float *from)
+{
+    return vld1q_f32(from);
+}
+
+static inline float_lanes multiply_add_lanes(float_lanes sum, float_lanes x, float_lanes weight)
+{
+    return vfmaq_f32(sum, x, weight);
+}
+
 #endif

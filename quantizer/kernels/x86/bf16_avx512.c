@@ -4,16 +4,15 @@
  */
 #define WEIGHT_UNIT_BYTES 2
 
-#include <immintrin.h>
-
+#include "quantizer/kernels/x86/lanes_avx512.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"
 
-static inline __m512 load_weight(const unsigned char *from)
+static inline float_lanes load_weight(const unsigned char *from)
 {
     const __m256i halves = _mm256_load_si256((const __m256i *)(const void *)from);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 
-#include "quantizer/kernels/x86/float_avx512.h"
+#include "quantizer/kernels/tile_float.h"
 
 const aq_linear_kernel aq_bf16_avx512 = TILE_KERNEL;

@@ -1,15 +1,14 @@
 /*
  * fp32 layers with AVX-512: the baseline that int8 is measured against.
  */
-#include <immintrin.h>
-
+#include "quantizer/kernels/x86/lanes_avx512.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"
 
-static inline __m512 load_weight(const unsigned char *from)
+static inline float_lanes load_weight(const unsigned char *from)
 {
-    return _mm512_load_ps((const float *)(const void *)from);
+    return load_lanes((const float *)(const void *)from);
 }
 
-#include "quantizer/kernels/x86/float_avx512.h"
+#include "quantizer/kernels/tile_float.h"
 
 const aq_linear_kernel aq_f32_avx512 = TILE_KERNEL;

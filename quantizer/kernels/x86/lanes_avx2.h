@@ -32,4 +32,24 @@ static inline void store_lanes(float *y, __m256 value, bool relu, uint32_t lanes
     }
 }
 
+/* What tile_float.h makes kernels of float weights of. */
+#define FLOAT_TILE_BLOCKS 2
+
+typedef __m256 float_lanes;
+
+static inline float_lanes all_lanes(float value)
+{
+    return _mm256_set1_ps(value);
+}
+
+static inline float_lanes load_lanes(const float *from)
+{
+    return _mm256_load_ps(from);
+}
+
+static inline float_lanes multiply_add_lanes(float_lanes sum, float_lanes x, float_lanes weight)
+{
+    return _mm256_fmadd_ps(x, weight, sum);
+}
+
 #endif

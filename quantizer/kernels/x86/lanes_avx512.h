@@ -30,4 +30,25 @@ static inline void store_lanes(float *y, __m512 value, bool relu, uint32_t lanes
     }
 }
 
+/* What tile_float.h makes kernels of float weights of. */
+#define FLOAT_TILE_BLOCKS 3
+#define FLOAT_TILE_ROWS   8
+
+typedef __m512 float_lanes;
+
+static inline float_lanes all_lanes(float value)
+{
+    return _mm512_set1_ps(value);
+}
+
+static inline float_lanes load_lanes(const float *from)
+{
+    return _mm512_load_ps(from);
+}
+
+static inline float_lanes multiply_add_lanes(float_lanes sum, float_lanes x, float_lanes weight)
+{
+    return _mm512_fmadd_ps(x, weight, sum);
+}
+
 #endif
