@@ -66,11 +66,12 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
         return aq_fail(error, AQ_E_SCHEMA, "%s is of %s, not of %s", arguments->path, info->task,
                        arguments->task);
     }
+    const aq_data_progress progress = {aq_data_line_show, line};
     if (aq_data_is_url(arguments->to)) {
         aq_data_live *live;
         int rc = aq_data_live_open(arguments->to, &live, error);
         if (rc == 0) {
-            rc = aq_data_live_import(live, reader, aq_data_line_show, line, ret_imported, error);
+            rc = aq_data_live_import(live, reader, &progress, ret_imported, error);
             aq_data_live_close(live);
         }
         return rc;
@@ -83,8 +84,7 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
         .message_bytes = arguments->message_bytes,
         .segment_bytes = arguments->segment_bytes,
         .compressed = arguments->compressed,
-        .progress = aq_data_line_show,
-        .user = line,
+        .progress = progress,
     };
     return aq_data_import_folder(reader, &import, ret_imported, error);
 }

@@ -28,7 +28,7 @@ typedef struct aq_data_line {
 } aq_data_line;
 
 void aq_data_line_init(aq_data_line *line, const char *what, bool quiet);
-void aq_data_line_show(void *line, double done); /* an aq_data_progress_fn */
+void aq_data_line_show(void *line, double done); /* of aq_data_progress */
 void aq_data_line_clear(aq_data_line *line);
 
 #endif

@@ -74,12 +74,17 @@ static int copy(const export_arguments *arguments, aq_data_origin *origin, expor
                 aq_error *error)
 {
     aq_data_set_info info = origin->info;
-    const aq_data_sink sink = {.user = work, .block = on_block, .damage = on_damage};
+    const aq_data_sink sink = {
+        .user = work,
+        .block = on_block,
+        .damage = on_damage,
+        .progress = {aq_data_line_show, work->line},
+    };
     put_source(arguments->from, &info);
     int rc =
         aq_data_set_writer_create(arguments->path, &info, arguments->force, &work->writer, error);
     if (rc == 0) {
-        rc = aq_data_origin_read(origin, &sink, aq_data_line_show, work->line, error);
+        rc = aq_data_origin_read(origin, &sink, error);
     }
     return rc == 0 ? aq_data_set_writer_finish(work->writer, error) : rc;
 }

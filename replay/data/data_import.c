@@ -1,5 +1,5 @@
 /*
- * The blocks are recut (data_recut.h), packed (data_packer.h) and handed to a segment log, whose
+ * The blocks are packed (data_packer.h) and handed to a segment log, whose
  * thread writes them; when too much waits, this one waits for it.
  *
  * Nobody else knows the folder meanwhile, so it is emptied by name when something fails.
@@ -23,10 +23,9 @@
 #include "common/sys/file.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
-#include "replay/data/data_recut.h"
 #include "replay/disk/segment_log.h"
 
-enum { BACKLOG_BYTES = 64 << 20, BLOCKS_PER_WORD = 256 };
+enum { BACKLOG_BYTES = 64 << 20 };
 
 typedef struct importing {
     aq_data_set_reader *reader;
@@ -184,39 +183,6 @@ static void remove_folder(const char *path)
     }
 }
 
-static int nothing_found(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
-                         aq_error *error)
-{
-    (void)user;
-    (void)segment;
-    (void)number;
-    (void)frame;
-    return aq_fail(error, AQ_E_EXISTS, "the folder holds a store already");
-}
-
-static int no_head(void *user, uint64_t segment, const aq_log_head *head, aq_error *error)
-{
-    (void)user;
-    (void)segment;
-    (void)head;
-    return aq_fail(error, AQ_E_EXISTS, "the folder holds a store already");
-}
-
-static int no_snapshot(void *user, const void *bytes, size_t size, aq_error *error)
-{
-    (void)user;
-    (void)bytes;
-    (void)size;
-    (void)error;
-    return 0;
-}
-
-static void no_damage(void *user, const char *what)
-{
-    (void)user;
-    (void)what;
-}
-
 static int open_log(importing *work, aq_error *error)
 {
     const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
@@ -233,69 +199,27 @@ static int open_log(importing *work, aq_error *error)
         .wake = on_wake,
         .user = work,
     };
-    const aq_replay_log_recovery recovery = {
-        .head = no_head,
-        .record = nothing_found,
-        .snapshot = no_snapshot,
-        .damage = no_damage,
-    };
+    const aq_replay_log_recovery nothing = {0}; /* is in a new folder */
     aq_segment_log_found found;
-    return aq_segment_log_open(&config, &recovery, &found, &work->log, error);
+    return aq_segment_log_open(&config, &nothing, &found, &work->log, error);
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
-                    aq_error *error)
-{
-    return aq_data_packer_chunk(user, actor, incarnation, chunk, error);
-}
-
-static int copy_blocks(importing *work, aq_data_recut *recut, aq_error *error)
-{
-    aq_data_set_block block;
-    bool more = true;
-    uint64_t count = 0;
-    int rc = 0;
-    while (rc == 0 && more) {
-        rc = aq_data_set_reader_next(work->reader, &more, &block, error);
-        if (rc == 0 && more) {
-            rc = aq_data_recut_block(recut, &block, error);
-        }
-        if (work->import->progress != NULL && count++ % BLOCKS_PER_WORD == 0) {
-            work->import->progress(work->import->user, aq_data_set_reader_done(work->reader));
-        }
-    }
-    return rc == 0 ? aq_data_recut_end(recut, error) : rc;
-}
-
 static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
     const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
-    aq_data_packer_config config = {
+    aq_data_packing packing = {
         .run_id = work->import->run_id,
         .message_bytes = work->import->message_bytes,
         .send = on_message,
         .user = work,
     };
-    aq_data_packer *packer = NULL;
-    aq_data_recut *recut = NULL;
+    uint64_t left_out;
     int rc = aq_layout_init(&info->schema, work->import->n_step, work->import->chunk_length,
-                            &config.layout, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_data_packer_create(&config, &packer);
+                            &packing.layout, error);
     if (rc == 0) {
-        rc = aq_data_recut_create(&config.layout, on_chunk, packer, &recut);
-    }
-    if (rc != 0) {
-        rc = aq_fail(error, rc, "out of memory");
-    } else {
-        rc = copy_blocks(work, recut, error);
-    }
-    if (rc == 0) {
-        rc = aq_data_packer_flush(packer, error);
+        rc = aq_data_pack(work->reader, &packing, &work->import->progress, &left_out, error);
     }
     if (rc == 0) {
         rc = settle(work, error);
@@ -304,11 +228,9 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
         *ret_imported = (aq_data_imported){
             .transitions = work->transitions,
             .messages = work->number,
-            .left_out = aq_data_recut_left_out(recut),
+            .left_out = left_out,
         };
     }
-    aq_data_recut_destroy(recut);
-    aq_data_packer_destroy(packer);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #define AQ_REPLAY_DATA_DATA_IMPORT_H
 
 #include "common/data_set/data_set_reader.h"
+#include "replay/data/data_progress.h"
 
 typedef struct aq_data_import {
     const char *folder;
@@ -15,8 +16,7 @@ typedef struct aq_data_import {
     uint64_t message_bytes; /* the largest message */
     uint64_t segment_bytes;
     bool compressed;
-    void (*progress)(void *user, double done); /* now and then; NULL: nobody asks */
-    void *user;
+    aq_data_progress progress;
 } aq_data_import;
 
 typedef struct aq_data_imported {

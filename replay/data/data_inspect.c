@@ -119,6 +119,7 @@ static int look(inspecting *work, aq_data_line *line, aq_error *error)
         .message = on_message,
         .mark = on_mark,
         .damage = on_damage,
+        .progress = {aq_data_line_show, line},
     };
     struct stat status;
     int rc = work->origin.has_folder ? list_segments(work, error) : 0;
@@ -126,7 +127,7 @@ static int look(inspecting *work, aq_data_line *line, aq_error *error)
         work->bytes = (uint64_t)status.st_size;
     }
     if (rc == 0) {
-        rc = aq_data_origin_read(&work->origin, &sink, aq_data_line_show, line, error);
+        rc = aq_data_origin_read(&work->origin, &sink, error);
     }
     return rc;
 }

@@ -15,7 +15,6 @@
 #include "proto/experience.pb-c.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
-#include "replay/data/data_recut.h"
 
 enum { CALL_MS = 10000, PAGE_BYTES = 4 << 20, CREDIT_WAIT_MS = 500, CREDIT_TRIES_MAX = 240 };
 enum { EXPORT = 0, IMPORT = 1, CREDIT = 0 };
@@ -120,7 +119,7 @@ static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes
 }
 
 int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
-                      void (*progress)(void *user, double done), void *user, aq_error *error)
+                      aq_error *error)
 {
     aq_layout layout;
     uint64_t after = 0;
@@ -143,9 +142,9 @@ int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data
         count += page->n_frames;
         more = page->more && page->last > after;
         after = page->last;
-        if (progress != NULL && page->messages > 0) {
+        if (page->messages > 0) {
             const double done = (double)count / (double)page->messages;
-            progress(user, done < 1.0 ? done : 1.0);
+            aq_data_progress_tell(&sink->progress, done < 1.0 ? done : 1.0);
         }
         actorq__v1__export_reply__free_unpacked(page, NULL);
     }
@@ -161,9 +160,7 @@ typedef struct sender_state {
 
 typedef struct bringing {
     aq_data_live *live;
-    aq_data_packer *packer;
     aq_data_lanes *senders;
-    uint64_t salt; /* of incarnations */
     aq_data_imported imported;
 } bringing;
 
@@ -242,13 +239,6 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
     return rc;
 }
 
-static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
-                    aq_error *error)
-{
-    bringing *work = user;
-    return aq_data_packer_chunk(work->packer, actor, incarnation ^ work->salt, chunk, error);
-}
-
 /* Until the shard says that it would not lose any of it. */
 static int settle(bringing *work, aq_error *error)
 {
@@ -268,40 +258,17 @@ static int settle(bringing *work, aq_error *error)
     return 0;
 }
 
-static int bring(bringing *work, aq_data_recut *recut, aq_data_set_reader *reader,
-                 void (*progress)(void *user, double done), void *user, aq_error *error)
-{
-    aq_data_set_block block;
-    bool more = true;
-    int rc = 0;
-    while (rc == 0 && more) {
-        rc = aq_data_set_reader_next(reader, &more, &block, error);
-        if (rc == 0 && more) {
-            rc = aq_data_recut_block(recut, &block, error);
-        }
-        if (progress != NULL) {
-            progress(user, aq_data_set_reader_done(reader));
-        }
-    }
-    if (rc == 0) {
-        rc = aq_data_recut_end(recut, error);
-    }
-    if (rc == 0) {
-        rc = aq_data_packer_flush(work->packer, error);
-    }
-    return rc == 0 ? settle(work, error) : rc;
-}
-
 int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
-                        void (*progress)(void *user, double done), void *user,
-                        aq_data_imported *ret_imported, aq_error *error)
+                        const aq_data_progress *progress, aq_data_imported *ret_imported,
+                        aq_error *error)
 {
     const aq_data_set_info *info = aq_data_set_reader_info(reader);
     bringing work = {.live = live};
-    aq_data_recut *recut = NULL;
-    aq_data_packer_config config = {
+    aq_data_packing packing = {
         .run_id = live->info.run_id,
         .store = live->info.store,
+        .salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
+                UINT64_C(0x8000000000000000),
         .message_bytes = live->info.message_bytes,
         .send = on_message,
         .user = &work,
@@ -312,28 +279,22 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
                        ")",
                        info->task, info->schema_hash, live->info.task, live->info.schema_hash);
     }
-    work.salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
-                UINT64_C(0x8000000000000000);
     int rc = aq_layout_init(&info->schema, live->info.n_step, live->info.chunk_length,
-                            &config.layout, error);
+                            &packing.layout, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_data_packer_create(&config, &work.packer);
+    rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    rc = aq_data_pack(reader, &packing, progress, &work.imported.left_out, error);
     if (rc == 0) {
-        rc = aq_data_recut_create(&config.layout, on_chunk, &work, &recut);
+        rc = settle(&work, error);
     }
     if (rc == 0) {
-        rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
-    }
-    rc = rc != 0 ? aq_fail(error, rc, "out of memory")
-                 : bring(&work, recut, reader, progress, user, error);
-    if (rc == 0) {
-        work.imported.left_out = aq_data_recut_left_out(recut);
         *ret_imported = work.imported;
     }
     aq_data_lanes_destroy(work.senders);
-    aq_data_recut_destroy(recut);
-    aq_data_packer_destroy(work.packer);
     return rc;
 }

@@ -27,14 +27,13 @@ const aq_data_live_info *aq_data_live_about(const aq_data_live *live);
 
 /* What it holds, oldest first. */
 int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
-                      void (*progress)(void *user, double done), void *user,
                       aq_error *error) AQ_MUST_USE;
 
 /* Brings a data set, as its actors would: no more than there is credit for, until all of it is
  * acknowledged. Incarnations are changed to others that follow from the data set and the run, so
  * that they are nobody's who lives, and that the same data set is taken once only. */
 int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
-                        void (*progress)(void *user, double done), void *user,
-                        aq_data_imported *ret_imported, aq_error *error) AQ_MUST_USE;
+                        const aq_data_progress *progress, aq_data_imported *ret_imported,
+                        aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -15,8 +15,6 @@
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 
-enum { BLOCKS_PER_WORD = 256 };
-
 bool aq_data_is_url(const char *name)
 {
     return strstr(name, "://") != NULL;
@@ -130,12 +128,11 @@ void aq_data_origin_close(aq_data_origin *origin)
     *origin = (aq_data_origin){0};
 }
 
-static int read_file(aq_data_origin *origin, const aq_data_sink *sink, aq_data_progress_fn progress,
-                     void *user, aq_error *error)
+static int read_file(aq_data_origin *origin, const aq_data_sink *sink, aq_error *error)
 {
     aq_data_set_block block;
     bool more = true;
-    for (uint64_t count = 0;; count++) {
+    for (;;) {
         int rc = aq_data_set_reader_next(origin->reader, &more, &block, error);
         if (rc == 0 && more) {
             rc = sink->block(sink->user, &block, error);
@@ -143,69 +140,17 @@ static int read_file(aq_data_origin *origin, const aq_data_sink *sink, aq_data_p
         if (rc != 0 || !more) {
             return rc;
         }
-        if (progress != NULL && count % BLOCKS_PER_WORD == 0) {
-            progress(user, aq_data_set_reader_done(origin->reader));
-        }
+        aq_data_progress_tell(&sink->progress, aq_data_set_reader_done(origin->reader));
     }
 }
 
-/* Of a folder's reading, how far it is: by records there is no saying, so only that it goes on. */
-typedef struct folder_reading {
-    const aq_data_sink *sink;
-    aq_data_progress_fn progress;
-    void *user;
-    uint64_t count;
-} folder_reading;
-
-static int on_block(void *user, const aq_data_set_block *block, aq_error *error)
-{
-    folder_reading *reading = user;
-    if (reading->progress != NULL && reading->count++ % BLOCKS_PER_WORD == 0) {
-        reading->progress(reading->user, -1.0);
-    }
-    return reading->sink->block(reading->sink->user, block, error);
-}
-
-static int on_message(void *user, uint64_t actor, uint64_t incarnation, uint64_t seq,
-                      aq_error *error)
-{
-    const folder_reading *reading = user;
-    const aq_data_sink *sink = reading->sink;
-    return sink->message != NULL ? sink->message(sink->user, actor, incarnation, seq, error) : 0;
-}
-
-static int on_mark(void *user, uint64_t actor, uint64_t incarnation, uint64_t acknowledged,
-                   aq_error *error)
-{
-    const folder_reading *reading = user;
-    const aq_data_sink *sink = reading->sink;
-    return sink->mark != NULL ? sink->mark(sink->user, actor, incarnation, acknowledged, error) : 0;
-}
-
-static void on_damage(void *user, const char *what)
-{
-    const folder_reading *reading = user;
-    if (reading->sink->damage != NULL) {
-        reading->sink->damage(reading->sink->user, what);
-    }
-}
-
-int aq_data_origin_read(aq_data_origin *origin, const aq_data_sink *sink,
-                        aq_data_progress_fn progress, void *user, aq_error *error)
+int aq_data_origin_read(aq_data_origin *origin, const aq_data_sink *sink, aq_error *error)
 {
     if (origin->reader != NULL) {
-        return read_file(origin, sink, progress, user, error);
+        return read_file(origin, sink, error);
     }
     if (origin->live != NULL) {
-        return aq_data_live_read(origin->live, &origin->info.schema, sink, progress, user, error);
+        return aq_data_live_read(origin->live, &origin->info.schema, sink, error);
     }
-    folder_reading reading = {.sink = sink, .progress = progress, .user = user};
-    const aq_data_sink watched = {
-        .user = &reading,
-        .block = on_block,
-        .message = on_message,
-        .mark = on_mark,
-        .damage = on_damage,
-    };
-    return aq_data_source_read(&origin->folder, &origin->info.schema, &watched, error);
+    return aq_data_source_read(&origin->folder, &origin->info.schema, sink, error);
 }

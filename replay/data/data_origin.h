@@ -20,17 +20,14 @@ typedef struct aq_data_origin {
     aq_data_live *live;         /* NULL: none */
 } aq_data_origin;
 
-/* 0 to 1, or below 0 where nobody knows. */
-typedef void (*aq_data_progress_fn)(void *user, double done);
-
 bool aq_data_is_url(const char *name);
 
 /* `name` is borrowed. In words: what is there is none of the three, is in use, is damaged. */
 int aq_data_origin_open(const char *name, aq_data_origin *ret_origin, aq_error *error) AQ_MUST_USE;
 void aq_data_origin_close(aq_data_origin *origin);
 
-/* All of it, once. `progress` may be NULL. */
+/* All of it, once. */
 int aq_data_origin_read(aq_data_origin *origin, const aq_data_sink *sink,
-                        aq_data_progress_fn progress, void *user, aq_error *error) AQ_MUST_USE;
+                        aq_error *error) AQ_MUST_USE;
 
 #endif

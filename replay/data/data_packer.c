@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "replay/data/data_lanes.h"
+#include "replay/data/data_recut.h"
 
 enum { CHUNKS_MAX = 64 };
 
@@ -15,129 +15,145 @@ typedef struct sender_state {
     uint64_t seq, transitions;
 } sender_state;
 
-struct aq_data_packer {
-    aq_data_packer_config config;
+typedef struct packer {
+    const aq_data_packing *packing;
     aq_data_lanes *senders;
     uint64_t actor, incarnation;
     aq_chunk *chunks[CHUNKS_MAX];
     uint32_t count;
     aq_buffer frame;
-};
+} packer;
 
-int aq_data_packer_create(const aq_data_packer_config *config, aq_data_packer **ret_packer)
+static void drop_chunks(packer *self)
 {
-    aq_data_packer *packer = aq_alloc(1, sizeof(*packer));
-    if (packer == NULL) {
-        return AQ_E_NOMEM;
+    for (uint32_t i = 0; i < self->count; i++) {
+        aq_chunk_unref(self->chunks[i]);
     }
-    packer->config = *config;
-    aq_buffer_init(&packer->frame, (size_t)config->message_bytes);
-    int rc = aq_data_lanes_create(sizeof(sender_state), &packer->senders);
-    if (rc != 0) {
-        aq_free(packer);
-        return rc;
-    }
-    *ret_packer = packer;
-    return 0;
+    self->count = 0;
 }
 
-static void drop_chunks(aq_data_packer *packer)
-{
-    for (uint32_t i = 0; i < packer->count; i++) {
-        aq_chunk_unref(packer->chunks[i]);
-    }
-    packer->count = 0;
-}
-
-void aq_data_packer_destroy(aq_data_packer *packer)
-{
-    if (packer != NULL) {
-        drop_chunks(packer);
-        aq_buffer_fini(&packer->frame);
-        aq_data_lanes_destroy(packer->senders);
-        aq_free(packer);
-    }
-}
-
-static int pack(aq_data_packer *packer, uint64_t seq, aq_lease **ret_frame, aq_error *error)
+static int pack(packer *self, uint64_t seq, aq_lease **ret_frame, aq_error *error)
 {
     const aq_experience message = {
-        .run_id = packer->config.run_id,
-        .actor = packer->actor,
-        .incarnation = packer->incarnation,
+        .run_id = self->packing->run_id,
+        .actor = self->actor,
+        .incarnation = self->incarnation,
         .seq = seq,
-        .store = packer->config.store,
-        .chunk_count = packer->count,
-        .chunks = packer->chunks,
+        .store = self->packing->store,
+        .chunk_count = self->count,
+        .chunks = self->chunks,
     };
     uint8_t *bytes;
-    aq_buffer_clear(&packer->frame);
-    int rc = aq_wire_experience_pack(&message, &packer->config.layout, &packer->frame);
+    aq_buffer_clear(&self->frame);
+    int rc = aq_wire_experience_pack(&message, &self->packing->layout, &self->frame);
     if (rc == 0) {
-        rc = aq_lease_create(packer->frame.size, &bytes, ret_frame);
+        rc = aq_lease_create(self->frame.size, &bytes, ret_frame);
     }
     if (rc != 0) {
         return aq_fail(error, rc, "a message of experience: %s", aq_error_text(rc));
     }
-    memcpy(bytes, packer->frame.data, packer->frame.size);
+    memcpy(bytes, self->frame.data, self->frame.size);
     return 0;
 }
 
-int aq_data_packer_flush(aq_data_packer *packer, aq_error *error)
+static int flush(packer *self, aq_error *error)
 {
     aq_data_lane *sender;
-    if (packer->count == 0) {
+    if (self->count == 0) {
         return 0;
     }
-    aq_data_message message = {.actor = packer->actor, .incarnation = packer->incarnation};
-    int rc = aq_data_lanes_find(packer->senders, packer->actor, packer->incarnation,
-                                AQ_DATA_LANE_ALL, &sender);
+    aq_data_message message = {.actor = self->actor, .incarnation = self->incarnation};
+    int rc = aq_data_lanes_find(self->senders, self->actor, self->incarnation, AQ_DATA_LANE_ALL,
+                                &sender);
     if (rc != 0) {
         return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
     }
     sender_state *state = sender->memory;
-    for (uint32_t i = 0; i < packer->count; i++) {
-        message.transitions += aq_chunk_view_fresh(&packer->chunks[i]->view);
+    for (uint32_t i = 0; i < self->count; i++) {
+        message.transitions += aq_chunk_view_fresh(&self->chunks[i]->view);
     }
     message.seq = ++state->seq;
     state->transitions += message.transitions;
     message.transitions_total = state->transitions;
-    rc = pack(packer, message.seq, &message.frame, error);
-    drop_chunks(packer);
+    rc = pack(self, message.seq, &message.frame, error);
+    drop_chunks(self);
     if (rc == 0) {
-        rc = packer->config.send(packer->config.user, &message, error);
+        rc = self->packing->send(self->packing->user, &message, error);
         aq_lease_unref(message.frame);
     }
     return rc;
 }
 
 /* With this chunk. */
-static size_t bytes_max(const aq_data_packer *packer)
+static size_t bytes_max(const packer *self)
 {
-    return aq_wire_experience_bytes_max(&packer->config.layout,
-                                        (const aq_chunk *const *)packer->chunks, packer->count);
+    return aq_wire_experience_bytes_max(&self->packing->layout,
+                                        (const aq_chunk *const *)self->chunks, self->count);
 }
 
-int aq_data_packer_chunk(aq_data_packer *packer, uint64_t actor, uint64_t incarnation,
-                         aq_chunk *chunk, aq_error *error)
+static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
+                    aq_error *error)
 {
+    packer *self = user;
     int rc = 0;
-    if (packer->count > 0 && (packer->actor != actor || packer->incarnation != incarnation ||
-                              packer->count == CHUNKS_MAX)) {
-        rc = aq_data_packer_flush(packer, error);
+    incarnation ^= self->packing->salt;
+    if (self->count > 0 &&
+        (self->actor != actor || self->incarnation != incarnation || self->count == CHUNKS_MAX)) {
+        rc = flush(self, error);
     }
     if (rc != 0) {
         aq_chunk_unref(chunk);
         return rc;
     }
-    packer->actor = actor;
-    packer->incarnation = incarnation;
-    packer->chunks[packer->count++] = chunk;
-    if (packer->count == 1 || bytes_max(packer) <= packer->config.message_bytes) {
+    self->actor = actor;
+    self->incarnation = incarnation;
+    self->chunks[self->count++] = chunk;
+    if (self->count == 1 || bytes_max(self) <= self->packing->message_bytes) {
         return 0;
     }
-    packer->count--;
-    rc = aq_data_packer_flush(packer, error);
-    packer->chunks[packer->count++] = chunk;
+    self->count--;
+    rc = flush(self, error);
+    self->chunks[self->count++] = chunk;
+    return rc;
+}
+
+static int pack_blocks(packer *self, aq_data_recut *recut, aq_data_set_reader *reader,
+                       const aq_data_progress *progress, aq_error *error)
+{
+    aq_data_set_block block;
+    bool more = true;
+    int rc = 0;
+    while (rc == 0 && more) {
+        rc = aq_data_set_reader_next(reader, &more, &block, error);
+        if (rc == 0 && more) {
+            rc = aq_data_recut_block(recut, &block, error);
+        }
+        aq_data_progress_tell(progress, aq_data_set_reader_done(reader));
+    }
+    if (rc == 0) {
+        rc = aq_data_recut_end(recut, error);
+    }
+    return rc == 0 ? flush(self, error) : rc;
+}
+
+int aq_data_pack(aq_data_set_reader *reader, const aq_data_packing *packing,
+                 const aq_data_progress *progress, uint64_t *ret_left_out, aq_error *error)
+{
+    packer self = {.packing = packing};
+    aq_data_recut *recut = NULL;
+    aq_buffer_init(&self.frame, (size_t)packing->message_bytes);
+    int rc = aq_data_lanes_create(sizeof(sender_state), &self.senders);
+    if (rc == 0) {
+        rc = aq_data_recut_create(&packing->layout, on_chunk, &self, &recut);
+    }
+    rc = rc != 0 ? aq_fail(error, rc, "out of memory")
+                 : pack_blocks(&self, recut, reader, progress, error);
+    if (rc == 0) {
+        *ret_left_out = aq_data_recut_left_out(recut);
+    }
+    aq_data_recut_destroy(recut);
+    drop_chunks(&self);
+    aq_buffer_fini(&self.frame);
+    aq_data_lanes_destroy(self.senders);
     return rc;
 }

@@ -1,16 +1,14 @@
 /*
- * Packer: makes experience messages of chunks, as an actor does: numbered for each sender, and no
- * larger than a shard takes them.
- *
- * One owner, no locking.
+ * Packer: makes experience messages of a data set, as an actor does: numbered for each sender, and
+ * no larger than a shard takes them. No state; any thread.
  */
 #ifndef AQ_REPLAY_DATA_DATA_PACKER_H
 #define AQ_REPLAY_DATA_DATA_PACKER_H
 
 #include "common/base/lease.h"
+#include "common/data_set/data_set_reader.h"
 #include "common/experience/chunk.h"
-
-typedef struct aq_data_packer aq_data_packer;
+#include "replay/data/data_progress.h"
 
 typedef struct aq_data_message {
     uint64_t actor, incarnation, seq;
@@ -22,25 +20,21 @@ typedef struct aq_data_message {
 /* Takes a reference to the frame if it keeps it. */
 typedef int (*aq_data_packer_fn)(void *user, const aq_data_message *message, aq_error *error);
 
-typedef struct aq_data_packer_config {
+/* The messages to make: of which run, for which store (0: any), of which chunks. */
+typedef struct aq_data_packing {
     aq_layout layout;
     uint64_t run_id;
-    uint64_t store; /* that the messages are for; 0: any */
+    uint64_t store;
+    uint64_t salt; /* changes the incarnations of senders; 0: they stay */
     uint64_t message_bytes;
     aq_data_packer_fn send;
     void *user;
-} aq_data_packer_config;
+} aq_data_packing;
 
-int aq_data_packer_create(const aq_data_packer_config *config,
-                          aq_data_packer **ret_packer) AQ_MUST_USE;
-void aq_data_packer_destroy(aq_data_packer *packer); /* NULL is fine */
-
-/* The reference is moved, also on failure. AQ_E_TOO_BIG for a chunk that is larger than a message
- * may be; failures of `send`. */
-int aq_data_packer_chunk(aq_data_packer *packer, uint64_t actor, uint64_t incarnation,
-                         aq_chunk *chunk, aq_error *error) AQ_MUST_USE;
-
-/* Sends what waits. */
-int aq_data_packer_flush(aq_data_packer *packer, aq_error *error) AQ_MUST_USE;
+/* All of a data set. AQ_E_TOO_BIG for a chunk that is larger than a message may be; what the reader
+ * finds; failures of `send`. `*ret_left_out` transitions are no item's first (data_recut.h). */
+int aq_data_pack(aq_data_set_reader *reader, const aq_data_packing *packing,
+                 const aq_data_progress *progress, uint64_t *ret_left_out,
+                 aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -83,6 +83,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_arrival *arrival;
     (void)segment;
     (void)number;
+    aq_data_progress_tell(&reading->sink->progress, -1.0); /* there is no saying how many follow */
     int rc = aq_wire_experience_arrive(frame, reading->folder->identity.run_id, &reading->layout,
                                        &arrival, error);
     if (rc != 0) {
@@ -96,15 +97,6 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
         rc = AQ_E_IO;
     }
     return rc;
-}
-
-static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *error)
-{
-    (void)user;
-    (void)bytes;
-    (void)size;
-    (void)error;
-    return 0;
 }
 
 static void on_damage(void *user, const char *what)
@@ -123,7 +115,6 @@ int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema
         .user = &reading,
         .head = on_head,
         .record = on_record,
-        .snapshot = on_snapshot,
         .damage = on_damage,
     };
     aq_segment_recovered recovered = {0};

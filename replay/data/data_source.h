@@ -8,6 +8,7 @@
 #include "common/base/lease.h"
 #include "common/data_set/data_set_header.h"
 #include "common/experience/schema.h"
+#include "replay/data/data_progress.h"
 #include "replay/disk/segment_folder.h"
 
 /* All but `block` may be NULL. A failure ends the reading with its code and words. */
@@ -18,6 +19,7 @@ typedef struct aq_data_sink {
     int (*mark)(void *user, uint64_t actor, uint64_t incarnation, uint64_t acknowledged,
                 aq_error *error);
     void (*damage)(void *user, const char *what);
+    aq_data_progress progress;
 } aq_data_sink;
 
 /* The chunks of one EXPERIENCE frame, after its message. AQ_E_CORRUPT and the like for a frame of

@@ -80,7 +80,7 @@ struct aq_replay_log {
 
 /* What an earlier life of the store left, in the order of the file: heads and records as they come,
  * then, last, the snapshot (size 0: there is none). A callback's failure ends the recovery with its
- * code and words. */
+ * code and words; NULL: nobody asks. */
 typedef struct aq_replay_log_recovery {
     void *user;
     int (*head)(void *user, uint64_t segment, const aq_log_head *head, aq_error *error);

@@ -37,6 +37,13 @@ typedef struct segment_read {
     uint64_t frames, notes;
 } segment_read;
 
+static void tell_damage(const store_reader *reader, const char *what)
+{
+    if (reader->to->damage != NULL) {
+        reader->to->damage(reader->to->user, what);
+    }
+}
+
 static void damage(store_reader *reader, segment_read *segment, size_t offset, const char *format,
                    ...) AQ_PRINTF(4, 5);
 
@@ -51,7 +58,7 @@ static void damage(store_reader *reader, segment_read *segment, size_t offset, c
     va_end(arguments);
     snprintf(what, sizeof(what), "%s: offset %zu: %s", segment->view.path, offset, reason);
     segment->damaged = true;
-    reader->to->damage(reader->to->user, what);
+    tell_damage(reader, what);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -75,7 +82,9 @@ static int take_head(store_reader *reader, segment_read *segment, const aq_scan_
     if (step->record.number > 0 && step->record.number - 1 > reader->found.last_number) {
         reader->found.last_number = step->record.number - 1;
     }
-    return reader->to->head(reader->to->user, segment->view.segment, &head.log, reader->error);
+    const aq_replay_log_recovery *to = reader->to;
+    return to->head != NULL ? to->head(to->user, segment->view.segment, &head.log, reader->error)
+                            : 0;
 }
 
 /* A frame that was packed, as it was before. AQ_E_CORRUPT, AQ_E_NOMEM. */
@@ -144,7 +153,9 @@ static int take_frame(store_reader *reader, segment_read *segment, const aq_scan
                        number);
     }
     aq_segment_map_place(reader->map, segment->view.segment, number, step->offset);
-    rc = reader->to->record(reader->to->user, segment->view.segment, number, frame, &reason);
+    if (reader->to->record != NULL) {
+        rc = reader->to->record(reader->to->user, segment->view.segment, number, frame, &reason);
+    }
     aq_lease_unref(frame);
     if (rc == AQ_E_CORRUPT) {
         damage(reader, segment, step->offset, "record %" PRIu64 " is left out: %.160s", number,
@@ -348,11 +359,13 @@ static int read_snapshot(store_reader *reader)
     aq_error reason = {0};
     int rc = aq_segment_snapshot_read(reader->folder, &mapping, &bytes, &size, &reason);
     if (rc == AQ_E_CORRUPT || rc == AQ_E_IO) {
-        reader->to->damage(reader->to->user, reason.text);
+        tell_damage(reader, reason.text);
     } else if (rc != 0) {
         return aq_fail(reader->error, rc, "%s", reason.text);
     }
-    rc = reader->to->snapshot(reader->to->user, bytes, size, reader->error);
+    rc = reader->to->snapshot != NULL
+             ? reader->to->snapshot(reader->to->user, bytes, size, reader->error)
+             : 0;
     aq_segment_mapping_unref(mapping);
     return rc;
 }
