@@ -24,7 +24,7 @@ typedef struct aq_daemon_options {
     bool insecure;          /* ACTORQ_INSECURE=1: may listen beyond this host unprotected */
 } aq_daemon_options;
 
-/* The rows of all that in the option table of a program; `daemon` is the member of its arguments. */
+/* The rows of all that in a program's option table; `daemon` is the member of its arguments. */
 #define AQ_DAEMON_OPTION_ROWS(type, daemon)                                                        \
     {"certs", 0, "DIR",                                                                            \
      "speak TLS only, with the authority, certificate and key in this folder (see 'actorq "        \

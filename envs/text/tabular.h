@@ -6,8 +6,8 @@
  * The observation is the state itself, a choice as in the original, or with the option one_hot=yes
  * a box of zeros with a one at its place, which a network can take.
  *
- * The classes bring these parameters as their defaults; the rest of their members is here. Any thread
- * for one state.
+ * The classes bring these parameters as their defaults; the rest of their members is here. Any
+ * thread for one state.
  */
 #ifndef AQ_ENVS_TEXT_TABULAR_H
 #define AQ_ENVS_TEXT_TABULAR_H
