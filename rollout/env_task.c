@@ -4,21 +4,10 @@
 #include "rollout/env_task.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /* A space is small enough to describe in a line. */
 enum { SCHEMA_TEXT_BYTES = 128 };
-
-static bool has_bounds(const aq_space *space)
-{
-    for (uint32_t i = 0; i < space->bound_count; i++) {
-        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static int check_acting(const aq_env *env, aq_error *error)
 {
@@ -31,7 +20,7 @@ static int check_acting(const aq_env *env, aq_error *error)
                        "of f32",
                        env->name, aq_schema_text(&env->schema, text, sizeof(text)));
     }
-    if (is_box && !has_bounds(action)) {
+    if (is_box && !aq_space_is_bounded(action)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s has actions without bounds; a policy's output, -1 to 1, has to be "
                        "spread between two",

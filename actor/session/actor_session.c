@@ -144,11 +144,6 @@ static int64_t waited_ns(const aq_actor_session *session)
     return session->waited_ns + (waits ? session->now_ns - session->waiting_since_ns : 0);
 }
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / (double)AQ_NS_PER_S;
-}
-
 static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
 {
     aq_actor_session *session = user;
@@ -167,10 +162,10 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->acknowledged_steps = counters.acknowledged_steps;
     stats->shard_steps = counters.shard_steps;
     stats->waits_ms = (uint64_t)(waited_ns(session) / AQ_NS_PER_MS);
-    stats->inference_s = seconds(counters.inference_ns);
-    stats->environment_s = seconds(counters.environment_ns);
+    stats->inference_s = aq_ns_to_s(counters.inference_ns);
+    stats->environment_s = aq_ns_to_s(counters.environment_ns);
     stats->running_s =
-        session->config.clock_ns != NULL ? seconds(session->now_ns - session->run_ns) : 0;
+        session->config.clock_ns != NULL ? aq_ns_to_s(session->now_ns - session->run_ns) : 0;
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
     stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
     stats->resident_bytes = aq_machine_resident_bytes();
@@ -250,11 +245,6 @@ void aq_actor_session_tick(aq_actor_session *session, int64_t now_ns)
     aq_shard_session_tick(session->shards, now_ns);
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When environments that failed are tried again, if that is what it waits for. */
 static int64_t env_next_ns(const aq_actor_session *session)
 {
@@ -265,9 +255,10 @@ static int64_t env_next_ns(const aq_actor_session *session)
 
 int64_t aq_actor_session_next_ns(const aq_actor_session *session)
 {
-    return least_of(least_of(aq_participant_next_ns(session->participant), env_next_ns(session)),
-                    least_of(aq_policy_session_next_ns(session->policy),
-                             aq_shard_session_next_ns(session->shards)));
+    return aq_earlier_ns(
+        aq_earlier_ns(aq_participant_next_ns(session->participant), env_next_ns(session)),
+        aq_earlier_ns(aq_policy_session_next_ns(session->policy),
+                      aq_shard_session_next_ns(session->shards)));
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */

@@ -270,11 +270,6 @@ void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns)
     aq_report_session_tick(session->reports, now_ns, view->member);
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When what the core waits for is over: an environment's pause, or its own after an evaluation. */
 static int64_t core_next_ns(const aq_evaluator_session *session)
 {
@@ -292,9 +287,9 @@ static int64_t core_next_ns(const aq_evaluator_session *session)
 int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session)
 {
     const int64_t core_ns = core_next_ns(session);
-    return least_of(least_of(aq_participant_next_ns(session->participant), core_ns),
-                    least_of(aq_policy_session_next_ns(session->policy),
-                             aq_report_session_next_ns(session->reports)));
+    return aq_earlier_ns(aq_earlier_ns(aq_participant_next_ns(session->participant), core_ns),
+                         aq_earlier_ns(aq_policy_session_next_ns(session->policy),
+                                       aq_report_session_next_ns(session->reports)));
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */

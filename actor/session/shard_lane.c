@@ -352,19 +352,14 @@ static bool may_send(const aq_shard_lane *lane)
     return aq_shard_lane_is_connected(lane) && lane->is_known && !lane->is_blocked;
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t aq_shard_lane_next_ns(const aq_shard_lane *lane)
 {
     int64_t next_ns = aq_credit_session_next_ns(&lane->credit);
     if (!lane->is_open && is_needed(lane)) {
-        next_ns = least_of(next_ns, lane->open_at_ns);
+        next_ns = aq_earlier_ns(next_ns, lane->open_at_ns);
     }
     if (may_send(lane)) {
-        next_ns = least_of(next_ns, aq_actor_core_due_ns(lane->config.core, lane->number));
+        next_ns = aq_earlier_ns(next_ns, aq_actor_core_due_ns(lane->config.core, lane->number));
     }
     return next_ns;
 }

@@ -330,19 +330,14 @@ void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns)
     watch_end(session);
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t aq_shard_session_next_ns(const aq_shard_session *session)
 {
     int64_t next_ns = session->match_at_ns;
     if (session->now_ns < give_up_ns(session)) {
-        next_ns = least_of(next_ns, give_up_ns(session));
+        next_ns = aq_earlier_ns(next_ns, give_up_ns(session));
     }
     for (uint32_t i = 0; i < session->count; i++) {
-        next_ns = least_of(next_ns, aq_shard_lane_next_ns(session->lanes[i]));
+        next_ns = aq_earlier_ns(next_ns, aq_shard_lane_next_ns(session->lanes[i]));
     }
     return next_ns;
 }

@@ -10,6 +10,16 @@
 #define AQ_NS_PER_MS INT64_C(1000000)
 #define AQ_NS_PER_S  INT64_C(1000000000)
 
+static inline double aq_ns_to_s(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static inline int64_t aq_earlier_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 int64_t aq_clock_monotonic_ns(void);
 int64_t aq_clock_wall_ns(void); /* since 1970, UTC */
 int64_t aq_clock_cpu_ns(void);  /* processor time of this process */

@@ -71,18 +71,6 @@ static const char *short_key(const bounded_number *field)
     return strchr(field->key, '.') + 1;
 }
 
-const char *aq_selector_name(uint32_t selector)
-{
-    static const char *const names[] = {AQ_SELECTORS(AQ_CHOICE_WORD)};
-    return selector < sizeof(names) / sizeof(names[0]) ? names[selector] : "unknown";
-}
-
-const char *aq_remover_name(uint32_t remover)
-{
-    static const char *const names[] = {AQ_REMOVERS(AQ_CHOICE_WORD)};
-    return remover < sizeof(names) / sizeof(names[0]) ? names[remover] : "unknown";
-}
-
 uint32_t aq_table_spec_span(const aq_table_spec *spec)
 {
     return spec->sequence_length > 0 ? spec->sequence_length : spec->n_step;

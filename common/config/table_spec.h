@@ -49,6 +49,21 @@ typedef struct aq_table_spec {
     double tolerance;           /* transitions, of one shard */
 } aq_table_spec;
 
+/* All that are numbers, in the order in which files hold them. */
+#define AQ_TABLE_SPEC_NUMBERS(X)                                                                   \
+    X(selector)                                                                                    \
+    X(remover)                                                                                     \
+    X(priority_exponent)                                                                           \
+    X(capacity)                                                                                    \
+    X(capacity_bytes)                                                                              \
+    X(times_sampled_max)                                                                           \
+    X(n_step)                                                                                      \
+    X(sequence_length)                                                                             \
+    X(sequence_period)                                                                             \
+    X(min_size)                                                                                    \
+    X(samples_per_insert)                                                                          \
+    X(tolerance)
+
 /* Transitions that an item may span: n_step or sequence_length. */
 uint32_t aq_table_spec_span(const aq_table_spec *spec);
 
@@ -64,8 +79,5 @@ int aq_table_spec_validate(const aq_table_spec *spec, aq_error *error) AQ_MUST_U
  * that comes twice, or more than AQ_TABLES_MAX tables. */
 int aq_table_specs_parse(const char *text, aq_table_spec *specs, uint32_t *ret_count,
                          aq_error *error) AQ_MUST_USE;
-
-const char *aq_selector_name(uint32_t selector);
-const char *aq_remover_name(uint32_t remover);
 
 #endif

@@ -65,6 +65,16 @@ size_t aq_space_bytes(const aq_space *space)
     return bytes;
 }
 
+bool aq_space_is_bounded(const aq_space *space)
+{
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int validate_bounds(const aq_space *space, const char *name, aq_error *error)
 {
     if (space->bound_count == 0 || space->bound_count > AQ_BOUNDS_MAX ||

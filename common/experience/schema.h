@@ -5,6 +5,7 @@
 #ifndef AQ_COMMON_EXPERIENCE_SCHEMA_H
 #define AQ_COMMON_EXPERIENCE_SCHEMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,9 @@ void aq_space_init_discrete(aq_space *space, uint32_t choice_count);
 
 /* Elements of one value: the product of the shape; 1 for discrete. SIZE_MAX when it overflows. */
 size_t aq_space_elements(const aq_space *space);
+
+/* Whether all bounds are finite. */
+bool aq_space_is_bounded(const aq_space *space);
 
 /* Bytes of one value as stored in columns: 4 an f32 element, 1 a u8 element, 4 (int32) discrete. */
 size_t aq_space_bytes(const aq_space *space);

@@ -122,26 +122,12 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
     X(evaluation_threshold)                                                                        \
     X(sample_rows)
 
-#define TABLE_MEMBERS(X)                                                                           \
-    X(selector)                                                                                    \
-    X(remover)                                                                                     \
-    X(priority_exponent)                                                                           \
-    X(capacity)                                                                                    \
-    X(capacity_bytes)                                                                              \
-    X(times_sampled_max)                                                                           \
-    X(n_step)                                                                                      \
-    X(sequence_length)                                                                             \
-    X(sequence_period)                                                                             \
-    X(min_size)                                                                                    \
-    X(samples_per_insert)                                                                          \
-    X(tolerance)
-
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
 {
     actorq__v1__table_settings__init(ret_message);
     ret_message->name = aq_wire_text(spec->name);
 #define COPY(member) ret_message->member = spec->member;
-    TABLE_MEMBERS(COPY)
+    AQ_TABLE_SPEC_NUMBERS(COPY)
 #undef COPY
 }
 
@@ -151,7 +137,7 @@ static int table_from(const Actorq__V1__TableSettings *message, aq_table_spec *r
     int rc = aq_wire_text_copy(ret_spec->name, sizeof(ret_spec->name), message->name,
                                "the name of a table", error);
 #define COPY(member) ret_spec->member = message->member;
-    TABLE_MEMBERS(COPY)
+    AQ_TABLE_SPEC_NUMBERS(COPY)
 #undef COPY
     return rc;
 }

@@ -57,8 +57,8 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
 static int open_run(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    int rc = aq_run_folder_open_as(parts->options->run_dir, config, parts->options->resume,
-                                   parts->options->run_id, &parts->folder, error);
+    int rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
+                                parts->options->run_id, &parts->folder, error);
     if (rc == 0) {
         rc = aq_checkpoint_store_open(
             parts->folder.path, (unsigned)config->learner.checkpoints_kept, &parts->store, error);

@@ -9,11 +9,6 @@
 
 #include "common/base/clock.h"
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / (double)AQ_NS_PER_S;
-}
-
 static json_t *actors_time(const aq_learner_service *service)
 {
     aq_actors_summary sum = aq_learner_service_summary(service);
@@ -29,9 +24,10 @@ static json_t *actors_time(const aq_learner_service *service)
 static json_t *learner_time(const aq_training_figures *figures)
 {
     const aq_trainer_times *times = &figures->times;
-    return json_pack("{s:f, s:f, s:f, s:f}", "training_s", seconds(times->training_ns), "waiting_s",
-                     seconds(times->waiting_ns), "publishing_s", seconds(times->publishing_ns),
-                     "quantizing_s", seconds(figures->quantizing_ns));
+    return json_pack("{s:f, s:f, s:f, s:f}", "training_s", aq_ns_to_s(times->training_ns),
+                     "waiting_s", aq_ns_to_s(times->waiting_ns), "publishing_s",
+                     aq_ns_to_s(times->publishing_ns), "quantizing_s",
+                     aq_ns_to_s(figures->quantizing_ns));
 }
 
 static json_t *replay_time(const aq_learner_service *service)

@@ -73,11 +73,6 @@ void aq_run_report_destroy(aq_run_report *report)
     aq_free(report);
 }
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / (double)AQ_NS_PER_S;
-}
-
 static double wall_s(const aq_run_report *report)
 {
     return aq_coordinator_wall_s(report->from.coordinator, aq_clock_monotonic_ns());
@@ -108,7 +103,7 @@ static void move_sampling(aq_run_report *report, const aq_trainer_sums *sums)
     aq_training_figures figures;
     aq_training_figures_of(report->from.training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
-    const double took_ms = seconds(now->answers_ns - window->sampling.answers_ns) * 1e3;
+    const double took_ms = aq_ns_to_s(now->answers_ns - window->sampling.answers_ns) * 1e3;
     window->answer_ms = mean_of(took_ms, now->answers - window->sampling.answers);
     window->sampling = *now;
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
@@ -119,7 +114,7 @@ static void move_sampling(aq_run_report *report, const aq_trainer_sums *sums)
 static void move_window(aq_run_report *report, int64_t now_ns)
 {
     report_window *window = &report->window;
-    const double passed_s = seconds(now_ns - window->begun_ns);
+    const double passed_s = aq_ns_to_s(now_ns - window->begun_ns);
     if (passed_s <= 0) {
         return;
     }
@@ -136,7 +131,7 @@ static void move_window(aq_run_report *report, int64_t now_ns)
         sums->version_rows > 0
             ? fmax(0, newest_version - mean_of(sums->version_sum, sums->version_rows))
             : (double)NAN;
-    window->wait_share = fmin(1, seconds(progress.waited_ns) / passed_s);
+    window->wait_share = fmin(1, aq_ns_to_s(progress.waited_ns) / passed_s);
     window->env_steps = env_steps;
     window->learner_steps = progress.step;
     window->begun_ns = now_ns;
@@ -161,10 +156,10 @@ static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseSt
     use->failures = now->failures;
     use->n_staleness = AQ_STALENESS_BINS;
     use->staleness = (uint64_t *)(uintptr_t)report->staleness;
-    use->waited_no_shard_s = seconds(now->waited_ns[AQ_WAIT_NO_SHARD]);
-    use->waited_limiter_s = seconds(now->waited_ns[AQ_WAIT_LIMITER]);
-    use->waited_trouble_s = seconds(now->waited_ns[AQ_WAIT_TROUBLE]);
-    use->waited_answer_s = seconds(now->waited_ns[AQ_WAIT_ANSWER]);
+    use->waited_no_shard_s = aq_ns_to_s(now->waited_ns[AQ_WAIT_NO_SHARD]);
+    use->waited_limiter_s = aq_ns_to_s(now->waited_ns[AQ_WAIT_LIMITER]);
+    use->waited_trouble_s = aq_ns_to_s(now->waited_ns[AQ_WAIT_TROUBLE]);
+    use->waited_answer_s = aq_ns_to_s(now->waited_ns[AQ_WAIT_ANSWER]);
     use->priorities_sent = now->priorities.sent;
     use->priorities_applied = now->priorities.applied;
     use->priorities_stale = now->priorities.stale;

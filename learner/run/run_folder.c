@@ -113,8 +113,8 @@ int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config 
     return rc;
 }
 
-int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool resume,
-                          uint64_t run_id, aq_run_folder *ret_folder, aq_error *error)
+int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume, uint64_t run_id,
+                       aq_run_folder *ret_folder, aq_error *error)
 {
     aq_run_folder folder = {0};
     char identity[AQ_PATH_MAX];
@@ -155,12 +155,6 @@ int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool re
         *ret_folder = folder;
     }
     return rc;
-}
-
-int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
-                       aq_run_folder *ret_folder, aq_error *error)
-{
-    return aq_run_folder_open_as(path, config, resume, 0, ret_folder, error);
 }
 
 int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,

@@ -32,13 +32,10 @@ typedef struct aq_run_folder {
 /* Makes the folder a run's, or takes up the run that is in it, and keeps the configuration there.
  * run.json makes a folder a run's and is written last, so that what failed halfway can be begun
  * again. A folder that holds a run needs `resume` (AQ_E_EXISTS names it), and its task must be the
- * configuration's (AQ_E_INVALID). AQ_E_CORRUPT names a run.json that is not one of ours. */
-int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
+ * configuration's (AQ_E_INVALID). A new run is called `run_id`, or by a name that is drawn if that
+ * is 0. AQ_E_CORRUPT names a run.json that is not one of ours. */
+int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume, uint64_t run_id,
                        aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
-
-/* The same; a new run is called `run_id`, or by a name that is drawn if that is 0. */
-int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool resume,
-                          uint64_t run_id, aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 
 /* config.yaml. A new run's is written by opening the folder; a resumed run's is for the caller to
  * replace once it is sure that the run can go on under it. */

@@ -15,11 +15,6 @@ static char *writable(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / (double)AQ_NS_PER_S;
-}
-
 static void fill_table(const aq_replay_shelf *shelf, char *name, Actorq__V1__TableStats *table)
 {
     aq_replay_holdings holdings = aq_replay_table_holdings(shelf->table);
@@ -61,11 +56,11 @@ static void fill_accounting(const aq_replay_host *host, aq_replay_stats *stats)
 {
     const aq_shard_accounting *accounting = aq_replay_core_accounting(host->core);
     Actorq__V1__ReplayStats *message = &stats->message;
-    message->inserting_s = seconds(accounting->inserting_ns);
-    message->sampling_s = seconds(accounting->sampling_ns);
-    message->actors_waited_s = seconds(accounting->actors_waited_ns);
-    message->learner_waited_s = seconds(accounting->learner_waited_ns);
-    message->running_s = seconds(accounting->ticked_ns - accounting->started_ns);
+    message->inserting_s = aq_ns_to_s(accounting->inserting_ns);
+    message->sampling_s = aq_ns_to_s(accounting->sampling_ns);
+    message->actors_waited_s = aq_ns_to_s(accounting->actors_waited_ns);
+    message->learner_waited_s = aq_ns_to_s(accounting->learner_waited_ns);
+    message->running_s = aq_ns_to_s(accounting->ticked_ns - accounting->started_ns);
     fill_histogram(&accounting->staleness, stats->staleness, &message->n_staleness,
                    &message->staleness);
     fill_histogram(&accounting->age_ms, stats->age_ms, &message->n_age_ms, &message->age_ms);
@@ -109,7 +104,7 @@ void aq_replay_stats_fill(const aq_replay_host *host, aq_replay_stats *ret_stats
     message->sample_per_s = host->sample_per_s;
     message->waiting = writable(aq_replay_core_waiting(host->core));
     message->waiting_s = message->waiting[0] != '\0'
-                             ? seconds(host->now_ns - aq_replay_core_waiting_since(host->core))
+                             ? aq_ns_to_s(host->now_ns - aq_replay_core_waiting_since(host->core))
                              : 0.0;
     message->store = aq_replay_core_store(host->core);
     message->mapped_bytes = stored.mapped_bytes;

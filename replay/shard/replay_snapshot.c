@@ -24,28 +24,13 @@ enum {
 
 static const char magic[4] = {'A', 'Q', 'S', 'N'};
 
-/* Members of aq_table_spec, in the order of the file. */
-#define SETTINGS(X)                                                                                \
-    X(selector)                                                                                    \
-    X(remover)                                                                                     \
-    X(priority_exponent)                                                                           \
-    X(capacity)                                                                                    \
-    X(capacity_bytes)                                                                              \
-    X(times_sampled_max)                                                                           \
-    X(n_step)                                                                                      \
-    X(sequence_length)                                                                             \
-    X(sequence_period)                                                                             \
-    X(min_size)                                                                                    \
-    X(samples_per_insert)                                                                          \
-    X(tolerance)
-
 #define NAME_OF(member) #member,
-static const char *const setting_names[AQ_SAVED_SETTINGS] = {SETTINGS(NAME_OF)};
+static const char *const setting_names[AQ_SAVED_SETTINGS] = {AQ_TABLE_SPEC_NUMBERS(NAME_OF)};
 
 static void settings_of(const aq_table_spec *spec, double settings[AQ_SAVED_SETTINGS])
 {
 #define VALUE_OF(member) (double)spec->member,
-    const double values[AQ_SAVED_SETTINGS] = {SETTINGS(VALUE_OF)};
+    const double values[AQ_SAVED_SETTINGS] = {AQ_TABLE_SPEC_NUMBERS(VALUE_OF)};
     memcpy(settings, values, sizeof(values));
 }
 

@@ -22,7 +22,7 @@ static void take_up(const uint8_t *bytes, size_t size)
     aq_error error = {0};
     (void)fuzz_place_write("run.json", bytes, size);
     aq_settings_init(aq_run_config_table(), &config);
-    int rc = aq_run_folder_open(fuzz_place(), &config, true, &folder, &error);
+    int rc = aq_run_folder_open(fuzz_place(), &config, true, 0, &folder, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         AQ_ASSERT(folder.resumed);

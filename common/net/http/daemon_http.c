@@ -22,11 +22,6 @@ struct aq_daemon_http {
     int64_t started_wall_ns;
 };
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / (double)AQ_NS_PER_S;
-}
-
 /* ---- metrics that all daemons have ---------------------------------------------------------- */
 
 static void add_process(const aq_daemon_http *http, aq_metrics_page *page)
@@ -37,11 +32,11 @@ static void add_process(const aq_daemon_http *http, aq_metrics_page *page)
     aq_page_gauge(page, "ready", "1 while it takes part in a run, else 0; as /readyz.",
                   http->pages.not_ready(http->pages.user) == NULL);
     aq_page_gauge(page, "start_time_seconds", "When it began to serve, since 1970.",
-                  seconds(http->started_wall_ns));
+                  aq_ns_to_s(http->started_wall_ns));
     aq_page_gauge(page, "uptime_seconds", "Since it began to serve.",
-                  seconds(aq_clock_monotonic_ns() - http->started_ns));
+                  aq_ns_to_s(aq_clock_monotonic_ns() - http->started_ns));
     aq_page_counter(page, "cpu_seconds_total", "Processor time of this process.",
-                    seconds(aq_clock_cpu_ns()));
+                    aq_ns_to_s(aq_clock_cpu_ns()));
     aq_page_gauge(page, "resident_memory_bytes", "Memory that this process has resident.",
                   (double)aq_machine_resident_bytes());
 }

@@ -48,4 +48,12 @@ void aq_actor_critic_restored(aq_algorithm *algorithm);
 extern const aq_metric aq_actor_critic_metrics[];
 enum { AQ_CRITIC_LOSS, AQ_CRITIC_MEAN, AQ_CRITIC_GRADIENT_NORM, AQ_ACTOR_CRITIC_METRICS };
 
+/* All members that the classes have in common. */
+#define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS}, .head = AQ_HEAD_TANH_BOX,       \
+    .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
+    .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
+    .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
+    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored
+
 #endif

@@ -4,7 +4,6 @@
 #include "learner/algorithms/actor_critic/policy_network.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,16 +11,6 @@
 
 /* Of the last layer's first weights: small enough for tanh not to be where it is flat. */
 static const float HEAD_SHARE = 0.01f;
-
-static bool has_bounds(const aq_space *space)
-{
-    for (uint32_t i = 0; i < space->bound_count; i++) {
-        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static int check_actions(const aq_schema *schema, const char *algorithm, aq_error *error)
 {
@@ -33,7 +22,7 @@ static int check_actions(const aq_schema *schema, const char *algorithm, aq_erro
                        "learner.algorithm dqn or c51 is made",
                        algorithm);
     }
-    if (action->dtype != AQ_DTYPE_F32 || !has_bounds(action)) {
+    if (action->dtype != AQ_DTYPE_F32 || !aq_space_is_bounded(action)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s needs actions that are floats between finite bounds", algorithm);
     }

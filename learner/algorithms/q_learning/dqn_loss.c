@@ -6,22 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-uint32_t aq_dqn_argmax(const float *values, uint32_t count)
-{
-    uint32_t best = 0;
-
-    for (uint32_t a = 1; a < count; a++) {
-        if (values[a] > values[best]) {
-            best = a;
-        }
-    }
-    return best;
-}
+#include "common/policy/head.h"
 
 float aq_dqn_target(float reward, float bootstrap, const float *online_next,
                     const float *target_next, uint32_t actions)
 {
-    return reward + bootstrap * target_next[aq_dqn_argmax(online_next, actions)];
+    return reward + bootstrap * target_next[aq_argmax(online_next, actions)];
 }
 
 int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float huber_delta,

@@ -30,9 +30,6 @@ typedef struct aq_dqn_loss {
     double q_mean; /* of the chosen actions */
 } aq_dqn_loss;
 
-/* Of equal values the first is the greatest. */
-uint32_t aq_dqn_argmax(const float *values, uint32_t count);
-
 /* y of one row, from its values in the next state. */
 float aq_dqn_target(float reward, float bootstrap, const float *online_next,
                     const float *target_next, uint32_t actions);

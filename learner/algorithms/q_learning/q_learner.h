@@ -35,4 +35,11 @@ void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 extern const aq_metric aq_q_learner_metrics[];
 enum { AQ_Q_LOSS, AQ_Q_MEAN, AQ_Q_GRADIENT_NORM, AQ_Q_LEARNER_METRICS };
 
+/* All members that the classes have in common. */
+#define AQ_Q_LEARNER_MEMBERS                                                                       \
+    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS}, .head = AQ_HEAD_ARGMAX,               \
+    .create = aq_q_learner_create, .destroy = aq_q_learner_destroy, .train = aq_q_learner_train,   \
+    .spec = aq_q_learner_spec, .policy = aq_q_learner_policy, .set_rates = aq_q_learner_set_rates, \
+    .arrays = aq_q_learner_arrays
+
 #endif

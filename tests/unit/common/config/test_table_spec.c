@@ -189,19 +189,6 @@ TEST(a_spec_from_a_peer_is_checked_whole)
     refuse_spec(&spec, "no letter");
 }
 
-TEST(selectors_and_removers_have_the_names_of_the_settings)
-{
-    assert_string_equal(aq_selector_name(AQ_SELECTOR_UNIFORM), "uniform");
-    assert_string_equal(aq_selector_name(AQ_SELECTOR_PRIORITIZED), "prioritized");
-    assert_string_equal(aq_selector_name(AQ_SELECTOR_FIFO), "fifo");
-    assert_string_equal(aq_selector_name(AQ_SELECTOR_LIFO), "lifo");
-    assert_string_equal(aq_selector_name(AQ_SELECTOR_QUEUE), "queue");
-    assert_string_equal(aq_selector_name(5), "unknown");
-    assert_string_equal(aq_remover_name(AQ_REMOVER_FIFO), "fifo");
-    assert_string_equal(aq_remover_name(AQ_REMOVER_LOWEST_PRIORITY), "lowest-priority");
-    assert_string_equal(aq_remover_name(UINT32_MAX), "unknown");
-}
-
 TEST(priorities_are_used_to_choose_or_to_remove)
 {
     aq_table_spec spec = main_table();

@@ -113,7 +113,7 @@ static aq_run_folder folder_with(const char *path, const aq_run_config *config)
 {
     aq_run_folder folder;
     aq_error error = {0};
-    assert_succeeds(aq_run_folder_open(path, config, false, &folder, &error), &error);
+    assert_succeeds(aq_run_folder_open(path, config, false, 0, &folder, &error), &error);
     return folder;
 }
 

@@ -26,7 +26,7 @@ static aq_run_config config_of(uint64_t seed)
 static int open_folder(run_dir *dir, bool resume, aq_run_folder *ret_folder, aq_error *error)
 {
     aq_run_config config = config_of(5);
-    return aq_run_folder_open(dir->path, &config, resume, ret_folder, error);
+    return aq_run_folder_open(dir->path, &config, resume, 0, ret_folder, error);
 }
 
 static aq_run_folder begin(run_dir *dir)
@@ -82,7 +82,7 @@ TEST_IN(run_dir, dir, a_folder_and_its_parents_are_made)
     aq_run_folder folder;
     char path[FIXTURE_PATH_MAX];
     snprintf(path, sizeof(path), "%s", run_dir_path(dir, "a"));
-    assert_int_equal(aq_run_folder_open(path, &config, false, &folder, NULL), 0);
+    assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), 0);
     assert_true(aq_path_exists(run_dir_path(dir, "a/run.json")));
 }
 
@@ -131,7 +131,7 @@ TEST_IN(run_dir, dir, a_resumed_run_keeps_the_new_configuration_once_it_is_told_
     begin(dir);
     uint64_t before = config_on_disk(dir).limits.env_steps;
     config.limits.env_steps = 7777;
-    assert_int_equal(aq_run_folder_open(dir->path, &config, true, &folder, NULL), 0);
+    assert_int_equal(aq_run_folder_open(dir->path, &config, true, 0, &folder, NULL), 0);
     assert_int_equal(config_on_disk(dir).limits.env_steps, before);
     assert_int_equal(aq_run_folder_write_config(&folder, &config, NULL), 0);
     assert_int_equal(config_on_disk(dir).limits.env_steps, 7777);
@@ -144,7 +144,8 @@ TEST_IN(run_dir, dir, a_run_of_another_task_is_refused)
     aq_error error = {0};
     begin(dir);
     strcpy(config.task, "gym:Acrobot-v1");
-    assert_int_equal(aq_run_folder_open(dir->path, &config, true, &folder, &error), AQ_E_INVALID);
+    assert_int_equal(aq_run_folder_open(dir->path, &config, true, 0, &folder, &error),
+                     AQ_E_INVALID);
     assert_int_equal(folder.run_id, 4711);
     assert_says(error.text, "run.json");
     assert_says(error.text, "gym:CartPole-v1");
@@ -213,7 +214,7 @@ TEST_IN(run_dir, dir, a_file_in_the_place_of_the_folder_is_named)
     char path[FIXTURE_PATH_MAX];
     snprintf(path, sizeof(path), "%s", run_dir_path(dir, "file"));
     fixture_write_bytes(path, "x", 1);
-    assert_true(aq_run_folder_open(path, &config, false, &folder, &error) != 0);
+    assert_true(aq_run_folder_open(path, &config, false, 0, &folder, &error) != 0);
     assert_says(error.text, path);
 }
 
@@ -223,9 +224,9 @@ TEST_IN(run_dir, dir, a_path_that_is_too_long_is_refused)
     aq_run_config config = config_of(5);
     aq_run_folder folder;
     memset(path, 'x', sizeof(path) - 1);
-    assert_int_equal(aq_run_folder_open(path, &config, false, &folder, NULL), AQ_E_TOO_BIG);
+    assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), AQ_E_TOO_BIG);
     path[AQ_PATH_MAX - 5] = '\0'; /* itself not, but with a name below it */
-    assert_int_equal(aq_run_folder_open(path, &config, false, &folder, NULL), AQ_E_TOO_BIG);
+    assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), AQ_E_TOO_BIG);
 }
 
 TEST_IN(run_dir, dir, opening_survives_every_failed_allocation)

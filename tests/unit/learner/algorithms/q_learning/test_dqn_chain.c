@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/nn/forward.h"
+#include "common/policy/head.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"
@@ -95,7 +96,7 @@ static void check_solved(uint64_t seed, const chain_case *of)
     for (int s = 0; s < STATES; s++) {
         double right = pow(discount, STATES - 1 - s);
         double left = s == 0 ? 0.1 : right * discount * discount;
-        if (aq_dqn_argmax(q + s * ACTIONS, ACTIONS) != RIGHT ||
+        if (aq_argmax(q + s * ACTIONS, ACTIONS) != RIGHT ||
             fabs(q[s * ACTIONS + RIGHT] - right) > tolerance(of) ||
             fabs(q[s * ACTIONS + LEFT] - left) > tolerance(of)) {
             fail_msg("seed %llu, state %d: %g and %g, not %g and %g", (unsigned long long)seed, s,

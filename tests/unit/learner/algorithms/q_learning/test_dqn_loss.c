@@ -28,13 +28,6 @@ TEST(a_termination_cuts_the_bootstrap)
     assert_true(aq_dqn_target(3, 0, online_next, target_next, 2) == 3);
 }
 
-TEST(of_equal_values_the_first_is_chosen)
-{
-    const float values[] = {1, 4, 4, 4};
-    assert_int_equal(aq_dqn_argmax(values, 4), 1);
-    assert_int_equal(aq_dqn_argmax(values, 1), 0);
-}
-
 enum { VALUES = FIXTURE_ROWS * FIXTURE_ACTIONS };
 
 typedef struct fixture {
