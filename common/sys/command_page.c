@@ -136,8 +136,7 @@ bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_f
 int aq_command_end(const aq_options *page, int rc, const aq_error *error)
 {
     if (rc < 0) {
-        (void)fprintf(stderr, "%s: %s\n", page->program, error->text);
-        return EXIT_FAILURE;
+        return aq_program_failed(page->program, error);
     }
     const int status = end_printing(page->program);
     return rc > 0 ? rc : status;
