@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/rng.h"
@@ -89,17 +88,18 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
     return aq_data_import_folder(reader, &import, ret_imported, error);
 }
 
-static int show(const import_arguments *arguments, const aq_data_imported *imported)
+static int show(const import_arguments *arguments, const aq_data_imported *imported,
+                aq_error *error)
 {
     if (arguments->quiet && !arguments->json) {
-        return EXIT_SUCCESS;
+        return 0;
     }
     if (arguments->json) {
-        return aq_data_command_print("replay import",
-                                     json_pack("{s:I, s:I, s:I}", "transitions",
+        return aq_data_command_print(json_pack("{s:I, s:I, s:I}", "transitions",
                                                (json_int_t)imported->transitions, "messages",
                                                (json_int_t)imported->messages, "left_out",
-                                               (json_int_t)imported->left_out));
+                                               (json_int_t)imported->left_out),
+                                     error);
     }
     (void)printf("%s: %" PRIu64 " steps", arguments->to, imported->transitions);
     if (imported->left_out > 0) {
@@ -107,33 +107,31 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
                      imported->left_out);
     }
     (void)printf("\n");
-    return aq_command_printed("replay import");
+    return 0;
 }
 
-static int run(int argc, char **argv)
+static const import_arguments defaults = {
+    .chunk_length = 64, .message_bytes = 262144, .segment_bytes = 67108864};
+
+static int import(void *given, aq_error *error)
 {
-    import_arguments arguments = {
-        .chunk_length = 64, .message_bytes = 262144, .segment_bytes = 67108864};
-    aq_error error = {0};
+    const import_arguments *arguments = given;
     aq_data_set_reader *reader;
     aq_data_imported imported;
     aq_data_line line;
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
-    aq_data_line_init(&line, "importing", arguments.quiet);
-    int rc = aq_data_set_reader_open(arguments.path, &reader, &error);
+    aq_data_line_init(&line, "importing", arguments->quiet);
+    int rc = aq_data_set_reader_open(arguments->path, &reader, error);
     if (rc == 0) {
-        rc = bring(&arguments, reader, &line, &imported, &error);
+        rc = bring(arguments, reader, &line, &imported, error);
         aq_data_set_reader_close(reader);
     }
     aq_data_line_clear(&line);
-    return rc == 0 ? show(&arguments, &imported) : aq_command_failed("replay import", &error);
+    return rc == 0 ? show(arguments, &imported, error) : rc;
 }
 
 const aq_command aq_data_command_import = {
     .name = "import",
     .summary = "bring a data set into a new store or a running shard",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = import,
 };

@@ -15,8 +15,8 @@ extern const aq_command aq_data_command_export;
 extern const aq_command aq_data_command_import;
 extern const aq_command aq_data_command_inspect;
 
-/* One object and a newline, released; the exit status. `name` is "replay export". */
-int aq_data_command_print(const char *name, json_t *object) AQ_MUST_USE;
+/* One object and a newline, released; NULL counts as out of memory. */
+int aq_data_command_print(json_t *object, aq_error *error) AQ_MUST_USE;
 
 /* A line on standard error that says how far the work is, on a terminal only, a few times a
  * second. */

@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
@@ -89,46 +88,44 @@ static int copy(const export_arguments *arguments, aq_data_origin *origin, expor
     return rc == 0 ? aq_data_set_writer_finish(work->writer, error) : rc;
 }
 
-static int show(const export_arguments *arguments, const exporting *work)
+static int show(const export_arguments *arguments, const exporting *work, aq_error *error)
 {
     const aq_data_set_counts counts = aq_data_set_writer_counts(work->writer);
     if (arguments->json) {
         return aq_data_command_print(
-            "replay export",
             json_pack("{s:I, s:I, s:I, s:I, s:I}", "transitions", (json_int_t)counts.transitions,
                       "episodes", (json_int_t)counts.episodes, "blocks", (json_int_t)counts.blocks,
-                      "n_step", (json_int_t)counts.n_step, "damages", (json_int_t)work->damages));
+                      "n_step", (json_int_t)counts.n_step, "damages", (json_int_t)work->damages),
+            error);
     }
     (void)printf("%s: %" PRIu64 " steps, %" PRIu64 " ends of episodes\n", arguments->path,
                  counts.transitions, counts.episodes);
-    return aq_command_printed("replay export");
+    return 0;
 }
 
-static int run(int argc, char **argv)
+static const export_arguments defaults = {0};
+
+static int export(void *given, aq_error *error)
 {
-    export_arguments arguments = {0};
-    aq_error error = {0};
+    const export_arguments *arguments = given;
     aq_data_origin origin;
     aq_data_line line;
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
-    }
     exporting work = {.line = &line};
-    aq_data_line_init(&line, "exporting", arguments.quiet);
-    int rc = aq_data_origin_open(arguments.from, &origin, &error);
+    aq_data_line_init(&line, "exporting", arguments->quiet);
+    int rc = aq_data_origin_open(arguments->from, &origin, error);
     if (rc == 0) {
-        rc = copy(&arguments, &origin, &work, &error);
+        rc = copy(arguments, &origin, &work, error);
         aq_data_origin_close(&origin);
     }
     aq_data_line_clear(&line);
-    status = rc == 0 ? show(&arguments, &work) : aq_command_failed("replay export", &error);
+    rc = rc == 0 ? show(arguments, &work, error) : rc;
     aq_data_set_writer_destroy(work.writer);
-    return status;
+    return rc;
 }
 
 const aq_command aq_data_command_export = {
     .name = "export",
     .summary = "write what a store or a shard holds into a data set",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = export,
 };

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "common/base/memory.h"
@@ -159,7 +158,7 @@ static json_t *actors_json(const inspecting *work)
     return list;
 }
 
-static int print_json(const inspecting *work)
+static int print_json(const inspecting *work, aq_error *error)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
@@ -188,7 +187,7 @@ static int print_json(const inspecting *work)
         object = NULL;
     }
     json_decref(rest);
-    return aq_data_command_print("replay inspect", object);
+    return aq_data_command_print(object, error);
 }
 
 static void print_actors(const inspecting *work)
@@ -210,7 +209,7 @@ static void print_actors(const inspecting *work)
     }
 }
 
-static int print_text(const inspecting *work)
+static void print_text(const inspecting *work)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
@@ -246,7 +245,6 @@ static int print_text(const inspecting *work)
     for (size_t i = 0; i < json_array_size(work->damages); i++) {
         (void)printf("damaged    %s\n", json_string_value(json_array_get(work->damages, i)));
     }
-    return aq_command_printed("replay inspect");
 }
 
 /* Lanes of a store have gaps where there are several shards; its messages have none. */
@@ -265,43 +263,45 @@ static int verify(const inspecting *work, aq_error *error)
                    summary.doubles);
 }
 
-static int run(int argc, char **argv)
+static int show(const inspect_arguments *arguments, const inspecting *work, aq_error *error)
 {
-    inspect_arguments arguments = {0};
-    inspecting work = {.damages = NULL};
-    aq_error error = {0};
-    aq_data_line line;
-    int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
-        return status;
+    int rc = 0;
+    if (arguments->json) {
+        rc = print_json(work, error);
+    } else {
+        print_text(work);
     }
-    aq_data_line_init(&line, "reading", arguments.quiet);
-    int rc = aq_data_origin_open(arguments.from, &work.origin, &error);
+    return rc == 0 && arguments->verify ? verify(work, error) : rc;
+}
+
+static const inspect_arguments defaults = {0};
+
+static int inspect(void *given, aq_error *error)
+{
+    const inspect_arguments *arguments = given;
+    inspecting work = {.damages = NULL};
+    aq_data_line line;
+    aq_data_line_init(&line, "reading", arguments->quiet);
+    int rc = aq_data_origin_open(arguments->from, &work.origin, error);
     if (rc != 0) {
-        return aq_command_failed("replay inspect", &error);
+        return rc;
     }
     work.damages = json_array();
     work.segments = json_array();
     rc = aq_data_audit_create(&work.audit);
-    rc = rc != 0 ? aq_fail(&error, rc, "out of memory") : look(&work, &line, &error);
+    rc = rc != 0 ? aq_fail(error, rc, "out of memory") : look(&work, &line, error);
     aq_data_line_clear(&line);
-    status = EXIT_SUCCESS;
-    if (rc == 0) {
-        status = arguments.json ? print_json(&work) : print_text(&work);
-        rc = arguments.verify ? verify(&work, &error) : 0;
-    }
-    if (rc != 0) {
-        status = aq_command_failed("replay inspect", &error);
-    }
+    rc = rc == 0 ? show(arguments, &work, error) : rc;
     aq_data_audit_destroy(work.audit);
     json_decref(work.damages);
     json_decref(work.segments);
     aq_data_origin_close(&work.origin);
-    return status;
+    return rc;
 }
 
 const aq_command aq_data_command_inspect = {
     .name = "inspect",
     .summary = "show what is in a store, a data set or a shard, and whether it is whole",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = inspect,
 };

@@ -34,16 +34,15 @@ static const aq_command_page page = {
 
 /* ---- what they share ------------------------------------------------------------------------- */
 
-int aq_data_command_print(const char *name, json_t *object)
+int aq_data_command_print(json_t *object, aq_error *error)
 {
     if (object == NULL) {
-        (void)fprintf(stderr, "actorq %s: out of memory\n", name);
-        return EXIT_FAILURE;
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     (void)json_dumpf(object, stdout, JSON_INDENT(2));
     (void)fputc('\n', stdout);
     json_decref(object);
-    return aq_command_printed(name);
+    return 0;
 }
 
 void aq_data_line_init(aq_data_line *line, const char *what, bool quiet)
