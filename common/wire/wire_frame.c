@@ -2,9 +2,8 @@
  * Messages into frames and back.
  *
  * protobuf-c allocates as it parses, and a hostile message can make two bytes cost a hundred and
- * fifty. So it gets an allocator with a budget: the columns, which are bounded by the size of the
- * frame, and a fixed allowance for everything else. Its blocks come through aq_alloc like all
- * others.
+ * fifty. So it gets a budget: the columns, which are bounded by the size of the frame, and a fixed
+ * allowance for everything else.
  */
 #include "common/wire/wire_frame.h"
 
@@ -12,8 +11,8 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/net/rpc/rpc_envelope.h"
 
 /* The most structure that an honest message has is that of an experience message of 4096 chunks:
  * some 200 bytes each. */
@@ -58,32 +57,6 @@ int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind,
     return aq_wire_frame_finish(out, start, kind, aq_wire_append(message, out));
 }
 
-typedef struct unpack_budget {
-    size_t left;
-    bool memory_over; /* aq_alloc had none */
-} unpack_budget;
-
-static void *budget_alloc(void *data, size_t size)
-{
-    unpack_budget *budget = data;
-    if (size > budget->left) {
-        return NULL;
-    }
-    void *block = aq_alloc_unset(1, size); /* protobuf-c fills it, whole */
-    if (block == NULL) {
-        budget->memory_over = true;
-        return NULL;
-    }
-    budget->left -= size;
-    return block;
-}
-
-static void budget_free(void *data, void *block)
-{
-    (void)data;
-    aq_free(block);
-}
-
 int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind kind,
                          const ProtobufCMessageDescriptor *descriptor,
                          ProtobufCMessage **ret_message, aq_error *error)
@@ -95,15 +68,13 @@ int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind k
     if (rc != 0) {
         return rc;
     }
-    unpack_budget budget = {.left = payload_size + STRUCTURE_BYTES_MAX};
-    ProtobufCAllocator allocator = {
-        .alloc = budget_alloc, .free = budget_free, .allocator_data = &budget};
-    ProtobufCMessage *message =
-        protobuf_c_message_unpack(descriptor, &allocator, payload_size, payload);
-    if (message == NULL && budget.memory_over) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a message of %zu bytes", payload_size);
+    ProtobufCMessage *message;
+    rc = aq_message_unpack_within(payload_size + STRUCTURE_BYTES_MAX, descriptor, payload,
+                                  payload_size, &message);
+    if (rc == AQ_E_NOMEM) {
+        return aq_fail(error, rc, "no memory for a message of %zu bytes", payload_size);
     }
-    if (message == NULL) {
+    if (rc != 0) {
         return aq_fail(error, AQ_E_CORRUPT, "the %zu bytes in the frame are no %s", payload_size,
                        descriptor->short_name);
     }
@@ -113,10 +84,7 @@ int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind k
 
 void aq_wire_message_free(ProtobufCMessage *message)
 {
-    ProtobufCAllocator allocator = {.free = budget_free};
-    if (message != NULL) {
-        protobuf_c_message_free_unpacked(message, &allocator);
-    }
+    aq_message_free(message);
 }
 
 int aq_wire_column_check(const ProtobufCBinaryData *column, const char *name, size_t rows,

@@ -17,7 +17,6 @@ struct aq_data_recut {
     void *user;
     aq_data_lanes *lanes;
     uint64_t left_out;
-    uint64_t doubles;
 };
 
 int aq_data_recut_create(const aq_layout *layout, aq_data_recut_fn emit, void *user,
@@ -128,9 +127,7 @@ int aq_data_recut_block(aq_data_recut *recut, const aq_data_set_block *block, aq
         return aq_fail(error, rc, "lanes of experience: %s", aq_error_text(rc));
     }
     lane_state *state = lane->memory;
-    if (goes_on(state, view, &row)) {
-        recut->doubles += row - view->overlap;
-    } else {
+    if (!goes_on(state, view, &row)) {
         const uint32_t overlap = view->overlap < overlap_max ? view->overlap : overlap_max;
         row = view->overlap - overlap;
         rc = close_chunk(recut, lane, error);
@@ -167,9 +164,4 @@ int aq_data_recut_end(aq_data_recut *recut, aq_error *error)
 uint64_t aq_data_recut_left_out(const aq_data_recut *recut)
 {
     return recut->left_out;
-}
-
-uint64_t aq_data_recut_doubles(const aq_data_recut *recut)
-{
-    return recut->doubles;
 }

@@ -29,9 +29,7 @@ int aq_data_recut_block(aq_data_recut *recut, const aq_data_set_block *block,
 /* All that is still open. */
 int aq_data_recut_end(aq_data_recut *recut, aq_error *error) AQ_MUST_USE;
 
-/* Transitions that no item can begin with, since too few follow them: left out. And those that were
- * there before: passed over. */
+/* Transitions that no item can begin with, since too few follow them: left out. */
 uint64_t aq_data_recut_left_out(const aq_data_recut *recut);
-uint64_t aq_data_recut_doubles(const aq_data_recut *recut);
 
 #endif

@@ -226,12 +226,6 @@ void aq_message_store_release(aq_message_store *store, aq_stored_message *messag
     }
 }
 
-void aq_message_store_discard(aq_message_store *store, aq_stored_message *message)
-{
-    AQ_ASSERT(message->holds == 0);
-    remove_message(store, message);
-}
-
 int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_t durable,
                             uint32_t count_max, aq_error *error)
 {

@@ -46,9 +46,6 @@ int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t 
 void aq_message_store_hold(aq_message_store *store, aq_stored_message *message);
 void aq_message_store_release(aq_message_store *store, aq_stored_message *message);
 
-/* Nobody took a hold of it: it leaves. */
-void aq_message_store_discard(aq_message_store *store, aq_stored_message *message);
-
 /* Moves the oldest messages with numbers up to `durable` out of memory while more than the budget
  * is in it, at most `count_max` of them in one call. A log that fails is not asked again in this
  * call; AQ_E_UNSUPPORTED, AQ_E_IO, ... then. Nothing to do without a budget. */

@@ -18,7 +18,6 @@ enum { WIRE_TYPE_BITS = 3, VARINT_BYTES_MAX = 10 };
 enum { EXPANSION_MAX = 32, EXPANSION_FREE_BYTES = 64 * 1024 };
 
 typedef struct unpack_budget {
-    ProtobufCAllocator allocator;
     size_t left;
     int failure; /* 0, AQ_E_TOO_BIG or AQ_E_NOMEM */
 } unpack_budget;
@@ -32,7 +31,7 @@ static void *budget_alloc(void *data, size_t size)
         budget->failure = AQ_E_TOO_BIG;
         return NULL;
     }
-    block = aq_alloc(size, 1);
+    block = aq_alloc_unset(1, size); /* protobuf-c fills it, whole */
     if (block == NULL) {
         budget->failure = AQ_E_NOMEM;
         return NULL;
@@ -47,22 +46,28 @@ static void budget_free(void *data, void *block)
     aq_free(block);
 }
 
-int aq_message_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes,
-                      size_t size, ProtobufCMessage **ret_message)
+int aq_message_unpack_within(size_t bytes_max, const ProtobufCMessageDescriptor *descriptor,
+                             const uint8_t *bytes, size_t size, ProtobufCMessage **ret_message)
 {
-    unpack_budget budget = {.allocator = {budget_alloc, budget_free, &budget}};
-    ProtobufCMessage *message;
+    unpack_budget budget = {.left = bytes_max};
+    ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
+    ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
 
-    if (size > (SIZE_MAX - EXPANSION_FREE_BYTES) / EXPANSION_MAX) {
-        return AQ_E_TOO_BIG;
-    }
-    budget.left = size * EXPANSION_MAX + EXPANSION_FREE_BYTES;
-    message = protobuf_c_message_unpack(descriptor, &budget.allocator, size, bytes);
     if (message == NULL) {
         return budget.failure < 0 ? budget.failure : AQ_E_CORRUPT;
     }
     *ret_message = message;
     return 0;
+}
+
+int aq_message_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes,
+                      size_t size, ProtobufCMessage **ret_message)
+{
+    if (size > (SIZE_MAX - EXPANSION_FREE_BYTES) / EXPANSION_MAX) {
+        return AQ_E_TOO_BIG;
+    }
+    return aq_message_unpack_within(size * EXPANSION_MAX + EXPANSION_FREE_BYTES, descriptor, bytes,
+                                    size, ret_message);
 }
 
 void aq_message_free(ProtobufCMessage *message)

@@ -36,4 +36,9 @@ int aq_message_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_
                       size_t size, ProtobufCMessage **ret_message) AQ_MUST_USE;
 void aq_message_free(ProtobufCMessage *message);
 
+/* The same, AQ_E_TOO_BIG when it would take more than `bytes_max`. */
+int aq_message_unpack_within(size_t bytes_max, const ProtobufCMessageDescriptor *descriptor,
+                             const uint8_t *bytes, size_t size,
+                             ProtobufCMessage **ret_message) AQ_MUST_USE;
+
 #endif

@@ -50,13 +50,14 @@ TEST_OF_STORE(a_message_leaves_with_its_last_hold)
     assert_null(aq_message_store_oldest(store));
 }
 
-TEST_OF_STORE(a_message_that_nobody_held_is_discarded)
+TEST_OF_STORE(a_message_that_leaves_lets_go_of_its_arrival_and_segment)
 {
     aq_stored_message *message;
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
     assert_int_equal(aq_message_store_add(store, arrival, 1, 3, &message), 0);
     assert_int_equal(arrival->references, 2);
-    aq_message_store_discard(store, message);
+    aq_message_store_hold(store, message);
+    aq_message_store_release(store, message);
     assert_int_equal(arrival->references, 1);
     aq_arrival_unref(arrival);
     uint64_t segment = 0;
@@ -331,7 +332,8 @@ TEST(without_memory_nothing_changes)
         assert_int_equal(aq_message_store_counts_of(store).messages, 0);
         rc = aq_message_store_add(store, arrival, 1, 17, &message);
     }
-    aq_message_store_discard(store, message);
+    aq_message_store_hold(store, message);
+    aq_message_store_release(store, message);
     aq_message_store_destroy(store);
     aq_message_store_destroy(NULL);
 }
