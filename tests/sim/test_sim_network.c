@@ -1,8 +1,6 @@
 /*
  * The simulated world itself: a test that fails to lose messages would prove nothing.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "tests/sim/sim_agenda.h"
 #include "tests/sim/sim_broadcast.h"

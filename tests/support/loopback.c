@@ -4,7 +4,6 @@
 #include "tests/support/loopback.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "tests/support/test.h"

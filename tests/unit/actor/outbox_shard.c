@@ -3,8 +3,6 @@
  */
 #include "tests/unit/actor/outbox_shard.h"
 
-#include <string.h>
-
 #include "common/base/clock.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

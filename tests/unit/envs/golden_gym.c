@@ -2,7 +2,6 @@
  * A reader for lines of comma-separated numbers with a word in front.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/test.h"
 

@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "envs/env_golden.h"

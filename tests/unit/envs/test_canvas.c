@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "envs/canvas.h"

@@ -3,7 +3,6 @@
  * begin, where they end, and lanes that are stepped together like those stepped one by one.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/classic/acrobot.h"
 #include "envs/classic/mountain_car.h"

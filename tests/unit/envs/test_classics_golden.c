@@ -15,7 +15,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"

@@ -1,8 +1,6 @@
 /*
  * Values of a recording are found by name and length, and what is missing is said.
  */
-#include <string.h>
-
 #include "envs/env_golden.h"
 #include "tests/support/test.h"
 

@@ -2,7 +2,6 @@
  * Opening environments by name: what the full name is, what is refused, and who owns what.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/support/test.h"

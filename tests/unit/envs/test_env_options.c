@@ -1,8 +1,6 @@
 /*
  * Options behind a task's name: how they are cut apart, and what is refused, in words.
  */
-#include <string.h>
-
 #include "envs/env_options.h"
 #include "tests/support/test.h"
 

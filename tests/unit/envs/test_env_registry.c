@@ -2,7 +2,6 @@
  * Environments are found by name, short or long, and every class is complete.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/classic/cartpole.h"
 #include "envs/env.h"

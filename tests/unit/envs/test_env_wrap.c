@@ -3,7 +3,6 @@
  * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  * game, and what random play is worth.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/games/juggle.h"
 #include "envs/games/lanes.h"

@@ -2,7 +2,6 @@
  * The rules of game:juggle.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "envs/games/juggle.h"
 #include "tests/support/test.h"

@@ -1,8 +1,6 @@
 /*
  * The rules of game:lanes, each on a road laid out for it.
  */
-#include <string.h>
-
 #include "envs/games/lanes.h"
 #include "tests/support/test.h"
 

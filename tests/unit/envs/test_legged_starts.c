@@ -2,7 +2,6 @@
  * How episodes of cheetah, hopper, humanoid and walker begin.
  */
 #include <math.h>
-#include <string.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"

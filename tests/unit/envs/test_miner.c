@@ -1,8 +1,6 @@
 /*
  * The rules of game:miner, each in a mine laid out for it.
  */
-#include <string.h>
-
 #include "envs/games/miner.h"
 #include "tests/support/test.h"
 

@@ -2,7 +2,6 @@
  * MuJoCo behind our fence: the same bits as MuJoCo alone, and as good as new after a fault.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "envs/mujoco/models.h"

@@ -3,7 +3,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "envs/classic/sincos.h"

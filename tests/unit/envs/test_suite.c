@@ -3,7 +3,6 @@
  * that are said, and recordings that are refused.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/env_golden.h"
 #include "tests/support/test.h"

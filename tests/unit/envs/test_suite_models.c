@@ -8,7 +8,6 @@
 #include <mujoco/mjxmacro.h>
 #include <mujoco/mujoco.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"

@@ -2,7 +2,6 @@
  * The tolerance function gives the original's values.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/mujoco/suite_reward.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  * begin, and which states may be put in.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"

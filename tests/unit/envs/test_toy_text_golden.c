@@ -4,7 +4,6 @@
  * step has to be one that may come.
  */
 #include <math.h>
-#include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"

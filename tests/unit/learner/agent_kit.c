@@ -3,8 +3,6 @@
  */
 #include "tests/unit/learner/agent_kit.h"
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 

@@ -1,11 +1,9 @@
 /*
  * Small tasks and batches for the tests of DQN.
  */
-#include <string.h>
-
+#include "tests/unit/learner/dqn_fixture.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/dqn_fixture.h"
 
 aq_run_config fixture_config(void)
 {

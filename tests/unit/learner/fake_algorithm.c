@@ -3,8 +3,6 @@
  */
 #include "tests/unit/learner/fake_algorithm.h"
 
-#include <string.h>
-
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 

@@ -3,8 +3,6 @@
  */
 #include "tests/unit/learner/learner_kit.h"
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"

@@ -1,8 +1,6 @@
 /*
  * A forward pass in double, kind by kind, and its differences.
  */
-#include <string.h>
-
 #include <math.h>
 
 #include "common/base/memory.h"

@@ -4,7 +4,6 @@
 #include "tests/unit/learner/prefetch_stand.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "tests/support/test.h"

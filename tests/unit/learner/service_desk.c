@@ -4,7 +4,6 @@
 #include "tests/unit/learner/service_desk.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"

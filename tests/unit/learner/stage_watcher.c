@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/stage_watcher.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "common/sys/cpu.h"

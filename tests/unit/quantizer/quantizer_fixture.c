@@ -1,13 +1,11 @@
 /*
  * The quantizer tests' network. Failures are assertions of the test that asked.
  */
-#include <string.h>
-
+#include "tests/unit/quantizer/quantizer_fixture.h"
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
-#include "tests/unit/quantizer/quantizer_fixture.h"
 
 static aq_net_spec spec_of(uint32_t inputs, const uint32_t *hidden, uint32_t outputs,
                            enum aq_activation activation)

@@ -2,7 +2,6 @@
  * Levels are uniform, and scales such that a layer gives about what it takes.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/policy/half.h"

@@ -4,7 +4,6 @@
 #include "tests/unit/replay/fake_log.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/support/test.h"

@@ -3,8 +3,6 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"

@@ -4,7 +4,6 @@
 #include "tests/unit/replay/service_kit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/buffer.h"
 #include "common/base/clock.h"

@@ -4,7 +4,6 @@
 #include "tests/unit/rollout/tally_env.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"

@@ -1,8 +1,6 @@
 /*
  * From observations, floats or bytes, to actions.
  */
-#include <string.h>
-
 #include "common/policy/snapshot.h"
 #include "rollout/act.h"
 #include "tests/support/test.h"

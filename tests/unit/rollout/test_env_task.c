@@ -1,8 +1,6 @@
 /*
  * What fits what: settings, policies and environments.
  */
-#include <string.h>
-
 #include "rollout/env_task.h"
 #include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"

@@ -3,7 +3,6 @@
  * version is confirmed.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/evaluator_core.h"

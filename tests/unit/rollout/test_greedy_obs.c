@@ -1,8 +1,6 @@
 /*
  * Greedy observations are those that the policy acted on, and the same for the same seed.
  */
-#include <string.h>
-
 #include "rollout/greedy_obs.h"
 #include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"

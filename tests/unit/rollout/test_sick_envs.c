@@ -1,8 +1,6 @@
 /*
  * Trials and the evaluator in environments that fail: what is played again, and what is given up.
  */
-#include <string.h>
-
 #include "rollout/evaluator_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"

@@ -2,7 +2,6 @@
  * Many environments against the same ones stepped alone: rows, flags, returns, resets and streams.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"

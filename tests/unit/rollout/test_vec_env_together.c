@@ -2,8 +2,6 @@
  * Environments that step all lanes in one call, among many lanes and alone: a lane's episodes are
  * those of its stream, whoever else is in play.
  */
-#include <string.h>
-
 #include "rollout/vec_env.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,6 @@
 /*
  * The actor's core: how it is made, and what it refuses to be made of.
  */
-#include <string.h>
-
 #include "actor/core/actor_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"

@@ -3,7 +3,6 @@
  * and those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
  */
 #include <math.h>
-#include <string.h>
 
 #include "actor/core/actor_core.h"
 #include "common/base/clock.h"

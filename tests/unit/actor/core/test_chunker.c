@@ -2,8 +2,6 @@
  * Chunks against the episodes that they were cut from: whatever their lengths, n, and the moments
  * of flushing, the items of all chunks are those of the uncut episode, each exactly once.
  */
-#include <string.h>
-
 #include "actor/core/chunker.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"

@@ -1,8 +1,6 @@
 /*
  * The outbox, fact by fact: when a message goes out, what it holds, what makes it go again, limits.
  */
-#include <string.h>
-
 #include "actor/core/outbox.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"

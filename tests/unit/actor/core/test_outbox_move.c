@@ -2,8 +2,6 @@
  * The outbox and the store that it is numbered for: what changes when its shard restarts, when it
  * is moved to another store, and what is known to have arrived.
  */
-#include <string.h>
-
 #include "actor/core/outbox.h"
 #include "common/experience/experience.h"
 #include "tests/support/test.h"

@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "actor/core/outbox.h"
 #include "common/base/clock.h"

@@ -1,8 +1,6 @@
 /*
  * The policy feed: what is accepted, what is refused, and where engines go.
  */
-#include <string.h>
-
 #include "actor/core/policy_feed.h"
 #include "common/base/buffer.h"
 #include "common/base/memory.h"

@@ -3,8 +3,6 @@
  * Chunks are made by hand, or by a core with random grants, of which it is checked that they can
  * always be used up.
  */
-#include <string.h>
-
 #include "actor/core/actor_core.h"
 #include "actor/core/shard_spread.h"
 #include "common/base/clock.h"

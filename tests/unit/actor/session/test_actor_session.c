@@ -3,7 +3,6 @@
  * and the end. The network is a fake that can be broken; no socket is opened and nobody waits.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/wire/wire_policy.h"

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "actor/session/evaluator_session.h"
 #include "actor/session/report_session.h"

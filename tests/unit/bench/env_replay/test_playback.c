@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/env_replay/playback.h"
 #include "common/base/memory.h"

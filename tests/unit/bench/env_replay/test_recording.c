@@ -2,7 +2,6 @@
  * Recordings are read in each of their forms, and what is none is refused in words.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/env_replay/recording.h"
 #include "common/base/memory.h"

@@ -3,7 +3,6 @@
  * result is timed.
  */
 #include <math.h>
-#include <string.h>
 
 #include "bench/kernels/bench_case.h"
 #include "common/base/memory.h"

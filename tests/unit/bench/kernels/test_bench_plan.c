@@ -1,8 +1,6 @@
 /*
  * The plan is what the arguments say, and arguments that say nothing sensible are refused in words.
  */
-#include <string.h>
-
 #include "bench/kernels/bench_plan.h"
 #include "tests/support/test.h"
 

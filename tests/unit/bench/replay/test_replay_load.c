@@ -1,8 +1,6 @@
 /*
  * The load's own check: what was sent passes, and one changed number anywhere does not.
  */
-#include <string.h>
-
 #include "bench/replay/replay_load.h"
 #include "common/base/memory.h"
 #include "common/experience/chunk_view.h"

@@ -1,7 +1,6 @@
 /*
  * Nothing that a peer says can move a cursor.
  */
-
 #include "cli/text/plain_text.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -2,7 +2,6 @@
  * An assertion ends the process, in every build, and says where. Each case forks, as abort does.
  */
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
  * CRC-32C against the vectors of RFC 3720 (B.4), and the instruction against the tables.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/rng.h"

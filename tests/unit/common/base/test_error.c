@@ -2,7 +2,6 @@
  * Codes have names and texts; failing is one line; a context goes before what is known.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "common/base/error.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * A lease's memory goes back once, by the last who lets go, whichever thread that is.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "common/base/lease.h"
 #include "common/base/memory.h"

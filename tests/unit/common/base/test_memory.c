@@ -2,7 +2,6 @@
  * Blocks are aligned, zeroed and at least one byte; a test can fail any one of them.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/support/test.h"

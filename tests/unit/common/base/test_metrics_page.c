@@ -2,7 +2,6 @@
  * Metrics pages: Prometheus's text format, to the letter.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/metrics_page.h"

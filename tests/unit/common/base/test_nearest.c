@@ -1,8 +1,6 @@
 /*
  * The nearest name is found, and a far one is not offered.
  */
-#include <string.h>
-
 #include "common/base/nearest.h"
 #include "tests/support/test.h"
 

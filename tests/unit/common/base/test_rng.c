@@ -3,7 +3,6 @@
  * The bounds on means are about six standard errors of a fixed seed, so they hold always or never.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "tests/support/chance.h"

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/config/run_config.h"
 #include "common/experience/batch.h"

@@ -4,7 +4,6 @@
 #include "common/config/run_settings.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/experience/batch.h"
 #include "tests/support/run_settings_kit.h"

@@ -2,7 +2,6 @@
  * Tables of replay are described by a line each; what is wrong with a line is said by quoting it.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/config/table_spec.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
  * Which zones of powercap are added up, and what their counters say.
  */
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

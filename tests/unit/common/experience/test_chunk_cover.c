@@ -3,7 +3,6 @@
  * items of the whole episode, each exactly once and with the same return, bootstrap and rows.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"

@@ -2,7 +2,6 @@
  * Everything about a chunk that a peer could get wrong is refused in words, and nothing else is.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"

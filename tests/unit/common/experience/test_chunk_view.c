@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "tests/support/chunks.h"

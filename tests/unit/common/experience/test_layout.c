@@ -1,8 +1,6 @@
 /*
  * Layouts: which columns there are, what is checked in them, and how long chunks may be.
  */
-#include <string.h>
-
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 

@@ -3,7 +3,6 @@
  * nothing else.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/experience/schema.h"
 #include "tests/support/test.h"

@@ -2,8 +2,6 @@
  * Beating: what is told and learnt, and how a member lives through a learner that fails, forgets,
  * restarts or changes its run.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 

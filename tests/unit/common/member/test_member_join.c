@@ -1,8 +1,6 @@
 /*
  * Joining: what is asked, how refusals differ from troubles, and how the pauses grow.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 

@@ -2,8 +2,6 @@
  * Going: a member that was in leaves word, at any moment; and one that is destroyed, at any moment,
  * is silent and takes no memory along.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 

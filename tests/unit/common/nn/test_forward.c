@@ -2,7 +2,6 @@
  * The reference forward pass against networks worked out by hand, and its activations.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/nn/forward.h"

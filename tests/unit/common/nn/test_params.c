@@ -2,7 +2,6 @@
  * Parameters: one block without gaps, the starting distribution, copies.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/nn/params.h"

@@ -1,8 +1,6 @@
 /*
  * Formats: names, sizes, how levels and blocks are found.
  */
-#include <string.h>
-
 #include "common/policy/format.h"
 #include "tests/support/test.h"
 

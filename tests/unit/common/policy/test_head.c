@@ -4,7 +4,6 @@
 #include "common/policy/head.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/policy/exploration.h"
 #include "common/policy/snapshot.h"

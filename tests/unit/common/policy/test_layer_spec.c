@@ -2,7 +2,6 @@
  * Kinds of layers: what a shape makes of inputs, outputs and weights, and what cannot be.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/policy/layer_spec.h"
 #include "common/policy/netspec.h"

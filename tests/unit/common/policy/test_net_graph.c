@@ -1,8 +1,6 @@
 /*
  * Networks that branch: which graphs can be, where their values may lie, and their parts.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/policy/net_graph.h"

@@ -1,8 +1,6 @@
 /*
  * Network descriptions: what can be built, what a peer's may not be, and what is derived from them.
  */
-#include <string.h>
-
 #include "common/policy/netspec.h"
 #include "tests/support/test.h"
 

@@ -3,7 +3,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/policy/half.h"
 #include "common/policy/snapshot.h"

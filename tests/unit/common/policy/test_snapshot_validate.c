@@ -4,7 +4,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "common/policy/snapshot.h"

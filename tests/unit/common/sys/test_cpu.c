@@ -4,7 +4,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"

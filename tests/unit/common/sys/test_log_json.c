@@ -1,8 +1,6 @@
 /*
  * A JSON line says what the logfmt line says, is an object whatever the values hold, and is whole.
  */
-#include <string.h>
-
 #include "common/sys/log.h"
 #include "common/sys/log_json.h"
 #include "tests/support/test.h"

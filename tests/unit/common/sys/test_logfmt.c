@@ -1,8 +1,6 @@
 /*
  * Pairs of a log line: what stands in it is found again, and what is torn ends somewhere.
  */
-#include <string.h>
-
 #include "common/sys/logfmt.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,6 @@
 /*
  * What reports say of the machine.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/sys/machine.h"
 #include "tests/support/test.h"

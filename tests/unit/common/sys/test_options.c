@@ -2,7 +2,6 @@
  * Options are recognised in every spelling, wrong ones are answered helpfully, help looks good.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/sys/options.h"
 #include "tests/support/test.h"

@@ -1,10 +1,8 @@
 /*
  * Levels change by changing sign, which every format allows; floats by their last bits.
  */
-#include <string.h>
-
-#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
 

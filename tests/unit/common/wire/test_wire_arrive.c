@@ -3,8 +3,6 @@
  * numbers and bytes come out, for messages that are written in unusual ways, and for ones that
  * are damaged.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_scan.h"

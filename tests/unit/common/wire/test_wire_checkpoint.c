@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"

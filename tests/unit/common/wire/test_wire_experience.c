@@ -3,8 +3,6 @@
  */
 #include <math.h>
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"

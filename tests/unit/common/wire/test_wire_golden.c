@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"

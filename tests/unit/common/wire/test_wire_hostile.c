@@ -2,8 +2,6 @@
  * Frames whose check sum is right and whose content is not: cut off anywhere, or with bits flipped.
  * Nothing crashes or leaks, and whatever is accepted is a valid object.
  */
-#include <string.h>
-
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"

@@ -3,8 +3,6 @@
  */
 #include <math.h>
 
-#include <string.h>
-
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_run.h"
 #include "tests/support/chance.h"

@@ -3,8 +3,6 @@
  */
 #include <math.h>
 
-#include <string.h>
-
 #include "common/wire/wire_sample.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"

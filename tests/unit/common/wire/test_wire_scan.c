@@ -3,7 +3,6 @@
  * end: each message lies in a block of exactly its size.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/wire/wire_scan.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * Tensors: compressed where that pays, bounded where they come in.
  */
-#include <string.h>
 #include <zstd.h>
 
 #include "common/base/memory.h"

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/chunks.h"

@@ -4,8 +4,6 @@
  */
 #include <math.h>
 
-#include <string.h>
-
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

@@ -1,8 +1,6 @@
 /*
  * The registry, and that it agrees with what a configuration can choose.
  */
-#include <string.h>
-
 #include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"
 

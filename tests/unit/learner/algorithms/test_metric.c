@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  * normalized beforehand, and what a checkpoint needs of it.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"

@@ -1,8 +1,6 @@
 /*
  * Step sizes that change while an algorithm trains, of every algorithm there is.
  */
-#include <string.h>
-
 #include "common/base/parse.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * Links follow the members of the run, over real sockets within this process.
  */
 #include <stdio.h>
-#include <string.h>
 #include <uv.h>
 
 #include "common/base/clock.h"

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"

@@ -4,7 +4,6 @@
  */
 #include <dirent.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/metrics/tensorboard_events.h"

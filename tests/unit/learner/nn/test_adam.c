@@ -1,8 +1,6 @@
 /*
  * Adam against the textbook formulas in double precision.
  */
-#include <string.h>
-
 #include <float.h>
 #include <math.h>
 

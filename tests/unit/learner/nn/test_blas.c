@@ -1,8 +1,6 @@
 /*
  * The judgement of OpenBLAS's choice.
  */
-#include <string.h>
-
 #include "learner/nn/blas.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,6 @@
 /*
  * Distributions: the projection against its definition, and the losses against finite differences.
  */
-#include <string.h>
-
 #include <math.h>
 
 #include "learner/algorithms/q_learning/c51_loss.h"

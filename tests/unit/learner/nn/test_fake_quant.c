@@ -2,8 +2,6 @@
  * Fake quantization against the quantizer and the kernels: what is trained is what is published and
  * what actors compute with, bit for bit.
  */
-#include <string.h>
-
 #include <float.h>
 #include <math.h>
 

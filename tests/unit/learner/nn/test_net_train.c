@@ -2,8 +2,6 @@
  * Forward against the reference pass; backward against central finite differences, with each kind
  * of layer, each activation, in fp32 and quantized.
  */
-#include <string.h>
-
 #include <math.h>
 
 #include "common/base/memory.h"

@@ -3,7 +3,6 @@
  * normalizing first.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"

@@ -2,8 +2,6 @@
  * The passes against libm and double precision, and every rung against the generic one, bit by bit:
  * odd lengths, starts that are not aligned, guards on both sides.
  */
-#include <string.h>
-
 #include <float.h>
 #include <math.h>
 

@@ -1,8 +1,6 @@
 /*
  * Policy versions: they only grow, also over restarts, and a file that is not ours is refused.
  */
-#include <string.h>
-
 #include "learner/publish/policy_versions.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"

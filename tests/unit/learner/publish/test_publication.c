@@ -2,7 +2,6 @@
  * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"

@@ -3,7 +3,6 @@
  * passed over; old ones go, and only those.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"

@@ -2,7 +2,6 @@
  * Who is in the run: joining, being heard, leaving and being lost.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/run/coordinator.h"

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/sys/file.h"
 #include "learner/run/given_settings.h"

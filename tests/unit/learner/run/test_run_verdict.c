@@ -2,7 +2,6 @@
  * How a run goes, in words: what is said when, and how pressing it is.
  */
 #include <math.h>
-#include <string.h>
 
 #include "learner/run/run_verdict.h"
 #include "tests/support/test.h"

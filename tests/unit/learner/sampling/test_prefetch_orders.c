@@ -4,7 +4,6 @@
  * All orders of three calls and five ways to end them are tried, then ten thousand random moves
  * from one seed.
  */
-
 #include "common/wire/wire_sample.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * Priorities go back to the start of the shard that numbered the items, and to nobody else.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/support/test.h"

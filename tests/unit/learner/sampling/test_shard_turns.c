@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "learner/sampling/shard_turns.h"
 #include "tests/support/chance.h"

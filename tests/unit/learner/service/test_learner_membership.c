@@ -2,7 +2,6 @@
  * Membership as callers see it: Join, Heartbeat and Leave, honest and hostile.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/wire/wire_run.h"

@@ -1,8 +1,6 @@
 /*
  * Replay shards as members: the slots that actors find them by, and what they say of themselves.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 

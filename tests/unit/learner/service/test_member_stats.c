@@ -2,7 +2,6 @@
  * What each member said last is kept for as long as it is a member, and is a copy.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/service/member_stats.h"

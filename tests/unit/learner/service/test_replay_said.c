@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "learner/service/replay_said_stats.h"
 #include "tests/support/test.h"

@@ -1,8 +1,6 @@
 /*
  * From a group of batches to steps, and from steps to versions that are due.
  */
-#include <string.h>
-
 #include "learner/train/trainer_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/fake_algorithm.h"

@@ -3,7 +3,6 @@
  */
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "learner/web/dashboard.h"

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/nn/forward.h"

@@ -2,7 +2,6 @@
  * The measured quantization error, on policies whose error is known.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"

@@ -3,7 +3,6 @@
  * bounds, and each width of vector against the others, bit by bit.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"

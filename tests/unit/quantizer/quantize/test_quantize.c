@@ -3,7 +3,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

@@ -2,7 +2,6 @@
  * Block-sparse int8: how many blocks are kept, which, and what is stored of them.
  */
 #include <math.h>
-#include <string.h>
 
 #include "quantizer/quantize/quantize_layer.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  * from joining to each of the ways in which it ends.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/support/test.h"

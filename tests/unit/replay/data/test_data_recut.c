@@ -2,8 +2,6 @@
  * Recut: whatever the chunks were and are to be, each transition is new once, in its place, with
  * its own observations.
  */
-#include <string.h>
-
 #include "common/experience/chunk_view.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_recut.h"

@@ -3,7 +3,6 @@
  * whichever file is missing, the store opens, says what it left out by file and offset, and keeps
  * the rest.
  */
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"

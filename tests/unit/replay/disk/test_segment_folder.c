@@ -2,7 +2,6 @@
  * Folders that must not be used are refused in words, and nothing in them is changed.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

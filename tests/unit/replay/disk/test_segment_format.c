@@ -3,7 +3,6 @@
  * every record that damage has left.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"

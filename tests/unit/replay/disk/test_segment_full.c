@@ -3,7 +3,6 @@
  * system. The log stops and goes on, and the process lives.
  */
 #include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -2,8 +2,6 @@
  * The log over its lives: what was handed over is there again, byte by byte, in order, with the
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
-#include <string.h>
-
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
 #include "tests/support/test.h"

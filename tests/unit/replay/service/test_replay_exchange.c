@@ -1,8 +1,6 @@
 /*
  * Exchange calls over a dispatcher: all that is held comes in pages, once; messages are taken.
  */
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "proto/exchange.pb-c.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * Credit calls over a dispatcher: long polls, restarts, limits, and how often they are answered.
  */
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 

@@ -2,7 +2,6 @@
  * Sample calls over a dispatcher: what comes back, what is held and for how long, what is refused.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/wire/wire_sample.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  * own life.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/buffer.h"
 #include "common/base/memory.h"

@@ -2,7 +2,6 @@
  * Sampling by table, and priorities that come back.
  */
 #include <math.h>
-#include <string.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"

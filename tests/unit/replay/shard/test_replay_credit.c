@@ -2,7 +2,6 @@
  * Credit: who is granted how much and when, that grants never leave the limiter's band, and that
  * nothing stands still when all that was granted sits in open chunks.
  */
-
 #include "replay/shard/replay_credit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

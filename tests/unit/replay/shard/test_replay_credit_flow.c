@@ -3,7 +3,6 @@
  * The band holds, and both sides go on for ever.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/shard/replay_credit.h"

@@ -1,8 +1,6 @@
 /*
  * A core with a log: what is acknowledged when, and who gets credit.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -1,8 +1,6 @@
 /*
  * What a core does beside its messages: segments, memory and tables stay within their bounds.
  */
-#include <string.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"

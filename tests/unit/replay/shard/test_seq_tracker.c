@@ -1,8 +1,6 @@
 /*
  * The tracker alone, and under a network that drops, repeats and reorders.
  */
-#include <string.h>
-
 #include "replay/shard/seq_tracker.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -2,8 +2,6 @@
  * The store: what is counted, when a message leaves, what goes out of memory, which segments are
  * needed no more.
  */
-#include <string.h>
-
 #include "replay/table/message_store.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

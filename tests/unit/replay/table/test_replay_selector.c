@@ -2,7 +2,6 @@
  * The selectors: which items they take, and in what proportions by Pearson's chi-square test.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "replay/table/replay_selector.h"

@@ -3,7 +3,6 @@
  * forgets. The list does everything by going through all of it.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/table/chunk_items.h"

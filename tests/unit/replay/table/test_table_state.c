@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

@@ -2,7 +2,6 @@
  * What d4pg, ddpg and td3 share, of each of them; test_golden_steps.c has their numbers.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"

@@ -3,7 +3,6 @@
  * the same steps give the same bits.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"

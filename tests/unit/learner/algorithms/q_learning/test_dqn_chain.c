@@ -8,7 +8,6 @@
  * With n-step returns the items follow the optimal policy after their first action.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/nn/forward.h"
 #include "common/policy/head.h"

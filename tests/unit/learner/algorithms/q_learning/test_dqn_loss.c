@@ -3,7 +3,6 @@
  * precision (h = 1e-5, tolerance 1e-6: what single precision leaves of slopes up to 1).
  */
 #include <math.h>
-#include <string.h>
 
 #include "learner/algorithms/q_learning/dqn_loss.h"
 #include "tests/support/chance.h"

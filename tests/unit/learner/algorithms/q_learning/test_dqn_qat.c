@@ -3,7 +3,6 @@
  * published, and that a resumed one goes on with the same bits.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
