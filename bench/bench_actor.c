@@ -10,7 +10,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "actor/core/actor_core.h"
 #include "common/base/assert.h"

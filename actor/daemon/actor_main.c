@@ -26,8 +26,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq-actor --learner tcp://127.0.0.1:5550\n"
                "  actorq-actor --learner tcp://head:5550 --evaluate\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 int main(int argc, char **argv)

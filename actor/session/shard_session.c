@@ -4,7 +4,6 @@
 #include "actor/session/shard_session.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"

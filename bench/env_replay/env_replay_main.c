@@ -3,7 +3,6 @@
  * so it is built and not installed.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,8 +42,7 @@ static const aq_options options_page = {
         "Examples:\n"
         "  env_replay tests/golden/recordings/CartPole-v1_1.json\n"
         "  env_replay walker_walk_3.json --per-step --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("FILE.json", playback_arguments, path)},
 };
 

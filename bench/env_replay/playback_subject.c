@@ -4,7 +4,6 @@
 #include "bench/env_replay/playback_subject.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 

@@ -42,8 +42,7 @@ static const aq_options options_page = {
                "  actorq bench kernels\n"
                "  actorq bench kernels --sizes 256 --batches 1 --formats int8,fp32\n"
                "  ACTORQ_CPU=avx2 actorq bench kernels --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 static const aq_bench_numbers sizes = {5, {64, 256, 512, 1024, 2048}};

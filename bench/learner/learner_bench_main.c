@@ -68,8 +68,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq bench learner\n"
                "  actorq bench learner --json --torch >learner.json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 static double load_now(void)

@@ -74,8 +74,7 @@ static const aq_options options_page = {
         "Examples:\n"
         "  actorq bench replay --quick\n"
         "  actorq bench replay --json >replay.json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 const aq_options *aq_replay_bench_options(void)

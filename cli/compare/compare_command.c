@@ -71,8 +71,7 @@ static const aq_options options_page = {
                "\n"
                "DIR/report.html holds all of it; compare.json, compare.csv and curves.csv the "
                "figures.\nA run that comes to nothing is reported as such, and the rest goes on.\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPTIONAL_OPERAND("TASK", compare_arguments, task)},
 };
 

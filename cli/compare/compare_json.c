@@ -4,7 +4,6 @@
 #include "cli/compare/compare_json.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"

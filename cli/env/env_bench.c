@@ -5,7 +5,6 @@
  */
 #include "cli/env/env_bench.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/env/bench_lanes.h"

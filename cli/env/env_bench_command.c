@@ -43,8 +43,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq env bench gym:CartPole-v1\n"
                "  actorq env bench dmc:walker_walk --seconds 10 --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("TASK", bench_arguments, task)},
 };
 

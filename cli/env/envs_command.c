@@ -26,8 +26,7 @@ static const aq_options options_page = {
                "  actorq envs\n"
                "  actorq envs 'gym:FrozenLake-v1?map=8x8&slippery=no'\n"
                "  actorq envs --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPTIONAL_OPERAND("TASK", envs_arguments, task)},
 };
 

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/rpc_catalog.h"
@@ -50,8 +49,7 @@ static const aq_options options_page = {
         "Exit status: 0 when it was answered, 1 when the arguments are wrong or nobody could "
         "be\nreached, 64 plus the status code (gRPC's) when the answer was an error: 69 is\n"
         "NOT_FOUND, 76 UNIMPLEMENTED, 78 UNAVAILABLE.\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPTIONAL_OPERAND("ENDPOINT", call_arguments, endpoint),
                  AQ_OPTIONAL_OPERAND("METHOD", call_arguments, method),
                  AQ_OPTIONAL_OPERAND("REQUEST", call_arguments, request)},

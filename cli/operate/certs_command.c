@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/text/command.h"
 #include "common/base/clock.h"
@@ -34,8 +33,7 @@ static const aq_options options_page = {
                "  actorq certs ~/run-certs\n"
                "  actorq-learner --certs ~/run-certs/learner --listen tcp://0.0.0.0:5550\n"
                "  actorq status tcp://learner:5550 --certs ~/run-certs/operator\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("DIR", certs_arguments, folder)},
 };
 

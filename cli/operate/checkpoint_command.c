@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"
@@ -39,8 +38,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq checkpoint runs/first\n"
                "  actorq checkpoint tcp://learner:5550 --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN", checkpoint_arguments, endpoint)},
 };
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/drain_choice.h"
 #include "cli/operate/operation.h"
@@ -44,8 +43,7 @@ static const aq_options options_page = {
                "Examples:\n"
                "  actorq drain runs/first actor-1\n"
                "  actorq drain tcp://learner:5550 actor --reason \"moving the machine\"\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN", drain_arguments, endpoint),
                  AQ_OPERAND("MEMBER", drain_arguments, member)},
 };

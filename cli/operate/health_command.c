@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/http_get.h"
 #include "cli/text/command.h"
@@ -35,8 +34,7 @@ static const aq_options options_page = {
                "  actorq health --ready\n"
                "\n"
                "Exit status: 0 when it is well, else 1.\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPTIONAL_OPERAND("HOST:PORT", health_arguments, listen)},
 };
 

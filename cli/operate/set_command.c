@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"
@@ -52,8 +51,7 @@ static const aq_options options_page = {
                "  actorq set runs/first\n"
                "  actorq set runs/first actor.noise=0.1 quantizer.publish_period=50\n"
                "  actorq set tcp://learner:5550 limits.env_steps=2000000 log.level=debug\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN", set_arguments, endpoint)},
     .more = add_assignment,
 };

@@ -1,9 +1,7 @@
 /*
  * actorq stop: ends a run for everybody, or one replay shard, in good order.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"
@@ -39,8 +37,7 @@ static const aq_options options_page = {
                "Examples:\n"
                "  actorq stop runs/first --reason \"good enough\"\n"
                "  actorq stop tcp://learner:5550\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN", stop_arguments, endpoint)},
 };
 

@@ -93,8 +93,7 @@ static const aq_options options_page = {
                "  actorq play runs/first --episodes 3 --seed 7\n"
                "  actorq play runs/first --gif run.gif --png sheet.png --size 320x320\n\n"
                "On a terminal, NO_COLOR=1 in the environment gives plain characters.\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN, POLICY or random", play_arguments, source)},
 };
 

@@ -78,8 +78,7 @@ static const aq_options options_page = {
                "  actorq plot runs/first\n"
                "  actorq plot runs/int8-* runs/fp32-* --x time --out returns.png\n"
                "  actorq plot runs/* -y env_steps_per_s --by quantizer.format\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .more = take_run,
 };
 

@@ -4,7 +4,6 @@
  */
 #include "cli/plot/run_groups.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

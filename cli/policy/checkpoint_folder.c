@@ -5,10 +5,7 @@
 #include "cli/policy/checkpoint_folder.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/parse.h"

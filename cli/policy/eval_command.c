@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/policy/long_evaluation.h"
 #include "cli/policy/policy_source.h"
@@ -63,8 +62,7 @@ static const aq_options options_page = {
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
                "  actorq eval policy.aq --episodes 1000\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN_OR_POLICY", eval_arguments, source)},
 };
 

@@ -59,8 +59,7 @@ static const aq_options options_page = {
                "Examples:\n"
                "  actorq export runs/first\n"
                "  actorq export policy.aq --format c --output src/balance.c --name balance\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN_OR_POLICY", export_arguments, source)},
 };
 

@@ -35,8 +35,7 @@ static const aq_options options_page = {
                "  actorq inspect runs/first\n"
                "  actorq inspect runs/first/policy.aq\n"
                "  actorq inspect runs/first/checkpoints/step-000000003000.aqc --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("PATH", inspect_arguments, path)},
 };
 

@@ -109,8 +109,7 @@ const aq_options aq_quantize_options = {
                "  actorq quantize runs/first policy.int4.aq --format int4\n"
                "  actorq quantize runs/first small.aq --format int8-tensor --method paper\n"
                "  actorq quantize policy.fp32.aq out.aq --layer-formats 0:fp32,-1:bf16 --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("IN", aq_quantize_arguments, source),
                  AQ_OPERAND("OUT", aq_quantize_arguments, target)},
 };

@@ -4,7 +4,6 @@
 #include "cli/policy/run_view.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * actorq train: resolves the configuration, runs it on this host, and says how it went.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +84,7 @@ static const aq_options options_page = {
                "\n"
                "The run folder keeps the configuration as resolved, metrics.jsonl, a log per "
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPTIONAL_OPERAND("TASK", train_arguments, task)},
 };
 

@@ -4,7 +4,6 @@
 #include "cli/watch/log_filter.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

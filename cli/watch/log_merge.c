@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/watch/log_source.h"

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/operate/live_endpoint.h"
@@ -77,8 +76,7 @@ static const aq_options options_page = {
                "  actorq logs runs/first --level warn\n"
                "  actorq logs runs/first --follow --role actor --id 3\n"
                "  actorq logs runs/first --event member_lost --since 1h --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("FOLDER", logs_arguments, folder)},
 };
 

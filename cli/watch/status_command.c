@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/operation.h"
@@ -44,8 +43,7 @@ static const aq_options options_page = {
                "  actorq status tcp://learner:5550\n"
                "  actorq status runs/first --watch\n"
                "  actorq status tcp://learner:5550 --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("ENDPOINT", status_arguments, endpoint)},
 };
 

@@ -3,7 +3,6 @@
  */
 #include "common/base/metrics_page.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "common/config/algorithm_rows.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 

@@ -5,7 +5,6 @@
 #include "common/config/run_config.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

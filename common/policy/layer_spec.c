@@ -3,8 +3,6 @@
  */
 #include "common/policy/layer_spec.h"
 
-#include <string.h>
-
 #include "common/base/assert.h"
 #include "common/policy/layer_kind.h"
 

@@ -6,7 +6,6 @@
 #include "common/policy/snapshot.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"

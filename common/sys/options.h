@@ -79,6 +79,9 @@ typedef struct aq_options {
         more; /* takes what comes behind the operands into *user; NULL: nothing does */
 } aq_options;
 
+/* An array of options, as the page's members. */
+#define AQ_OPTION_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof((table)[0])
+
 /* Called for each option without a place in order, as often as it is given. `value` is NULL for an
  * option that takes none; it lives as long as argv. Returns 0, or a negative code with `error`
  * filled (the option's name is put before its text). */

@@ -1,7 +1,6 @@
 /*
  * Recordings of the original suite, put into ours: see env_golden.h.
  */
-#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -5,7 +5,6 @@
  */
 #include "envs/plugin/plugin_check.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  */
 #include "learner/daemon/configure_call.h"
 
-#include <string.h>
-
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
 #include "common/base/clock.h"

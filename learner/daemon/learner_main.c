@@ -51,8 +51,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq-learner --config c.yaml --listen tcp://0.0.0.0:5550 --run runs/first\n"
                "  actorq-learner --run runs/first --resume\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 /* Without --config, a run that is resumed goes on under the settings that it had. */

@@ -8,7 +8,6 @@
 #include "learner/run/coordinator.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -7,9 +7,6 @@
  */
 #include "learner/sampling/prefetch.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"

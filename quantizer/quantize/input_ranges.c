@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"

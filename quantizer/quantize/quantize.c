@@ -4,7 +4,6 @@
  */
 #include "quantizer/quantize/quantize.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"

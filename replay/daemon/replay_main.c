@@ -38,8 +38,7 @@ static const aq_options options_page = {
                "  actorq-replay --learner tcp://127.0.0.1:5550 --listen tcp://127.0.0.1:5560\n"
                "  actorq-replay --learner tcp://127.0.0.1:5550 --data runs/a/replay-0\n"
                "  actorq-replay --learner tcp://head:5550 --advertise tcp://$(hostname):0\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
 };
 
 int main(int argc, char **argv)

@@ -11,8 +11,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <uv.h>
 

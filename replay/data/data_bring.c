@@ -51,8 +51,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq replay import steps.aqds tcp://127.0.0.1:5560\n"
                "  actorq replay import steps.aqds store --run-id 00c0ffee00c0ffee\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("FILE", import_arguments, path),
                  AQ_OPERAND("DIR or ENDPOINT", import_arguments, to)},
 };

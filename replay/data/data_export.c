@@ -38,8 +38,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq replay export runs/first/replay-0 steps.aqds\n"
                "  actorq replay export tcp://127.0.0.1:5560 steps.aqds --force\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("DIR or ENDPOINT", export_arguments, from),
                  AQ_OPERAND("FILE", export_arguments, path)},
 };

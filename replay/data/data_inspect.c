@@ -49,8 +49,7 @@ static const aq_options options_page = {
                "  actorq replay inspect runs/first/replay-0\n"
                "  actorq replay inspect steps.aqds --verify\n"
                "  actorq replay inspect tcp://127.0.0.1:5560 --json\n",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+    AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("DIR, FILE or ENDPOINT", inspect_arguments, from)},
 };
 

@@ -4,8 +4,6 @@
  */
 #include "replay/disk/segment_log.h"
 
-#include <inttypes.h>
-
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"

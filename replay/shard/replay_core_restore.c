@@ -2,7 +2,6 @@
  * An earlier life of the store: heads tell how far everybody was before a segment, records are what
  * was taken since, the snapshot what neither can tell.
  */
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"

@@ -5,7 +5,6 @@
 #include "replay/table/replay_table.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"

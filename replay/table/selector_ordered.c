@@ -3,7 +3,6 @@
  * the oldest or the newest one on; where that was last is remembered, so that those that left are
  * not gone through again.
  */
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"

@@ -10,7 +10,6 @@
  * Any thread; no state.
  */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>

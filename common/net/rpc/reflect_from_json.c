@@ -5,7 +5,6 @@
  * that fails halfway is freed as protobuf-c frees its own. So all memory handed into a message
  * comes from aq_alloc, whose blocks the C library's free takes, as protobuf-c's default must.
  */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

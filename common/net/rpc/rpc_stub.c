@@ -11,7 +11,6 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"

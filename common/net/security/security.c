@@ -3,8 +3,6 @@
  */
 #include "common/net/security/security.h"
 
-#include <stdio.h>
-
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"

@@ -10,8 +10,6 @@
 
 #include <mbedtls/oid.h>
 #include <mbedtls/x509_crt.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/buffer.h"
