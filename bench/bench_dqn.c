@@ -102,12 +102,11 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     aq_schema schema = {0};
     aq_layout layout;
     aq_rng rng;
-    int rc;
 
     memset(self, 0, sizeof(*self));
     aq_space_init_box(&schema.obs, OBS_ELEMENTS, low, high);
     aq_space_init_discrete(&schema.action, ACTIONS);
-    rc = aq_text_set(config.learner.hidden, sizeof(config.learner.hidden), of->hidden);
+    int rc = aq_text_set(config.learner.hidden, sizeof(config.learner.hidden), of->hidden);
     if (rc != 0) {
         return aq_fail(error, rc, "%s: too long", of->hidden);
     }

@@ -160,6 +160,22 @@ def is_allowed(source, places):
                for place in places)
 
 
+def check_declarations(source, add):
+    """A local is declared where it gets its value."""
+    lines = source.code.split("\n")
+    pattern = re.compile(r"( +)(?!return |goto |static )(?:\w+ )+\**(\w+);")
+    for at, line in enumerate(lines):
+        match = pattern.fullmatch(line)
+        for later in lines[at + 1:] if match else ():
+            if later.strip() and not later.startswith(match.group(1)):
+                break
+            if re.search(rf"\b{match.group(2)}\b", later):
+                if later.startswith(f"{match.group(1)}{match.group(2)} = "):
+                    add(at + 1, "declaration", f"{match.group(2)} gets its value further down, "
+                                               "where it can be declared")
+                break
+
+
 def check_banned(source, add):
     """Calls that the house does without."""
     groups = ["everywhere"] if source.is_test else ["everywhere", "product"]
@@ -305,6 +321,7 @@ def main():
         check_braces(source, add)
         check_banned(source, add)
         check_codes(source, codes, add)
+        check_declarations(source, add)
         if source.is_test:
             continue
         if source.is_header:

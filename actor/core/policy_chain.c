@@ -100,7 +100,6 @@ int aq_policy_chain_add_delta(aq_policy_chain *chain, aq_wire_delta *delta, aq_e
 {
     const aq_delta_head *head = aq_wire_delta_head(delta);
     const uint64_t newest = chain->newest != NULL ? chain->newest->version : 0;
-    int rc;
     if (head->version <= newest) {
         aq_wire_delta_close(delta);
         return AQ_E_EXISTS;
@@ -109,7 +108,7 @@ int aq_policy_chain_add_delta(aq_policy_chain *chain, aq_wire_delta *delta, aq_e
         wait_for_base(chain, delta);
         return AQ_E_AGAIN;
     }
-    rc = head->base_version == newest ? step(chain, delta, error) : AQ_E_AGAIN;
+    int rc = head->base_version == newest ? step(chain, delta, error) : AQ_E_AGAIN;
     aq_wire_delta_close(delta);
     return rc != 0 ? rc : follow(chain, error);
 }

@@ -14,7 +14,6 @@
 static int reserve(aq_buffer *buffer, size_t size)
 {
     size_t capacity = buffer->capacity < CAPACITY_MIN_BYTES ? CAPACITY_MIN_BYTES : buffer->capacity;
-    uint8_t *data;
 
     AQ_ASSERT(buffer->size <= buffer->capacity);
     AQ_ASSERT(buffer->capacity <= buffer->size_max);
@@ -30,7 +29,7 @@ static int reserve(aq_buffer *buffer, size_t size)
     if (capacity > buffer->size_max) {
         capacity = buffer->size_max;
     }
-    data = aq_alloc(capacity, 1);
+    uint8_t *data = aq_alloc(capacity, 1);
     if (data == NULL) {
         return AQ_E_NOMEM;
     }

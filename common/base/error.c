@@ -63,7 +63,6 @@ int aq_fail(aq_error *error, int code, const char *format, ...)
 int aq_fail_context(aq_error *error, int code, const char *format, ...)
 {
     char text[2 * AQ_ERROR_TEXT_MAX + sizeof(": ")];
-    size_t used;
     va_list args;
 
     AQ_ASSERT(code < 0);
@@ -77,7 +76,7 @@ int aq_fail_context(aq_error *error, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, AQ_ERROR_TEXT_MAX, format, args);
     va_end(args);
-    used = strlen(text);
+    size_t used = strlen(text);
     snprintf(text + used, sizeof(text) - used, ": %s", error->text);
     text[AQ_ERROR_TEXT_MAX - 1] = '\0';
     memcpy(error->text, text, AQ_ERROR_TEXT_MAX);

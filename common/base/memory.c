@@ -41,7 +41,6 @@ static bool must_fail(uint64_t nth)
 static void *allocate(size_t count, size_t size, size_t alignment)
 {
     void *block = NULL;
-    size_t total;
 
     if (must_fail(atomic_fetch_add(&allocation_count, 1) + 1)) {
         return NULL;
@@ -49,7 +48,7 @@ static void *allocate(size_t count, size_t size, size_t alignment)
     if (size != 0 && count > SIZE_MAX / size) {
         return NULL;
     }
-    total = count * size;
+    size_t total = count * size;
     if (total == 0) {
         total = 1;
     }

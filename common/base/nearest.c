@@ -58,11 +58,9 @@ void aq_nearest_offer(aq_nearest *nearest, const char *name)
 
 const char *aq_nearest_name(const aq_nearest *nearest)
 {
-    size_t limit;
-
     if (nearest->distance == SIZE_MAX) {
         return NULL;
     }
-    limit = strlen(nearest->name) / 3;
+    size_t limit = strlen(nearest->name) / 3;
     return nearest->distance <= (limit > 1 ? limit : 1) ? nearest->name : NULL;
 }

@@ -33,14 +33,12 @@ static bool is_digits(const char *text)
 
 int aq_parse_i64(const char *text, int64_t *ret_value)
 {
-    long long value;
-
     _Static_assert(sizeof(long long) == sizeof(int64_t), "strtoll is the 64-bit parser");
     if (!is_digits(*text == '-' ? text + 1 : text)) {
         return AQ_E_INVALID;
     }
     errno = 0;
-    value = strtoll(text, NULL, 10);
+    const long long value = strtoll(text, NULL, 10);
     if (errno != 0) {
         return AQ_E_INVALID;
     }
@@ -50,13 +48,11 @@ int aq_parse_i64(const char *text, int64_t *ret_value)
 
 int aq_parse_u64(const char *text, uint64_t *ret_value)
 {
-    unsigned long long value;
-
     if (!is_digits(text)) {
         return AQ_E_INVALID;
     }
     errno = 0;
-    value = strtoull(text, NULL, 10);
+    const unsigned long long value = strtoull(text, NULL, 10);
     if (errno != 0) {
         return AQ_E_INVALID;
     }
@@ -98,13 +94,11 @@ static bool is_decimal(const char *text)
 
 int aq_parse_f64(const char *text, double *ret_value)
 {
-    double value;
-
     if (!is_decimal(text)) {
         return AQ_E_INVALID;
     }
     errno = 0;
-    value = strtod(text, NULL);
+    double value = strtod(text, NULL);
     /* A subnormal number also sets errno, but is kept; one too small for even that is not. */
     if (!isfinite(value) || (value == 0.0 && errno != 0)) {
         return AQ_E_INVALID;
@@ -146,11 +140,10 @@ int aq_text_set(char *out, size_t size, const char *text)
 int aq_text_format(char *out, size_t size, const char *format, ...)
 {
     va_list args;
-    int length;
 
     AQ_ASSERT(size > 0);
     va_start(args, format);
-    length = vsnprintf(out, size, format, args);
+    int length = vsnprintf(out, size, format, args);
     va_end(args);
     AQ_ASSERT(length >= 0);
     return (size_t)length < size ? 0 : AQ_E_TOO_BIG;

@@ -43,12 +43,11 @@ static void unlock(aq_queue *queue)
 static int init_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
-    int rc;
 
     if (pthread_condattr_init(&attributes) != 0) {
         return AQ_E_NOMEM;
     }
-    rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     if (rc == 0) {
         rc = pthread_cond_init(condition, &attributes);
     }
@@ -58,10 +57,8 @@ static int init_condition(pthread_cond_t *condition)
 
 int aq_queue_create(size_t capacity, aq_queue **ret_queue)
 {
-    aq_queue *queue;
-
     AQ_ASSERT(capacity > 0);
-    queue = aq_alloc(1, sizeof(*queue));
+    aq_queue *queue = aq_alloc(1, sizeof(*queue));
     if (queue == NULL) {
         return AQ_E_NOMEM;
     }
@@ -179,10 +176,8 @@ void aq_queue_close(aq_queue *queue)
 
 size_t aq_queue_count(aq_queue *queue)
 {
-    size_t count;
-
     lock(queue);
-    count = queue->count;
+    size_t count = queue->count;
     unlock(queue);
     return count;
 }

@@ -22,10 +22,8 @@ static uint64_t rotate_left(uint64_t word, int bits)
 
 static uint64_t splitmix64(uint64_t *state)
 {
-    uint64_t word;
-
     *state += UINT64_C(0x9e3779b97f4a7c15);
-    word = *state;
+    uint64_t word = *state;
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
     return word ^ (word >> 31);
@@ -63,12 +61,10 @@ uint64_t aq_rng_next(aq_rng *rng)
 
 uint64_t aq_rng_below(aq_rng *rng, uint64_t bound)
 {
-    wide_uint product;
-
     AQ_ASSERT(bound > 0);
     /* The high word of next * bound is the draw; a draw whose low word lies under
      * 2^64 mod bound belongs to the part that does not divide evenly and is thrown again. */
-    product = (wide_uint)aq_rng_next(rng) * bound;
+    wide_uint product = (wide_uint)aq_rng_next(rng) * bound;
     if ((uint64_t)product < bound) {
         uint64_t threshold = (UINT64_C(0) - bound) % bound;
 
@@ -86,11 +82,9 @@ double aq_rng_uniform(aq_rng *rng)
 
 double aq_rng_range(aq_rng *rng, double low, double high)
 {
-    double value;
-
     AQ_ASSERT(low < high);
     AQ_ASSERT(isfinite(high - low));
-    value = low + (high - low) * aq_rng_uniform(rng);
+    double value = low + (high - low) * aq_rng_uniform(rng);
     return value < high ? value : nextafter(high, low); /* the sum may round up to `high` */
 }
 

@@ -8,7 +8,6 @@ size_t aq_utf8_decode(const char *text, uint32_t *ret_code_point)
     /* The first code point that needs this many bytes: anything below is an overlong form. */
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint8_t lead = (uint8_t)text[0];
-    uint32_t code_point;
     size_t size;
 
     if (lead < 0x80) {
@@ -27,7 +26,7 @@ size_t aq_utf8_decode(const char *text, uint32_t *ret_code_point)
     } else {
         return 0;
     }
-    code_point = lead & (0x7fu >> size);
+    uint32_t code_point = lead & (0x7fu >> size);
     for (size_t i = 1; i < size; i++) {
         uint8_t next = (uint8_t)text[i]; /* the terminator is no continuation: it ends here */
 

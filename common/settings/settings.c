@@ -26,16 +26,14 @@ int aq_settings_assign(const aq_settings_table *table, const char *assignment, v
 {
     const char *equals = strchr(assignment, '=');
     char key[2 * (AQ_SETTINGS_KEY_MAX + 1)] = "";
-    const aq_setting *row;
-    size_t length;
 
     if (equals == NULL || equals == assignment) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not of the form KEY=VALUE", assignment);
     }
     /* A longer key than fits is no key of ours, whatever its end. */
-    length = (size_t)(equals - assignment);
+    size_t length = (size_t)(equals - assignment);
     memcpy(key, assignment, length < sizeof(key) ? length : sizeof(key) - 1);
-    row = aq_settings_find(table, key);
+    const aq_setting *row = aq_settings_find(table, key);
     if (row == NULL) {
         return aq_settings_fail_unknown(table, key, error);
     }

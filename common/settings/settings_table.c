@@ -90,7 +90,6 @@ int aq_settings_fail_unknown_section(const aq_settings_table *table, const char 
                                      aq_error *error)
 {
     aq_nearest nearest;
-    const char *known;
 
     aq_nearest_init(&nearest, name);
     for (size_t i = 0; i < table->count; i++) {
@@ -99,7 +98,7 @@ int aq_settings_fail_unknown_section(const aq_settings_table *table, const char 
         memcpy(section, table->rows[i].key, aq_setting_section_length(&table->rows[i]));
         aq_nearest_offer(&nearest, section);
     }
-    known = aq_nearest_name(&nearest);
+    const char *known = aq_nearest_name(&nearest);
     if (known == NULL) {
         return aq_fail(error, AQ_E_INVALID, "%s: no such section", name);
     }

@@ -221,13 +221,12 @@ int aq_settings_walk(const char *text, size_t size, aq_settings_visit_fn visit, 
                      aq_settings_problem *problem)
 {
     file_walk walk = {.text = text, .size = size, .visit = visit, .user = user, .problem = problem};
-    int rc;
 
     if (!yaml_parser_initialize(&walk.parser)) {
         return AQ_E_NOMEM;
     }
     yaml_parser_set_input_string(&walk.parser, (const unsigned char *)text, size);
-    rc = walk_stream(&walk);
+    int rc = walk_stream(&walk);
     yaml_event_delete(&walk.event);
     yaml_parser_delete(&walk.parser);
     return rc;

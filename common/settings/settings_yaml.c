@@ -83,7 +83,6 @@ static int visit(void *user, const aq_settings_node *node)
     const aq_settings_table *table = reading->table;
     const aq_setting *row = aq_settings_find(table, node->key);
     const aq_setting *section = NULL;
-    size_t *first_line;
 
     reading->line = node->line;
     if (row != NULL && (aq_setting_section_length(row) > 0) != node->in_section) {
@@ -94,8 +93,8 @@ static int visit(void *user, const aq_settings_node *node)
     if (row == NULL && section == NULL) {
         return fail_unknown(reading, node);
     }
-    first_line = row != NULL ? &reading->row_lines[row - table->rows]
-                             : &reading->section_lines[section - table->rows];
+    size_t *first_line = row != NULL ? &reading->row_lines[row - table->rows]
+                                     : &reading->section_lines[section - table->rows];
     if (*first_line != 0) {
         return aq_fail(reading->error, AQ_E_INVALID, "%s: given twice, first in line %zu",
                        node->key, *first_line);
@@ -161,10 +160,9 @@ int aq_settings_read_file(const aq_settings_table *table, const char *path, void
                           aq_error *error)
 {
     aq_buffer content;
-    int rc;
 
     aq_buffer_init(&content, FILE_SIZE_MAX);
-    rc = aq_file_read(path, &content, error);
+    int rc = aq_file_read(path, &content, error);
     if (rc == 0) {
         rc = aq_settings_read_yaml(table, path, (const char *)content.data, content.size, settings,
                                    error);

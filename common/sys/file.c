@@ -58,7 +58,6 @@ static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, a
         size_t chunk = expected < READ_CHUNK_BYTES ? READ_CHUNK_BYTES : expected;
         uint8_t past_the_end;
         uint8_t *bytes = &past_the_end;
-        ssize_t got;
         int rc;
 
         chunk = chunk < room ? chunk : room;
@@ -68,7 +67,7 @@ static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, a
                 return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
             }
         }
-        got = read_some(fd, bytes, chunk > 0 ? chunk : 1);
+        ssize_t got = read_some(fd, bytes, chunk > 0 ? chunk : 1);
         if (got < 0) {
             return fail_errno(error, path, "read");
         }
@@ -88,10 +87,9 @@ int aq_file_read(const char *path, aq_buffer *out, aq_error *error)
     size_t size_before = out->size;
     size_t expected = 0;
     struct stat status;
-    int fd;
     int rc;
 
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return fail_errno(error, path, "open");
     }
@@ -131,7 +129,6 @@ static int sync_folder_of(const char *path, aq_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    int fd;
     int rc = 0;
 
     if (slash == NULL) {
@@ -142,7 +139,7 @@ static int sync_folder_of(const char *path, aq_error *error)
     if (rc < 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return fail_errno(error, folder, "open the folder");
     }
@@ -157,17 +154,15 @@ static int sync_folder_of(const char *path, aq_error *error)
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_error *error)
 {
     char temporary[PATH_MAX];
-    int fd;
-    int rc;
 
     /* Random rather than the process id: daemons in containers are all process 1, and may share a
      * volume. */
-    rc = aq_text_format(temporary, sizeof(temporary), "%s.tmp-%016" PRIx64, path,
-                        aq_rng_system_seed());
+    int rc = aq_text_format(temporary, sizeof(temporary), "%s.tmp-%016" PRIx64, path,
+                            aq_rng_system_seed());
     if (rc < 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
-    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
         return fail_errno(error, path, "create a temporary file beside it");
     }

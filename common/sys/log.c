@@ -287,7 +287,6 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
     char quoted[MESSAGE_SIZE] = "";
     const char *pairs = values;
     va_list args;
-    int length;
 
     AQ_ASSERT(level < AQ_LOG_OFF);
     prepare_once();
@@ -296,7 +295,7 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
     }
     format_head(head, level, event);
     va_start(args, fields);
-    length = vsnprintf(values, FIELDS_SIZE, fields, args);
+    int length = vsnprintf(values, FIELDS_SIZE, fields, args);
     va_end(args);
     if (length < 0) {
         values[0] = '\0';

@@ -72,17 +72,14 @@ uint64_t aq_machine_resident_bytes(void)
 {
     char text[128] = "";
     char *rest = NULL;
-    const char *resident;
     uint64_t pages;
     long page_bytes = sysconf(_SC_PAGESIZE);
-    ssize_t size;
-    int fd;
 
-    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return 0;
     }
-    size = read(fd, text, sizeof(text) - 1);
+    ssize_t size = read(fd, text, sizeof(text) - 1);
     close(fd);
     if (size <= 0 || page_bytes <= 0) {
         return 0;
@@ -90,7 +87,7 @@ uint64_t aq_machine_resident_bytes(void)
     if (strtok_r(text, " ", &rest) == NULL) {
         return 0;
     }
-    resident = strtok_r(NULL, " ", &rest);
+    const char *resident = strtok_r(NULL, " ", &rest);
     if (resident == NULL || aq_parse_u64(resident, &pages) < 0) {
         return 0;
     }

@@ -74,11 +74,10 @@ static void on_closed(uv_handle_t *handle)
 int aq_mailbox_create(uv_loop_t *loop, size_t capacity, aq_mailbox_fn handle, aq_mailbox_fn drop,
                       void *user, aq_mailbox **ret_mailbox)
 {
-    aq_mailbox *mailbox;
     int rc = AQ_E_NOMEM;
 
     AQ_ASSERT(handle != NULL);
-    mailbox = aq_alloc(1, sizeof(*mailbox));
+    aq_mailbox *mailbox = aq_alloc(1, sizeof(*mailbox));
     if (mailbox == NULL) {
         return AQ_E_NOMEM;
     }
@@ -114,10 +113,8 @@ fail_queue:
 
 int aq_mailbox_post(aq_mailbox *mailbox, void *item)
 {
-    int rc;
-
     lock(mailbox);
-    rc = aq_queue_push(mailbox->queue, item);
+    int rc = aq_queue_push(mailbox->queue, item);
     if (rc == 0) {
         wake(mailbox);
     }

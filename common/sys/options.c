@@ -52,7 +52,6 @@ static const aq_option *find_letter(const aq_options *options, char letter)
 static int fail_unknown(const argument_walk *walk, const char *dashed, const char *name)
 {
     aq_nearest nearest;
-    const char *known;
 
     aq_nearest_init(&nearest, name);
     for (size_t i = 0; i < walk->options->count; i++) {
@@ -60,7 +59,7 @@ static int fail_unknown(const argument_walk *walk, const char *dashed, const cha
     }
     aq_nearest_offer(&nearest, "help");
     aq_nearest_offer(&nearest, "version");
-    known = aq_nearest_name(&nearest);
+    const char *known = aq_nearest_name(&nearest);
     if (known == NULL) {
         return aq_fail(walk->error, AQ_E_INVALID, "unknown option %s; --help lists all", dashed);
     }
@@ -233,7 +232,6 @@ static int walk_short(argument_walk *walk, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
         const aq_option *option = find_letter(walk->options, *letter);
-        int rc;
 
         if (*letter == 'h') {
             return AQ_OPTIONS_HELP;
@@ -245,7 +243,7 @@ static int walk_short(argument_walk *walk, const char *argument)
             return letter[1] == '\0' ? apply_next(walk, option)
                                      : apply_option(walk, option, letter + 1);
         }
-        rc = apply_option(walk, option, NULL);
+        int rc = apply_option(walk, option, NULL);
         if (rc < 0) {
             return rc;
         }
@@ -288,12 +286,11 @@ int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_
                           .apply = apply,
                           .user = user,
                           .error = error};
-    int rc;
 
     AQ_ASSERT(find_name(options, "help", 4) == NULL);
     AQ_ASSERT(find_name(options, "version", 7) == NULL);
     AQ_ASSERT(find_letter(options, 'h') == NULL);
-    rc = walk_all(&walk);
+    int rc = walk_all(&walk);
     if (rc > 0) {
         return rc;
     }

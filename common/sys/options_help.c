@@ -49,10 +49,9 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t ind
 static void print_option(FILE *out, const aq_option *option, size_t help_column)
 {
     char label[LABEL_SIZE];
-    size_t length;
 
     format_label(label, option);
-    length = strlen(label);
+    size_t length = strlen(label);
     if (length + 2 > help_column) {
         fprintf(out, "%s\n%*s", label, (int)help_column, "");
     } else {
@@ -72,10 +71,9 @@ void aq_options_print_help(const aq_options *options, FILE *out)
 
     for (size_t i = 0; i < options->count; i++) {
         char label[LABEL_SIZE];
-        size_t column;
 
         format_label(label, &options->rows[i]);
-        column = strlen(label) + 2;
+        size_t column = strlen(label) + 2;
         if (column > help_column && column <= HELP_COLUMN_MAX) {
             help_column = column;
         }

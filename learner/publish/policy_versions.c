@@ -38,10 +38,9 @@ static int parse_next(const uint8_t *bytes, size_t size, uint64_t *ret_next)
 static int read_next(const char *path, uint64_t *ret_next, aq_error *error)
 {
     aq_buffer bytes;
-    int rc;
 
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
-    rc = aq_file_read(path, &bytes, error);
+    int rc = aq_file_read(path, &bytes, error);
     if (rc == AQ_E_NOT_FOUND) {
         *ret_next = 1;
         rc = 0;

@@ -43,15 +43,12 @@ typedef struct step_range {
 int aq_checkpoint_store_open(const char *run_dir, unsigned kept, aq_checkpoint_store **ret_store,
                              aq_error *error)
 {
-    aq_checkpoint_store *store;
-    int rc;
-
     AQ_ASSERT(kept > 0);
-    store = aq_alloc(1, sizeof(*store));
+    aq_checkpoint_store *store = aq_alloc(1, sizeof(*store));
     if (store == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the checkpoint store");
     }
-    rc = aq_text_format(store->folder, sizeof(store->folder), "%s/checkpoints", run_dir);
+    int rc = aq_text_format(store->folder, sizeof(store->folder), "%s/checkpoints", run_dir);
     if (rc != 0) {
         aq_fail(error, rc, "%s: the path is too long", run_dir);
     } else {
@@ -119,7 +116,6 @@ static bool is_temporary(const char *name)
     const size_t tail = sizeof(TEMPORARY_MARK) - 1 + TEMPORARY_DIGITS;
     size_t length = strlen(name);
     char start[NAME_TEXT_MAX];
-    const char *mark;
     uint64_t step;
 
     if (length <= tail || length - tail >= sizeof(start)) {
@@ -127,7 +123,7 @@ static bool is_temporary(const char *name)
     }
     memcpy(start, name, length - tail);
     start[length - tail] = '\0';
-    mark = name + length - tail;
+    const char *mark = name + length - tail;
     return step_of_name(start, &step) &&
            strncmp(mark, TEMPORARY_MARK, sizeof(TEMPORARY_MARK) - 1) == 0 &&
            strspn(mark + sizeof(TEMPORARY_MARK) - 1, "0123456789abcdef") == TEMPORARY_DIGITS;
@@ -146,7 +142,6 @@ static int for_each_name(aq_checkpoint_store *store,
 {
     DIR *folder = opendir(store->folder);
     const struct dirent *entry;
-    int errno_value;
 
     if (folder == NULL) {
         return fail_folder(store, errno, error);
@@ -156,7 +151,7 @@ static int for_each_name(aq_checkpoint_store *store,
         visit(store, entry->d_name, user);
         errno = 0;
     }
-    errno_value = errno;
+    int errno_value = errno;
     closedir(folder);
     return errno_value == 0 ? 0 : fail_folder(store, errno_value, error);
 }
@@ -226,10 +221,9 @@ int aq_checkpoint_store_write(aq_checkpoint_store *store, const aq_checkpoint *c
                               const char **ret_path, aq_error *error)
 {
     char name[NAME_TEXT_MAX];
-    int rc;
 
     step_name(checkpoint->learner_step, name);
-    rc = set_path(store, name, error);
+    int rc = set_path(store, name, error);
     if (rc != 0) {
         return rc;
     }
@@ -267,10 +261,9 @@ static int read_file(aq_checkpoint_store *store, const aq_net_spec *spec,
                      aq_checkpoint *ret_checkpoint, aq_error *error)
 {
     aq_checkpoint checkpoint;
-    int rc;
 
     aq_buffer_clear(&store->bytes);
-    rc = aq_file_read(store->path, &store->bytes, error);
+    int rc = aq_file_read(store->path, &store->bytes, error);
     if (rc == 0) {
         rc = aq_wire_checkpoint_unpack(store->bytes.data, store->bytes.size, &checkpoint, error);
     }

@@ -145,7 +145,6 @@ static void pass(aq_coordinator *coordinator, aq_learner_service *service, int64
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_stream stream = {.bytes = data, .left = size};
-    aq_actors_summary summary;
     aq_replay_said said;
     fuzz_desk desk;
     fuzz_step step;
@@ -161,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_desk_bytes(&desk, step.bytes, step.size);
         }
     }
-    summary = aq_learner_service_summary(service);
+    aq_actors_summary summary = aq_learner_service_summary(service);
     AQ_ASSERT(summary.actors + summary.evaluators + summary.shards <= FUZZ_STREAM_STEPS_MAX);
     aq_learner_service_replay(service, &said);
     aq_learner_service_checkpointed(service, NULL, 0, "the input is over");

@@ -40,6 +40,12 @@ class Tidy(PlantedTree):
                             "aq_b(rc);", "if (aq_b(rc) || a == rc) {", "}", "a = aq_a(5);")
         self.assertEqual(self.found(), [f"cli/a.c:{line} code" for line in (4, 5, 7, 8, 9)])
 
+    def test_a_local_that_is_declared_before_it_gets_its_value_is_found(self):
+        self.plant_function("cli/a.c", "int b;", "const char *c;", "int d;", "if (a > 0) {",
+                            "    d = 1;", "}", "b = 2;", "a = d + b;", "c = text(&a);",
+                            "return c;")
+        self.assertEqual(self.found(), [f"cli/a.c:{line} declaration" for line in (4, 5)])
+
     def test_a_line_comment_is_found_and_an_address_in_a_text_is_not(self):
         self.plant_function("cli/a.c", 'a += "tcp://x"[a];', "a++; // more", "/* http://y */")
         self.assertEqual(self.found(), ["cli/a.c:5 line-comment"])

@@ -97,7 +97,6 @@ static void append(char *text, size_t size, const char *format, ...)
 void aq_dial_tries_write(const aq_dial_tries *tries, char *ret_text, size_t size)
 {
     char text[INET6_ADDRSTRLEN];
-    const char *first;
 
     ret_text[0] = '\0';
     if (tries->count == 0) {
@@ -107,7 +106,7 @@ void aq_dial_tries_write(const aq_dial_tries *tries, char *ret_text, size_t size
                                                    : gai_strerror(tries->lookup));
         return;
     }
-    first = address_text(&tries->tries[0].address, text);
+    const char *first = address_text(&tries->tries[0].address, text);
     if (tries->count == 1 && strcmp(first, tries->host) == 0) { /* a number, which is known */
         append(ret_text, size, "%s", outcome_words(tries->tries[0].outcome));
         return;

@@ -39,13 +39,12 @@ static int look_up(const char *text, const char *host, const char *port, int fla
         .ai_flags = flags | AI_NUMERICSERV,
     };
     char bare[AQ_URL_MAX] = "";
-    int rc;
 
     if (host != NULL) {
         bool is_ip6 = host[0] == '[';
         (void)snprintf(bare, sizeof(bare), "%.*s", (int)strlen(host) - 2 * is_ip6, host + is_ip6);
     }
-    rc = getaddrinfo(host != NULL ? bare : NULL, port, &hints, ret_found);
+    int rc = getaddrinfo(host != NULL ? bare : NULL, port, &hints, ret_found);
     if (rc != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "cannot find the address of '%s': %s", text,
                        gai_strerror(rc));

@@ -215,7 +215,6 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
     url_parts parts, seen;
     bool replace = false;
     char text[AQ_URL_MAX];
-    int rc;
 
     if (split(url, &parts) != NULL) {
         return AQ_E_INVALID;
@@ -231,8 +230,8 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
     if (!replace) {
         return deliver(url, ret_url, size);
     }
-    rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)seen.host_size, seen.host,
-                        parts.port);
+    int rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)seen.host_size, seen.host,
+                            parts.port);
     return rc < 0 ? rc : deliver(text, ret_url, size);
 }
 

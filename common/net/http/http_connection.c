@@ -129,9 +129,8 @@ static void send_reply(aq_http_connection *connection, const aq_http_reply *repl
 {
     const char *type = reply->content_type;
     uv_buf_t parts[2];
-    int size;
 
-    size = snprintf(
+    int size = snprintf(
         connection->head, sizeof(connection->head),
         "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
         "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'; "
@@ -201,7 +200,6 @@ static void answer(aq_http_connection *connection, const aq_http_request *reques
         .content_type = "text/plain; charset=utf-8",
         .body = &connection->body,
     };
-    int rc;
 
     connection->site->counters.requests++;
     connection->request_size = request->size;
@@ -212,7 +210,7 @@ static void answer(aq_http_connection *connection, const aq_http_request *reques
         send_status(connection, route == NULL ? 404 : 405, with_body);
         return;
     }
-    rc = route->get(route->user, &reply);
+    int rc = route->get(route->user, &reply);
     if (connection->state == AQ_HTTP_CLOSING) {
         return; /* it has closed the server */
     }

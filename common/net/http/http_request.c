@@ -112,7 +112,6 @@ static int read_version(text_view version, aq_http_request *request)
 static int read_request_line(text_view line, aq_http_request *request)
 {
     text_view part = line;
-    int rc;
 
     while (part.at < line.end && *part.at != ' ') {
         part.at++;
@@ -131,7 +130,7 @@ static int read_request_line(text_view line, aq_http_request *request)
     if (part.end == part.at) {
         return AQ_E_FOREIGN;
     }
-    rc = read_version((text_view){.at = part.end, .end = line.end}, request);
+    int rc = read_version((text_view){.at = part.end, .end = line.end}, request);
     part.end--;
     if (rc < 0 || memchr(part.at, ' ', (size_t)(part.end - part.at)) != NULL) {
         return rc < 0 ? rc : AQ_E_FOREIGN;
@@ -174,7 +173,6 @@ static void read_connection(text_view value, aq_http_request *request)
 static int read_field(text_view line, aq_http_request *request, unsigned *host_count)
 {
     text_view name = {.at = line.at, .end = line.at};
-    text_view value;
 
     while (name.end < line.end && is_token_letter(*name.end)) {
         name.end++;
@@ -182,7 +180,7 @@ static int read_field(text_view line, aq_http_request *request, unsigned *host_c
     if (name.end == name.at || name.end == line.end || *name.end != ':') {
         return AQ_E_FOREIGN; /* among these: a continued line, a blank before the colon */
     }
-    value = trimmed((text_view){.at = name.end + 1, .end = line.end});
+    text_view value = trimmed((text_view){.at = name.end + 1, .end = line.end});
     if (view_is(name, "Content-Length")) {
         return read_length(value, request);
     }
@@ -212,18 +210,16 @@ int aq_http_request_read(const char *bytes, size_t size, aq_http_request *ret_re
     text_view rest = {.at = bytes, .end = bytes + size};
     aq_http_request request = {.has_body = false};
     unsigned host_count = 0;
-    bool needs_host;
     text_view line;
-    int rc;
 
     if (!begins_like_a_request(rest)) {
         return AQ_E_FOREIGN;
     }
-    rc = take_line(&rest, &line);
+    int rc = take_line(&rest, &line);
     if (rc == 0) {
         rc = read_request_line(line, &request);
     }
-    needs_host = request.keep_alive; /* HTTP/1.1, so far */
+    bool needs_host = request.keep_alive; /* HTTP/1.1, so far */
     while (rc == 0) {
         rc = take_line(&rest, &line);
         if (rc == 0 && line.at == line.end) {

@@ -155,15 +155,13 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
                           size_t count, aq_http_server **ret_server, aq_error *error)
 {
     aq_http_address address;
-    aq_http_server *server;
-    int rc;
 
     AQ_ASSERT(count <= AQ_HTTP_ROUTES_MAX);
-    rc = aq_http_address_read(listen, &address, error);
+    int rc = aq_http_address_read(listen, &address, error);
     if (rc < 0) {
         return rc;
     }
-    server = aq_alloc(1, sizeof(*server));
+    aq_http_server *server = aq_alloc(1, sizeof(*server));
     if (server == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }

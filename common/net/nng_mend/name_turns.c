@@ -165,7 +165,6 @@ STAND_IN int getaddrinfo(const char *name, const char *service, const struct add
     struct addrinfo wanted = hints != NULL ? *hints : (struct addrinfo){.ai_family = AF_UNSPEC};
     char place[AQ_URL_MAX] = "";
     const bool is_ip6 = name != NULL && strchr(name, ':') != NULL;
-    int rc;
 
     wanted.ai_flags &= ~AI_ADDRCONFIG;
     if (name == NULL || service == NULL || (wanted.ai_flags & AI_PASSIVE) != 0) {
@@ -177,7 +176,7 @@ STAND_IN int getaddrinfo(const char *name, const char *service, const struct add
     take_lock();
     (void)row_for(place);
     give_lock();
-    rc = resolver_now()(name, service, &wanted, ret_found);
+    int rc = resolver_now()(name, service, &wanted, ret_found);
     take_lock();
     known_name *row = row_for(place);
     take_lookup(row, rc, rc == 0 ? *ret_found : NULL);

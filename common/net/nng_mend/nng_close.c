@@ -119,12 +119,11 @@ static closing *create_job(nng_socket socket)
 static void *close_socket(void *user)
 {
     closing *job = user;
-    bool abandoned;
 
     nng_close(job->socket);
     lock(&job->mutex);
     job->done = true;
-    abandoned = job->abandoned;
+    bool abandoned = job->abandoned;
     pthread_cond_signal(&job->done_condition);
     unlock(&job->mutex);
     if (abandoned) {

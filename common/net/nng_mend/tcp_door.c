@@ -127,10 +127,8 @@ void aq_tcp_door_set(const aq_tcp_limits *wanted)
 
 aq_net_peers aq_net_peer_counters(void)
 {
-    aq_net_peers copy;
-
     take_lock();
-    copy = counters;
+    aq_net_peers copy = counters;
     give_lock();
     return copy;
 }
@@ -357,14 +355,13 @@ STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *
 {
     int descriptor = (int)syscall(SYS_accept4, listener, address, size, 0);
     struct in6_addr from;
-    bool stays;
 
     if (descriptor < 0 || !address_of(descriptor, &from)) {
         return descriptor; /* of this host */
     }
     aq_tcp_door();
     take_lock();
-    stays = let_in(descriptor, &from, aq_clock_monotonic_ns());
+    bool stays = let_in(descriptor, &from, aq_clock_monotonic_ns());
     give_lock();
     return stays ? descriptor : turn_away(descriptor);
 }

@@ -71,10 +71,8 @@ void aq_tls_mend(void)
 
 static void take_turn(void)
 {
-    int rc;
-
     aq_tls_mend();
-    rc = pthread_mutex_lock(&turn);
+    int rc = pthread_mutex_lock(&turn);
     AQ_ASSERT(rc == 0);
 }
 
@@ -90,10 +88,8 @@ STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
                              unsigned char *signature, size_t *signature_size, rng_fn rng,
                              void *rng_user)
 {
-    int rc;
-
     take_turn();
-    rc = real_sign(key, hash, digest, digest_size, signature, signature_size, rng, rng_user);
+    int rc = real_sign(key, hash, digest, digest_size, signature, signature_size, rng, rng_user);
     end_turn();
     return rc;
 }
@@ -104,11 +100,9 @@ STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_typ
                                          rng_fn rng, void *rng_user,
                                          mbedtls_pk_restart_ctx *restart)
 {
-    int rc;
-
     take_turn();
-    rc = real_sign_restartable(key, hash, digest, digest_size, signature, signature_size, rng,
-                               rng_user, restart);
+    int rc = real_sign_restartable(key, hash, digest, digest_size, signature, signature_size, rng,
+                                   rng_user, restart);
     end_turn();
     return rc;
 }
@@ -118,10 +112,9 @@ STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
                                    const unsigned char *digest, size_t digest_size,
                                    const unsigned char *signature, size_t signature_size)
 {
-    int rc;
-
     take_turn();
-    rc = real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
+    int rc =
+        real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
     end_turn();
     return rc;
 }

@@ -161,8 +161,6 @@ int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_
 {
     const uint8_t *frame = bytes;
     size_t magic_size = size < sizeof(magic) ? size : sizeof(magic);
-    uint32_t found;
-    int rc;
 
     if (magic_size > 0 && memcmp(frame, magic, magic_size) != 0) {
         return refuse_foreign(frame, size, error);
@@ -171,11 +169,11 @@ int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_
         return aq_fail(error, AQ_E_CORRUPT, "%zu bytes cannot hold a frame's header of %d", size,
                        AQ_FRAME_HEADER_BYTES);
     }
-    rc = check_header(frame, size, error);
+    int rc = check_header(frame, size, error);
     if (rc < 0) {
         return rc;
     }
-    found = get_u16(frame + KIND_AT);
+    uint32_t found = get_u16(frame + KIND_AT);
     if (kind != 0 && found != kind) {
         return aq_fail(error, AQ_E_INVALID, "a frame of kind %u (%s) where %u (%s) is expected",
                        found, aq_frame_kind_name(found), kind, aq_frame_kind_name(kind));

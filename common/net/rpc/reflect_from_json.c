@@ -30,7 +30,6 @@ enum { PLACE_TEXT_MAX = 160 };
 
 static void place_text(const place *at, char *out, size_t size)
 {
-    size_t used;
     int rc;
 
     if (at->outer == NULL) {
@@ -38,7 +37,7 @@ static void place_text(const place *at, char *out, size_t size)
         return;
     }
     place_text(at->outer, out, size);
-    used = strlen(out);
+    size_t used = strlen(out);
     if (at->name == NULL) {
         rc = aq_text_format(out + used, size - used, "[%zu]", at->index);
     } else {
@@ -136,7 +135,6 @@ static int enum_from_json(const place *at, const ProtobufCFieldDescriptor *field
                           const json_t *json, int32_t *ret_value)
 {
     const ProtobufCEnumDescriptor *descriptor = field->descriptor;
-    const ProtobufCEnumValue *named;
     char what[PLACE_TEXT_MAX];
     aq_nearest nearest;
     int64_t number = 0;
@@ -149,7 +147,8 @@ static int enum_from_json(const place *at, const ProtobufCFieldDescriptor *field
         }
         return rc;
     }
-    named = protobuf_c_enum_descriptor_get_value_by_name(descriptor, json_string_value(json));
+    const ProtobufCEnumValue *named =
+        protobuf_c_enum_descriptor_get_value_by_name(descriptor, json_string_value(json));
     if (named != NULL) {
         *ret_value = named->value;
         return 0;
@@ -170,15 +169,13 @@ static int enum_from_json(const place *at, const ProtobufCFieldDescriptor *field
 
 static int string_from_json(const place *at, const json_t *json, char **ret_text)
 {
-    char *text;
-
     if (!json_is_string(json)) {
         return refuse(at, "expects a string");
     }
     if (strlen(json_string_value(json)) != json_string_length(json)) {
         return refuse(at, "holds a zero character");
     }
-    text = aq_text_copy(json_string_value(json));
+    char *text = aq_text_copy(json_string_value(json));
     if (text == NULL) {
         return AQ_E_NOMEM;
     }
@@ -290,7 +287,6 @@ static int field_from_json(const place *at, const ProtobufCFieldDescriptor *fiel
 {
     uint8_t *base = (uint8_t *)message;
     uint32_t *quantifier = (uint32_t *)(base + field->quantifier_offset);
-    int rc;
 
     if (json_is_null(json)) {
         return 0;
@@ -301,7 +297,7 @@ static int field_from_json(const place *at, const ProtobufCFieldDescriptor *fiel
     if (aq_reflect_is_oneof(field) && *quantifier != 0) {
         return refuse(at, "another field of the same oneof is given as well");
     }
-    rc = value_from_json(at, field, json, base + field->offset);
+    int rc = value_from_json(at, field, json, base + field->offset);
     if (rc < 0) {
         return rc;
     }
@@ -357,8 +353,6 @@ static int message_from_json(const place *at, const ProtobufCMessageDescriptor *
                              const json_t *json, ProtobufCMessage **ret_message)
 {
     place inside = *at;
-    ProtobufCMessage *message;
-    int rc;
 
     if (!json_is_object(json)) {
         return refuse(at, "expects an object");
@@ -367,12 +361,12 @@ static int message_from_json(const place *at, const ProtobufCMessageDescriptor *
         return refuse(at, "messages are nested too deeply");
     }
     inside.depth++;
-    message = aq_alloc(1, descriptor->sizeof_message);
+    ProtobufCMessage *message = aq_alloc(1, descriptor->sizeof_message);
     if (message == NULL) {
         return AQ_E_NOMEM;
     }
     protobuf_c_message_init(descriptor, message);
-    rc = fields_from_json(&inside, json, message);
+    int rc = fields_from_json(&inside, json, message);
     if (rc < 0) {
         protobuf_c_message_free_unpacked(message, NULL);
         return rc;

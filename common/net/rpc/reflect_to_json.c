@@ -45,17 +45,15 @@ static json_t *string_to_json(const char *text)
     const size_t replacement_size = sizeof(replacement) - 1;
     size_t length = 0;
     uint32_t code_point;
-    json_t *json;
-    char *clean;
 
     if (text == NULL) {
         text = "";
     }
-    json = json_string(text);
+    json_t *json = json_string(text);
     if (json != NULL) {
         return json;
     }
-    clean = aq_alloc(strlen(text) + 1, replacement_size);
+    char *clean = aq_alloc(strlen(text) + 1, replacement_size);
     if (clean == NULL) {
         return NULL;
     }
@@ -166,12 +164,11 @@ static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDesc
 static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth)
 {
     const ProtobufCMessageDescriptor *descriptor = message->descriptor;
-    json_t *object;
 
     if (depth > AQ_REFLECT_DEPTH_MAX) {
         return json_null();
     }
-    object = json_object();
+    json_t *object = json_object();
     for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         json_t *value;
@@ -228,14 +225,13 @@ static json_t *template_of_value(const ProtobufCFieldDescriptor *field, const en
 static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const enclosing *outer)
 {
     const enclosing here = {descriptor, outer};
-    json_t *object;
 
     for (const enclosing *around = outer; around != NULL; around = around->outer) {
         if (around->descriptor == descriptor) {
             return json_null();
         }
     }
-    object = json_object();
+    json_t *object = json_object();
     for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         json_t *value = template_of_value(field, &here);

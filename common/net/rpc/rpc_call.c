@@ -25,7 +25,6 @@ static void pack_status(aq_rpc_dispatcher *dispatcher, uint64_t id, uint32_t cod
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     char text[AQ_RPC_MESSAGE_MAX];
-    int rc;
 
     snprintf(text, sizeof(text), "%s", message);
     envelope.request_id = id;
@@ -33,7 +32,7 @@ static void pack_status(aq_rpc_dispatcher *dispatcher, uint64_t id, uint32_t cod
     envelope.message = text;
     envelope.challenge = challenge;
     aq_buffer_clear(&dispatcher->reply);
-    rc = aq_envelope_pack(&dispatcher->reply, AQ_FRAME_RPC_REPLY, &envelope.base, NULL);
+    int rc = aq_envelope_pack(&dispatcher->reply, AQ_FRAME_RPC_REPLY, &envelope.base, NULL);
     AQ_ASSERT(rc == 0);
 }
 
@@ -96,14 +95,13 @@ void aq_rpc_answer(const ProtobufCMessage *output, void *closure_data)
     aq_rpc_dispatcher *dispatcher = call->dispatcher;
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     char text[AQ_RPC_MESSAGE_MAX];
-    int rc;
 
     AQ_ASSERT(output != NULL);
     AQ_ASSERT(output->descriptor == call->method->output);
     AQ_ASSERT(!dispatcher->replying);
     envelope.request_id = call->node.id;
     aq_buffer_clear(&dispatcher->reply);
-    rc = aq_envelope_pack(&dispatcher->reply, AQ_FRAME_RPC_REPLY, &envelope.base, output);
+    int rc = aq_envelope_pack(&dispatcher->reply, AQ_FRAME_RPC_REPLY, &envelope.base, output);
     if (rc == 0) {
         finish(call);
         return;

@@ -83,11 +83,9 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
 
 static void post_outcome(call_slot *slot, int result, nng_msg *reply)
 {
-    int rc;
-
     slot->result = result;
     slot->reply = reply;
-    rc = aq_mailbox_post(slot->client->outcomes, slot);
+    int rc = aq_mailbox_post(slot->client->outcomes, slot);
     AQ_ASSERT(rc == 0); /* it has room for all, and is closed after the operations were stopped */
 }
 
@@ -123,18 +121,15 @@ static void on_step(void *user)
 
 static int open_slot(aq_rpc_client *client, call_slot **ret_slot)
 {
-    call_slot *slot;
-    int rc;
-
     if (client->slot_count == client->slots_max) {
         return AQ_E_FULL;
     }
-    slot = aq_alloc(1, sizeof(*slot));
+    call_slot *slot = aq_alloc(1, sizeof(*slot));
     if (slot == NULL) {
         return AQ_E_NOMEM;
     }
     slot->client = client;
-    rc = nng_aio_alloc(&slot->operation, on_step, slot);
+    int rc = nng_aio_alloc(&slot->operation, on_step, slot);
     if (rc != 0) {
         aq_free(slot);
         return aq_error_from_nng(rc);
@@ -215,7 +210,6 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     aq_rpc_client *client = (aq_rpc_client *)channel;
     nng_msg *message;
     call_slot *slot = NULL;
-    int rc;
 
     AQ_ASSERT(timeout_ms >= 1);
     AQ_ASSERT(timeout_ms <= AQ_RPC_TIMEOUT_MS_MAX);
@@ -228,7 +222,7 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     if (nng_msg_alloc(&message, size) != 0) {
         return AQ_E_NOMEM;
     }
-    rc = take_slot(client, &slot);
+    int rc = take_slot(client, &slot);
     if (rc < 0) {
         nng_msg_free(message);
         return rc;

@@ -23,19 +23,17 @@
 int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t repeat_bytes_max,
                              aq_rpc_dispatcher **ret_dispatcher)
 {
-    aq_rpc_dispatcher *dispatcher;
     uint8_t *room;
-    int rc;
 
     AQ_ASSERT(calls_max > 0);
-    dispatcher = aq_alloc(1, sizeof(*dispatcher));
+    aq_rpc_dispatcher *dispatcher = aq_alloc(1, sizeof(*dispatcher));
     if (dispatcher == NULL) {
         return AQ_E_NOMEM;
     }
     aq_buffer_init(&dispatcher->reply, reply_bytes_max < AQ_RPC_STATUS_REPLY_BYTES
                                            ? AQ_RPC_STATUS_REPLY_BYTES
                                            : reply_bytes_max);
-    rc = aq_buffer_extend(&dispatcher->reply, AQ_RPC_STATUS_REPLY_BYTES, &room);
+    int rc = aq_buffer_extend(&dispatcher->reply, AQ_RPC_STATUS_REPLY_BYTES, &room);
     if (rc < 0) {
         goto fail;
     }
@@ -263,10 +261,8 @@ static bool is_allowed(aq_rpc_dispatcher *dispatcher, const aq_rpc_request *from
 static void dispatch_request(aq_rpc_dispatcher *dispatcher, aq_rpc_request *from)
 {
     const Actorq__V1__RpcRequest *envelope = from->envelope;
-    const ProtobufCMethodDescriptor *method;
     ProtobufCService *service = NULL;
     ProtobufCMessage *input = NULL;
-    int rc;
 
     if (envelope->timeout_ms < 1 || envelope->timeout_ms > AQ_RPC_TIMEOUT_MS_MAX) {
         aq_rpc_refuse(dispatcher, from, AQ_RPC_INVALID_ARGUMENT,
@@ -281,7 +277,8 @@ static void dispatch_request(aq_rpc_dispatcher *dispatcher, aq_rpc_request *from
         (dispatcher->guard != NULL && !is_allowed(dispatcher, from))) {
         return;
     }
-    method = aq_rpc_methods_find(&dispatcher->methods, envelope->method, &service);
+    const ProtobufCMethodDescriptor *method =
+        aq_rpc_methods_find(&dispatcher->methods, envelope->method, &service);
     if (method == NULL) {
         refuse_method(dispatcher, from);
         return;
@@ -291,7 +288,7 @@ static void dispatch_request(aq_rpc_dispatcher *dispatcher, aq_rpc_request *from
                       "%zu calls are in progress already", dispatcher->calls.count);
         return;
     }
-    rc = aq_message_unpack(method->input, from->body, from->body_size, &input);
+    int rc = aq_message_unpack(method->input, from->body, from->body_size, &input);
     if (rc < 0) {
         aq_rpc_refuse(dispatcher, from,
                       rc == AQ_E_CORRUPT ? AQ_RPC_INVALID_ARGUMENT : aq_rpc_code_from_error(rc),
@@ -311,10 +308,10 @@ void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t
     aq_envelope envelope;
     aq_error error = {0};
     uint32_t kind;
-    int rc;
 
     AQ_ASSERT(reply != NULL);
-    rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REQUEST, &kind, &payload, &payload_size, &error);
+    int rc =
+        aq_frame_check(frame, size, AQ_FRAME_RPC_REQUEST, &kind, &payload, &payload_size, &error);
     if (rc < 0) {
         refuse_frame(dispatcher, from.asker, AQ_RPC_INVALID_ARGUMENT, error.text);
         return;

@@ -25,13 +25,12 @@ typedef struct unpack_budget {
 static void *budget_alloc(void *data, size_t size)
 {
     unpack_budget *budget = data;
-    void *block;
 
     if (size > budget->left) {
         budget->failure = AQ_E_TOO_BIG;
         return NULL;
     }
-    block = aq_alloc_unset(1, size); /* protobuf-c fills it, whole */
+    void *block = aq_alloc_unset(1, size); /* protobuf-c fills it, whole */
     if (block == NULL) {
         budget->failure = AQ_E_NOMEM;
         return NULL;
@@ -104,17 +103,15 @@ static size_t put_varint(uint8_t *out, uint64_t value)
 static int append_message(aq_buffer *out, const ProtobufCMessage *message, size_t size)
 {
     uint8_t *at;
-    size_t packed_size;
-    int rc;
 
     if (size == 0) {
         return 0;
     }
-    rc = aq_buffer_extend(out, size, &at);
+    int rc = aq_buffer_extend(out, size, &at);
     if (rc < 0) {
         return rc;
     }
-    packed_size = protobuf_c_message_pack(message, at);
+    size_t packed_size = protobuf_c_message_pack(message, at);
     AQ_ASSERT(packed_size == size);
     return 0;
 }
@@ -124,16 +121,14 @@ static int append_body(aq_buffer *out, const ProtobufCFieldDescriptor *field,
 {
     size_t size = protobuf_c_message_get_packed_size(body);
     uint8_t head[2 * VARINT_BYTES_MAX];
-    size_t head_size;
-    int rc;
 
     if (size == 0) {
         return 0;
     }
-    head_size = put_varint(head, (uint64_t)field->id << WIRE_TYPE_BITS |
-                                     PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
+    size_t head_size = put_varint(head, (uint64_t)field->id << WIRE_TYPE_BITS |
+                                            PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
     head_size += put_varint(head + head_size, size);
-    rc = aq_buffer_append(out, head, head_size);
+    int rc = aq_buffer_append(out, head, head_size);
     return rc < 0 ? rc : append_message(out, body, size);
 }
 
@@ -143,9 +138,8 @@ int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMes
     const ProtobufCFieldDescriptor *field = body_field(envelope->descriptor);
     size_t size_before = out->size;
     size_t start;
-    int rc;
 
-    rc = aq_frame_begin(out, &start);
+    int rc = aq_frame_begin(out, &start);
     if (rc == 0) {
         rc = append_message(out, envelope, protobuf_c_message_get_packed_size(envelope));
     }
@@ -238,13 +232,12 @@ int aq_envelope_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8
                        size_t size, aq_envelope *ret_envelope)
 {
     const ProtobufCFieldDescriptor *field = body_field(descriptor);
-    const ProtobufCBinaryData *inner;
     size_t body = 0;
     size_t head_size = find_last_body(payload, size, field->id, &body);
     ProtobufCMessage *message = NULL;
-    int rc;
 
-    rc = aq_message_unpack(descriptor, payload, head_size == SIZE_MAX ? size : head_size, &message);
+    int rc =
+        aq_message_unpack(descriptor, payload, head_size == SIZE_MAX ? size : head_size, &message);
     if (rc < 0) {
         return rc;
     }
@@ -252,7 +245,8 @@ int aq_envelope_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8
         *ret_envelope = (aq_envelope){message, payload + body, size - body};
         return 0;
     }
-    inner = (const ProtobufCBinaryData *)((const uint8_t *)message + field->offset);
+    const ProtobufCBinaryData *inner =
+        (const ProtobufCBinaryData *)((const uint8_t *)message + field->offset);
     *ret_envelope = (aq_envelope){message, inner->data, inner->len};
     return 0;
 }

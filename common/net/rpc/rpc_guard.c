@@ -72,10 +72,8 @@ static proof read_proof(const Actorq__V1__RpcRequest *request)
 
 int aq_rpc_guard_create(const aq_token *token, aq_rpc_guard **ret_guard)
 {
-    aq_rpc_guard *guard;
-
     AQ_ASSERT(aq_token_is_for_listening(token));
-    guard = aq_alloc(1, sizeof(*guard));
+    aq_rpc_guard *guard = aq_alloc(1, sizeof(*guard));
     if (guard == NULL) {
         return AQ_E_NOMEM;
     }
@@ -112,7 +110,6 @@ enum aq_guard_verdict aq_rpc_guard_check(const aq_rpc_guard *guard,
                           .method = request->method,
                           .body = body,
                           .body_size = body_size};
-    proof given;
 
     *ret_role = AQ_ACCESS_NONE;
     if (request->token.len == 0) {
@@ -128,7 +125,7 @@ enum aq_guard_verdict aq_rpc_guard_check(const aq_rpc_guard *guard,
         *ret_why = "what the call carries is not a proof of a token";
         return AQ_GUARD_REFUSED;
     }
-    given = read_proof(request);
+    proof given = read_proof(request);
     if (given.instance != guard->instance) {
         return AQ_GUARD_CHALLENGE;
     }
@@ -205,8 +202,6 @@ int aq_guard_peer_sign(const aq_token_peer *peer, const aq_token *token, int64_t
                        aq_token_call *call, uint8_t ret_token[AQ_GUARD_PROOF_BYTES],
                        size_t *ret_size)
 {
-    int rc;
-
     ret_token[0] = (uint8_t)aq_token_role(token);
     if (peer->instance == 0) {
         *ret_size = AQ_GUARD_HELLO_BYTES;
@@ -217,7 +212,7 @@ int aq_guard_peer_sign(const aq_token_peer *peer, const aq_token *token, int64_t
     call->issued_ms = (uint64_t)(now_ns / AQ_NS_PER_MS) + peer->ahead_ms;
     put_u64(ret_token + 1, call->instance);
     put_u64(ret_token + 9, call->issued_ms);
-    rc = aq_token_sign(token, call, ret_token + 17);
+    int rc = aq_token_sign(token, call, ret_token + 17);
     if (rc == 0) {
         *ret_size = AQ_GUARD_PROOF_BYTES;
     }

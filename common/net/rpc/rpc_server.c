@@ -58,12 +58,10 @@ static void start_receiving(request_slot *slot)
 
 static void received(request_slot *slot, nng_msg *request)
 {
-    int rc;
-
     atomic_fetch_sub(&slot->server->receiving, 1);
     slot->request = request;
     slot->state = SLOT_RECEIVED;
-    rc = aq_mailbox_post(slot->server->requests, slot);
+    int rc = aq_mailbox_post(slot->server->requests, slot);
     AQ_ASSERT(rc == 0); /* it has room for all, and is closed after the operations were stopped */
 }
 
@@ -91,13 +89,12 @@ static void on_step(void *user)
 static int open_slot(aq_rpc_server *server)
 {
     request_slot *slot = aq_alloc(1, sizeof(*slot));
-    int rc;
 
     if (slot == NULL) {
         return AQ_E_NOMEM;
     }
     slot->server = server;
-    rc = nng_aio_alloc(&slot->operation, on_step, slot);
+    int rc = nng_aio_alloc(&slot->operation, on_step, slot);
     if (rc != 0) {
         aq_free(slot);
         return aq_error_from_nng(rc);

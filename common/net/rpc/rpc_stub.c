@@ -132,7 +132,6 @@ static void read_reply(const pending *call, const aq_envelope *envelope, aq_rpc_
                        ProtobufCMessage **ret_reply)
 {
     const Actorq__V1__RpcReply *reply = (const Actorq__V1__RpcReply *)envelope->message;
-    int rc;
 
     /* A server that could not read the request cannot name it either. */
     if (reply->request_id != call->id && (reply->request_id != 0 || reply->status == AQ_RPC_OK)) {
@@ -145,7 +144,8 @@ static void read_reply(const pending *call, const aq_envelope *envelope, aq_rpc_
         take_words(status, reply->message);
         return;
     }
-    rc = aq_message_unpack(call->method->output, envelope->body, envelope->body_size, ret_reply);
+    int rc =
+        aq_message_unpack(call->method->output, envelope->body, envelope->body_size, ret_reply);
     if (rc < 0) {
         set_status(status, AQ_RPC_INTERNAL, "%s/%s: the reply's body is not a %s: %s",
                    call->service->name, call->method->name, call->method->output->name,
@@ -160,9 +160,8 @@ static int open_reply(const uint8_t *frame, size_t size, aq_envelope *ret_envelo
     const uint8_t *payload = NULL;
     size_t payload_size = 0;
     uint32_t kind;
-    int rc;
 
-    rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, error);
+    int rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, error);
     if (rc < 0) {
         return rc;
     }
@@ -179,7 +178,6 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
     const Actorq__V1__RpcReply *reply = (const Actorq__V1__RpcReply *)envelope->message;
     int64_t now_ns = aq_clock_monotonic_ns();
     aq_error error = {0};
-    int rc;
 
     if (reply->challenge == NULL || reply->status != AQ_RPC_UNAUTHENTICATED ||
         reply->request_id != call->id || call->signings == 0) {
@@ -197,7 +195,7 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
         failure_status(call, AQ_E_TIMEOUT, "", status);
         return false;
     }
-    rc = send_signed(call, &error);
+    int rc = send_signed(call, &error);
     if (rc < 0) {
         failure_status(call, rc, error.text, status);
     }
@@ -242,10 +240,9 @@ static int send_envelope(pending *call, Actorq__V1__RpcRequest *envelope,
 {
     aq_rpc_channel *channel = call->channel;
     aq_buffer frame;
-    int rc;
 
     aq_buffer_init(&frame, channel->frame_bytes_max);
-    rc = aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &envelope->base, input);
+    int rc = aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &envelope->base, input);
     if (rc < 0) {
         rc = aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)",
                      input == NULL ? envelope->body.len : protobuf_c_message_get_packed_size(input),
@@ -278,7 +275,6 @@ static int send_signed(pending *call, aq_error *error)
                            .method = method_name(call, method),
                            .body = call->body.data,
                            .body_size = call->body.size};
-    int rc;
 
     call->signings++;
     call->id = facts.request_id;
@@ -287,8 +283,8 @@ static int send_signed(pending *call, aq_error *error)
     envelope.timeout_ms = facts.timeout_ms;
     envelope.body = (ProtobufCBinaryData){call->body.size, call->body.data};
     envelope.token.data = proof;
-    rc = aq_guard_peer_sign(&call->channel->peer, call->channel->token, now_ns, &facts, proof,
-                            &envelope.token.len);
+    int rc = aq_guard_peer_sign(&call->channel->peer, call->channel->token, now_ns, &facts, proof,
+                                &envelope.token.len);
     if (rc < 0) {
         return aq_fail(error, rc, "the request cannot be signed: %s", aq_error_text(rc));
     }
@@ -312,14 +308,13 @@ static int send_request(pending *call, const ProtobufCMessage *input, aq_error *
 {
     size_t size = protobuf_c_message_get_packed_size(input);
     uint8_t *body = NULL;
-    int rc;
 
     if (call->channel->token == NULL) {
         return send_unsigned(call, input, error);
     }
     call->deadline_ns =
         aq_clock_monotonic_ns() + call->timeout_ms * AQ_NS_PER_MS + AQ_NS_PER_MS - 1;
-    rc = size == 0 ? 0 : aq_buffer_extend(&call->body, size, &body);
+    int rc = size == 0 ? 0 : aq_buffer_extend(&call->body, size, &body);
     if (rc < 0) {
         return aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)", size,
                        aq_error_text(rc), call->channel->frame_bytes_max);
@@ -342,13 +337,12 @@ static void invoke(ProtobufCService *service, unsigned method_index, const Proto
                     .timeout_ms = stub->timeout_ms};
     aq_rpc_status status;
     aq_error error = {.text = "out of memory"};
-    pending *sent;
     int rc = AQ_E_NOMEM;
 
     AQ_ASSERT(method_index < service->descriptor->n_methods);
     AQ_ASSERT(input->descriptor == call.method->input);
     aq_buffer_init(&call.body, stub->channel->frame_bytes_max);
-    sent = aq_alloc(1, sizeof(*sent));
+    pending *sent = aq_alloc(1, sizeof(*sent));
     if (sent != NULL) {
         *sent = call;
         rc = send_request(sent, input, &error);

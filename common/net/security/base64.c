@@ -9,13 +9,12 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 
 char *aq_base64_encode(const uint8_t *bytes, size_t size)
 {
-    char *text;
     size_t length = 0;
 
     if (size > SIZE_MAX / 2) {
         return NULL;
     }
-    text = aq_alloc((size + 2) / 3 * 4 + 1, 1);
+    char *text = aq_alloc((size + 2) / 3 * 4 + 1, 1);
     if (text == NULL) {
         return NULL;
     }
@@ -70,12 +69,11 @@ int aq_base64_decode(const char *text, size_t length, uint8_t **ret_bytes, size_
     size_t size = 0;
     uint32_t bits = 0;
     unsigned bit_count = 0;
-    uint8_t *bytes;
 
     if (bare == SIZE_MAX) {
         return AQ_E_INVALID;
     }
-    bytes = aq_alloc(bare / 4 * 3 + 3, 1);
+    uint8_t *bytes = aq_alloc(bare / 4 * 3 + 3, 1);
     if (bytes == NULL) {
         return AQ_E_NOMEM;
     }

@@ -68,7 +68,6 @@ static int write_file(const char *folder, const char *part, const char *name, co
 {
     char path[PATH_BYTES];
     char beside[PATH_BYTES + 8];
-    int descriptor;
     int rc = join(path, folder, part, name, error);
 
     if (rc < 0) {
@@ -76,7 +75,7 @@ static int write_file(const char *folder, const char *part, const char *name, co
     }
     snprintf(beside, sizeof(beside), "%s.new", path);
     (void)unlink(beside); /* of a process that was killed */
-    descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) {
         return fail_at("write", beside, error);
     }
@@ -146,10 +145,9 @@ static int make_token(const char *path, enum aq_access_role role,
                       const uint8_t master[AQ_TOKEN_KEY_BYTES], aq_error *error)
 {
     aq_buffer text;
-    int rc;
 
     aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
-    rc = aq_token_write_role(master, role, &text);
+    int rc = aq_token_write_role(master, role, &text);
     if (rc < 0) {
         rc = aq_fail(error, rc, "%s", aq_error_text(rc));
     } else {

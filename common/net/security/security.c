@@ -78,12 +78,11 @@ int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
                      aq_security **ret_security, aq_error *error)
 {
     aq_security *security = aq_alloc(1, sizeof(*security));
-    int rc;
 
     if (security == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    rc = load_token(options, use, &security->token, error);
+    int rc = load_token(options, use, &security->token, error);
     if (rc == 0 && options->certs_dir != NULL) {
         rc = aq_tls_load(options->certs_dir, use == AQ_SECURITY_LISTENS, &security->tls, error);
     }

@@ -183,7 +183,6 @@ int aq_tls_load(const char *folder, bool listens, aq_tls *ret_tls, aq_error *err
 {
     credentials own = {.folder = folder};
     aq_tls tls = {0};
-    int rc;
 
     aq_tls_mend();
     aq_buffer_init(&own.ca_text, PEM_MAX);
@@ -191,7 +190,7 @@ int aq_tls_load(const char *folder, bool listens, aq_tls *ret_tls, aq_error *err
     mbedtls_x509_crt_init(&own.ca);
     mbedtls_x509_crt_init(&own.cert);
     mbedtls_pk_init(&own.key);
-    rc = read_certificates(folder, "ca.pem", &own.ca_text, &own.ca, error);
+    int rc = read_certificates(folder, "ca.pem", &own.ca_text, &own.ca, error);
     if (rc == 0) {
         rc = read_certificates(folder, "cert.pem", &own.cert_text, &own.cert, error);
     }

@@ -143,7 +143,6 @@ static bool take_line(aq_token *token, char *line)
     const char *word = strtok_r(line, " \t\r", &rest);
     const char *first = word == NULL ? NULL : strtok_r(NULL, " \t\r", &rest);
     const char *second = first == NULL ? NULL : strtok_r(NULL, " \t\r", &rest);
-    enum aq_access_role role;
 
     if (word == NULL) {
         return true; /* an empty line */
@@ -151,7 +150,7 @@ static bool take_line(aq_token *token, char *line)
     if (first == NULL || strtok_r(NULL, " \t\r", &rest) != NULL) {
         return false;
     }
-    role = own_role_from_name(first);
+    enum aq_access_role role = own_role_from_name(first);
     if (strcmp(word, "role") == 0 && second == NULL) {
         token->role = role;
         return role != AQ_ACCESS_NONE;
@@ -200,8 +199,6 @@ static int parse_role_lines(aq_token *token, const char *text, aq_error *error)
 
 static int parse_secret(aq_token *token, const char *text, size_t size, aq_error *error)
 {
-    int rc;
-
     for (size_t i = 0; i < size; i++) {
         if (text[i] == '\n' || text[i] == '\0') {
             return aq_fail(error, AQ_E_INVALID,
@@ -216,7 +213,7 @@ static int parse_secret(aq_token *token, const char *text, size_t size, aq_error
     }
     token->role = AQ_ACCESS_SHARED;
     token->accepts[AQ_ACCESS_SHARED] = true;
-    rc = derive(text, size, "actorq shared secret", token->key);
+    int rc = derive(text, size, "actorq shared secret", token->key);
     if (rc == 0) {
         rc = derive_call_key(token->key, AQ_ACCESS_SHARED, token->accepted[AQ_ACCESS_SHARED]);
     }
@@ -232,7 +229,6 @@ int aq_token_parse(const char *text, size_t size, aq_token **ret_token, aq_error
 {
     static const size_t first_size = sizeof(FIRST_LINE) - 1;
     char copy[AQ_TOKEN_TEXT_MAX + 1];
-    aq_token *token;
     int rc;
 
     while (size > 0 && is_blank(text[size - 1])) {
@@ -245,7 +241,7 @@ int aq_token_parse(const char *text, size_t size, aq_token **ret_token, aq_error
     if (size > AQ_TOKEN_TEXT_MAX) {
         return aq_fail(error, AQ_E_INVALID, "the token is longer than %d bytes", AQ_TOKEN_TEXT_MAX);
     }
-    token = aq_alloc(1, sizeof(*token));
+    aq_token *token = aq_alloc(1, sizeof(*token));
     if (token == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
@@ -293,7 +289,6 @@ static int append_line(aq_buffer *out, const char *what, enum aq_access_role rol
 {
     char hex[HEX_BYTES + 1];
     char line[LINE_MAX_BYTES];
-    int rc;
 
     write_hex(key, hex);
     if (role == AQ_ACCESS_NONE) {
@@ -301,7 +296,7 @@ static int append_line(aq_buffer *out, const char *what, enum aq_access_role rol
     } else {
         snprintf(line, sizeof(line), "%s %s %s\n", what, aq_access_role_name(role), hex);
     }
-    rc = aq_buffer_append(out, line, strlen(line));
+    int rc = aq_buffer_append(out, line, strlen(line));
     aq_wipe(line, sizeof(line));
     aq_wipe(hex, sizeof(hex));
     return rc;
@@ -312,10 +307,9 @@ int aq_token_write_role(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access
 {
     uint8_t key[AQ_TOKEN_KEY_BYTES];
     char head[LINE_MAX_BYTES];
-    int rc;
 
     snprintf(head, sizeof(head), "%s\nrole %s\n", FIRST_LINE, aq_access_role_name(role));
-    rc = aq_buffer_append(out, head, strlen(head));
+    int rc = aq_buffer_append(out, head, strlen(head));
     if (rc == 0) {
         rc = derive_role_key(master, role, key);
     }
@@ -357,7 +351,6 @@ static int make_mac(const uint8_t key[AQ_TOKEN_KEY_BYTES], enum aq_access_role c
     uint8_t facts[FACTS_BYTES];
     mbedtls_md_context_t hash;
     uint8_t *at = facts;
-    int rc;
 
     at = put(at, (uint64_t)caller, 1);
     at = put(at, (uint64_t)listener, 1);
@@ -368,7 +361,7 @@ static int make_mac(const uint8_t key[AQ_TOKEN_KEY_BYTES], enum aq_access_role c
     at = put(at, method_size, 4);
     AQ_ASSERT(at == facts + sizeof(facts));
     mbedtls_md_init(&hash);
-    rc = mbedtls_md_setup(&hash, sha256(), 1);
+    int rc = mbedtls_md_setup(&hash, sha256(), 1);
     if (rc == 0) {
         rc = mbedtls_md_hmac_starts(&hash, key, AQ_TOKEN_KEY_BYTES);
     }
@@ -416,13 +409,12 @@ bool aq_token_verify(const aq_token *token, const aq_token_call *call,
                      const uint8_t mac[AQ_TOKEN_MAC_BYTES])
 {
     uint8_t expected[AQ_TOKEN_MAC_BYTES];
-    bool is_genuine;
 
     if ((unsigned)call->caller >= AQ_ACCESS_ROLE_COUNT || !token->accepts[call->caller] ||
         make_mac(token->accepted[call->caller], call->caller, token->role, call, expected) < 0) {
         return false;
     }
-    is_genuine = are_equal(expected, mac, sizeof(expected));
+    bool is_genuine = are_equal(expected, mac, sizeof(expected));
     aq_wipe(expected, sizeof(expected));
     return is_genuine;
 }

@@ -73,17 +73,15 @@ static int bound_url(nng_listener listener, const char *url, char *ret_url)
 {
     const char *colon = strrchr(url, ':');
     nng_sockaddr address;
-    uint16_t port;
-    int rc;
 
     if (!is_tcp(url)) {
         return aq_text_set(ret_url, AQ_URL_MAX, url);
     }
-    rc = nng_listener_get_addr(listener, NNG_OPT_LOCADDR, &address);
+    int rc = nng_listener_get_addr(listener, NNG_OPT_LOCADDR, &address);
     if (rc != 0) {
         return aq_error_from_nng(rc);
     }
-    port = address.s_family == NNG_AF_INET6 ? address.s_in6.sa_port : address.s_in.sa_port;
+    uint16_t port = address.s_family == NNG_AF_INET6 ? address.s_in6.sa_port : address.s_in.sa_port;
     return aq_text_format(ret_url, AQ_URL_MAX, "%.*s:%u", (int)(colon - url), url, ntohs(port));
 }
 

@@ -26,13 +26,12 @@ int aq_publisher_create(const char *url, const aq_net_limits *limits, aq_publish
 {
     aq_publisher *publisher = aq_alloc(1, sizeof(*publisher));
     nng_listener listener;
-    int rc;
 
     if (publisher == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
     publisher->message_bytes_max = limits->message_bytes_max;
-    rc = aq_error_from_nng(nng_pub0_open(&publisher->socket));
+    int rc = aq_error_from_nng(nng_pub0_open(&publisher->socket));
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a socket for %s: %s", url, aq_error_text(rc));
         goto fail_open;
@@ -60,7 +59,6 @@ fail_open:
 int aq_publisher_send(aq_publisher *publisher, const void *bytes, size_t size)
 {
     nng_msg *message;
-    int rc;
 
     if (size > publisher->message_bytes_max) {
         return AQ_E_TOO_BIG;
@@ -69,7 +67,7 @@ int aq_publisher_send(aq_publisher *publisher, const void *bytes, size_t size)
         return AQ_E_NOMEM;
     }
     memcpy(nng_msg_body(message), bytes, size);
-    rc = nng_sendmsg(publisher->socket, message, NNG_FLAG_NONBLOCK);
+    int rc = nng_sendmsg(publisher->socket, message, NNG_FLAG_NONBLOCK);
     if (rc != 0) {
         nng_msg_free(message);
     }

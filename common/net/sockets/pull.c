@@ -88,12 +88,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     (void)events;
     do {
         nng_msg *message;
-        size_t size;
 
         if (nng_recvmsg(pull->socket, &message, NNG_FLAG_NONBLOCK) != 0) {
             return;
         }
-        size = nng_msg_len(message);
+        size_t size = nng_msg_len(message);
         learn_peer(pull, nng_msg_get_pipe(message));
         if (size <= pull->message_bytes_max) { /* inproc knows no RECVMAXSZ */
             deliver(pull, message);
@@ -126,7 +125,6 @@ int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
 {
     aq_pull *pull = aq_alloc(1, sizeof(*pull));
     nng_listener listener;
-    int rc;
 
     AQ_ASSERT(receive != NULL);
     if (pull == NULL) {
@@ -135,7 +133,7 @@ int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
     pull->receive = receive;
     pull->user = user;
     pull->message_bytes_max = limits->message_bytes_max;
-    rc = aq_error_from_nng(nng_pull0_open(&pull->socket));
+    int rc = aq_error_from_nng(nng_pull0_open(&pull->socket));
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a socket for %s: %s", url, aq_error_text(rc));
         goto fail_open;

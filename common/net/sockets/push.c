@@ -88,7 +88,6 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
 {
     push_link *link = user;
     uint32_t id = (uint32_t)nng_pipe_id(pipe);
-    bool first;
 
     if (event == NNG_PIPE_EV_ADD_POST) {
         aq_endpoint_met(pipe, event, NULL);
@@ -97,7 +96,7 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
     if (event == NNG_PIPE_EV_ADD_PRE && link->pipe_id == 0) {
         link->pipe_id = id;
     }
-    first = link->pipe_id == id;
+    bool first = link->pipe_id == id;
     link->up = link->up || (first && event == NNG_PIPE_EV_ADD_POST);
     link->dead = link->dead || (first && event == NNG_PIPE_EV_REM_POST);
     if (first && event != NNG_PIPE_EV_ADD_PRE && !link->forgotten) {
@@ -322,14 +321,13 @@ void aq_push_close(aq_push *push)
 int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                    const aq_push_events *events, aq_push **ret_push, aq_error *error)
 {
-    aq_push *push;
     int rc = aq_url_validate(url, error);
 
     if (rc < 0) {
         return rc;
     }
     AQ_ASSERT(limits->reconnect_min_ms > 0);
-    push = aq_alloc(1, sizeof(*push));
+    aq_push *push = aq_alloc(1, sizeof(*push));
     if (push == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
@@ -400,7 +398,6 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
 {
     push_link *link = push->link;
     nng_msg *message;
-    int rc;
 
     if (size > push->limits.message_bytes_max) {
         return AQ_E_TOO_BIG;
@@ -412,7 +409,7 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
         return AQ_E_NOMEM;
     }
     memcpy(nng_msg_body(message), bytes, size);
-    rc = send_guarded(link, message);
+    int rc = send_guarded(link, message);
     if (rc == 0) {
         return 0;
     }

@@ -62,13 +62,12 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
                          aq_subscriber **ret_subscriber, aq_error *error)
 {
     aq_subscriber *subscriber = aq_alloc(1, sizeof(*subscriber));
-    int rc;
 
     if (subscriber == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
     subscriber->message_bytes_max = limits->message_bytes_max;
-    rc = open_stop_pipe(subscriber->stop);
+    int rc = open_stop_pipe(subscriber->stop);
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a pipe: %s", aq_error_text(rc));
         goto fail_pipe;
@@ -107,9 +106,8 @@ static int wait_readable(const aq_subscriber *subscriber, int64_t deadline_ns)
                               {.fd = subscriber->stop[0], .events = POLLIN}};
     int64_t left_ns = deadline_ns - aq_clock_monotonic_ns();
     int64_t left_ms = left_ns <= 0 ? 0 : (left_ns + AQ_NS_PER_MS - 1) / AQ_NS_PER_MS;
-    int count;
 
-    count = poll(ready, 2, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+    int count = poll(ready, 2, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
     if (count < 0) {
         return errno == EINTR || errno == EAGAIN ? 0 : aq_error_from_errno(errno);
     }

@@ -90,12 +90,10 @@ const aq_metric aq_q_learner_metrics[AQ_Q_LEARNER_METRICS] = {
 
 void aq_q_learner_destroy(aq_algorithm *algorithm)
 {
-    q_learner *self;
-
     if (algorithm == NULL) {
         return;
     }
-    self = q_learner_of(algorithm);
+    q_learner *self = q_learner_of(algorithm);
     aq_net_train_destroy(self->net);
     aq_params_fini(&self->acting);
     aq_params_fini(&self->gradient);

@@ -85,9 +85,8 @@ unsigned run_dir_checkpoint_files(const run_dir *dir)
 size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max)
 {
     FILE *file = fopen(path, "rb");
-    size_t size;
     assert_non_null(file);
-    size = fread(bytes, 1, size_max, file);
+    size_t size = fread(bytes, 1, size_max, file);
     assert_true(size < size_max);
     fclose(file);
     return size;

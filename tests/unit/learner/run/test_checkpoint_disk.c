@@ -53,10 +53,9 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
         aq_checkpoint checkpoint;
         const char *path = NULL;
         aq_error error = {0};
-        int rc;
         fixture_checkpoint(3, &checkpoint);
         fixture_limit_file_size(limit);
-        rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
+        int rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
         fixture_limit_file_size(0);
         assert_true(rc < 0);
         assert_null(path);
@@ -105,7 +104,6 @@ static void fill_disk(const char *path)
 
 TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
 {
-    aq_checkpoint_store *store;
     aq_checkpoint checkpoint;
     const char *path = NULL;
     aq_error error = {0};
@@ -113,7 +111,7 @@ TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
     if (mount_small_disk(dir->path) != 0) {
         skip(); /* not allowed to mount here */
     }
-    store = store_with_two(dir);
+    aq_checkpoint_store *store = store_with_two(dir);
     assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), 0);
     fill_disk(run_dir_path(dir, "filler"));
 

@@ -275,13 +275,12 @@ TEST_OF_RUN(only_shards_change_the_set_of_shards)
 
 TEST_OF_RUN(one_shard_too_many_is_refused_and_a_restarted_one_is_not)
 {
-    aq_member_record record;
     const aq_member_record *joined = NULL;
     aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         join(run, AQ_ROLE_REPLAY, i);
     }
-    record = wanted(AQ_ROLE_REPLAY, 500);
+    aq_member_record record = wanted(AQ_ROLE_REPLAY, 500);
     assert_refused(aq_coordinator_join(run, 0, &record, &joined, replaced, &error), AQ_E_FULL,
                    &error, "64 replay shards");
     assert_null(joined);

@@ -90,7 +90,6 @@ TEST_IN(segment_kit, kit, a_record_may_be_empty_or_larger_than_a_segment)
 
 TEST_IN(segment_kit, kit, a_new_segment_is_wanted_after_so_many_bytes)
 {
-    aq_log_progress progress;
     segment_kit_open(kit, NULL);
     assert_true(kit->log->class->wants_head(kit->log));
     segment_kit_append(kit, 7); /* of 132 bytes: 924 */
@@ -98,7 +97,7 @@ TEST_IN(segment_kit, kit, a_new_segment_is_wanted_after_so_many_bytes)
     segment_kit_append(kit, 1);
     assert_true(kit->log->class->wants_head(kit->log));
     segment_kit_append(kit, 1);
-    progress = segment_kit_progress(kit);
+    aq_log_progress progress = segment_kit_progress(kit);
     assert_int_equal(progress.segment, 2);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.segments[7], 1);
