@@ -95,22 +95,3 @@ void aq_engine_set_offsets(const aq_engine_layer *layer, const uint8_t *q, size_
         quant[row].offset = -weight_zero * (sum - inputs * quant[row].zero_point);
     }
 }
-
-void aq_engine_matrix_run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
-                          const aq_const_rows *x, const aq_float_rows *y)
-{
-    const aq_engine_matrix *matrix = &layer->matrix;
-    const aq_kernel_input input = {
-        .x = x->values,
-        .x_stride = x->stride,
-        .q = scratch->q,
-        .q_stride = scratch->q_stride,
-        .quant = scratch->quant,
-        .rows = y->rows,
-    };
-    if (matrix->kernel->quantizes_input) {
-        aq_engine_quantize(layer, scratch, x, y->rows, matrix->packed.inputs);
-        aq_engine_set_offsets(layer, scratch->q, scratch->q_stride, y->rows, scratch->quant);
-    }
-    matrix->kernel->run(&matrix->packed, &input, y->values, y->stride);
-}

@@ -83,10 +83,6 @@ int aq_engine_matrix_init(aq_engine_layer *layer, uint32_t activation) AQ_MUST_U
 /* What aq_engine_matrix_run needs. */
 aq_engine_need aq_engine_matrix_need(const aq_engine_layer *layer, size_t rows_max);
 
-/* y (rows, matrix rows) = W x + b, with x (rows, matrix columns) quantized if the format asks. */
-void aq_engine_matrix_run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
-                          const aq_const_rows *x, const aq_float_rows *y);
-
 /* The layer's activation, where it is none of the kernels'. */
 static inline void aq_engine_activate(const aq_engine_layer *layer, const aq_float_rows *y)
 {
@@ -102,5 +98,28 @@ void aq_engine_quantize(const aq_engine_layer *layer, const aq_engine_scratch *s
 /* Sets the offsets of quantized rows, where the weights have a zero point. */
 void aq_engine_set_offsets(const aq_engine_layer *layer, const uint8_t *q, size_t q_stride,
                            size_t rows, aq_row_quant *quant);
+
+/* y (rows, matrix rows) = W x + b, with x (rows, matrix columns) quantized if the format asks. */
+static inline void aq_engine_matrix_run(const aq_engine_layer *layer,
+                                        const aq_engine_scratch *scratch, const aq_const_rows *x,
+                                        const aq_float_rows *y)
+{
+    const aq_engine_matrix *matrix = &layer->matrix;
+    const aq_kernel_input input = {
+        .x = x->values,
+        .x_stride = x->stride,
+        .q = scratch->q,
+        .q_stride = scratch->q_stride,
+        .quant = scratch->quant,
+        .rows = y->rows,
+    };
+    if (matrix->kernel->quantizes_input) {
+        aq_engine_quantize(layer, scratch, x, y->rows, matrix->packed.inputs);
+        if (matrix->weight_zero != 0) {
+            aq_engine_set_offsets(layer, scratch->q, scratch->q_stride, y->rows, scratch->quant);
+        }
+    }
+    matrix->kernel->run(&matrix->packed, &input, y->values, y->stride);
+}
 
 #endif
