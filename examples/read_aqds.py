@@ -16,12 +16,15 @@ def read_aqds(path):
     """Yields a dict a block: whose it is, where it belongs, and its columns."""
     with open(path, "rb") as file:
         magic, version, size, _ = struct.unpack("<4sIII", file.read(16))
-        if magic != b"AQDS" or version != 1:
-            raise ValueError(f"{path}: not a data set of version 1")
+        if magic != b"AQDS" or version not in (1, 2):
+            raise ValueError(f"{path}: not a data set of version 1 or 2")
         header = json.loads(file.read(size))
         kinds = {name: (("<i4", ()) if space["kind"] == "discrete" else
                         ({"f32": "<f4", "u8": "u1"}[space["dtype"]], tuple(space["shape"])))
                  for name, space in header["schema"].items()}
+        recorded = [(column["name"], column["per"] == "boundary",
+                     {"f32": "<f4", "u8": "u1", "i32": "<i4", "u32": "<u4"}[column["dtype"]],
+                     column["bytes"]) for column in header.get("columns", [])]
         count = 0
         while (mark := file.read(64))[:4] == b"AQBK" and len(mark) == 64:
             flags, actor, incarnation, episode, lane, first, length, overlap = struct.unpack(
@@ -32,7 +35,10 @@ def read_aqds(path):
             for name, rows, kind, shape in (("obs", length + 1, *kinds["obs"]),
                                             ("action", length, *kinds["action"]),
                                             ("reward", length, "<f4", ()),
-                                            ("version", length, "<u4", ())):
+                                            ("version", length, "<u4", ()),
+                                            *((name, length + boundary, kind,
+                                               (size // np.dtype(kind).itemsize,))
+                                              for name, boundary, kind, size in recorded)):
                 values = np.frombuffer(file.read(rows * int(np.prod(shape)) *
                                                  np.dtype(kind).itemsize), kind)
                 block[name] = values.reshape(rows, *shape)

@@ -162,6 +162,61 @@ static int read_space(const json_t *object, aq_space *ret_space)
     return rc;
 }
 
+/* ---- recorded columns as JSON ---------------------------------------------------------------- */
+
+static const char *const dtype_names[] = {
+    [AQ_DTYPE_F32] = "f32", [AQ_DTYPE_U8] = "u8", [AQ_DTYPE_I32] = "i32", [AQ_DTYPE_U32] = "u32"};
+
+static const char *const per_names[] = {[AQ_PER_STEP] = "step", [AQ_PER_BOUNDARY] = "boundary"};
+
+static json_t *columns_json(const aq_data_set_info *info)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < info->recorded_count; i++) {
+        const aq_column *column = &info->recorded[i];
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I}", "name", column->name,
+                                                    "dtype", dtype_names[column->dtype], "per",
+                                                    per_names[column->per], "bytes",
+                                                    (json_int_t)column->bytes));
+    }
+    return list;
+}
+
+/* The index of the name in the list, `from` or greater; `count`: it is not there. */
+static uint32_t index_of(const char *name, const char *const *names, uint32_t from, uint32_t count)
+{
+    uint32_t i = from;
+    while (i < count && (name == NULL || strcmp(name, names[i]) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+static int read_column(const json_t *object, aq_column *column)
+{
+    enum { DTYPES = sizeof(dtype_names) / sizeof(dtype_names[0]) };
+    column->dtype = index_of(json_string_value(json_object_get(object, "dtype")), dtype_names,
+                             AQ_DTYPE_F32, DTYPES);
+    column->per = index_of(json_string_value(json_object_get(object, "per")), per_names, 0, 2);
+    const char *name = json_string_value(json_object_get(object, "name"));
+    bool good = name != NULL && aq_text_set(column->name, sizeof(column->name), name) == 0 &&
+                column->dtype < DTYPES && column->per < 2 &&
+                read_whole(json_object_get(object, "bytes"), &column->bytes) == 0;
+    return good ? 0 : AQ_E_CORRUPT;
+}
+
+/* Sets of version 1 have none. */
+static int read_columns(const json_t *list, aq_data_set_info *info)
+{
+    const size_t count = json_array_size(list);
+    int rc = count <= AQ_COLUMNS_RECORDED_MAX ? 0 : AQ_E_CORRUPT;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = read_column(json_array_get(list, i), &info->recorded[i]);
+    }
+    info->recorded_count = rc == 0 ? (uint32_t)count : 0;
+    return rc;
+}
+
 /* ---- the text -------------------------------------------------------------------------------- */
 
 static char *text_of(const aq_data_set_info *info)
@@ -176,6 +231,11 @@ static char *text_of(const aq_data_set_info *info)
         (json_int_t)info->counts.blocks, "transitions", (json_int_t)info->counts.transitions,
         "episodes", (json_int_t)info->counts.episodes, "run_id", run, "software", info->software,
         "source", info->source);
+    if (info->recorded_count > 0 &&
+        json_object_set_new(object, "columns", columns_json(info)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(object);
     return text;
@@ -196,7 +256,8 @@ int aq_data_set_header_encode(const aq_data_set_info *info, size_t text_bytes, a
     }
     if (rc == 0) {
         memcpy(bytes, magic, sizeof(magic));
-        put(bytes, 4, AQ_DATA_SET_VERSION, 4);
+        put(bytes, 4, info->recorded_count > 0 ? AQ_DATA_SET_VERSION_RECORDED : AQ_DATA_SET_VERSION,
+            4);
         put(bytes, 8, room, 4);
         memcpy(bytes + AQ_DATA_SET_START_BYTES, text, length);
         memset(bytes + AQ_DATA_SET_START_BYTES + length, ' ', room - length);
@@ -214,10 +275,10 @@ int aq_data_set_start_decode(const char *name, const uint8_t start[AQ_DATA_SET_S
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a data set", name);
     }
     const uint32_t version = (uint32_t)get(start, 4, 4);
-    if (version != AQ_DATA_SET_VERSION) {
+    if (version != AQ_DATA_SET_VERSION && version != AQ_DATA_SET_VERSION_RECORDED) {
         return aq_fail(error, AQ_E_VERSION,
-                       "%s: of format version %" PRIu32 "; this program reads %d", name, version,
-                       AQ_DATA_SET_VERSION);
+                       "%s: of format version %" PRIu32 "; this program reads up to %d", name,
+                       version, AQ_DATA_SET_VERSION_RECORDED);
     }
     const uint64_t text_bytes = get(start, 8, 4);
     if (text_bytes > AQ_DATA_SET_TEXT_BYTES_MAX) {
@@ -258,6 +319,7 @@ static int read_object(const json_t *object, aq_data_set_info *info)
                 read_space(json_object_get(schema, "obs"), &info->schema.obs) == 0 &&
                 read_space(json_object_get(schema, "action"), &info->schema.action) == 0 &&
                 read_hex(object, "schema_hash", &info->schema_hash) == 0 &&
+                read_columns(json_object_get(object, "columns"), info) == 0 &&
                 read_hex(object, "run_id", &info->run_id) == 0 &&
                 read_text(object, "software", info->software, sizeof(info->software)) == 0 &&
                 read_text(object, "source", info->source, sizeof(info->source)) == 0 &&
@@ -297,10 +359,24 @@ int aq_data_set_text_decode(const char *name, const uint8_t start[AQ_DATA_SET_ST
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-int aq_data_set_layout(const aq_schema *schema, aq_layout *ret_layout, aq_error *error)
+int aq_data_set_run_layout(const aq_data_set_info *info, uint32_t n_step, uint32_t length_max,
+                           aq_layout *ret_layout, aq_error *error)
 {
     aq_layout layout;
-    int rc = aq_layout_init(schema, 1, 1, &layout, error);
+    int rc = aq_layout_init(&info->schema, n_step, length_max, &layout, error);
+    if (rc == 0) {
+        rc = aq_layout_record(&layout, info->recorded, info->recorded_count, error);
+    }
+    if (rc == 0) {
+        *ret_layout = layout;
+    }
+    return rc;
+}
+
+int aq_data_set_layout(const aq_data_set_info *info, aq_layout *ret_layout, aq_error *error)
+{
+    aq_layout layout;
+    int rc = aq_data_set_run_layout(info, 1, 1, &layout, error);
     if (rc == 0) {
         layout.n_step = AQ_CHUNK_SPAN_ANY;
         layout.length_max = AQ_CHUNK_LENGTH_MAX;

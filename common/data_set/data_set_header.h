@@ -4,7 +4,7 @@
  * other languages read, and the numbers of the format.
  *
  *   header       16 bytes and the text
- *   block ...    64 bytes, then the columns of one chunk: obs, action, reward, version
+ *   block ...    64 bytes, then the columns of one chunk: obs, action, reward, version, recorded ones
  *   end          64 bytes
  *
  * All numbers are little-endian. Pure functions, any thread.
@@ -24,8 +24,9 @@
 
 enum {
     AQ_DATA_SET_VERSION = 1,
-    AQ_DATA_SET_START_BYTES = 16, /* before the text */
-    AQ_DATA_SET_MARK_BYTES = 64,  /* of a block's header, and of the end */
+    AQ_DATA_SET_VERSION_RECORDED = 2, /* of a set with columns besides the standard ones */
+    AQ_DATA_SET_START_BYTES = 16,     /* before the text */
+    AQ_DATA_SET_MARK_BYTES = 64,      /* of a block's header, and of the end */
     AQ_DATA_SET_TEXT_BYTES_MAX = 1 << 16,
     AQ_DATA_SET_NAME_MAX = 512
 };
@@ -41,6 +42,8 @@ typedef struct aq_data_set_info {
     char task[AQ_TASK_NAME_MAX];
     aq_schema schema;
     uint64_t schema_hash;
+    aq_column recorded[AQ_COLUMNS_RECORDED_MAX]; /* columns besides the standard ones */
+    uint32_t recorded_count;
     uint64_t run_id; /* whose actors made the steps; 0: unknown */
     char source[AQ_DATA_SET_NAME_MAX];
     char software[64];
@@ -68,8 +71,13 @@ int aq_data_set_text_decode(const char *name, const uint8_t start[AQ_DATA_SET_ST
                             const uint8_t *text, size_t text_bytes, aq_data_set_info *ret_info,
                             aq_error *error) AQ_MUST_USE;
 
-/* Sizes of rows under a schema, and no bound that one run would add. AQ_E_SCHEMA, AQ_E_TOO_BIG. */
-int aq_data_set_layout(const aq_schema *schema, aq_layout *ret_layout, aq_error *error) AQ_MUST_USE;
+/* The columns, and no bound that one run would add. AQ_E_INVALID, AQ_E_SCHEMA, AQ_E_TOO_BIG. */
+int aq_data_set_layout(const aq_data_set_info *info, aq_layout *ret_layout,
+                       aq_error *error) AQ_MUST_USE;
+
+/* The columns in the chunks of a run. Fails likewise. */
+int aq_data_set_run_layout(const aq_data_set_info *info, uint32_t n_step, uint32_t length_max,
+                           aq_layout *ret_layout, aq_error *error) AQ_MUST_USE;
 
 /* One more block. */
 void aq_data_set_count(aq_data_set_counts *counts, const aq_chunk_view *view);

@@ -102,7 +102,7 @@ int aq_data_set_reader_open(const char *path, aq_data_set_reader **ret_reader, a
         rc = take_header(reader, error);
     }
     if (rc == 0) {
-        rc = aq_data_set_layout(&reader->info.schema, &reader->layout, error);
+        rc = aq_data_set_layout(&reader->info, &reader->layout, error);
     }
     if (rc != 0) {
         aq_data_set_reader_close(reader);

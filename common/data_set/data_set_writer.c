@@ -94,7 +94,7 @@ int aq_data_set_writer_create(const char *path, const aq_data_set_info *info, bo
         rc = aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long");
     }
     if (rc == 0) {
-        rc = aq_data_set_layout(&info->schema, &writer->layout, error);
+        rc = aq_data_set_layout(info, &writer->layout, error);
     }
     if (rc == 0) {
         rc = open_file(writer, error);

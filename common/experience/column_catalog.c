@@ -32,3 +32,39 @@ int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_col
     *ret_column = column;
     return 0;
 }
+
+/* Tries each column of the catalog behind those that `layout` has. */
+static bool completes(const aq_schema *schema, uint64_t hash, const aq_layout *layout,
+                      aq_layout *ret_layout)
+{
+    if (layout->hash == hash) {
+        *ret_layout = *layout;
+        return true;
+    }
+    for (const catalog_row *row = rows; row->name != NULL; row++) {
+        aq_layout with = *layout;
+        aq_column column;
+        if (aq_column_find(row->name, schema, &column) == 0 &&
+            aq_layout_record(&with, &column, 1, NULL) == 0 &&
+            completes(schema, hash, &with, ret_layout)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int aq_columns_of_hash(const aq_schema *schema, uint64_t hash, aq_column *ret_columns,
+                       uint32_t *ret_count)
+{
+    aq_layout layout;
+    int rc = aq_layout_init(schema, 1, 1, &layout, NULL);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!completes(schema, hash, &layout, &layout)) {
+        return AQ_E_NOT_FOUND;
+    }
+    *ret_count = layout.column_count - AQ_COLUMNS_STANDARD;
+    memcpy(ret_columns, layout.columns + AQ_COLUMNS_STANDARD, *ret_count * sizeof(*ret_columns));
+    return 0;
+}

@@ -9,9 +9,15 @@
 #define AQ_COMMON_EXPERIENCE_COLUMN_CATALOG_H
 
 #include "common/experience/column.h"
+#include "common/experience/layout.h"
 #include "common/experience/schema.h"
 
 /* The column of that name under a schema. AQ_E_NOT_FOUND when no row has it. */
 int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_column) AQ_MUST_USE;
+
+/* The columns behind the standard ones in the layout of that hash (AQ_COLUMNS_RECORDED_MAX; *count
+ * of them). AQ_E_NOT_FOUND when no columns of the catalog give it. */
+int aq_columns_of_hash(const aq_schema *schema, uint64_t hash, aq_column *ret_columns,
+                       uint32_t *ret_count) AQ_MUST_USE;
 
 #endif

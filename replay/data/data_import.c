@@ -31,6 +31,7 @@ typedef struct importing {
     aq_data_set_reader *reader;
     const aq_data_import *import;
     char folder[PATH_MAX];
+    aq_layout layout; /* of the chunks that are made */
     aq_replay_log *log;
     uint64_t number;
     uint64_t transitions;
@@ -186,10 +187,15 @@ static void remove_folder(const char *path)
 static int open_log(importing *work, aq_error *error)
 {
     const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
+    int rc = aq_data_set_run_layout(info, work->import->n_step, work->import->chunk_length,
+                                    &work->layout, error);
+    if (rc != 0) {
+        return rc;
+    }
     const aq_segment_log_config config = {
         .folder = work->folder,
         .run_id = work->import->run_id,
-        .schema_hash = info->schema_hash,
+        .schema_hash = work->layout.hash,
         .task = info->task,
         .store = aq_rng_system_seed() | 1,
         .segment_bytes = work->import->segment_bytes,
@@ -208,19 +214,15 @@ static int open_log(importing *work, aq_error *error)
 
 static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
-    const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
-    aq_data_packing packing = {
+    const aq_data_packing packing = {
+        .layout = work->layout,
         .run_id = work->import->run_id,
         .message_bytes = work->import->message_bytes,
         .send = on_message,
         .user = work,
     };
     uint64_t left_out;
-    int rc = aq_layout_init(&info->schema, work->import->n_step, work->import->chunk_length,
-                            &packing.layout, error);
-    if (rc == 0) {
-        rc = aq_data_pack(work->reader, &packing, &work->import->progress, &left_out, error);
-    }
+    int rc = aq_data_pack(work->reader, &packing, &work->import->progress, &left_out, error);
     if (rc == 0) {
         rc = settle(work, error);
     }

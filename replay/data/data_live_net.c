@@ -118,14 +118,14 @@ static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes
     return rc;
 }
 
-int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
+int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq_data_sink *sink,
                       aq_error *error)
 {
     aq_layout layout;
     uint64_t after = 0;
     uint64_t count = 0;
     bool more = true;
-    int rc = aq_data_set_layout(schema, &layout, error);
+    int rc = aq_data_set_layout(info, &layout, error);
     while (rc == 0 && more) {
         Actorq__V1__ExportReply *page;
         rc = ask_page(live, after, PAGE_BYTES, &page, error);
@@ -273,16 +273,16 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
         .send = on_message,
         .user = &work,
     };
-    if (info->schema_hash != live->info.schema_hash) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "the data set is of %s (schema %016" PRIx64 "), the shard of %s (%016" PRIx64
-                       ")",
-                       info->task, info->schema_hash, live->info.task, live->info.schema_hash);
-    }
-    int rc = aq_layout_init(&info->schema, live->info.n_step, live->info.chunk_length,
-                            &packing.layout, error);
+    int rc = aq_data_set_run_layout(info, live->info.n_step, live->info.chunk_length,
+                                    &packing.layout, error);
     if (rc != 0) {
         return rc;
+    }
+    if (packing.layout.hash != live->info.schema_hash) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "the data set is of %s (layout %016" PRIx64 "), the shard of %s (%016" PRIx64
+                       ")",
+                       info->task, packing.layout.hash, live->info.task, live->info.schema_hash);
     }
     rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
     if (rc != 0) {

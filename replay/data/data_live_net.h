@@ -26,7 +26,7 @@ void aq_data_live_close(aq_data_live *live); /* NULL is fine */
 const aq_data_live_info *aq_data_live_about(const aq_data_live *live);
 
 /* What it holds, oldest first. */
-int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
+int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq_data_sink *sink,
                       aq_error *error) AQ_MUST_USE;
 
 /* Brings a data set, as its actors would: no more than there is credit for, until all of it is

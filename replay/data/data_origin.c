@@ -11,6 +11,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 
@@ -19,26 +20,26 @@ bool aq_data_is_url(const char *name)
     return strstr(name, "://") != NULL;
 }
 
-/* AQ_E_SCHEMA where the task has another one here than that of this hash. */
-static int schema_of(const char *task, uint64_t schema_hash, aq_schema *ret_schema, aq_error *error)
+/* What the steps of info->task are of, by their layout's hash. AQ_E_SCHEMA where the task has
+ * another schema here, or the steps have columns that are not known here. */
+static int find_columns(aq_data_set_info *info, uint64_t layout_hash, aq_error *error)
 {
     aq_env *env;
-    int rc = aq_env_open(task, &env, error);
+    int rc = aq_env_open(info->task, &env, error);
     if (rc != 0) {
         return rc;
     }
-    const uint64_t hash = aq_schema_hash(&env->schema);
-    if (hash == schema_hash) {
-        *ret_schema = env->schema;
-    } else {
-        rc = aq_fail(
-            error, AQ_E_SCHEMA,
-            "the steps are of another %s, or have columns that data sets don't: their layout "
-            "is %016" PRIx64 ", that of the task here is %016" PRIx64,
-            task, schema_hash, hash);
-    }
+    info->schema = env->schema;
+    info->schema_hash = aq_schema_hash(&env->schema);
     aq_env_unref(env);
-    return rc;
+    if (aq_columns_of_hash(&info->schema, layout_hash, info->recorded, &info->recorded_count) !=
+        0) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "the steps are of another %s, or have columns that are not known here: "
+                       "their layout is %016" PRIx64 ", that of the task here is %016" PRIx64,
+                       info->task, layout_hash, info->schema_hash);
+    }
+    return 0;
 }
 
 static int open_folder(aq_data_origin *origin, aq_error *error)
@@ -63,13 +64,12 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
     }
     origin->has_folder = true;
     const aq_store_identity *identity = &origin->folder.identity;
-    origin->info.schema_hash = identity->schema_hash;
     origin->info.run_id = identity->run_id;
     rc = aq_text_set(origin->info.task, sizeof(origin->info.task), identity->task);
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
     }
-    return schema_of(origin->info.task, identity->schema_hash, &origin->info.schema, error);
+    return find_columns(&origin->info, identity->schema_hash, error);
 }
 
 static int open_live(aq_data_origin *origin, aq_error *error)
@@ -79,11 +79,10 @@ static int open_live(aq_data_origin *origin, aq_error *error)
         return rc;
     }
     const aq_data_live_info *info = aq_data_live_about(origin->live);
-    origin->info.schema_hash = info->schema_hash;
     origin->info.run_id = info->run_id;
     rc = aq_text_set(origin->info.task, sizeof(origin->info.task), info->task);
     return rc != 0 ? aq_fail(error, rc, "%s: the name of its task is too long", origin->name)
-                   : schema_of(origin->info.task, info->schema_hash, &origin->info.schema, error);
+                   : find_columns(&origin->info, info->schema_hash, error);
 }
 
 static int open_file(aq_data_origin *origin, aq_error *error)
@@ -149,7 +148,7 @@ int aq_data_origin_read(aq_data_origin *origin, const aq_data_sink *sink, aq_err
         return read_file(origin, sink, error);
     }
     if (origin->live != NULL) {
-        return aq_data_live_read(origin->live, &origin->info.schema, sink, error);
+        return aq_data_live_read(origin->live, &origin->info, sink, error);
     }
-    return aq_data_source_read(&origin->folder, &origin->info.schema, sink, error);
+    return aq_data_source_read(&origin->folder, &origin->info, sink, error);
 }

@@ -107,7 +107,7 @@ static void on_damage(void *user, const char *what)
     }
 }
 
-int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema,
+int aq_data_source_read(const aq_segment_folder *folder, const aq_data_set_info *info,
                         const aq_data_sink *sink, aq_error *error)
 {
     source_reading reading = {.folder = folder, .sink = sink};
@@ -119,7 +119,7 @@ int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema
     };
     aq_segment_recovered recovered = {0};
     aq_segment_map *map = NULL;
-    int rc = aq_data_set_layout(schema, &reading.layout, error);
+    int rc = aq_data_set_layout(info, &reading.layout, error);
     if (rc != 0) {
         return rc;
     }

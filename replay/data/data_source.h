@@ -27,8 +27,8 @@ typedef struct aq_data_sink {
 int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
                          const aq_data_sink *sink, aq_error *error) AQ_MUST_USE;
 
-/* `folder` was opened to read, `schema` is what its task is of. */
-int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema,
+/* `folder` was opened to read, `info` says what its steps are of. */
+int aq_data_source_read(const aq_segment_folder *folder, const aq_data_set_info *info,
                         const aq_data_sink *sink, aq_error *error) AQ_MUST_USE;
 
 #endif

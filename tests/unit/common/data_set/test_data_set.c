@@ -104,6 +104,52 @@ static void assert_columns(const aq_chunk_view *view, const aq_chunk *chunk,
     }
 }
 
+TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
+{
+    static const aq_column columns[] = {{"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0},
+                                        {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 6, 0}};
+    enum { LENGTH = 3, VERSION_AT = 4 };
+    aq_data_set_writer *writer;
+    aq_data_set_reader *reader;
+    aq_data_set_block block;
+    aq_layout layout;
+    aq_chunk *chunk;
+    aq_buffer file;
+    bool more;
+    memcpy(all.info.recorded, columns, sizeof(columns));
+    all.info.recorded_count = 2;
+    assert_int_equal(aq_data_set_run_layout(&all.info, 1, LENGTH, &layout, NULL), 0);
+    assert_int_equal(aq_chunk_create(&layout, LENGTH, &chunk), 0);
+    chunk->view.length = LENGTH;
+    chunk->view.terminated = true;
+    for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout.column_count; i++) {
+        memset(aq_chunk_column(chunk, i), (int)i, aq_column_bytes(&layout.columns[i], LENGTH));
+    }
+    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error),
+                    &all.error);
+    block = (aq_data_set_block){.actor = 1, .incarnation = 2, .view = chunk->view};
+    assert_succeeds(aq_data_set_writer_add(writer, &block, &all.error), &all.error);
+    assert_succeeds(aq_data_set_writer_finish(writer, &all.error), &all.error);
+    aq_data_set_writer_destroy(writer);
+    aq_buffer_init(&file, 1 << 16);
+    assert_succeeds(aq_file_read(all.path, &file, &all.error), &all.error);
+    assert_int_equal(file.data[VERSION_AT], AQ_DATA_SET_VERSION_RECORDED);
+    aq_buffer_fini(&file);
+
+    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &all.error), &all.error);
+    assert_true(aq_data_set_reader_layout(reader)->hash == layout.hash);
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &all.error), &all.error);
+    assert_true(more);
+    for (uint32_t i = 0; i < layout.column_count; i++) {
+        assert_memory_equal(aq_chunk_view_column(&block.view, i), aq_chunk_column(chunk, i),
+                            aq_column_bytes(&layout.columns[i], LENGTH));
+    }
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &all.error), &all.error);
+    assert_false(more);
+    aq_data_set_reader_close(reader);
+    aq_chunk_unref(chunk);
+}
+
 TEST_WITH(what_was_written_is_read, set_up, tear_down)
 {
     aq_experience experience;
@@ -185,10 +231,10 @@ TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
     FILE *file = fopen(all.path, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, 4, SEEK_SET), 0);
-    assert_int_not_equal(fputc(AQ_DATA_SET_VERSION + 1, file), EOF);
+    assert_int_not_equal(fputc(AQ_DATA_SET_VERSION_RECORDED + 1, file), EOF);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), AQ_E_VERSION);
-    assert_says(all.error.text, "of format version 2; this program reads 1");
+    assert_says(all.error.text, "of format version 3; this program reads up to 2");
 }
 
 TEST_WITH(a_file_that_is_there_is_replaced_only_when_asked_to, set_up, tear_down)

@@ -140,7 +140,7 @@ static aq_data_summary read_store(import_stage *stage)
     assert_int_equal(aq_data_audit_create(&audit), 0);
     const aq_data_sink sink = {
         .user = audit, .block = on_block, .message = on_message, .damage = no_damage};
-    assert_int_equal(aq_data_source_read(&folder, &stage->info.schema, &sink, &stage->error), 0);
+    assert_int_equal(aq_data_source_read(&folder, &stage->info, &sink, &stage->error), 0);
     const aq_data_summary summary = aq_data_audit_summary(audit);
     aq_data_audit_destroy(audit);
     aq_segment_folder_close(&folder);
