@@ -4,7 +4,8 @@
  * other languages read, and the numbers of the format.
  *
  *   header       16 bytes and the text
- *   block ...    64 bytes, then the columns of one chunk: obs, action, reward, version, recorded ones
+ *   block ...    64 bytes, then the columns of one chunk: obs, action, reward, version, and what
+ *                was recorded besides
  *   end          64 bytes
  *
  * All numbers are little-endian. Pure functions, any thread.

@@ -111,7 +111,6 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     enum { LENGTH = 3, VERSION_AT = 4 };
     aq_data_set_writer *writer;
     aq_data_set_reader *reader;
-    aq_data_set_block block;
     aq_layout layout;
     aq_chunk *chunk;
     aq_buffer file;
@@ -127,7 +126,7 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     }
     assert_succeeds(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error),
                     &all.error);
-    block = (aq_data_set_block){.actor = 1, .incarnation = 2, .view = chunk->view};
+    aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
     assert_succeeds(aq_data_set_writer_add(writer, &block, &all.error), &all.error);
     assert_succeeds(aq_data_set_writer_finish(writer, &all.error), &all.error);
     aq_data_set_writer_destroy(writer);
