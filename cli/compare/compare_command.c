@@ -48,7 +48,7 @@ static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file, over the preset",
      AQ_TO_TEXT(compare_arguments, config_path)},
     {"set", 0, "KEY=VALUE", "change one setting of all runs; may be given often",
-     AQ_TO(aq_command_take_assignment, compare_arguments, overrides)},
+     AQ_TO(aq_settings_assignments_add, compare_arguments, overrides)},
     {"threshold", 0, "X", "the return to be reached (default: the task's own, or what was reached)",
      AQ_TO_REAL(compare_arguments, threshold)},
     {"out", 'o', "DIR", "the report's folder (default: a new one below ./compares)",
@@ -317,10 +317,7 @@ static int run(int argc, char **argv)
         return status;
     }
     keep_command(argc, argv, &plan);
-    if (compare(&arguments, &plan, &error)) {
-        return aq_command_failed("compare", &error);
-    }
-    return aq_command_printed("compare");
+    return aq_command_end(&options_page, compare(&arguments, &plan, &error), &error);
 }
 
 const aq_command aq_command_compare = {

@@ -14,17 +14,11 @@
 #include "cli/text/plain_text.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/settings/settings.h"
 #include "common/sys/process.h"
 
 enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32, PATH_BYTES_MAX = 8192 };
 
 /* ---- arguments ------------------------------------------------------------------------------ */
-
-int aq_command_take_assignment(void *assignments, const char *value, aq_error *error)
-{
-    return aq_settings_assignments_add(assignments, value, error);
-}
 
 int aq_command_take_size(void *size, const char *value, aq_error *error)
 {

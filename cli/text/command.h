@@ -37,9 +37,6 @@ extern const aq_command aq_command_replay;
 
 void aq_command_draw_seed(uint64_t *seed); /* one that was given stays */
 
-/* For AQ_TO: KEY=VALUE, into an aq_settings_assignments. */
-int aq_command_take_assignment(void *assignments, const char *value, aq_error *error) AQ_MUST_USE;
-
 /* For AQ_TO: "320x240", into an aq_command_size whose bounds are set. */
 typedef struct aq_command_size {
     uint32_t width, height;

@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 
-enum { AQ_RUN_LINE_BYTES_MAX = 1 << 16 };
+enum { AQ_RUN_LINE_BYTES_MAX = 1 << 20 };
 
 /* `line` is without its newline. Another result than 0 ends the reading. */
 typedef int (*aq_run_line_fn)(void *user, const char *line);

@@ -45,7 +45,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(train_arguments, config_path)},
     {"set", 0, "KEY=VALUE",
      "change one setting, such as replay.capacity=100000; may be given often",
-     AQ_TO(aq_command_take_assignment, train_arguments, overrides)},
+     AQ_TO(aq_settings_assignments_add, train_arguments, overrides)},
     {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)",
      AQ_TO_TEXT(train_arguments, seed)},
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",

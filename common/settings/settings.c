@@ -40,13 +40,13 @@ int aq_settings_assign(const aq_settings_table *table, const char *assignment, v
     return aq_setting_set(row, equals + 1, settings, error);
 }
 
-int aq_settings_assignments_add(aq_settings_assignments *assignments, const char *text,
-                                aq_error *error)
+int aq_settings_assignments_add(void *assignments, const char *text, aq_error *error)
 {
-    if (assignments->count == AQ_SETTINGS_ASSIGNMENTS_MAX) {
+    aq_settings_assignments *all = assignments;
+    if (all->count == AQ_SETTINGS_ASSIGNMENTS_MAX) {
         return aq_fail(error, AQ_E_FULL, "at most %d can be given", AQ_SETTINGS_ASSIGNMENTS_MAX);
     }
-    assignments->texts[assignments->count++] = text;
+    all->texts[all->count++] = text;
     return 0;
 }
 

@@ -95,9 +95,9 @@ typedef struct aq_settings_assignments {
     size_t count;
 } aq_settings_assignments;
 
-/* AQ_E_FULL says how many there may be. */
-int aq_settings_assignments_add(aq_settings_assignments *assignments, const char *text,
-                                aq_error *error) AQ_MUST_USE;
+/* To an aq_settings_assignments, as AQ_TO of an option has it. AQ_E_FULL says how many there may
+ * be. */
+int aq_settings_assignments_add(void *assignments, const char *text, aq_error *error) AQ_MUST_USE;
 
 /* In order; stops at the first that is refused. */
 int aq_settings_assign_all(const aq_settings_table *table,

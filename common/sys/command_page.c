@@ -79,7 +79,7 @@ static int act(const aq_command *command, int argc, char **argv)
     void *arguments = aq_alloc(1, command->bytes);
     if (arguments == NULL) {
         (void)aq_fail(&error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
-        return aq_command_failed(command->name, &error);
+        return aq_program_failed(command->options->program, &error);
     }
     memcpy(arguments, command->defaults, command->bytes);
     if (aq_command_begin(command->options, argc, argv, NULL, arguments, &status)) {

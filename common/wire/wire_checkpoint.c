@@ -403,7 +403,7 @@ int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *
         rc = aq_fail_context(error, rc, "checkpoint");
         aq_checkpoint_fini(&checkpoint);
     }
-    aq_wire_message_free(base);
+    aq_message_free(base);
     return rc;
 }
 

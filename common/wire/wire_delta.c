@@ -246,12 +246,12 @@ int aq_wire_delta_open(const uint8_t *bytes, size_t size, aq_wire_delta **ret_de
         rc = aq_fail(error, AQ_E_CORRUPT,
                      "policy delta: version %" PRIu64 " as a change of version %" PRIu64,
                      found->version, found->base_version);
-        aq_wire_message_free(message);
+        aq_message_free(message);
         return rc;
     }
     aq_wire_delta *delta = aq_alloc(1, sizeof(*delta));
     if (delta == NULL) {
-        aq_wire_message_free(message);
+        aq_message_free(message);
         return aq_fail(error, AQ_E_NOMEM, "no memory for a policy delta");
     }
     delta->message = found;
@@ -270,7 +270,7 @@ void aq_wire_delta_close(aq_wire_delta *delta)
     if (delta == NULL) {
         return;
     }
-    aq_wire_message_free(&delta->message->base);
+    aq_message_free(&delta->message->base);
     aq_free(delta);
 }
 

@@ -12,7 +12,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
-#include "common/net/rpc/rpc_envelope.h"
 
 /* The most structure that an honest message has is that of an experience message of 4096 chunks:
  * some 200 bytes each. */
@@ -80,11 +79,6 @@ int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind k
     }
     *ret_message = message;
     return 0;
-}
-
-void aq_wire_message_free(ProtobufCMessage *message)
-{
-    aq_message_free(message);
 }
 
 int aq_wire_column_check(const ProtobufCBinaryData *column, const char *name, size_t rows,

@@ -17,6 +17,7 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/net/rpc/frame.h"
+#include "common/net/rpc/rpc_envelope.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "columns travel in memory order, which the protocol says is little-endian; a "
@@ -59,12 +60,10 @@ int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind,
 
 /* Checks the frame and unpacks its message, which takes at most 2 MiB more memory than the frame
  * itself, whatever it claims. AQ_E_NOMEM, AQ_E_CORRUPT, or as aq_frame_check. Free the message with
- * aq_wire_message_free. */
+ * aq_message_free. */
 int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind kind,
                          const ProtobufCMessageDescriptor *descriptor,
                          ProtobufCMessage **ret_message, aq_error *error) AQ_MUST_USE;
-
-void aq_wire_message_free(ProtobufCMessage *message); /* NULL is fine */
 
 /* AQ_E_CORRUPT, naming the column, unless it is exactly rows * row_bytes long. The product must not
  * overflow. */

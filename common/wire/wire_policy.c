@@ -357,7 +357,7 @@ int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_s
         return rc;
     }
     rc = snapshot_from((const Actorq__V1__PolicySnapshot *)message, ret_snapshot, error);
-    aq_wire_message_free(message);
+    aq_message_free(message);
     return rc;
 }
 
@@ -414,6 +414,6 @@ int aq_wire_announce_unpack(const uint8_t *bytes, size_t size, uint64_t *ret_run
         (const Actorq__V1__PolicyAnnouncement *)message;
     *ret_run_id = announcement->run_id;
     *ret_version = announcement->version;
-    aq_wire_message_free(message);
+    aq_message_free(message);
     return 0;
 }

@@ -19,16 +19,11 @@ typedef struct learner_arguments {
     aq_learner_options options;
 } learner_arguments;
 
-static int take_assignment(void *assignments, const char *value, aq_error *error)
-{
-    return aq_settings_assignments_add(assignments, value, error);
-}
-
 static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file",
      AQ_TO_TEXT(learner_arguments, config_path)},
     {"set", 0, "KEY=VALUE", "change one setting; may be given often",
-     AQ_TO(take_assignment, learner_arguments, overrides)},
+     AQ_TO(aq_settings_assignments_add, learner_arguments, overrides)},
     {"listen", 0, "URL",
      "serve here (default tcp://127.0.0.1:5550); the policy is broadcast on "
      "the next port",

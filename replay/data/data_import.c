@@ -1,6 +1,6 @@
 /*
- * The blocks are packed (data_packer.h) and handed to a segment log, whose
- * thread writes them; when too much waits, this one waits for it.
+ * The blocks are packed (data_packer.h) and handed to a segment log, whose thread writes them; when
+ * too much waits, this one waits for it.
  *
  * Nobody else knows the folder meanwhile, so it is emptied by name when something fails.
  */

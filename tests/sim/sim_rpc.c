@@ -204,7 +204,7 @@ static void tell_answered(const sim_server *server, const sim_passage *passage,
     if (reply->status == AQ_RPC_OK) {
         server->tap.answered(server->tap.user, passage->method, &reply->body, passage->about);
     }
-    aq_wire_message_free(message);
+    aq_message_free(message);
 }
 
 static void on_replied(void *user, const uint8_t *frame, size_t size)
@@ -254,7 +254,7 @@ static void dispatch(sim_server *server, sim_passage *passage, const uint8_t *fr
         if (aq_rpc_dispatcher_counters(server->dispatcher).calls > taken) {
             tap->called(tap->user, request->method, &request->body);
         }
-        aq_wire_message_free(&request->base);
+        aq_message_free(&request->base);
     }
 }
 

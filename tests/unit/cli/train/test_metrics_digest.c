@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "cli/text/run_lines.h"
 #include "cli/train/metrics_digest.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -89,7 +90,7 @@ TEST_IN_FOLDER(an_evaluation_without_a_mean_does_not_count)
 
 TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)
 {
-    enum { LONG = 70000 };
+    enum { LONG = AQ_RUN_LINE_BYTES_MAX + 1000 };
     char *text = calloc(1, LONG + 1000);
     assert_non_null(text);
     memset(text, 'x', LONG);

@@ -58,7 +58,7 @@ static int open_experience(const aq_buffer *frame, aq_error *error)
     int rc = aq_wire_frame_unpack(frame->data, frame->size, AQ_FRAME_EXPERIENCE,
                                   &actorq__v1__experience__descriptor, &message, error);
     if (rc == 0) {
-        aq_wire_message_free(message);
+        aq_message_free(message);
     }
     return rc;
 }
