@@ -9,7 +9,8 @@
 
 typedef struct chunk_lane {
     bool in_episode;
-    aq_chunk *open; /* NULL between a close and the next reserve */
+    aq_chunk *open;                /* NULL between a close and the next reserve */
+    uint8_t *next[AQ_COLUMNS_MAX]; /* where the next value of each column goes in `open` */
     aq_chunk *last; /* while `open` is NULL and the episode goes on: the chunk that was closed */
     uint64_t episode;
     int64_t since_ns; /* of the oldest new transition in `open` */
@@ -132,6 +133,10 @@ static int open_chunk(aq_chunker *chunker, uint32_t lane)
         const aq_chunk_view first = first_of(chunker, lane);
         aq_chunk_append(chunk, layout, &first, 0, 0);
     }
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        at->next[i] = (uint8_t *)aq_chunk_column(chunk, i) +
+                      aq_column_bytes(&layout->columns[i], chunk->view.length);
+    }
     at->open = chunk;
     return 0;
 }
@@ -190,12 +195,11 @@ bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
     if (aq_chunk_view_fresh(&chunk->view) == 0) {
         at->since_ns = now_ns;
     }
-    const uint32_t row = chunk->view.length++;
+    chunk->view.length++;
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        const size_t value = aq_column_values(column, row);
-        uint8_t *to = aq_chunk_column(chunk, i);
-        aq_column_copy(column, to + value * column->bytes, values->of[i]);
+        aq_column_copy(column, at->next[i], values->of[i]);
+        at->next[i] += column->bytes;
     }
     chunk->view.terminated = values->terminated;
     chunk->view.truncated = values->truncated;

@@ -1,10 +1,11 @@
 /*
  * Experience messages to and from their frames.
  *
- * Workload: an actor packs up to a thousand messages a second, so packing allocates nothing: chunks
- * are packed one at a time behind the header: encoded protobuf messages of one type may be joined
- * end to end, and repeated fields then add up. A shard takes them as fast as the memory is, so the
- * receiving half reads the wire format itself and leaves every column where it came to lie.
+ * Workload: an actor packs up to a thousand messages a second, each of up to hundreds of chunks,
+ * and a shard takes them as fast as the memory is. So protobuf-c packs the header only. Chunks
+ * follow it one at a time: encoded messages of one type may be joined end to end, and repeated
+ * fields then add up. Both halves speak the wire format themselves: packing copies a column once
+ * and allocates nothing, and unpacking leaves every column where it came to lie.
  *
  * Any thread; no state.
  */
@@ -15,103 +16,10 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/varint.h"
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
-
-/* One byte of tag and the longest number behind it; a column has a tag and a length. */
-enum {
-    FIXED64_BYTES = 1 + 8,
-    UINT64_BYTES_MAX = 1 + 10,
-    UINT32_BYTES_MAX = 1 + 5,
-    BOOL_BYTES = 1 + 1,
-    LENGTH_BYTES_MAX = 1 + 5,
-    HEADER_BYTES_MAX = 4 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
-    CHUNK_OVERHEAD_BYTES_MAX =
-        LENGTH_BYTES_MAX + UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX + 2 * BOOL_BYTES,
-};
-
-/* Column `index` of the chunk, whose rows may be fewer than it has room for. */
-static ProtobufCBinaryData column_bytes(const aq_chunk_view *view, const aq_layout *layout,
-                                        uint32_t index)
-{
-    return aq_wire_bytes(aq_chunk_view_column(view, index),
-                         aq_column_bytes(&layout->columns[index], view->length));
-}
-
-/* `recorded` is room that the message keeps. */
-static void chunk_message(const aq_chunk_view *view, const aq_layout *layout,
-                          ProtobufCBinaryData *recorded, Actorq__V1__Chunk *ret_message)
-{
-    actorq__v1__chunk__init(ret_message);
-    ret_message->episode = view->episode;
-    ret_message->first = view->first;
-    ret_message->lane = view->lane;
-    ret_message->length = view->length;
-    ret_message->overlap = view->overlap;
-    ret_message->terminated = view->terminated;
-    ret_message->truncated = view->truncated;
-    ret_message->obs = column_bytes(view, layout, AQ_COLUMN_OBS);
-    ret_message->action = column_bytes(view, layout, AQ_COLUMN_ACTION);
-    ret_message->reward = column_bytes(view, layout, AQ_COLUMN_REWARD);
-    ret_message->version = column_bytes(view, layout, AQ_COLUMN_VERSION);
-    ret_message->recorded = recorded;
-    for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout->column_count; i++) {
-        recorded[ret_message->n_recorded++] = column_bytes(view, layout, i);
-    }
-}
-
-static int append_chunk(const aq_chunk *chunk, const aq_layout *layout, aq_buffer *out)
-{
-    ProtobufCBinaryData recorded[AQ_COLUMNS_RECORDED_MAX];
-    Actorq__V1__Chunk message;
-    Actorq__V1__Chunk *pointer = &message;
-    Actorq__V1__Experience part;
-    actorq__v1__experience__init(&part);
-    chunk_message(&chunk->view, layout, recorded, &message);
-    part.n_chunks = 1;
-    part.chunks = &pointer;
-    return aq_wire_append(&part.base, out);
-}
-
-int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *layout,
-                            aq_buffer *out)
-{
-    size_t start;
-    AQ_ASSERT(experience->chunk_count >= 1);
-    AQ_ASSERT(experience->chunk_count <= AQ_EXPERIENCE_CHUNKS_MAX);
-    int rc = aq_frame_begin(out, &start);
-    if (rc != 0) {
-        return rc;
-    }
-    Actorq__V1__Experience header;
-    actorq__v1__experience__init(&header);
-    header.run_id = experience->run_id;
-    header.actor = experience->actor;
-    header.incarnation = experience->incarnation;
-    header.seq = experience->seq;
-    header.acknowledged = experience->acknowledged;
-    header.schema_hash = layout->hash;
-    header.store = experience->store;
-    rc = aq_wire_append(&header.base, out);
-    for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
-        rc = append_chunk(experience->chunks[i], layout, out);
-    }
-    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, rc);
-}
-
-size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,
-                                    uint32_t chunk_count)
-{
-    size_t bytes = AQ_FRAME_HEADER_BYTES + HEADER_BYTES_MAX;
-    for (uint32_t i = 0; i < chunk_count; i++) {
-        bytes += CHUNK_OVERHEAD_BYTES_MAX + layout->column_count * LENGTH_BYTES_MAX +
-                 aq_layout_bytes(layout, chunks[i]->view.length);
-    }
-    return bytes;
-}
-
-/* ---- in -------------------------------------------------------------------------------------- */
 
 /* Field numbers of experience.proto, and how each is written. */
 enum {
@@ -156,6 +64,120 @@ static const uint8_t chunk_types[CHUNK_FIELDS] = {
     [TRUNCATED] = AQ_WIRE_VARINT, [OBS] = AQ_WIRE_BYTES,      [ACTION] = AQ_WIRE_BYTES,
     [REWARD] = AQ_WIRE_BYTES,     [VERSION] = AQ_WIRE_BYTES,  [RECORDED] = AQ_WIRE_BYTES,
 };
+
+/* One byte of tag and the longest number behind it; a column has a tag and a length. */
+enum {
+    TAG_BYTES = 1,
+    FIXED64_BYTES = TAG_BYTES + 8,
+    UINT64_BYTES_MAX = TAG_BYTES + AQ_VARINT_BYTES_MAX,
+    UINT32_BYTES_MAX = TAG_BYTES + 5,
+    BOOL_BYTES = TAG_BYTES + 1,
+    LENGTH_BYTES_MAX = TAG_BYTES + 5,
+    HEADER_BYTES_MAX = 4 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
+    NUMBERS_BYTES_MAX = UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX + 2 * BOOL_BYTES, /* of a chunk */
+    CHUNK_OVERHEAD_BYTES_MAX = LENGTH_BYTES_MAX + NUMBERS_BYTES_MAX,
+};
+
+/* These return the bytes written. */
+
+static size_t put_tag(uint8_t *out, uint32_t field, enum aq_wire_type type)
+{
+    out[0] = (uint8_t)(field << 3 | type);
+    return TAG_BYTES;
+}
+
+/* Like protobuf, nothing for 0. */
+static size_t put_number(uint8_t *out, uint32_t field, uint64_t value)
+{
+    if (value == 0) {
+        return 0;
+    }
+    const size_t size = put_tag(out, field, AQ_WIRE_VARINT);
+    return size + aq_varint_put(out + size, value);
+}
+
+static size_t put_length(uint8_t *out, uint32_t field, size_t length)
+{
+    const size_t size = put_tag(out, field, AQ_WIRE_BYTES);
+    return size + aq_varint_put(out + size, length);
+}
+
+static size_t put_numbers(const aq_chunk_view *view, uint8_t *out)
+{
+    size_t size = put_number(out, EPISODE, view->episode);
+    size += put_number(out + size, FIRST, view->first);
+    size += put_number(out + size, LANE, view->lane);
+    size += put_number(out + size, LENGTH, view->length);
+    size += put_number(out + size, OVERLAP, view->overlap);
+    size += put_number(out + size, TERMINATED, view->terminated);
+    return size + put_number(out + size, TRUNCATED, view->truncated);
+}
+
+/* The columns' own bytes are copied once: a chunk begins with its size, so sizes come first. */
+static int append_chunk(const aq_chunk_view *view, const aq_layout *layout, aq_buffer *out)
+{
+    uint8_t numbers[NUMBERS_BYTES_MAX];
+    const size_t numbers_size = put_numbers(view, numbers);
+    size_t size = numbers_size;
+    uint8_t *at;
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const size_t bytes = aq_column_bytes(&layout->columns[i], view->length);
+        size += TAG_BYTES + aq_varint_size(bytes) + bytes;
+    }
+    int rc = aq_buffer_extend(out, TAG_BYTES + aq_varint_size(size) + size, &at);
+    if (rc != 0) {
+        return rc;
+    }
+    at += put_length(at, CHUNKS, size);
+    memcpy(at, numbers, numbers_size);
+    at += numbers_size;
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const size_t bytes = aq_column_bytes(&layout->columns[i], view->length);
+        at += put_length(at, i < AQ_COLUMNS_STANDARD ? OBS + i : RECORDED, bytes);
+        memcpy(at, aq_chunk_view_column(view, i), bytes);
+        at += bytes;
+    }
+    return 0;
+}
+
+int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *layout,
+                            aq_buffer *out)
+{
+    size_t start;
+    AQ_ASSERT(experience->chunk_count >= 1);
+    AQ_ASSERT(experience->chunk_count <= AQ_EXPERIENCE_CHUNKS_MAX);
+    int rc = aq_frame_begin(out, &start);
+    if (rc != 0) {
+        return rc;
+    }
+    Actorq__V1__Experience header;
+    actorq__v1__experience__init(&header);
+    header.run_id = experience->run_id;
+    header.actor = experience->actor;
+    header.incarnation = experience->incarnation;
+    header.seq = experience->seq;
+    header.acknowledged = experience->acknowledged;
+    header.schema_hash = layout->hash;
+    header.store = experience->store;
+    rc = aq_wire_append(&header.base, out);
+    for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
+        rc = append_chunk(&experience->chunks[i]->view, layout, out);
+    }
+    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, rc);
+}
+
+size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,
+                                    uint32_t chunk_count)
+{
+    size_t bytes = AQ_FRAME_HEADER_BYTES + HEADER_BYTES_MAX;
+    for (uint32_t i = 0; i < chunk_count; i++) {
+        bytes += CHUNK_OVERHEAD_BYTES_MAX + layout->column_count * LENGTH_BYTES_MAX +
+                 aq_layout_bytes(layout, chunks[i]->view.length);
+    }
+    return bytes;
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
 
 /* The next field that this program knows; otherwise as aq_wire_scan_next. One that is written in
  * another way than it should be makes the message none. */

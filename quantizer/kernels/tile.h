@@ -381,44 +381,50 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
 {
     const unsigned char *x = job->x;
     float *y = job->y;
+    /* After the first rows the weights are near. */
+    uint32_t shape = far && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
     for (size_t row = 0, rows; row < input->rows; row += rows) {
         rows = tile_height(input->rows - row);
-        /* After the first rows the weights are near. */
-        const uint32_t shape = far && row == 0 && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
         job->x = x + row * job->x_stride;
         job->quant = input->quant == NULL ? NULL : input->quant + row;
         job->y = y + row * job->y_stride;
         tile_table[shape][rows - 1](job);
+        shape = width - 1;
     }
 }
 
-/* `x` is the bytes of q or the floats, rows x_stride (bytes) apart. */
+/* `x` is the bytes of q or the floats, rows x_stride (bytes) apart. What tiles have in common is
+ * written once: a tile of one row takes hardly longer than writing all of it. */
 static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const void *x,
                        size_t x_stride, const aq_kernel_input *input, float *y, size_t y_stride)
 {
-    const uint32_t block_count = tile_block_count(layer->outputs);
     const uint32_t steps = tile_steps(row_bytes);
     const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN;
-
-    for (uint32_t block = 0, width; block < block_count; block += width) {
-        width = tile_width(block_count - block);
-        const uint32_t output = block * LANES;
-        const uint32_t left = layer->outputs - output;
-        tile_job job = {
-            .weights =
-                (const unsigned char *)layer->weights + (size_t)block * steps * BLOCK_STEP_BYTES,
-            .scale = layer->scale + output,
-            .sum = layer->sum + output,
-            .bias = layer->bias + output,
-            .x = x,
-            .x_stride = x_stride,
-            .y = y + output,
-            .y_stride = y_stride,
-            .steps = steps,
-            .last_lanes = left >= width * LANES ? LANES : (left - 1) % LANES + 1,
-            .relu = layer->activation == AQ_ACTIVATION_RELU,
-        };
+    tile_job job = {
+        .weights = layer->weights,
+        .scale = layer->scale,
+        .sum = layer->sum,
+        .bias = layer->bias,
+        .x_stride = x_stride,
+        .y_stride = y_stride,
+        .steps = steps,
+        .last_lanes = LANES,
+        .relu = layer->activation == AQ_ACTIVATION_RELU,
+    };
+    uint32_t output = 0;
+    for (uint32_t left = tile_block_count(layer->outputs), width; left > 0; left -= width) {
+        width = tile_width(left);
+        if (width == left) {
+            job.last_lanes = (layer->outputs - 1) % LANES + 1;
+        }
+        job.x = x;
+        job.y = y + output;
         tile_rows(&job, input, width, far);
+        job.weights += (size_t)width * steps * BLOCK_STEP_BYTES;
+        job.scale += width * LANES;
+        job.sum += width * LANES;
+        job.bias += width * LANES;
+        output += width * LANES;
     }
 }
 

@@ -10,8 +10,9 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/varint.h"
 
-enum { WIRE_TYPE_BITS = 3, VARINT_BYTES_MAX = 10 };
+enum { WIRE_TYPE_BITS = 3 };
 
 /* Memory that unpacking may take: a two-byte field can become a message of a few hundred bytes, but
  * no message of ours is made of such fields alone. */
@@ -88,17 +89,6 @@ static const ProtobufCFieldDescriptor *body_field(const ProtobufCMessageDescript
     return field;
 }
 
-static size_t put_varint(uint8_t *out, uint64_t value)
-{
-    size_t size = 0;
-
-    for (; value >= 0x80; value >>= 7) {
-        out[size++] = (uint8_t)(value | 0x80);
-    }
-    out[size++] = (uint8_t)value;
-    return size;
-}
-
 /* Appends the message's bytes. */
 static int append_message(aq_buffer *out, const ProtobufCMessage *message, size_t size)
 {
@@ -120,14 +110,14 @@ static int append_body(aq_buffer *out, const ProtobufCFieldDescriptor *field,
                        const ProtobufCMessage *body)
 {
     size_t size = protobuf_c_message_get_packed_size(body);
-    uint8_t head[2 * VARINT_BYTES_MAX];
+    uint8_t head[2 * AQ_VARINT_BYTES_MAX];
 
     if (size == 0) {
         return 0;
     }
-    size_t head_size = put_varint(head, (uint64_t)field->id << WIRE_TYPE_BITS |
-                                            PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
-    head_size += put_varint(head + head_size, size);
+    size_t head_size = aq_varint_put(head, (uint64_t)field->id << WIRE_TYPE_BITS |
+                                               PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
+    head_size += aq_varint_put(head + head_size, size);
     int rc = aq_buffer_append(out, head, head_size);
     return rc < 0 ? rc : append_message(out, body, size);
 }

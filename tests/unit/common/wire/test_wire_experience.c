@@ -48,6 +48,17 @@ static int arrive(const aq_buffer *frame, uint64_t run_id, const aq_layout *layo
     return rc;
 }
 
+/* Every field as protobuf-c would write it, none of them longer. */
+static void assert_written_as_protobuf_does(const aq_buffer *frame)
+{
+    const size_t size = frame->size - AQ_FRAME_HEADER_BYTES;
+    Actorq__V1__Experience *message =
+        actorq__v1__experience__unpack(NULL, size, frame->data + AQ_FRAME_HEADER_BYTES);
+    assert_non_null(message);
+    assert_int_equal(actorq__v1__experience__get_packed_size(message), size);
+    actorq__v1__experience__free_unpacked(message, NULL);
+}
+
 static void round_trip(aq_rng *rng)
 {
     aq_schema schema;
@@ -64,6 +75,7 @@ static void round_trip(aq_rng *rng)
                                   &layout, (const aq_chunk *const *)sent.chunks, sent.chunk_count));
     assert_int_equal(arrive(&frame, FIXTURE_RUN, &layout, &received, NULL), 0);
     assert_same(&sent, received, &layout);
+    assert_written_as_protobuf_does(&frame);
     aq_experience_fini(&sent);
     aq_arrival_unref(received);
     aq_buffer_fini(&frame);
