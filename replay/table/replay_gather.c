@@ -39,8 +39,8 @@ typedef struct gather_copy {
     uint8_t *to;
     size_t value_bytes, row_bytes;
     uint32_t source;
-    uint32_t next_mask; /* all ones where it is the value after the item's steps, else 0 */
-    bool has_one_more;  /* than the sequence has steps */
+    bool is_next;      /* it is the value after the item's steps */
+    bool has_one_more; /* than the sequence has steps */
 } gather_copy;
 
 /* What all rows of one call share. */
@@ -87,7 +87,8 @@ static inline size_t prefetched(size_t bytes)
 /* Two requests may be for one line: leaving them out takes longer than making them. */
 static inline void prefetch(const uint8_t *at, size_t last)
 {
-    for (size_t line = 0; line < last; line += LINE_BYTES) {
+    __builtin_prefetch(at);
+    for (size_t line = LINE_BYTES; line < last; line += LINE_BYTES) {
         __builtin_prefetch(at + line);
     }
     __builtin_prefetch(at + last);
@@ -106,14 +107,25 @@ static void prefetch_rewards(const gather_plan *plan, uint32_t count, found_item
     }
 }
 
-static void prefetch_copies(const gather_copy *copy, uint32_t count, const found_item *items,
-                            const uint8_t **ret_from)
+/* Where one column's values are; `is_next` is a constant where this is inlined. */
+static inline void find_values(const gather_copy *copy, uint32_t count, const found_item *items,
+                               const uint8_t **ret_from, const bool is_next)
 {
     const size_t last = prefetched(copy->value_bytes);
     for (uint32_t i = 0; i < count; i++) {
-        const size_t row = items[i].index + (items[i].steps & copy->next_mask);
+        const size_t row = items[i].index + (is_next ? items[i].steps : 0);
         ret_from[i] = aq_chunk_view_column(items[i].view, copy->source) + row * copy->value_bytes;
         prefetch(ret_from[i], last);
+    }
+}
+
+static void prefetch_copies(const gather_copy *copy, uint32_t count, const found_item *items,
+                            const uint8_t **ret_from)
+{
+    if (copy->is_next) {
+        find_values(copy, count, items, ret_from, true);
+    } else {
+        find_values(copy, count, items, ret_from, false);
     }
 }
 
@@ -257,7 +269,7 @@ static void list_copies(gather_plan *plan)
                 .value_bytes = column->is.bytes,
                 .row_bytes = aq_batch_column_bytes(column),
                 .source = column->source,
-                .next_mask = column->gather == AQ_GATHER_NEXT ? UINT32_MAX : 0,
+                .is_next = column->gather == AQ_GATHER_NEXT,
                 .has_one_more = column->is.per == AQ_PER_BOUNDARY,
             };
         }
