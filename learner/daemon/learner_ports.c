@@ -24,7 +24,7 @@ static int open_publisher(const char *listen_url, const aq_net_limits *limits,
                           aq_learner_ports *ports, aq_error *error)
 {
     char url[AQ_URL_MAX];
-    int rc = aq_url_sibling(aq_rpc_server_url(ports->server), "policy", url, sizeof(url));
+    int rc = aq_url_sibling(listen_url, "policy", url, sizeof(url));
     if (rc != 0) {
         return aq_fail(error, rc, "%s: no address beside it for the policy", listen_url);
     }

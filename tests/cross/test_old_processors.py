@@ -61,7 +61,7 @@ class OldProcessors(unittest.TestCase):
         before the learner, slowly emulated, has done its part."""
         run = os.path.join(self.folder, name)
         result = execute([actorq, "train", "gym:CartPole-v1", "--run", run, "--seed", "3",
-                          "--actors", "1", "--set", "limits.env_steps=3000",
+                          "--actors", "1", "--set", "limits.env_steps=1500",
                           "--set", "replay.tolerance=300", "--quiet", "--json"])
         self.assert_fine(result)
         return json.loads(result.stdout)

@@ -35,7 +35,7 @@ TEST(without_faults_everything_holds_in_odd_configurations_too)
 {
     sim_scenario scenario;
     sim_outcome outcome;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
         sim_scenario_draw(seed, &scenario);
         scenario.storm_ns = 0;
         scenario.quiet_ns = 10 * AQ_NS_PER_S;
@@ -51,7 +51,7 @@ TEST(the_same_seed_gives_the_same_run)
 {
     sim_scenario scenario;
     sim_outcome first, second, other;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
         sim_scenario_draw(seed, &scenario);
         sim_run(&scenario, &first);
         sim_run(&scenario, &second);

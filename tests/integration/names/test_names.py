@@ -87,10 +87,14 @@ class TestNames(unittest.TestCase):
                               timeout=PATIENCE_S)
         return done.returncode, done.stdout + done.stderr
 
-    def start_learner(self, listen):
-        """A run of some steps; its learner and the port."""
+    def plan_run(self):
+        """Of some steps."""
         with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
             file.write("task: gym:CartPole-v1\nlimits: {env_steps: 4000}\n")
+
+    def start_learner(self, listen):
+        """A run; its learner and the port."""
+        self.plan_run()
         learner = self.start("learner", LEARNER, "--config", self.home + "/c.yaml", "--listen",
                              listen, "--run", self.home + "/run", "--http", "127.0.0.1:0",
                              "--insecure")
@@ -120,6 +124,23 @@ class TestNames(unittest.TestCase):
         self.start_learner("tcp://127.0.0.1:0")
         port = self.heard("learner", r"event=http_ready url=http://\S+:(\d+)")
         self.assertEqual(self.run_actorq("health", f"localhost:{port}"), (0, "ok\n"))
+
+    def test_ports_that_the_system_chooses_need_not_be_neighbours(self):
+        """In a network of its own, where each second of four ports is taken."""
+        alone = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo 40000 40003 "
+                 ">/proc/sys/net/ipv4/ip_local_port_range && exec \"$@\"", "sh"]
+        if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine lets nobody have a network of his own (unshare --net)")
+        taken = ("import os, socket, sys; taken = [socket.create_server(('127.0.0.1', port)) "
+                 "for port in (40001, 40003)]; "
+                 "[each.set_inheritable(True) for each in taken]; "
+                 "os.execv(sys.argv[1], sys.argv[1:])")
+        self.plan_run()
+        self.start("learner", *alone, sys.executable, "-c", taken, LEARNER, "--config",
+                   self.home + "/c.yaml", "--listen", "tcp://127.0.0.1:0", "--run",
+                   self.home + "/run")
+        self.heard("learner", r"event=(ready) .* url=tcp://127.0.0.1:4000[02] "
+                              r"policy_url=tcp://127.0.0.1:4000[02] ")
 
     def test_a_command_says_what_came_of_each_address(self):
         words = "localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused"

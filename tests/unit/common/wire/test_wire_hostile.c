@@ -232,7 +232,7 @@ TEST(random_bytes_are_refused)
     uint8_t bytes[256];
     aq_rng rng = rng_of(fixture_seed(), 7);
     aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 5000; i++) {
         size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes));
         for (size_t j = 0; j < size; j++) {
             bytes[j] = (uint8_t)aq_rng_next(&rng);

@@ -220,7 +220,7 @@ TEST(all_stored_items_are_drawn_equally_often)
 
 TEST(a_lossy_network_stores_every_step_once_and_in_order)
 {
-    enum { MESSAGES = 100 };
+    enum { MESSAGES = 40 };
     aq_rng rng = rng_of(test_seed(), 4);
     aq_run_settings settings = kit_settings();
     settings.tables[0].capacity = 100000;

@@ -117,7 +117,7 @@ TEST(leaves_are_drawn_in_proportion)
             masses[i] = powf((float)(1 + i % 97), (float)round); /* up to 1 to 10^6 */
             masses[i] = masses[i] > 2000.0f ? 2000.0f : masses[i];
         }
-        check_draws(seed + round, 1 << 16, masses, 1000, 256 * 40000);
+        check_draws(seed + round, 1 << 16, masses, 1000, 256 * 20000);
     }
 }
 
