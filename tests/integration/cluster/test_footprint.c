@@ -28,7 +28,5 @@ CLUSTER_TEST(an_actor_is_small_and_ready_soon, both)
                   "resident, %.1f MB of it its own\n",
                   daemon_line_number(line, "startup_ms"), (double)most_kb / 1024,
                   (double)private_kb / 1024);
-    if (!AQ_TEST_SANITIZED) { /* whose shadow memory is several times that */
-        assert_in_range(most_kb, 1, RESIDENT_KB_MAX);
-    }
+    assert_in_range(most_kb, 1, RESIDENT_KB_MAX);
 }

@@ -115,7 +115,7 @@ TEST(leaves_are_drawn_in_proportion)
     for (uint64_t round = 0; round < 4; round++) {
         for (int i = 0; i < 1000; i++) {
             masses[i] = powf((float)(1 + i % 97), (float)round); /* up to 1 to 10^6 */
-            masses[i] = masses[i] > 2000.0f ? 2000.0f : masses[i];
+            masses[i] = masses[i] > 1000.0f ? 1000.0f : masses[i];
         }
         check_draws(seed + round, 1 << 16, masses, 1000, 256 * 20000);
     }
