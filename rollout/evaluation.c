@@ -34,11 +34,12 @@ int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial, aq
     return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
 }
 
-aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed)
+aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy, bool confirmed)
 {
     aq_trial_result result = aq_trial_result_of(trial);
     return (aq_evaluation){
-        .version = version,
+        .version = policy->version,
+        .format = aq_snapshot_format(policy),
         .episodes = result.episodes,
         .return_mean = result.return_mean,
         .return_std = result.return_std,
@@ -110,8 +111,7 @@ int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed
     aq_trial_start(trial, episodes, seed);
     rc = play(env, trial, engine, error);
     if (rc == 0) {
-        *ret_result =
-            aq_evaluation_of(trial, aq_engine_snapshot(engine)->version, /* confirmed: */ false);
+        *ret_result = aq_evaluation_of(trial, aq_engine_snapshot(engine), /* confirmed: */ false);
     }
     aq_trial_destroy(trial);
     return rc;

@@ -26,6 +26,7 @@ typedef struct aq_evaluation_gap {
 
 typedef struct aq_evaluation {
     uint64_t version;
+    uint32_t format; /* that was played: aq_snapshot_format */
     uint32_t episodes;
     double return_mean;
     double return_std; /* of the sample (n - 1); 0 for one episode */
@@ -34,8 +35,8 @@ typedef struct aq_evaluation {
     aq_evaluation_gap gap;
 } aq_evaluation;
 
-/* Of a trial that is complete. */
-aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed);
+/* Of a trial of this policy that is complete. */
+aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy, bool confirmed);
 
 /* Of `episodes` pairs, at least 1. */
 aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *returns_fp32,

@@ -148,7 +148,8 @@ static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
         return;
     }
     bool confirmed = core->stage == STAGE_CONFIRM;
-    aq_evaluation result = aq_evaluation_of(core->trial, version_of(core), confirmed);
+    aq_evaluation result =
+        aq_evaluation_of(core->trial, aq_engine_snapshot(core->engine), confirmed);
     if (!confirmed) {
         keep_screening(core, &result);
     }

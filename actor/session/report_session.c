@@ -138,6 +138,7 @@ static void call(aq_report_session *session, uint64_t member)
     request.member = member;
     request.incarnation = session->incarnation;
     request.version = evaluation->version;
+    request.format = evaluation->format;
     request.episodes = evaluation->episodes;
     request.return_mean = evaluation->return_mean;
     request.return_std = evaluation->return_std;

@@ -20,7 +20,7 @@ void aq_compare_csv_rows(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "precision,outcome,seeds,wall_s,env_steps_per_s,throughput_ratio,"
                           "actor_steps_per_s,actor_throughput_ratio,return_mean,return_ci95,"
                           "return_best_mean,return_best_ci95,time_to_threshold_s,speedup,"
-                          "running_mean_time_s,running_mean_speedup,broadcast_bytes,"
+                          "running_mean_time_s,running_mean_speedup,broadcast_bytes,fallback_share,"
                           "energy_j,gco2,energy_source");
     for (int state = 0; state < AQ_TIME_STATES; state++) {
         aq_long_text_add(out, ",%s_%s_s", aq_compare_state_role((enum aq_compare_state)state),
@@ -30,14 +30,23 @@ void aq_compare_csv_rows(const aq_compare_summary *summary, aq_long_text *out)
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         const double cells[] = {
-            row->wall_s,           row->env_steps_per_s,
-            row->throughput_ratio, row->actor_steps_per_s,
-            row->actor_ratio,      row->last.mean,
-            row->last.ci95,        row->fresh.mean,
-            row->fresh.ci95,       row->first.time_s,
-            row->first.speedup,    row->running.time_s,
-            row->running.speedup,  row->broadcast_bytes,
-            row->energy_j,         row->gco2,
+            row->wall_s,
+            row->env_steps_per_s,
+            row->throughput_ratio,
+            row->actor_steps_per_s,
+            row->actor_ratio,
+            row->last.mean,
+            row->last.ci95,
+            row->fresh.mean,
+            row->fresh.ci95,
+            row->first.time_s,
+            row->first.speedup,
+            row->running.time_s,
+            row->running.speedup,
+            row->broadcast_bytes,
+            row->fallback_share,
+            row->energy_j,
+            row->gco2,
         };
         aq_long_text_add(out, "%s,%s,%zu", row->precision, aq_run_outcome_name(row->outcome),
                          row->finished);

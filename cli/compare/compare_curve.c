@@ -75,7 +75,8 @@ static int take_evaluation(aq_compare_curve *curve, const json_t *line)
         .value = aq_json_number_of(line, "return_mean"),
     };
     bool is_whole = isfinite(point.wall_s) && isfinite(point.env_steps) && isfinite(point.value);
-    return is_whole ? add_point(curve, &point) : 0;
+    bool fell_back = json_is_true(json_object_get(line, "fell_back"));
+    return is_whole && !fell_back ? add_point(curve, &point) : 0;
 }
 
 static void take_times(aq_compare_curve *curve, const json_t *times)
@@ -99,6 +100,7 @@ static void take_totals(aq_compare_curve *curve, const json_t *line)
     curve->env_steps = count_of(line, "env_steps");
     curve->learner_steps = count_of(line, "learner_steps");
     curve->policy_versions = count_of(line, "policy_versions");
+    curve->policy_fallbacks = count_of(line, "policy_fallbacks");
     curve->broadcast_bytes = count_of(line, "broadcast_bytes");
     curve->broadcast_bytes_fp32 = count_of(line, "broadcast_bytes_fp32");
     take_times(curve, json_object_get(line, "time"));

@@ -34,12 +34,12 @@ const char *aq_compare_state_role(enum aq_compare_state state);
 const char *aq_compare_state_key(enum aq_compare_state state);
 
 typedef struct aq_compare_curve {
-    aq_curve_point *points; /* ascending in time */
+    aq_curve_point *points; /* ascending in time; none of a version that fell back to fp32 */
     size_t count;
     size_t capacity;
     char end[16]; /* "budget", "diverged"; "" when it did not end */
     double wall_s;
-    uint64_t env_steps, learner_steps, policy_versions;
+    uint64_t env_steps, learner_steps, policy_versions, policy_fallbacks;
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     double actor_steps;            /* made in the time that `states` tells of; NaN: not told */
     double gap;                    /* return as broadcast less in fp32, of the same versions and

@@ -93,6 +93,7 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     put_number(object, "broadcast_bytes", row->broadcast_bytes);
     put_number(object, "broadcast_bytes_fp32", row->broadcast_bytes_fp32);
     put_number(object, "broadcast_ratio", row->broadcast_ratio);
+    put_number(object, "fallback_share", row->fallback_share);
     put_number(object, "staleness", row->staleness);
     put_energy(object, row);
     put(object, "time_s", states_json(row->states));
@@ -114,6 +115,9 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
         aq_json_number(at < curve->count ? curve->points[at].wall_s : (double)NAN),
         "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
         "resumed", (int)run->resumed);
+    put(object, "format", run->format[0] != '\0' ? json_string(run->format) : json_null());
+    put_number(object, "fallback_share",
+               (double)curve->policy_fallbacks / (double)curve->policy_versions);
     put_number(object, "energy_j", run->energy.joules);
     put(object, "energy_source", aq_json_text(run->energy.source));
     return object;

@@ -149,13 +149,14 @@ static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
 static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
 {
     static const char *const columns[] = {
-        "precision",           "wall s", "env steps/s", "ratio",
-        "one actor's steps/s", "ratio",  "broadcast",   "energy J",
-        "gCO\u2082",           "source", NULL};
+        "precision", "wall s",    "env steps/s", "ratio",    "one actor's steps/s",
+        "ratio",     "broadcast", "fp32",        "energy J", "gCO\u2082",
+        "source",    NULL};
     aq_figure room;
     begin_table(out,
                 "Means of a whole run. An actor's steps are those in a second in which it does "
-                "not wait for replay.",
+                "not wait for replay. Fp32: the share of the versions that went out so, since "
+                "quantized they changed too much; they are in no return.",
                 columns);
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
@@ -167,6 +168,7 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
         add_cell(out, aq_figure_count(&room, row->actor_steps_per_s));
         add_ratio(out, row->actor_ratio);
         add_cell(out, aq_figure_bytes(&room, row->broadcast_bytes));
+        add_cell(out, aq_figure_share(&room, row->fallback_share));
         add_number(out, row->energy_j);
         add_number(out, row->gco2);
         add_cell(out, row->energy_source ? row->energy_source : "not measured");

@@ -46,11 +46,11 @@ static int write_result(const char *dir, const aq_compare_run *run, aq_error *er
 {
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:i, s:i}", "outcome",
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:s, s:i, s:i}", "outcome",
                              aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason),
                              "return_mean", aq_json_number(run->return_fresh), "return_std",
-                             aq_json_number(run->return_fresh_std), "restarts", (int)run->restarts,
-                             "resumed", (int)run->resumed);
+                             aq_json_number(run->return_fresh_std), "format", run->format,
+                             "restarts", (int)run->restarts, "resumed", (int)run->resumed);
     char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
     json_decref(json);
     int rc = text ? aq_file_write_atomic(path, text, strlen(text), error)
@@ -63,8 +63,10 @@ static void take_result(const json_t *json, aq_compare_run *run)
 {
     const char *outcome = json_string_value(json_object_get(json, "outcome"));
     const char *reason = json_string_value(json_object_get(json, "reason"));
+    const char *format = json_string_value(json_object_get(json, "format"));
     run->outcome = outcome ? outcome_named(outcome) : AQ_OUTCOME_MISSING;
     (void)snprintf(run->reason, sizeof(run->reason), "%s", reason ? reason : "");
+    (void)snprintf(run->format, sizeof(run->format), "%s", format ? format : "");
     run->return_fresh = aq_json_number_of(json, "return_mean");
     run->return_fresh_std = aq_json_number_of(json, "return_std");
     run->restarts = (unsigned)json_integer_value(json_object_get(json, "restarts"));
@@ -151,6 +153,7 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
         run->return_fresh = report.return_mean;
         run->return_fresh_std = report.return_std;
+        (void)snprintf(run->format, sizeof(run->format), "%s", report.format);
     }
 }
 

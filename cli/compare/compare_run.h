@@ -23,7 +23,7 @@ enum aq_run_outcome {
 
 const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage */
 
-enum { AQ_COMPARE_REASON_MAX = 256 };
+enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16 };
 
 typedef struct aq_compare_run {
     size_t precision; /* of the plan */
@@ -32,8 +32,9 @@ typedef struct aq_compare_run {
     char reason[AQ_COMPARE_REASON_MAX]; /* of those that did not finish */
     double return_fresh;                /* of the best policy, over fresh episodes; NaN: none */
     double return_fresh_std;
-    unsigned restarts; /* of daemons */
-    unsigned resumed;  /* how often the run was interrupted and gone on with */
+    char format[AQ_COMPARE_FORMAT_MAX]; /* of that policy; "": none */
+    unsigned restarts;                  /* of daemons */
+    unsigned resumed;                   /* how often the run was interrupted and gone on with */
     aq_compare_curve curve;
     aq_compare_energy energy;
 } aq_compare_run;

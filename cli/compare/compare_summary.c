@@ -78,6 +78,12 @@ static double bytes_fp32(const aq_compare_run *run, const void *context)
     return (double)run->curve.broadcast_bytes_fp32;
 }
 
+static double fallback_share(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.policy_fallbacks / (double)run->curve.policy_versions;
+}
+
 /* Steps of one actor in a second in which it does not wait. */
 static double actor_rate(const aq_compare_run *run, const void *context)
 {
@@ -174,6 +180,7 @@ static void make_row(const aq_compare_summary *summary, size_t precision, aq_com
         .last = mean_of(summary, precision, last_return, NULL),
         .broadcast_bytes = mean_of(summary, precision, bytes_sent, NULL).mean,
         .broadcast_bytes_fp32 = mean_of(summary, precision, bytes_fp32, NULL).mean,
+        .fallback_share = mean_of(summary, precision, fallback_share, NULL).mean,
         .staleness = mean_member(summary, precision, offsetof(aq_compare_run, curve.staleness)),
     };
     const size_t fresh = offsetof(aq_compare_run, return_fresh);

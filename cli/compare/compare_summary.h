@@ -44,8 +44,9 @@ typedef struct aq_compare_row {
     aq_mean_ci gap;   /* of returns as broadcast to those in fp32, of the same versions */
     aq_compare_crossing first, running;
     double broadcast_bytes, broadcast_bytes_fp32, broadcast_ratio;
-    double staleness;                    /* versions */
-    const char *energy_source;           /* NULL: not measured, or not by one source alone */
+    double fallback_share;     /* of the versions of a run: in fp32 instead of the precision */
+    double staleness;          /* versions */
+    const char *energy_source; /* NULL: not measured, or not by one source alone */
     double energy_j, gco2, energy_ratio; /* baseline's over this; NaN across sources */
     double idle_j, role_joules[AQ_COMPARE_ROLES];
     double states[AQ_TIME_STATES]; /* seconds */

@@ -86,7 +86,7 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
         rc = find_task(report, snapshot, &report->task, error);
     }
     if (rc == 0) {
-        report->precision = aq_precision_name(snapshot);
+        report->precision = aq_format_name(aq_snapshot_format(snapshot));
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
     if (rc == 0) {

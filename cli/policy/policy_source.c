@@ -32,29 +32,6 @@ int aq_precision_take(void *precision, const char *name, aq_error *error)
     return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", name, names);
 }
 
-/* The format of all layers that have a choice (of any layer, where none has), or 0 when they
- * differ. */
-static uint32_t common_format(const aq_snapshot *snapshot)
-{
-    uint32_t format = 0;
-    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        if (!aq_layer_is_quantizable(&snapshot->spec.layers[i])) {
-            continue;
-        }
-        if (format != 0 && snapshot->layers[i].format != format) {
-            return 0;
-        }
-        format = snapshot->layers[i].format;
-    }
-    return format != 0 ? format : snapshot->layers[0].format;
-}
-
-const char *aq_precision_name(const aq_snapshot *snapshot)
-{
-    uint32_t format = common_format(snapshot);
-    return format ? aq_format_name(format) : "mixed";
-}
-
 /* ---- where it is ---------------------------------------------------------------------------- */
 
 static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
@@ -83,7 +60,7 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
         if (rc != 0) {
             return rc;
         }
-        if (precision == AQ_PRECISION_AS_STORED || common_format(snapshot) == precision) {
+        if (precision == AQ_PRECISION_AS_STORED || aq_snapshot_format(snapshot) == precision) {
             *ret_snapshot = snapshot;
             return 0;
         }
@@ -157,7 +134,7 @@ int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_pla
 static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
                    aq_snapshot **ret_snapshot, aq_error *error)
 {
-    uint32_t format = common_format(stored);
+    uint32_t format = aq_snapshot_format(stored);
     if (precision == AQ_PRECISION_AS_STORED || format == precision) {
         *ret_snapshot = stored;
         return 0;
@@ -171,7 +148,7 @@ static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
         rc = aq_fail(error, AQ_E_UNSUPPORTED,
                      "%s holds %s weights, from which %s ones cannot be had; the run folder keeps "
                      "the same policy in fp32, as policy.fp32.aq",
-                     path, aq_precision_name(stored), aq_format_name(precision));
+                     path, aq_format_name(aq_snapshot_format(stored)), aq_format_name(precision));
     }
     aq_snapshot_unref(stored);
     return rc;

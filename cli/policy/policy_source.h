@@ -20,9 +20,6 @@ enum { AQ_PRECISION_AS_STORED = 0 };
 /* For AQ_TO: a format's name, into a uint32_t. AQ_E_INVALID names all of them. */
 int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUST_USE;
 
-/* "int8", "fp32", ..., or "mixed" when layers that could have the same format differ. */
-const char *aq_precision_name(const aq_snapshot *snapshot);
-
 /* Reads the policy in the precision wanted. One in fp32 is quantized when another is asked for,
  * with the quantizer's defaults; that can't be undone. ret_path (AQ_POLICY_PATH_MAX bytes) gets the
  * file that was read: of a run folder policy.aq where that is what was asked for, else

@@ -66,8 +66,8 @@ json_t *aq_policy_view_json(const aq_snapshot *snapshot, size_t file_bytes)
         aq_json_count(snapshot->version), "learner_step", aq_json_count(snapshot->learner_step),
         "schema", aq_schema_text(&snapshot->schema, schema, sizeof(schema)), "network",
         aq_net_spec_text(&snapshot->spec, network, sizeof(network)), "act_rule",
-        aq_head_name(snapshot->head), "precision", aq_precision_name(snapshot), "parameters",
-        aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "tensor_bytes",
+        aq_head_name(snapshot->head), "precision", aq_format_name(aq_snapshot_format(snapshot)),
+        "parameters", aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "tensor_bytes",
         aq_json_count(aq_snapshot_tensor_bytes(snapshot)), "tensor_bytes_fp32",
         aq_json_count(aq_snapshot_tensor_bytes_f32(snapshot)), "file_bytes",
         file_bytes ? aq_json_count(file_bytes) : json_null(), "quant_error", error_json(snapshot),
@@ -137,7 +137,7 @@ int aq_policy_view_print(FILE *out, const char *path, const aq_snapshot *snapsho
         return rc;
     }
     (void)fprintf(out, "%s: a policy, %s\n", aq_plain_text(plain, sizeof(plain), path),
-                  aq_precision_name(snapshot));
+                  aq_format_name(aq_snapshot_format(snapshot)));
     aq_policy_view_print_facts(out, snapshot, file_bytes);
     (void)fputc('\n', out);
     return aq_layer_figures_print(out, figures, snapshot->spec.layer_count);
@@ -146,10 +146,10 @@ int aq_policy_view_print(FILE *out, const char *path, const aq_snapshot *snapsho
 const char *aq_policy_view_line(const aq_snapshot *snapshot, char *out, size_t size)
 {
     aq_figure bytes, full;
-    (void)snprintf(out, size,
-                   "version %" PRIu64 " of learner step %" PRIu64 ", %s, %s (%s in fp32)",
-                   snapshot->version, snapshot->learner_step, aq_precision_name(snapshot),
-                   aq_figure_bytes(&bytes, (double)aq_snapshot_tensor_bytes(snapshot)),
-                   aq_figure_bytes(&full, (double)aq_snapshot_tensor_bytes_f32(snapshot)));
+    (void)snprintf(
+        out, size, "version %" PRIu64 " of learner step %" PRIu64 ", %s, %s (%s in fp32)",
+        snapshot->version, snapshot->learner_step, aq_format_name(aq_snapshot_format(snapshot)),
+        aq_figure_bytes(&bytes, (double)aq_snapshot_tensor_bytes(snapshot)),
+        aq_figure_bytes(&full, (double)aq_snapshot_tensor_bytes_f32(snapshot)));
     return out;
 }

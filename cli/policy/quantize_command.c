@@ -62,7 +62,7 @@ static int read_exact(const char *source, quantize_report *report, aq_error *err
             return aq_fail(error, AQ_E_UNSUPPORTED,
                            "%s holds %s weights; quantizing begins with fp32, which a run folder "
                            "keeps as policy.fp32.aq",
-                           report->path, aq_precision_name(report->exact));
+                           report->path, aq_format_name(aq_snapshot_format(report->exact)));
         }
     }
     return 0;
@@ -154,7 +154,7 @@ static void print(const aq_quantize_arguments *arguments, const quantize_report 
     char path[AQ_POLICY_PATH_MAX];
     aq_figure before, after;
     (void)printf("%s: a policy, %s\n", aq_plain_text(path, sizeof(path), arguments->target),
-                 aq_precision_name(report->made));
+                 aq_format_name(aq_snapshot_format(report->made)));
     aq_policy_view_print_facts(stdout, report->made, report->bytes_made);
     aq_print_fact(stdout, "made from", "%s", report->path);
     aq_print_fact(stdout, "files", "%s instead of %s",

@@ -48,7 +48,7 @@ static void take_event(aq_metrics_digest *digest, const char *text)
     json_t *line = json_loads(text, 0, NULL);
     if (is_event(line, "end")) {
         keep(&digest->end, line);
-    } else if (is_event(line, "evaluation") &&
+    } else if (is_event(line, "evaluation") && !json_is_true(json_object_get(line, "fell_back")) &&
                json_is_number(json_object_get(line, "return_mean")) &&
                is_better(line, digest->best)) {
         keep(&digest->best, line);

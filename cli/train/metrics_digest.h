@@ -16,7 +16,8 @@ typedef struct aq_metrics_digest {
     json_t *last;     /* the last whole line; NULL: none */
     json_t *progress; /* the last one that says how far the run is; NULL: none */
     json_t *best;     /* of the evaluations, as the learner ranks them: a confirmed one is above any
-                       * screening, then the mean counts; NULL: none */
+                       * screening, then the mean counts; one of a version that fell back to fp32
+                       * does not; NULL: none */
     json_t *end;      /* how the run ended; NULL: it did not, or it was resumed since */
 } aq_metrics_digest;
 

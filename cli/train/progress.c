@@ -32,13 +32,15 @@ static void draw_bar(double share, char *out)
     out[BAR_CELLS + 2] = '\0';
 }
 
-/* "return 187.3", or "return ?" before the first evaluation. */
+/* "return 187.3", "return 187.3 (fp32)" of a version that fell back to it, or "return ?" before the
+ * first evaluation. */
 static void draw_return(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
 {
     if (learner->evaluations == 0) {
         (void)snprintf(out, size, "return ?");
     } else {
-        (void)snprintf(out, size, "return %.1f", learner->return_mean);
+        (void)snprintf(out, size, "return %.1f%s", learner->return_mean,
+                       learner->return_fell_back ? " (fp32)" : "");
     }
 }
 

@@ -73,6 +73,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     report->env_steps = count_of(digest.end, "env_steps");
     report->learner_steps = count_of(digest.end, "learner_steps");
     report->policy_versions = count_of(digest.end, "policy_versions");
+    report->policy_fallbacks = count_of(digest.end, "policy_fallbacks");
     report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
     report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
     const json_t *gap = json_object_get(digest.end, "precision_gap");
@@ -99,6 +100,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .gap_ci95 = NAN,
         .algorithm = "",
         .precision = "",
+        .format = "",
     };
     if (result->status && result->status->learner) {
         const Actorq__V1__LearnerStatus *learner = result->status->learner;
@@ -107,6 +109,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.env_steps = learner->env_steps;
         report.learner_steps = learner->learner_steps;
         report.policy_versions = learner->policy_versions;
+        report.policy_fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
         report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
@@ -128,6 +131,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         }
         report.episodes = evaluation.episodes;
         report.policy_version = evaluation.version;
+        report.format = aq_format_name(evaluation.format);
         report.return_mean = evaluation.return_mean;
         report.return_std = evaluation.return_std;
     }
@@ -146,11 +150,19 @@ static json_t *known_number(const aq_train_report *report, double value)
     return report->energy.source[0] != '\0' ? aq_json_number(value) : json_null();
 }
 
+/* Of the published versions; NaN of none. */
+static double fallback_share(const aq_train_report *report)
+{
+    return report->policy_versions > 0
+               ? (double)report->policy_fallbacks / (double)report->policy_versions
+               : (double)NAN;
+}
+
 json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -164,7 +176,9 @@ json_t *aq_train_report_json(const aq_train_report *report)
         report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
         known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
         "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
-        "gap_episodes", whole(report->gap_episodes));
+        "gap_episodes", whole(report->gap_episodes), "format",
+        report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
+        aq_json_number(fallback_share(report)));
 }
 
 static const char *verdict(const aq_train_report *report)
@@ -188,14 +202,21 @@ static const char *program_name(void)
 void aq_train_report_print(const aq_train_report *report)
 {
     const char *actorq = program_name();
+    const double share = fallback_share(report);
     char duration[32], steps[32], trained[32], sent[32], full[32];
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
         (void)printf("  return     %.1f +- %.1f over %" PRIu32
                      " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
-                     report->return_mean, report->return_std, report->episodes, report->precision,
+                     report->return_mean, report->return_std, report->episodes, report->format,
                      report->policy_version);
+    }
+    if (report->policy_fallbacks > 0) {
+        (void)printf(
+            "  fallbacks  %.*f %% of the versions went out in fp32: as %s they changed too "
+            "much\n",
+            share < 0.1 ? 1 : 0, 100 * share, report->precision);
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
         (void)printf(

@@ -17,9 +17,11 @@ typedef struct aq_train_report {
     const aq_run_config *config; /* lent */
     const char *run_dir;         /* lent */
     const char *algorithm;
-    const char *precision;
+    const char *precision; /* that was asked for */
+    const char *format;    /* of the policy that is kept; "": there is none */
     double wall_s;
     uint64_t env_steps, learner_steps, policy_versions;
+    uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     unsigned restarts;
     bool solved, diverged, interrupted;

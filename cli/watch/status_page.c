@@ -93,7 +93,7 @@ static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     const Actorq__V1__QuantErrorStatus *error = learner->quant_error;
-    aq_figure sent, full, times, stale, share, rms, largest;
+    aq_figure sent, full, times, stale, share, rms, largest, fallen;
     aq_print_fact(out, "policy",
                   "version %" PRIu64 ", %" PRIu64 " published, %" PRIu64
                   " as changes; sampled steps are %s versions old",
@@ -106,11 +106,12 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
         aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));
     if (error && error->rows) {
         aq_print_fact(out, "error",
-                      "%s of %" PRIu32 " greedy actions differ, rms %s, largest %s; %" PRIu64
-                      " versions went out in fp32 for it",
+                      "%s of %" PRIu32 " greedy actions differ, rms %s, largest %s; %s of the "
+                      "versions went out in fp32 for it",
                       aq_figure_share(&share, error->action_disagreement), error->rows,
                       aq_figure_number(&rms, error->output_rms),
-                      aq_figure_number(&largest, error->output_max), error->fallbacks);
+                      aq_figure_number(&largest, error->output_max),
+                      aq_figure_share(&fallen, ratio(error->fallbacks, learner->policy_versions)));
     }
 }
 
@@ -122,11 +123,12 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
         return;
     }
     aq_print_fact(out, "return",
-                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s); best %s of "
+                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s, %s); best %s of "
                   "%" PRIu64 " evaluations",
                   aq_figure_return(&mean, learner->return_mean),
                   aq_figure_return(&deviation, learner->return_std), learner->return_episodes,
-                  learner->return_version, learner->return_confirmed ? "confirmed" : "screening",
+                  learner->return_version, learner->return_format,
+                  learner->return_confirmed ? "confirmed" : "screening",
                   aq_figure_return(&best, learner->return_best), learner->evaluations);
 }
 

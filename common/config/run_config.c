@@ -189,6 +189,20 @@ static int check_learner(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+bool aq_run_config_quantizes(const aq_run_config *config)
+{
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count = 0;
+    bool quantizes = aq_run_config_format(config) != AQ_FORMAT_F32;
+    if (aq_run_config_layer_formats(config, formats, &count) != 0) {
+        return quantizes; /* it is refused elsewhere */
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        quantizes = quantizes || formats[i].format != AQ_FORMAT_F32;
+    }
+    return quantizes;
+}
+
 /* Training for levels that are then not published would be training for nothing. */
 static int check_qat(const aq_run_config *config, aq_error *error)
 {

@@ -225,6 +225,7 @@ int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
+bool aq_run_config_quantizes(const aq_run_config *config); /* some layer is not to be fp32 */
 enum aq_range_method aq_run_config_range_method(const aq_run_config *config);
 
 /* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice

@@ -103,6 +103,9 @@ aq_tensor_sizes aq_format_sizes(uint32_t format, uint32_t rows, uint32_t columns
 
 const char *aq_format_name(uint32_t format)
 {
+    if (format == AQ_FORMAT_MIXED) {
+        return "mixed";
+    }
     return aq_format_known(format) ? names[format] : "unknown";
 }
 

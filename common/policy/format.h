@@ -40,6 +40,9 @@
 enum aq_format { AQ_FORMATS(AQ_FORMAT_CONSTANT) AQ_FORMAT_COUNT = 8 };
 #undef AQ_FORMAT_CONSTANT
 
+/* Of a policy whose layers differ in theirs: no format that a layer could have. */
+enum { AQ_FORMAT_MIXED = 0 };
+
 enum { AQ_FORMAT_GROUP = 64, AQ_BLOCK_ROWS = 16, AQ_BLOCK_COLUMNS = 4 };
 enum { AQ_BLOCK_BYTES = AQ_BLOCK_ROWS * AQ_BLOCK_COLUMNS };
 

@@ -170,6 +170,21 @@ size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
     return bytes;
 }
 
+uint32_t aq_snapshot_format(const aq_snapshot *snapshot)
+{
+    uint32_t format = AQ_FORMAT_MIXED;
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        if (!aq_layer_is_quantizable(&snapshot->spec.layers[i])) {
+            continue;
+        }
+        if (format != AQ_FORMAT_MIXED && snapshot->layers[i].format != format) {
+            return AQ_FORMAT_MIXED;
+        }
+        format = snapshot->layers[i].format;
+    }
+    return format != AQ_FORMAT_MIXED ? format : snapshot->layers[0].format;
+}
+
 bool aq_snapshot_is_fp32(const aq_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {

@@ -102,6 +102,10 @@ int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_U
 size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot);
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot);
 
+/* The format of all layers that have a choice (of any layer, where none has); AQ_FORMAT_MIXED where
+ * they differ. */
+uint32_t aq_snapshot_format(const aq_snapshot *snapshot);
+
 /* Whether every layer is fp32. */
 bool aq_snapshot_is_fp32(const aq_snapshot *snapshot);
 

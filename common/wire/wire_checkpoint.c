@@ -37,6 +37,7 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->policy_version = checkpoint->policy_version;
     ret_message->policy_versions = checkpoint->policy_versions;
     ret_message->policy_deltas = checkpoint->policy_deltas;
+    ret_message->policy_fallbacks = checkpoint->policy_fallbacks;
     ret_message->broadcast_bytes = checkpoint->broadcast_bytes;
     ret_message->broadcast_bytes_fp32 = checkpoint->broadcast_bytes_fp32;
     ret_message->gap_versions = checkpoint->gap_versions;
@@ -169,6 +170,7 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->policy_version = message->policy_version;
     checkpoint->policy_versions = message->policy_versions;
     checkpoint->policy_deltas = message->policy_deltas;
+    checkpoint->policy_fallbacks = message->policy_fallbacks;
     checkpoint->broadcast_bytes = message->broadcast_bytes;
     checkpoint->broadcast_bytes_fp32 = message->broadcast_bytes_fp32;
     checkpoint->wall_s = message->wall_s;

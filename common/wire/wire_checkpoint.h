@@ -39,7 +39,8 @@ typedef struct aq_checkpoint {
     aq_checkpoint_shard shards[AQ_CHECKPOINT_SHARDS_MAX];
     uint64_t policy_version;
     uint64_t policy_versions;
-    uint64_t policy_deltas; /* of policy_versions, broadcast as a change of the one before */
+    uint64_t policy_deltas;    /* of policy_versions, broadcast as a change of the one before */
+    uint64_t policy_fallbacks; /* of them, in fp32 since quantized they erred too much */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
     aq_named_arrays arrays; /* "parameters" begins with those of the policy's network `spec` */

@@ -173,6 +173,7 @@ static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts
         .policy_version = aq_version_numbers_last(checkpointer->from.versions),
         .policy_versions = facts->totals.versions,
         .policy_deltas = facts->totals.deltas,
+        .policy_fallbacks = facts->totals.fallbacks,
         .broadcast_bytes = facts->totals.bytes,
         .broadcast_bytes_fp32 = facts->totals.bytes_fp32,
         .arrays = *arrays,

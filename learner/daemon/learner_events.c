@@ -62,9 +62,10 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
         return; /* an evaluator that had not heard of the end yet */
     }
     aq_log(result->confirmed ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",
-           "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%d",
-           result->version, result->episodes, result->return_mean, result->return_std,
-           result->confirmed);
+           "version=%" PRIu64 " format=%s episodes=%" PRIu32
+           " return_mean=%.2f return_std=%.2f confirmed=%d",
+           result->version, aq_format_name(result->format), result->episodes, result->return_mean,
+           result->return_std, result->confirmed);
     aq_run_report_evaluated(events->parts.report, result, is_best);
     if (is_best && !aq_best_policy_keep(events->best, events->shelf, result)) {
         aq_log(AQ_LOG_WARN, "best_policy_gone",

@@ -120,6 +120,7 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
         .policy_url = parts->ports.policy_url,
         .algorithm = parts->live.now.algorithm_class->name,
         .precision = aq_format_name(aq_run_config_format(&parts->live.now.config)),
+        .quantizes = aq_run_config_quantizes(&parts->live.now.config),
     };
     const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
     int rc = aq_learner_service_create(&identity, parts->coordinator, parts->shelf, &owner,

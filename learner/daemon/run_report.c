@@ -198,6 +198,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .policy_version = newest != NULL ? newest->snapshot->version : 0,
         .policy_versions = totals.versions,
         .policy_deltas = totals.deltas,
+        .policy_fallbacks = totals.fallbacks,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
         .action_disagreement =
@@ -272,6 +273,7 @@ void aq_run_report_ended(aq_run_report *report)
         .learner_steps = aq_training_step(report->from.training),
         .policy_versions = totals.versions,
         .policy_deltas = totals.deltas,
+        .policy_fallbacks = totals.fallbacks,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
         .gap = *aq_learner_service_gap(report->from.service),

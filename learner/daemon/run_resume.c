@@ -99,6 +99,7 @@ static void resume_counts(const aq_resume_into *into, const aq_checkpoint *check
     const aq_shelf_totals totals = {
         .versions = checkpoint->policy_versions,
         .deltas = checkpoint->policy_deltas,
+        .fallbacks = checkpoint->policy_fallbacks,
         .bytes = checkpoint->broadcast_bytes,
         .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
     };

@@ -27,12 +27,13 @@ static const char header_begin[] =
     "event,wall_s,env_steps,learner_steps,env_steps_per_s,learner_steps_per_s,";
 static const char header_end[] =
     "staleness,batch_wait_share,training_return,policy_version,policy_versions,policy_deltas,"
-    "broadcast_bytes,broadcast_bytes_fp32,action_disagreement,actors,evaluators,shards,"
+    "policy_fallbacks,broadcast_bytes,broadcast_bytes_fp32,action_disagreement,actors,evaluators,"
+    "shards,"
     "replay/stored,replay/bytes,replay/disk_bytes,replay/actors_waited_s,"
     "replay/learner_waited_s,replay_use/answer_ms_mean,energy/cpu_s,energy/energy_j,"
     "energy/idle_j,energy/carbon_g,time/actors/inference_s,time/actors/environment_s,"
     "time/actors/waiting_s,time/learner/training_s,time/learner/waiting_s,"
-    "time/learner/publishing_s,episodes,return_mean,return_std,return_min,return_max,"
+    "time/learner/publishing_s,format,episodes,return_mean,return_std,return_min,return_max,"
     "confirmed,return_fp32,gap/mean,gap/ci95,state\n";
 
 struct aq_csv_log {

@@ -161,18 +161,18 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
         count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
         number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
         "staleness", number(sample->staleness), "training_return", number(sample->training_return),
         "policy_version", count(sample->policy_version), "policy_versions",
         count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
-        "broadcast_bytes", count(sample->broadcast_bytes), "broadcast_bytes_fp32",
-        count(sample->broadcast_bytes_fp32), "action_disagreement",
-        number(sample->action_disagreement), "actors", count(sample->actors), "evaluators",
-        count(sample->evaluators), "shards", count(sample->shards), "batch_wait_share",
-        number(sample->batch_wait_share));
+        "policy_fallbacks", count(sample->policy_fallbacks), "broadcast_bytes",
+        count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
+        "action_disagreement", number(sample->action_disagreement), "actors", count(sample->actors),
+        "evaluators", count(sample->evaluators), "shards", count(sample->shards),
+        "batch_wait_share", number(sample->batch_wait_share));
     for (size_t i = 0; line && i < sample->metrics->count; i++) {
         (void)json_object_set_new(line, sample->metrics->rows[i].name,
                                   number(sample->metric_values[i]));
@@ -187,12 +187,14 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                           const aq_evaluation_result *result, aq_error *error)
 {
-    json_t *line = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "event", "evaluation", "wall_s",
-        number(wall_s), "env_steps", count(env_steps), "policy_version", count(result->version),
-        "episodes", count(result->episodes), "return_mean", number(result->return_mean),
-        "return_std", number(result->return_std), "return_min", number(result->return_min),
-        "return_max", number(result->return_max), "confirmed", result->confirmed);
+    json_t *line =
+        json_pack("{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "event",
+                  "evaluation", "wall_s", number(wall_s), "env_steps", count(env_steps),
+                  "policy_version", count(result->version), "format",
+                  aq_format_name(result->format), "fell_back", result->fell_back, "episodes",
+                  count(result->episodes), "return_mean", number(result->return_mean), "return_std",
+                  number(result->return_std), "return_min", number(result->return_min),
+                  "return_max", number(result->return_max), "confirmed", result->confirmed);
     return append(metrics, line, error);
 }
 
@@ -232,13 +234,14 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
 
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
-    json_t *line =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
-                  number(outcome->wall_s), "state", outcome->state, "env_steps",
-                  count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
-                  "policy_versions", count(outcome->policy_versions), "policy_deltas",
-                  count(outcome->policy_deltas), "broadcast_bytes", count(outcome->broadcast_bytes),
-                  "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
+    json_t *line = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+        number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
+        "learner_steps", count(outcome->learner_steps), "policy_versions",
+        count(outcome->policy_versions), "policy_deltas", count(outcome->policy_deltas),
+        "policy_fallbacks", count(outcome->policy_fallbacks), "broadcast_bytes",
+        count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
+        count(outcome->broadcast_bytes_fp32));
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     json_t *gap = gap_of_run(&outcome->gap);

@@ -29,8 +29,9 @@ typedef struct aq_metrics_sample {
     double staleness;              /* versions behind, mean; NaN: none */
     double training_return;        /* of the actors' episodes; NaN: none yet */
     uint64_t policy_version;
-    uint64_t policy_versions; /* published in all */
-    uint64_t policy_deltas;   /* of them */
+    uint64_t policy_versions;  /* published in all */
+    uint64_t policy_deltas;    /* of them */
+    uint64_t policy_fallbacks; /* likewise: in fp32 instead of what was asked for */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
     double action_disagreement;
@@ -52,6 +53,7 @@ typedef struct aq_metrics_outcome {
     uint64_t learner_steps;
     uint64_t policy_versions; /* published in all */
     uint64_t policy_deltas;   /* of them */
+    uint64_t policy_fallbacks;
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
     aq_precision_gap gap;

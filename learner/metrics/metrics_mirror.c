@@ -24,6 +24,7 @@ struct aq_metrics_mirror {
 typedef struct scalar_line {
     aq_metrics_mirror *mirror;
     const char *event;
+    const char *format; /* that was played */
 } scalar_line;
 
 int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,
@@ -65,7 +66,7 @@ static void take_number(void *user, const char *name, double value)
 {
     const scalar_line *line = user;
     char room[AQ_TENSORBOARD_TAG_BYTES];
-    const char *tag = aq_metric_tag(line->event, name, line->mirror->format, room, sizeof(room));
+    const char *tag = aq_metric_tag(line->event, name, line->format, room, sizeof(room));
     if (tag) {
         aq_tensorboard_scalar(line->mirror->board, tag, value);
     }
@@ -74,7 +75,8 @@ static void take_number(void *user, const char *name, double value)
 static int write_scalars(aq_metrics_mirror *mirror, const json_t *line, aq_error *error)
 {
     const char *event = json_string_value(json_object_get(line, "event"));
-    scalar_line of = {mirror, event ? event : "event"};
+    const char *format = json_string_value(json_object_get(line, "format"));
+    scalar_line of = {mirror, event ? event : "event", format ? format : mirror->format};
     aq_metric_each(line, take_number, &of);
     const uint64_t env_steps = (uint64_t)json_integer_value(json_object_get(line, "env_steps"));
     return aq_tensorboard_write(mirror->board,

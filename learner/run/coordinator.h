@@ -48,6 +48,8 @@ typedef struct aq_coordinator_config {
 
 typedef struct aq_evaluation_result {
     uint64_t version;
+    uint32_t format; /* that was played: aq_snapshot_format */
+    bool fell_back;  /* it is fp32, which was not asked for */
     uint32_t episodes;
     double return_mean, return_std, return_min, return_max;
     bool confirmed;

@@ -60,6 +60,8 @@ static void fill_returns(const aq_learner_service *service, Actorq__V1__LearnerS
         learner->return_std = latest->return_std;
         learner->return_episodes = latest->episodes;
         learner->return_version = latest->version;
+        learner->return_format = (char *)(uintptr_t)aq_format_name(latest->format);
+        learner->return_fell_back = latest->fell_back;
         learner->return_confirmed = latest->confirmed;
     }
 }

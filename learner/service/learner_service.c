@@ -239,6 +239,9 @@ static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report
     if (report->episodes == 0) {
         return "an evaluation needs episodes";
     }
+    if (report->format != AQ_FORMAT_MIXED && !aq_format_known(report->format)) {
+        return "an evaluation is of a policy in a format that there is";
+    }
     if (!isfinite(report->return_mean) || !isfinite(report->return_std) ||
         !isfinite(report->return_min) || !isfinite(report->return_max)) {
         return "an evaluation's returns are finite";
@@ -289,11 +292,22 @@ static bool version_is_held(const aq_learner_service *service, uint64_t version)
     return shelved ? !shelved->fell_back : best && best->version == version;
 }
 
+/* Of a version that has left the shelf the evaluator's word is all there is. */
+static bool has_fallen_back(const aq_learner_service *service,
+                            const Actorq__V1__EvaluationReport *report)
+{
+    const aq_publication *shelved = aq_policy_shelf_find(service->shelf, report->version);
+    return shelved ? shelved->fell_back
+                   : service->identity.quantizes && report->format == AQ_FORMAT_F32;
+}
+
 static void take_evaluation(aq_learner_service *service,
                             const Actorq__V1__EvaluationReport *request)
 {
     aq_evaluation_result result = {
         .version = request->version,
+        .format = request->format,
+        .fell_back = has_fallen_back(service, request),
         .episodes = request->episodes,
         .return_mean = request->return_mean,
         .return_std = request->return_std,

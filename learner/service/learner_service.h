@@ -58,6 +58,7 @@ typedef struct aq_learner_identity {
     const char *policy_url;          /* as it is told to members; lent */
     const char *algorithm;
     const char *precision;
+    bool quantizes; /* some layer is asked for in another format than fp32 */
 } aq_learner_identity;
 
 int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinator *coordinator,

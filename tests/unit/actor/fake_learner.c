@@ -102,6 +102,7 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     learner->report[learner->reports].run_id = request->run_id;
     learner->report[learner->reports].member = request->member;
     learner->report[learner->reports].version = request->version;
+    learner->report[learner->reports].format = request->format;
     learner->report[learner->reports].episodes = request->episodes;
     learner->report[learner->reports].confirmed = request->confirmed;
     learner->report[learner->reports].return_mean = request->return_mean;

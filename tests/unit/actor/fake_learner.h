@@ -61,7 +61,7 @@ struct fake_learner {
     Actorq__V1__ActorStats stats; /* of the last heartbeat that had some */
     struct {
         uint64_t run_id, member, version;
-        uint32_t episodes;
+        uint32_t format, episodes;
         bool confirmed;
         uint32_t gap_episodes; /* 0: it was no comparison */
         double gap_mean, return_mean, return_fp32;

@@ -150,6 +150,7 @@ static void fill_results(status_fixture *fixture)
     learner->return_std = 45.5;
     learner->return_episodes = 100;
     learner->return_version = 29;
+    learner->return_format = text("int8");
     learner->return_confirmed = 1;
     learner->evaluations = 12;
     learner->return_best = 201.75;

@@ -97,7 +97,8 @@ static void create_service(service_desk *desk)
                                     .settings = &desk->settings,
                                     .policy_url = "tcp://*:5551",
                                     .algorithm = "dqn",
-                                    .precision = "int8"};
+                                    .precision = "int8",
+                                    .quantizes = true};
     aq_learner_service_owner owner = {.user = desk,
                                       .now_ns = on_now,
                                       .joined = on_joined,

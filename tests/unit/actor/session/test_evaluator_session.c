@@ -136,6 +136,7 @@ TEST_OF_JOINED(a_policy_is_screened_and_reported)
     assert_int_equal(all->learner.report[0].run_id, KIT_RUN);
     assert_int_equal(all->learner.report[0].member, 7);
     assert_int_equal(all->learner.report[0].version, 4);
+    assert_int_equal(all->learner.report[0].format, AQ_FORMAT_F32);
     assert_int_equal(all->learner.report[0].episodes, 3);
     assert_false(all->learner.report[0].confirmed);
     pass(all, 200);

@@ -13,12 +13,15 @@ static const char whole[] =
     "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":100,\"return_mean\":10.0}\n"
     "{\"event\":\"progress\",\"wall_s\":1.5,\"env_steps\":150,\"staleness\":2.0}\n"
     "not a line of ours\n"
+    "{\"event\":\"evaluation\",\"wall_s\":1.7,\"env_steps\":170,\"return_mean\":500.0,"
+    "\"format\":\"fp32\",\"fell_back\":true}\n"
     "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":950,\"return_mean\":20.0}\n"
     "{\"event\":\"evaluation\",\"wall_s\":2.5,\"env_steps\":960,\"return_mean\":null}\n"
     "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":960,\"staleness\":4.0}\n"
     "{\"event\":\"evaluation\",\"wall_s\":3.0,\"env_steps\":1000,\"return_mean\":40.0}\n"
     "{\"event\":\"end\",\"wall_s\":4.0,\"state\":\"budget\",\"env_steps\":1000,"
-    "\"learner_steps\":50,\"broadcast_bytes\":700,\"time\":{\"actors\":{\"env_steps\":900,"
+    "\"learner_steps\":50,\"policy_versions\":8,\"policy_fallbacks\":2,\"broadcast_bytes\":700,"
+    "\"time\":{\"actors\":{\"env_steps\":900,"
     "\"inference_s\":1.25,\"waiting_s\":0.5},\"learner\":{\"training_s\":3.5},\"replay\":null}}\n";
 
 static aq_compare_curve curve; /* of the test */
@@ -33,6 +36,7 @@ static void read_text(void **state, const char *text)
     at_end(end_curve, &curve);
 }
 
+/* But not that of a version that fell back to fp32. */
 TEST_IN_FOLDER(evaluations_become_points)
 {
     read_text(state, whole);
@@ -49,6 +53,8 @@ TEST_IN_FOLDER(the_end_tells_the_totals)
     assert_int_equal(curve.env_steps, 1000);
     assert_int_equal(curve.learner_steps, 50);
     assert_int_equal(curve.broadcast_bytes, 700);
+    assert_int_equal(curve.policy_versions, 8);
+    assert_int_equal(curve.policy_fallbacks, 2);
     assert_true(curve.staleness == 3.0);
 }
 

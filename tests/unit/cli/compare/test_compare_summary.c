@@ -37,7 +37,8 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
     }
     (void)snprintf(text + size, sizeof(text) - size,
                    "{\"event\":\"end\",\"wall_s\":%g,\"state\":\"%s\",\"env_steps\":4000,"
-                   "\"learner_steps\":200,\"broadcast_bytes\":%g,\"broadcast_bytes_fp32\":8000,"
+                   "\"learner_steps\":200,\"policy_versions\":40,\"policy_fallbacks\":10,"
+                   "\"broadcast_bytes\":%g,\"broadcast_bytes_fp32\":8000,"
                    "\"time\":{\"actors\":{\"env_steps\":4000,\"inference_s\":%g,"
                    "\"environment_s\":1,\"waiting_s\":2,\"other_s\":1},\"learner\":{"
                    "\"training_s\":3,\"waiting_s\":%g,\"publishing_s\":1,\"quantizing_s\":1},"
@@ -48,7 +49,7 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
     cli_write_text(path, text);
     (void)snprintf(text, sizeof(text),
                    "{\"outcome\":\"%s\",\"reason\":\"because <of> this\",\"return_mean\":400,"
-                   "\"return_std\":1,\"restarts\":0,\"resumed\":0}",
+                   "\"return_std\":1,\"format\":\"int8\",\"restarts\":0,\"resumed\":0}",
                    outcome);
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
     cli_write_text(path, text);

@@ -22,7 +22,7 @@ static void assert_read(const char *source, uint32_t precision, const char *file
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = read_policy(source, precision, path);
     assert_string_equal(path, file);
-    assert_string_equal(aq_precision_name(snapshot), format);
+    assert_string_equal(aq_format_name(aq_snapshot_format(snapshot)), format);
     assert_int_equal(snapshot->version, 31);
 }
 
@@ -69,7 +69,7 @@ TEST_IN_FOLDER(an_fp32_file_is_quantized_as_the_learner_would)
     cli_write_policy(file, AQ_FORMAT_F32, 3);
     aq_snapshot *made = read_policy(file, AQ_FORMAT_INT8_CHANNEL, path);
     aq_snapshot *expected = cli_policy(AQ_FORMAT_INT8_CHANNEL, 3);
-    assert_string_equal(aq_precision_name(made), "int8");
+    assert_string_equal(aq_format_name(aq_snapshot_format(made)), "int8");
     assert_int_equal(made->learner_step, expected->learner_step);
     assert_int_equal(made->run_id, expected->run_id);
     for (uint32_t i = 0; i < expected->spec.layer_count; i++) {
@@ -146,7 +146,7 @@ TEST(layers_of_two_formats_are_mixed)
 {
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
-    assert_string_equal(aq_precision_name(snapshot), "mixed");
+    assert_string_equal(aq_format_name(aq_snapshot_format(snapshot)), "mixed");
 }
 
 TEST_IN_FOLDER(without_memory_nothing_is_read)

@@ -197,6 +197,6 @@ TEST(formats_have_names)
 {
     assert_string_equal(aq_format_name(AQ_FORMAT_F32), "fp32");
     assert_string_equal(aq_format_name(AQ_FORMAT_INT8_CHANNEL), "int8");
-    assert_string_equal(aq_format_name(0), "unknown");
+    assert_string_equal(aq_format_name(AQ_FORMAT_MIXED), "mixed");
     assert_string_equal(aq_format_name(UINT32_MAX), "unknown");
 }

@@ -95,6 +95,7 @@ static aq_metrics_sample sample_of(double loss)
         .policy_version = 7,
         .policy_versions = 6,
         .policy_deltas = 5,
+        .policy_fallbacks = 4,
         .broadcast_bytes = 700,
         .broadcast_bytes_fp32 = 2800,
         .action_disagreement = 0.01,
@@ -144,6 +145,7 @@ TEST_IN(metrics_desk, desk, a_progress_line_has_every_number)
               "\"learner_steps\": 200, \"env_steps_per_s\": 100.25, \"learner_steps_per_s\": 20.0, "
               "\"loss\": 0.125, \"q_mean\": 3.0, \"staleness\": 1.5, \"training_return\": 22.0, "
               "\"policy_version\": 7, \"policy_versions\": 6, \"policy_deltas\": 5, "
+              "\"policy_fallbacks\": 4, "
               "\"broadcast_bytes\": 700, \"broadcast_bytes_fp32\": 2800, "
               "\"action_disagreement\": 0.01, \"actors\": 2, \"evaluators\": 1, \"shards\": 3, "
               "\"batch_wait_share\": 0.5}");
@@ -182,6 +184,8 @@ TEST_IN(metrics_desk, desk, what_is_not_a_number_is_null)
 TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
 {
     aq_evaluation_result result = {.version = 9,
+                                   .format = AQ_FORMAT_F32,
+                                   .fell_back = true,
                                    .episodes = 100,
                                    .return_mean = 480.5,
                                    .return_std = 20,
@@ -194,6 +198,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                   .env_steps = 6000,
                                   .learner_steps = 700,
                                   .policy_versions = 80,
+                                  .policy_fallbacks = 20,
                                   .broadcast_bytes = 900,
                                   .broadcast_bytes_fp32 = 1000};
     assert_int_equal(aq_metrics_end(desk->metrics, &outcome, NULL), 0);
@@ -201,12 +206,14 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
     const metrics_lines *lines = read_lines(desk, 2);
     assert_is(lines->objects[0],
               "{\"event\": \"evaluation\", \"wall_s\": 30.0, \"env_steps\": 5000, "
-              "\"policy_version\": 9, \"episodes\": 100, \"return_mean\": 480.5, "
+              "\"policy_version\": 9, \"format\": \"fp32\", \"fell_back\": true, "
+              "\"episodes\": 100, \"return_mean\": 480.5, "
               "\"return_std\": 20.0, \"return_min\": 300.0, \"return_max\": 500.0, "
               "\"confirmed\": true}");
     assert_is(lines->objects[1],
               "{\"event\": \"end\", \"wall_s\": 31.0, \"state\": \"solved\", \"env_steps\": 6000, "
               "\"learner_steps\": 700, \"policy_versions\": 80, \"policy_deltas\": 0, "
+              "\"policy_fallbacks\": 20, "
               "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000}");
 }
 

@@ -219,3 +219,38 @@ TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
     aq_metrics_mirror_close(mirror);
     aq_metrics_mirror_close(NULL);
 }
+
+/* The one file whose name has `part`, as a text: its zeros are dots. */
+static const char *read_file_with(run_dir *dir, const char *part)
+{
+    static char text[FILE_BYTES_MAX];
+    size_t size = 0;
+    DIR *folder = opendir(dir->path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (strstr(entry->d_name, part) != NULL) {
+            size = fixture_read_bytes(run_dir_path(dir, entry->d_name), text, sizeof(text) - 1);
+        }
+    }
+    (void)closedir(folder);
+    for (size_t i = 0; i < size; i++) {
+        text[i] = text[i] != '\0' ? text[i] : '.';
+    }
+    text[size] = '\0';
+    return text;
+}
+
+TEST_IN(run_dir, dir, a_version_that_fell_back_is_shown_as_what_was_played)
+{
+    aq_metrics_mirror *mirror = NULL;
+    json_t *line = line_of("{\"event\":\"evaluation\",\"env_steps\":150,\"format\":\"fp32\","
+                           "\"fell_back\":true,\"return_mean\":500.0}");
+    assert_int_equal(open_mirror(dir, true, true, &mirror), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    aq_metrics_mirror_close(mirror);
+    json_decref(line);
+    const char *events = read_file_with(dir, "tfevents");
+    assert_says(events, "return/fp32");
+    assert_null(strstr(events, "return/int8"));
+    assert_says(read_csv(dir), ",fp32,");
+}

@@ -11,6 +11,7 @@ static Actorq__V1__EvaluationReport report_of(uint64_t version, double mean, boo
     Actorq__V1__EvaluationReport report = ACTORQ__V1__EVALUATION_REPORT__INIT;
     report.run_id = KIT_RUN_ID;
     report.version = version;
+    report.format = AQ_FORMAT_INT8_CHANNEL;
     report.episodes = 100;
     report.return_mean = mean;
     report.return_std = 1;
@@ -39,6 +40,8 @@ TEST_IN(service_desk, desk, a_result_is_handed_on_and_may_end_the_run)
     assert_true(desk->best);
     assert_int_equal(desk->evaluated, 3);
     assert_int_equal(desk->result.version, 4);
+    assert_int_equal(desk->result.format, AQ_FORMAT_INT8_CHANNEL);
+    assert_false(desk->result.fell_back);
     assert_int_equal(desk->result.episodes, 100);
     assert_true(desk->result.return_mean == 480 && desk->result.return_std == 1);
     assert_true(desk->result.return_min == 479 && desk->result.return_max == 481);
@@ -62,6 +65,17 @@ TEST_IN(service_desk, desk, a_version_that_fell_back_to_fp32_is_not_the_best)
     aq_policy_shelf_put(desk->shelf, &publication);
     assert_int_equal(report(desk, 3, 480, true), AQ_RUN_RUNNING);
     assert_false(desk->best);
+    assert_true(desk->result.fell_back);
+}
+
+TEST_IN(service_desk, desk, of_a_version_that_is_gone_the_evaluator_says_whether_it_fell_back)
+{
+    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
+    desk_ask(desk, &request.base);
+    assert_false(desk->result.fell_back);
+    request.format = AQ_FORMAT_F32;
+    desk_ask(desk, &request.base);
+    assert_true(desk->result.fell_back);
 }
 
 TEST_IN(service_desk, desk, the_best_version_may_be_confirmed_after_it_has_left_the_shelf)
@@ -111,6 +125,9 @@ TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
         request.episodes = rows[i].episodes;
         desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
     }
+    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
+    request.format = AQ_FORMAT_COUNT + 1;
+    desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "format");
     assert_int_equal(desk->evaluated, 0);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
 }

@@ -1,0 +1,136 @@
+/*
+ * Runs whose quantizer breaks its budget: every figure says which format was played.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+/* Int4 changes a tenth of this network's actions; few versions of a young run change none. */
+#define OVER_BUDGET "quantizer.error_budget=0.0001"
+#define SHORT_RUN   "limits.env_steps=8000"
+
+enum { LINE_MAX_BYTES = 1 << 16 };
+
+/* What the evaluations of a run's metrics.jsonl say. */
+typedef struct played {
+    size_t int4, fp32;
+    double fallback_share; /* at the end */
+} played;
+
+static bool is_text(const json_t *object, const char *key, const char *text)
+{
+    const char *found = json_string_value(json_object_get(object, key));
+    return found != NULL && strcmp(found, text) == 0;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static void count_line(const json_t *line, played *sum)
+{
+    if (is_text(line, "event", "end")) {
+        sum->fallback_share =
+            number_of(line, "policy_fallbacks") / number_of(line, "policy_versions");
+    }
+    if (!is_text(line, "event", "evaluation")) {
+        return;
+    }
+    const bool is_int4 = is_text(line, "format", "int4");
+    assert_true(is_int4 || is_text(line, "format", "fp32"));
+    assert_true(json_is_boolean(json_object_get(line, "fell_back")));
+    assert_true(json_is_true(json_object_get(line, "fell_back")) == !is_int4);
+    sum->int4 += is_int4;
+    sum->fp32 += !is_int4;
+}
+
+static played played_in(const char *run)
+{
+    static char text[LINE_MAX_BYTES];
+    char path[2 * CLI_PATH_MAX];
+    played sum = {0};
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(text, sizeof(text), file) != NULL) {
+        json_t *line = json_loads(text, 0, NULL);
+        assert_non_null(line);
+        count_line(line, &sum);
+        json_decref(line);
+    }
+    (void)fclose(file);
+    return sum;
+}
+
+TEST_WITH(a_run_over_its_budget_says_what_was_played, cli_fixture_setup, cli_fixture_teardown)
+{
+    char run[CLI_PATH_MAX];
+    char policy[2 * CLI_PATH_MAX];
+    (void)snprintf(run, sizeof(run), "%s", cli_path(state, "run"));
+    json_t *result = program_gives("train", "gym:CartPole-v1", "--run", run, "--quiet", "--json",
+                                   "--seed=3", "--set", "quantizer.format=int4", "--set",
+                                   OVER_BUDGET, "--set", SHORT_RUN, NULL);
+    const played sum = played_in(run);
+    assert_true(sum.fp32 > 0);
+    assert_true(sum.fallback_share > 0 && sum.fallback_share <= 1);
+    assert_float_equal(number_of(result, "fallback_share"), sum.fallback_share, 1e-6);
+    assert_true(is_text(result, "precision", "int4")); /* that was asked for */
+
+    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", run);
+    json_t *inspected = program_gives("inspect", policy, "--json", NULL);
+    const char *kept = json_string_value(json_object_get(inspected, "precision"));
+    assert_non_null(kept);
+    assert_true(is_text(result, "format", kept));
+    if (sum.int4 > 0) {
+        assert_string_equal(kept, "int4"); /* a version that fell back is not kept before one that
+                                            * did not */
+    }
+    json_decref(inspected);
+    json_decref(result);
+}
+
+static size_t lines_of(const char *path)
+{
+    size_t lines = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (int c = getc(file); c != EOF; c = getc(file)) {
+        lines += c == '\n';
+    }
+    (void)fclose(file);
+    return lines;
+}
+
+TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
+          cli_fixture_teardown)
+{
+    char folder[CLI_PATH_MAX];
+    char path[2 * CLI_PATH_MAX];
+    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
+    json_t *compared = program_gives("compare", "gym:CartPole-v1", "--precisions", "int4",
+                                     "--seeds=1", "--preset=none", "--set", OVER_BUDGET, "--set",
+                                     SHORT_RUN, "--out", folder, "-q", "--json", NULL);
+    (void)snprintf(path, sizeof(path), "%s/int4-s1", folder);
+    const played sum = played_in(path);
+    const json_t *row = json_array_get(json_object_get(compared, "rows"), 0);
+    const json_t *run = json_array_get(json_object_get(compared, "runs"), 0);
+    assert_true(sum.fp32 > 0);
+    assert_float_equal(number_of(row, "fallback_share"), sum.fallback_share, 1e-6);
+    assert_float_equal(number_of(run, "fallback_share"), sum.fallback_share, 1e-6);
+    assert_true(is_text(run, "format", sum.int4 > 0 ? "int4" : "fp32"));
+    (void)snprintf(path, sizeof(path), "%s/curves.csv", folder);
+    assert_int_equal(lines_of(path), 1 + sum.int4);
+    json_decref(compared);
+}
+
+int main(int argc, char **argv)
+{
+    assert_int_equal(argc, 2);
+    program_choose(argv[1]);
+
+    return aq_test_run(NULL);
+}
