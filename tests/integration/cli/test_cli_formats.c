@@ -89,8 +89,6 @@ TEST_WITH(a_run_over_its_budget_says_what_was_played, cli_fixture_setup, cli_fix
         assert_string_equal(kept, "int4"); /* a version that fell back is not kept before one that
                                             * did not */
     }
-    json_decref(inspected);
-    json_decref(result);
 }
 
 static size_t lines_of(const char *path)
@@ -124,7 +122,6 @@ TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
     assert_true(is_text(run, "format", sum.int4 > 0 ? "int4" : "fp32"));
     (void)snprintf(path, sizeof(path), "%s/curves.csv", folder);
     assert_int_equal(lines_of(path), 1 + sum.int4);
-    json_decref(compared);
 }
 
 int main(int argc, char **argv)
