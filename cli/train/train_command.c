@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
 #include "envs/env_open.h"
 
@@ -190,7 +191,8 @@ static int choose_run_dir(const aq_run_config *config, aq_train_options *options
         return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s)",
                        options->run_dir, identity);
     }
-    return aq_dir_create(options->run_dir, error);
+    int rc = aq_folder_lock_check(options->run_dir, error);
+    return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
 }
 
 /* Where the store of an offline run is; a run that has one and is resumed is one still. */

@@ -4,6 +4,7 @@
 #include "learner/daemon/learner_parts.h"
 
 #include "common/base/memory.h"
+#include "common/sys/file.h"
 #include "learner/nn/blas.h"
 
 const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
@@ -57,8 +58,14 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
 static int open_run(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    int rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
+    int rc = aq_dir_create(parts->options->run_dir, error);
+    if (rc == 0) {
+        rc = aq_folder_lock_take(parts->options->run_dir, &parts->lock, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
                                 parts->options->run_id, &parts->folder, error);
+    }
     if (rc == 0) {
         rc = aq_checkpoint_store_open(
             parts->folder.path, (unsigned)config->learner.checkpoints_kept, &parts->store, error);
@@ -288,5 +295,6 @@ void aq_learner_parts_fini(aq_learner_parts *parts)
     aq_metrics_close(parts->metrics);
     aq_run_history_destroy(parts->history);
     aq_checkpoint_store_close(parts->store);
+    aq_folder_lock_release(parts->lock);
     aq_live_plan_fini(&parts->live);
 }

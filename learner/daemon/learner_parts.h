@@ -5,6 +5,7 @@
 #ifndef AQ_LEARNER_DAEMON_LEARNER_PARTS_H
 #define AQ_LEARNER_DAEMON_LEARNER_PARTS_H
 
+#include "common/sys/folder_lock.h"
 #include "learner/daemon/learner_events.h"
 #include "learner/daemon/learner_net.h"
 #include "learner/daemon/run_resume.h"
@@ -16,6 +17,7 @@ typedef struct aq_learner_parts {
     uv_loop_t *loop;
     aq_daemon_security security;
     aq_live_plan live;
+    aq_folder_lock *lock; /* of the run folder */
     aq_run_folder folder;
     aq_checkpoint_store *store;
     aq_run_history *history; /* NULL: nothing is served over HTTP */

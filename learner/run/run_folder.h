@@ -9,6 +9,7 @@
  *   checkpoints/     step-*.aqc
  *   policy.aq        the best version so far, as broadcast; policy.fp32.aq the same in fp32
  *   versions         the policy numbers reserved so far
+ *   lock             held by the learner while it runs (folder_lock.h)
  *   logs/            one file per daemon, when `actorq train` started them
  */
 #ifndef AQ_LEARNER_RUN_RUN_FOLDER_H

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
@@ -206,6 +207,57 @@ CLUSTER_TEST(a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc
     json_t *result = result_of(cluster);
     assert_int_equal(whole(result, "restarts"), KILLS);
     assert_true(whole(result, "env_steps") >= (json_int_t)env_steps);
+}
+
+TEST_ENDING(drop_buffer, aq_buffer_fini);
+
+/* The files of a run that stay as they are while it goes on, one after the other. */
+static void read_still_files(const test_cluster *cluster, aq_buffer *out)
+{
+    static const char *const names[] = {"run.json", "config.yaml", "endpoint.json", "lock"};
+    aq_buffer_init(out, 1 << 20);
+    at_end(drop_buffer, out);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[256];
+        (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, names[i]);
+        assert_int_equal(aq_file_read(path, out, NULL), 0);
+    }
+}
+
+static char *said_by(const char *command)
+{
+    static char text[4096];
+    FILE *said = popen(command, "r");
+    assert_non_null(said);
+    text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
+    const int status = pclose(said);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+    return text;
+}
+
+CLUSTER_TEST(a_run_that_is_under_way_is_not_resumed_beside_it, ipc)
+{
+    char command[8192], words[64];
+    aq_buffer before, after;
+    start_well(cluster);
+    const pid_t learner = process_child_named(cluster->processes[SEAT_OTHER].pid, "learner");
+    read_still_files(cluster, &before);
+    (void)snprintf(command, sizeof(command), "'%s' train --run '%s' --resume 2>&1",
+                   cluster_program("actorq"), cluster->run_dir);
+    (void)snprintf(words, sizeof(words), "in use by pid %ld since ", (long)learner);
+    assert_says(said_by(command), words);
+    (void)snprintf(command, sizeof(command),
+                   "'%s' --config '%s/config.yaml' --run '%s' --resume --listen 'ipc://%s/x' 2>&1",
+                   cluster_program("actorq-learner"), cluster->run_dir, cluster->run_dir,
+                   cluster->run_dir);
+    assert_says(said_by(command), words);
+    read_still_files(cluster, &after);
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    const uint64_t env_steps = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    cluster_wait_progress(cluster, env_steps + 1000, LEARNER_STEPS);
+    end_run(cluster);
+    assert_int_equal(whole(result_of(cluster), "restarts"), 0);
 }
 
 /* What the shard found in its folder when it was started last; 0 for none. */

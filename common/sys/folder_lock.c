@@ -1,0 +1,123 @@
+/*
+ * A file that is locked, and a line in it.
+ */
+#define _GNU_SOURCE /* F_OFD_SETLK: of the open file, not of the process */
+
+#include "common/sys/folder_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+enum { OWNER_BYTES = 64 };
+
+struct aq_folder_lock {
+    int file;
+};
+
+static int fail(const char *path, const char *what, aq_error *error)
+{
+    const int number = errno;
+    return aq_fail(error, aq_error_from_errno(number), "%s: cannot %s: %s", path, what,
+                   strerror(number));
+}
+
+static int path_of(const char *folder, char path[PATH_MAX], aq_error *error)
+{
+    int rc = aq_text_format(path, PATH_MAX, "%s/lock", folder);
+    return rc != 0 ? aq_fail(error, rc, "%s: the path is too long", folder) : 0;
+}
+
+/* What the file says of who has it, as far as it is plain text. */
+static int refuse(const char *folder, int file, aq_error *error)
+{
+    char owner[OWNER_BYTES] = "";
+    const ssize_t size = pread(file, owner, sizeof(owner) - 1, 0);
+    ssize_t length = 0;
+    while (length < size && owner[length] >= ' ' && owner[length] <= '~') {
+        length++;
+    }
+    owner[length] = '\0';
+    return aq_fail(error, AQ_E_EXISTS, "%s: in use by %s", folder,
+                   length > 0 ? owner : "another process");
+}
+
+static int lock_file(const char *folder, const char *path, int file, short type, aq_error *error)
+{
+    struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_SETLK, &whole) == 0) {
+        return 0;
+    }
+    return errno == EAGAIN || errno == EACCES ? refuse(folder, file, error)
+                                              : fail(path, "lock", error);
+}
+
+/* For people: a file without it is a lock as well. */
+static void sign(int file)
+{
+    char owner[OWNER_BYTES], since[32];
+    struct tm parts;
+    const time_t now_s = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    (void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now_s, &parts));
+    const int size = snprintf(owner, sizeof(owner), "pid %ld since %s\n", (long)getpid(), since);
+    ssize_t written = ftruncate(file, 0) == 0 ? pwrite(file, owner, (size_t)size, 0) : -1;
+    (void)written;
+}
+
+int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error *error)
+{
+    char path[PATH_MAX];
+    int rc = path_of(folder, path, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_folder_lock *lock = aq_alloc(1, sizeof(*lock));
+    if (lock == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+    }
+    lock->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    rc = lock->file < 0 ? fail(path, "open", error)
+                        : lock_file(folder, path, lock->file, F_WRLCK, error);
+    if (rc != 0) {
+        aq_folder_lock_release(lock);
+        return rc;
+    }
+    sign(lock->file);
+    *ret_lock = lock;
+    return 0;
+}
+
+void aq_folder_lock_release(aq_folder_lock *lock)
+{
+    if (lock == NULL) {
+        return;
+    }
+    if (lock->file >= 0) {
+        (void)close(lock->file);
+    }
+    aq_free(lock);
+}
+
+int aq_folder_lock_check(const char *folder, aq_error *error)
+{
+    char path[PATH_MAX];
+    int rc = path_of(folder, path, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return errno == ENOENT || errno == ENOTDIR ? 0 : fail(path, "open", error);
+    }
+    rc = lock_file(folder, path, file, F_RDLCK, error);
+    (void)close(file);
+    return rc;
+}

@@ -1,0 +1,80 @@
+/*
+ * A folder has one user at a time, who is named, and none when that one has ended.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/sys/folder_lock.h"
+#include "tests/support/test.h"
+
+static char folder[] = "/tmp/aq-test-lock-XXXXXX";
+
+static int setup(void **state)
+{
+    (void)state;
+    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char path[64];
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s/lock", folder);
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+TEST_WITH(one_has_it_and_is_named, setup, teardown)
+{
+    char words[64];
+    aq_folder_lock *lock = NULL, *second = NULL;
+    aq_error error;
+    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
+    (void)snprintf(words, sizeof(words), "in use by pid %ld since 20", (long)getpid());
+    assert_refused(aq_folder_lock_take(folder, &second, &error), AQ_E_EXISTS, &error, words);
+    assert_refused(aq_folder_lock_check(folder, &error), AQ_E_EXISTS, &error, words);
+    aq_folder_lock_release(lock);
+    assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
+    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
+    aq_folder_lock_release(lock);
+    aq_folder_lock_release(NULL);
+}
+
+TEST_WITH(it_goes_with_the_process_that_is_killed, setup, teardown)
+{
+    aq_folder_lock *lock = NULL;
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (aq_folder_lock_take(folder, &lock, NULL) == 0 && write(ready[1], "x", 1) == 1) {
+            (void)pause();
+        }
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(aq_folder_lock_check(folder, NULL), AQ_E_EXISTS);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+}
+
+TEST_WITH(a_check_makes_nothing, setup, teardown)
+{
+    char path[64];
+    aq_folder_lock *lock = NULL;
+    aq_error error;
+    assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
+    (void)snprintf(path, sizeof(path), "%s/lock", folder);
+    assert_int_equal(access(path, F_OK), -1);
+    (void)snprintf(path, sizeof(path), "%s/none", folder);
+    assert_int_equal(aq_folder_lock_check(path, NULL), 0);
+    assert_refused(aq_folder_lock_take(path, &lock, &error), AQ_E_NOT_FOUND, &error, "none/lock");
+}
