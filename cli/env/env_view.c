@@ -131,7 +131,8 @@ void aq_env_view_print(FILE *out, const aq_env *env)
         aq_print_fact(out, "episode", "as long as the task lets it");
     }
     if (!isnan(env->reward_threshold)) {
-        aq_print_fact(out, "solved", "from a mean return of %g", env->reward_threshold);
+        aq_print_fact(out, "solved", "by a mean return 3 standard errors above %g",
+                      env->reward_threshold);
     }
     aq_print_fact(out, "options", "%s", class->options != NULL ? class->options : "none");
     aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);

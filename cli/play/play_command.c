@@ -110,7 +110,7 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
         }
     } else {
         rc = aq_policy_source_read(arguments->source, arguments->precision, &p->policy, p->path,
-                                   error);
+                                   NULL, error);
         task = rc != 0 || task ? task : p->policy->task;
     }
     if (rc != 0) {

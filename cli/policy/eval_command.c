@@ -11,6 +11,7 @@
 #include "cli/text/command.h"
 #include "cli/text/plain_text.h"
 #include "common/base/rng.h"
+#include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
@@ -31,6 +32,7 @@ typedef struct eval_report {
     char path[AQ_POLICY_PATH_MAX];
     aq_env_task task;
     const char *precision;
+    bool quantized; /* now, for this evaluation */
     const char *rung;
     uint64_t seed;
     aq_evaluation result;
@@ -81,7 +83,7 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
-                                   error);
+                                   &report->quantized, error);
     if (rc == 0) {
         rc = find_task(report, snapshot, &report->task, error);
     }
@@ -101,34 +103,43 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
 
 /* ---- the result ----------------------------------------------------------------------------- */
 
+static bool is_solved(const eval_report *report)
+{
+    const aq_evaluation *result = &report->result;
+    return aq_is_solved(result->return_mean, result->return_std, result->episodes,
+                        report->task.env->reward_threshold);
+}
+
 static json_t *make_json(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     return json_pack(
-        "{s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "policy",
+        "{s:o, s:s, s:o, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
         aq_json_text(report->path), "task", report->task.env->name, "policy_version",
-        aq_json_count(result->version), "precision", report->precision, "kernels", report->rung,
-        "episodes", aq_json_count(result->episodes), "seed", aq_json_count(report->seed),
-        "return_mean", aq_json_number(result->return_mean), "return_std",
-        aq_json_number(result->return_std), "return_min", aq_json_number(result->return_min),
-        "return_max", aq_json_number(result->return_max), "reward_threshold",
-        aq_json_number(report->task.env->reward_threshold));
+        aq_json_count(result->version), "precision", report->precision, "requantized",
+        report->quantized, "kernels", report->rung, "episodes", aq_json_count(result->episodes),
+        "seed", aq_json_count(report->seed), "return_mean", aq_json_number(result->return_mean),
+        "return_std", aq_json_number(result->return_std), "return_min",
+        aq_json_number(result->return_min), "return_max", aq_json_number(result->return_max),
+        "reward_threshold", aq_json_number(report->task.env->reward_threshold), "solved",
+        is_solved(report));
 }
 
 static void print(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     char path[AQ_POLICY_PATH_MAX];
-    (void)printf("%s: %s, version %" PRIu64 ", %s\n",
+    (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
                  aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
-                 result->version, report->precision);
+                 result->version, report->precision,
+                 report->quantized ? " as quantized now, which no actor ran" : "");
     aq_print_fact(stdout, "return", "%.2f +- %.2f (mean and standard deviation)",
                   result->return_mean, result->return_std);
     aq_print_fact(stdout, "range", "%.2f to %.2f", result->return_min, result->return_max);
     aq_print_fact(stdout, "episodes", "%" PRIu32 ", seed %" PRIu64, result->episodes, report->seed);
     if (!isnan(report->task.env->reward_threshold)) {
-        aq_print_fact(stdout, "solved", "%s (from a mean of %g)",
-                      result->return_mean >= report->task.env->reward_threshold ? "yes" : "no",
+        aq_print_fact(stdout, "solved", "%s (a mean %g standard errors above %g)",
+                      is_solved(report) ? "yes" : "no", AQ_SOLVED_ERRORS,
                       report->task.env->reward_threshold);
     }
     aq_print_fact(stdout, "kernels", "%s", report->rung);

@@ -95,7 +95,7 @@ static int export_policy(const export_arguments *arguments, export_report *repor
     int rc = choose_path(arguments, report, error);
     if (rc == 0) {
         rc = aq_policy_source_read(arguments->source, AQ_PRECISION_AS_STORED, &report->snapshot,
-                                   report->source, error);
+                                   report->source, NULL, error);
     }
     return rc != 0 ? rc : write_text(arguments, report, error);
 }

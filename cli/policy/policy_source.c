@@ -48,6 +48,22 @@ static int find_in_folder(const char *folder, const char *name, char *ret_path, 
     return 0;
 }
 
+/* Whether it is what somebody means who asks for that precision. A mixed policy is what its run
+ * plays in any of its formats but fp32, which is another policy. */
+static bool is_in(const aq_snapshot *snapshot, uint32_t precision)
+{
+    const uint32_t format = aq_snapshot_format(snapshot);
+    if (precision == AQ_PRECISION_AS_STORED || format == precision) {
+        return true;
+    }
+    for (uint32_t i = 0; format == AQ_FORMAT_MIXED && i < snapshot->spec.layer_count; i++) {
+        if (precision != AQ_FORMAT_F32 && snapshot->layers[i].format == precision) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The file as it was broadcast, where it is in the precision; else the one in fp32. */
 static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret_snapshot,
                        char *ret_path, aq_error *error)
@@ -60,7 +76,7 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
         if (rc != 0) {
             return rc;
         }
-        if (precision == AQ_PRECISION_AS_STORED || aq_snapshot_format(snapshot) == precision) {
+        if (is_in(snapshot, precision)) {
             *ret_snapshot = snapshot;
             return 0;
         }
@@ -132,15 +148,18 @@ int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_pla
 
 /* Takes the reference that `stored` is. */
 static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
-                   aq_snapshot **ret_snapshot, aq_error *error)
+                   aq_snapshot **ret_snapshot, bool *ret_quantized, aq_error *error)
 {
-    uint32_t format = aq_snapshot_format(stored);
-    if (precision == AQ_PRECISION_AS_STORED || format == precision) {
+    const bool quantizes = !is_in(stored, precision);
+    if (ret_quantized != NULL) {
+        *ret_quantized = quantizes;
+    }
+    if (!quantizes) {
         *ret_snapshot = stored;
         return 0;
     }
     int rc;
-    if (format == AQ_FORMAT_F32) {
+    if (aq_snapshot_format(stored) == AQ_FORMAT_F32) {
         const aq_quantize_plan plan = {.format = precision};
         rc = aq_policy_source_quantize(stored, &plan, ret_snapshot, error);
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
@@ -155,11 +174,11 @@ static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
 }
 
 int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
-                          char *ret_path, aq_error *error)
+                          char *ret_path, bool *ret_quantized, aq_error *error)
 {
     aq_snapshot *stored;
     int rc = is_folder(run_or_policy)
                  ? read_folder(run_or_policy, precision, &stored, ret_path, error)
                  : read_file(run_or_policy, &stored, ret_path, error);
-    return rc != 0 ? rc : convert(ret_path, stored, precision, ret_snapshot, error);
+    return rc != 0 ? rc : convert(ret_path, stored, precision, ret_snapshot, ret_quantized, error);
 }

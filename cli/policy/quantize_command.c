@@ -53,7 +53,7 @@ static int read_exact(const char *source, quantize_report *report, aq_error *err
     struct stat status;
     const bool is_folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
     int rc = aq_policy_source_read(source, is_folder ? AQ_FORMAT_F32 : AQ_PRECISION_AS_STORED,
-                                   &report->exact, report->path, error);
+                                   &report->exact, report->path, NULL, error);
     if (rc != 0) {
         return rc;
     }

@@ -65,8 +65,8 @@ const char *aq_progress_line(const Actorq__V1__StatusReply *status, bool with_ba
     }
     int length = snprintf(
         out, size,
-        "%s%s%3.0f%%  steps %s/%s %s/s  learner %s %s/s  %s  sent %s (fp32 %s)  <= %s left", bar,
-        with_bar ? " " : "", 100 * share,
+        "%s%s%3.0f%%  steps %s/%s %s/s  learner %s %s/s  %s  sent %s (whole fp32 %s)  <= %s left",
+        bar, with_bar ? " " : "", 100 * share,
         aq_text_count(steps, sizeof(steps), (double)learner->env_steps),
         aq_text_count(limit, sizeof(limit), (double)learner->env_steps_limit),
         aq_text_count(rate, sizeof(rate), learner->env_steps_per_s),

@@ -227,7 +227,7 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),
                  aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
-    (void)printf("  broadcast  %" PRIu64 " versions, %s; fp32 would have taken %s\n",
+    (void)printf("  broadcast  %" PRIu64 " versions, %s; whole ones in fp32 %s\n",
                  report->policy_versions,
                  aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
                  aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));

@@ -100,7 +100,7 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
                   learner->policy_version, learner->policy_versions, learner->policy_deltas,
                   aq_figure_number(&stale, learner->staleness_mean));
     aq_print_fact(
-        out, "broadcast", "%s; %s in fp32 (%s times as much)",
+        out, "broadcast", "%s; %s as whole versions in fp32 (%s times as much)",
         aq_figure_bytes(&sent, (double)learner->broadcast_bytes),
         aq_figure_bytes(&full, (double)learner->broadcast_bytes_fp32),
         aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));

@@ -7,13 +7,13 @@
  */
 #include "learner/run/coordinator.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
+#include "common/config/solved.h"
 
 /* Numbers are given out one by one, so a larger one was never given out. */
 #define MEMBER_NUMBER_MAX (UINT64_C(1) << 48)
@@ -352,17 +352,6 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
     coordinator->has_best = true;
 }
 
-/* A mean over some episodes is an estimate. A run tries hundreds of versions, so stopping at the
- * first mean above the threshold would often stop at one that lies there by luck: the mean must
- * lie SURE_ERRORS standard errors above it. */
-#define SURE_ERRORS 3.0
-
-static bool surely_reaches(const aq_evaluation_result *result, double threshold)
-{
-    double standard_error = result->return_std / sqrt((double)result->episodes);
-    return result->return_mean - SURE_ERRORS * standard_error >= threshold;
-}
-
 /* The one that solves the task is the result, whatever luckier mean there was before. */
 static bool is_better(const aq_coordinator *coordinator, const aq_evaluation_result *result,
                       bool solves)
@@ -385,7 +374,9 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     if (!held) {
         return false;
     }
-    bool solves = result->confirmed && surely_reaches(result, coordinator->config.threshold);
+    bool solves =
+        result->confirmed && aq_is_solved(result->return_mean, result->return_std, result->episodes,
+                                          coordinator->config.threshold);
     bool better = is_better(coordinator, result, solves);
     if (better) {
         coordinator->best = *result;

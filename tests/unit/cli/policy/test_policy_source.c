@@ -2,6 +2,7 @@
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
 #include "cli/policy/policy_source.h"
+#include "common/wire/wire_policy.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -11,7 +12,8 @@ static aq_snapshot *read_policy(const char *source, uint32_t precision, char *pa
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    assert_succeeds(aq_policy_source_read(source, precision, &snapshot, path, &error), &error);
+    assert_succeeds(aq_policy_source_read(source, precision, &snapshot, path, NULL, &error),
+                    &error);
     at_end(end_snapshot, snapshot);
     return snapshot;
 }
@@ -31,8 +33,8 @@ static void refuse(const char *source, uint32_t precision, int code, const char 
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    assert_refused(aq_policy_source_read(source, precision, &snapshot, path, &error), code, &error,
-                   words);
+    assert_refused(aq_policy_source_read(source, precision, &snapshot, path, NULL, &error), code,
+                   &error, words);
     assert_null(snapshot);
 }
 
@@ -149,6 +151,53 @@ TEST(layers_of_two_formats_are_mixed)
     assert_string_equal(aq_format_name(aq_snapshot_format(snapshot)), "mixed");
 }
 
+/* As a run with quantizer.layer_formats leaves it: its first layer stays in fp32. */
+static void write_mixed(const char *path)
+{
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL,
+                                   .layer_formats = {AQ_FORMAT_F32}};
+    aq_snapshot *mixed = NULL;
+    assert_int_equal(aq_policy_source_quantize(cli_policy(AQ_FORMAT_F32, 7), &plan, &mixed, NULL),
+                     0);
+    assert_int_equal(aq_policy_file_write(path, mixed, NULL), 0);
+    aq_snapshot_unref(mixed);
+}
+
+/* Quantizing it again, all of it, would be another policy than any actor ran. */
+TEST_IN_FOLDER(a_mixed_policy_is_played_as_it_was_broadcast)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    const char *policy = cli_path(state, "policy.aq");
+    cli_write_run(*state);
+    write_mixed(policy);
+    assert_read(*state, AQ_FORMAT_INT8_CHANNEL, policy, "mixed");
+    assert_read(policy, AQ_FORMAT_INT8_CHANNEL, policy, "mixed");
+    aq_snapshot *fp32 = read_policy(*state, AQ_FORMAT_F32, path);
+    assert_true(aq_snapshot_is_fp32(fp32));
+    refuse(policy, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "mixed weights");
+}
+
+TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)
+{
+    static const struct {
+        uint32_t precision;
+        bool quantized;
+    } rows[] = {{AQ_FORMAT_INT8_CHANNEL, false},
+                {AQ_PRECISION_AS_STORED, false},
+                {AQ_FORMAT_F32, false},
+                {AQ_FORMAT_INT4, true}};
+    cli_write_run(*state);
+    EACH_ROW(i, rows) {
+        char path[AQ_POLICY_PATH_MAX];
+        aq_snapshot *snapshot = NULL;
+        bool quantized = !rows[i].quantized;
+        assert_int_equal(
+            aq_policy_source_read(*state, rows[i].precision, &snapshot, path, &quantized, NULL), 0);
+        assert_int_equal(quantized, rows[i].quantized);
+        aq_snapshot_unref(snapshot);
+    }
+}
+
 TEST_IN_FOLDER(without_memory_nothing_is_read)
 {
     int rc = AQ_E_NOMEM;
@@ -158,7 +207,7 @@ TEST_IN_FOLDER(without_memory_nothing_is_read)
         char path[AQ_POLICY_PATH_MAX];
         aq_snapshot *snapshot = NULL;
         aq_error error = {0};
-        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, &error);
+        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, NULL, &error);
         assert_true(rc == 0 || error.text[0] != '\0');
         aq_snapshot_unref(snapshot);
     }

@@ -42,7 +42,7 @@ TEST_IN(status_fixture, fixture, the_line_says_where_the_run_stands)
     fixture->learner.return_mean = 187.34;
     assert_string_equal(line_of(fixture, false, WIDE),
                         " 25%  steps 125.0k/500.0k 2.5k/s  learner 3.1k 450/s  return 187.3  "
-                        "sent 161.2 kB (fp32 606.4 kB)  <= 2m30s left");
+                        "sent 161.2 kB (whole fp32 606.4 kB)  <= 2m30s left");
     fixture->learner.return_fell_back = true;
     assert_says(line_of(fixture, false, WIDE), "return 187.3 (fp32)  sent");
 }
