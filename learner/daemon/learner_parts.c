@@ -4,7 +4,6 @@
 #include "learner/daemon/learner_parts.h"
 
 #include "common/base/memory.h"
-#include "common/sys/file.h"
 #include "learner/nn/blas.h"
 
 const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
@@ -58,13 +57,10 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
 static int open_run(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    int rc = aq_dir_create(parts->options->run_dir, error);
-    if (rc == 0) {
-        rc = aq_folder_lock_take(parts->options->run_dir, &parts->lock, error);
-    }
-    if (rc == 0) {
-        rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
+    int rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
                                 parts->options->run_id, &parts->folder, error);
+    if (rc == 0) { /* a resumed run's folder is still as it was */
+        rc = aq_folder_lock_take(parts->folder.path, &parts->lock, error);
     }
     if (rc == 0) {
         rc = aq_checkpoint_store_open(
