@@ -213,10 +213,9 @@ void aq_train_report_print(const aq_train_report *report)
                      report->policy_version);
     }
     if (report->policy_fallbacks > 0) {
-        (void)printf(
-            "  fallbacks  %.*f %% of the versions went out in fp32: as %s they changed too "
-            "much\n",
-            share < 0.1 ? 1 : 0, 100 * share, report->precision);
+        (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s "
+                     "(quantizer.error_budget)\n",
+                     share < 0.1 ? 1 : 0, 100 * share, report->precision);
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
         (void)printf(
@@ -227,7 +226,7 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),
                  aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
-    (void)printf("  broadcast  %" PRIu64 " versions, %s; whole ones in fp32 %s\n",
+    (void)printf("  broadcast  %" PRIu64 " versions, %s; sent whole, in fp32: %s\n",
                  report->policy_versions,
                  aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
                  aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
