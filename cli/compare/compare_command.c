@@ -133,6 +133,9 @@ static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_c
         rc = read_settings(arguments, env, plan, error);
     }
     if (rc == 0) {
+        rc = aq_compare_plan_check(plan, &env->schema, error);
+    }
+    if (rc == 0) {
         rc = choose_folder(arguments, plan, error);
     }
     return rc != 0 ? rc : aq_compare_plan_write(plan, error);

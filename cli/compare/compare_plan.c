@@ -83,6 +83,22 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64
     return rc;
 }
 
+int aq_compare_plan_check(const aq_compare_plan *plan, const aq_schema *schema, aq_error *error)
+{
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        aq_run_config config;
+        aq_error problem = {0};
+        int rc = aq_compare_plan_config(plan, i, plan->seed_first, &config, &problem);
+        if (rc == 0) {
+            rc = aq_run_config_check_task(&config, schema, &problem);
+        }
+        if (rc != 0) {
+            return aq_fail(error, rc, "precision %s: %s", plan->precisions[i], problem.text);
+        }
+    }
+    return 0;
+}
+
 size_t aq_compare_plan_turn(const aq_compare_plan *plan, uint64_t round, size_t turn)
 {
     return (size_t)((round + turn) % plan->precision_count);

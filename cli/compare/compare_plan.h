@@ -33,7 +33,7 @@ typedef struct aq_compare_plan {
 } aq_compare_plan;
 
 /* "fp32,fp16,int8" into the plan. AQ_E_INVALID for none, an empty one, one given twice or too many.
- * Whether a precision can be built shows when it is tried. */
+ * Whether there is such a precision is aq_compare_plan_check's to say. */
 int aq_compare_plan_precisions(aq_compare_plan *plan, const char *text,
                                aq_error *error) AQ_MUST_USE;
 
@@ -41,6 +41,11 @@ int aq_compare_plan_precisions(aq_compare_plan *plan, const char *text,
  * long. AQ_E_INVALID for a precision that there is not. */
 int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64_t seed,
                            aq_run_config *ret_config, aq_error *error) AQ_MUST_USE;
+
+/* Whether each precision makes a configuration that the task can be trained under; says which does
+ * not. AQ_E_INVALID. */
+int aq_compare_plan_check(const aq_compare_plan *plan, const aq_schema *schema,
+                          aq_error *error) AQ_MUST_USE;
 
 /* plan.json and config.yaml in plan->dir, which is there. */
 int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error) AQ_MUST_USE;

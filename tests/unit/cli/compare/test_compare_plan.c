@@ -91,6 +91,21 @@ TEST_IN_FOLDER(a_precision_that_there_is_not_is_said)
                    "int3");
 }
 
+TEST_IN_FOLDER(every_precision_is_checked_before_the_first_run)
+{
+    aq_error error;
+    const aq_schema schema = {.action = {.kind = AQ_SPACE_DISCRETE}};
+    aq_compare_plan plan = make_plan("d", "fp32,int8");
+    assert_int_equal(aq_compare_plan_check(&plan, &schema, &error), 0);
+    plan = make_plan("d", "fp32,int8,int3");
+    assert_refused(aq_compare_plan_check(&plan, &schema, &error), AQ_E_INVALID, &error,
+                   "precision int3");
+    plan = make_plan("d", "int8,int4");
+    plan.config.learner.qat_bits = 8;
+    assert_refused(aq_compare_plan_check(&plan, &schema, &error), AQ_E_INVALID, &error,
+                   "precision int4");
+}
+
 TEST_IN_FOLDER(a_plan_is_read_back_as_it_was_written)
 {
     aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32,int8"), again;
