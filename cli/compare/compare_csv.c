@@ -20,8 +20,8 @@ void aq_compare_csv_rows(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "precision,outcome,seeds,wall_s,env_steps_per_s,throughput_ratio,"
                           "actor_steps_per_s,actor_throughput_ratio,return_mean,return_ci95,"
                           "return_best_mean,return_best_ci95,time_to_threshold_s,speedup,"
-                          "running_mean_time_s,running_mean_speedup,broadcast_bytes,fallback_share,"
-                          "energy_j,gco2,energy_source");
+                          "broadcast_bytes,fallback_share,energy_j,gco2,energy_source,"
+                          "speedup_missing");
     for (int state = 0; state < AQ_TIME_STATES; state++) {
         aq_long_text_add(out, ",%s_%s_s", aq_compare_state_role((enum aq_compare_state)state),
                          aq_compare_state_key((enum aq_compare_state)state));
@@ -39,10 +39,8 @@ void aq_compare_csv_rows(const aq_compare_summary *summary, aq_long_text *out)
             row->last.ci95,
             row->fresh.mean,
             row->fresh.ci95,
-            row->first.time_s,
-            row->first.speedup,
-            row->running.time_s,
-            row->running.speedup,
+            row->crossing.time_s,
+            row->crossing.speedup,
             row->broadcast_bytes,
             row->fallback_share,
             row->energy_j,
@@ -53,7 +51,8 @@ void aq_compare_csv_rows(const aq_compare_summary *summary, aq_long_text *out)
         for (size_t cell = 0; cell < sizeof(cells) / sizeof(cells[0]); cell++) {
             add_cell(out, cells[cell]);
         }
-        aq_long_text_add(out, ",%s", row->energy_source ? row->energy_source : "not measured");
+        aq_long_text_add(out, ",%s,%s", row->energy_source ? row->energy_source : "not measured",
+                         row->crossing.missing ? row->crossing.missing : "");
         for (int state = 0; state < AQ_TIME_STATES; state++) {
             add_cell(out, row->states[state]);
         }

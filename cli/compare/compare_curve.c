@@ -67,6 +67,8 @@ static int add_point(aq_compare_curve *curve, const aq_curve_point *point)
     return 0;
 }
 
+/* A confirmation is of a version that was screened already, and did well: with both, the versions
+ * that did well would count twice. */
 static int take_evaluation(aq_compare_curve *curve, const json_t *line)
 {
     const aq_curve_point point = {
@@ -75,8 +77,9 @@ static int take_evaluation(aq_compare_curve *curve, const json_t *line)
         .value = aq_json_number_of(line, "return_mean"),
     };
     bool is_whole = isfinite(point.wall_s) && isfinite(point.env_steps) && isfinite(point.value);
-    bool fell_back = json_is_true(json_object_get(line, "fell_back"));
-    return is_whole && !fell_back ? add_point(curve, &point) : 0;
+    bool counts = !json_is_true(json_object_get(line, "fell_back")) &&
+                  !json_is_true(json_object_get(line, "confirmed"));
+    return is_whole && counts ? add_point(curve, &point) : 0;
 }
 
 static void take_times(aq_compare_curve *curve, const json_t *times)

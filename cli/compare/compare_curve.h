@@ -34,7 +34,8 @@ const char *aq_compare_state_role(enum aq_compare_state state);
 const char *aq_compare_state_key(enum aq_compare_state state);
 
 typedef struct aq_compare_curve {
-    aq_curve_point *points; /* ascending in time; none of a version that fell back to fp32 */
+    aq_curve_point *points; /* screenings, ascending in time; none of a version that fell back to
+                             * fp32 */
     size_t count;
     size_t capacity;
     char end[16]; /* "budget", "diverged"; "" when it did not end */

@@ -27,12 +27,14 @@ static void put_number(json_t *object, const char *key, double value)
     put(object, key, aq_json_number(value));
 }
 
-static json_t *crossing_json(const aq_compare_crossing *crossing)
+static void put_crossing(json_t *object, const aq_compare_crossing *crossing)
 {
-    return json_pack("{s:i, s:o, s:o, s:o}", "seeds_reached", (int)crossing->reached, "time_s",
-                     aq_json_number(crossing->time_s), "env_steps",
-                     aq_json_number(crossing->env_steps), "speedup",
-                     aq_json_number(crossing->speedup));
+    put_number(object, "time_to_threshold_s", crossing->time_s);
+    put_number(object, "env_steps_to_threshold", crossing->env_steps);
+    put(object, "seeds_reached", json_integer((json_int_t)crossing->reached));
+    put_number(object, "speedup", crossing->speedup);
+    put(object, "speedup_missing",
+        crossing->missing != NULL ? json_string(crossing->missing) : json_null());
 }
 
 /* Seconds by role and state. */
@@ -86,10 +88,7 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     put_number(object, "return_best_ci95", row->fresh.ci95);
     put_number(object, "fp32_gap_mean", row->gap.mean);
     put_number(object, "fp32_gap_ci95", row->gap.ci95);
-    put_number(object, "time_to_threshold_s", row->first.time_s);
-    put_number(object, "speedup", row->first.speedup);
-    put(object, "first_crossing", crossing_json(&row->first));
-    put(object, "running_mean_crossing", crossing_json(&row->running));
+    put_crossing(object, &row->crossing);
     put_number(object, "broadcast_bytes", row->broadcast_bytes);
     put_number(object, "broadcast_bytes_fp32", row->broadcast_bytes_fp32);
     put_number(object, "broadcast_ratio", row->broadcast_ratio);
@@ -103,7 +102,8 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
 static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
-    size_t at = aq_stats_first_crossing(curve->points, curve->count, summary->threshold);
+    size_t at = aq_stats_running_crossing(curve->points, curve->count, AQ_RUNNING_WINDOW,
+                                          summary->threshold);
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "precision",
         summary->plan->precisions[run->precision], "seed", aq_json_count(run->seed), "outcome",
@@ -133,11 +133,12 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
     for (size_t i = 0; i < summary->run_count; i++) {
         (void)json_array_append_new(runs, run_json(summary, &summary->runs[i]));
     }
-    return json_pack(
-        "{s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task", plan->config.task,
-        "preset", plan->preset, "threshold", aq_json_number(summary->threshold), "threshold_source",
-        source_name(summary->threshold_source), "running_window", json_integer(AQ_RUNNING_WINDOW),
-        "baseline", plan->precisions[summary->baseline], "cpu", aq_machine_model(), "cpus",
-        (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()), "software",
-        AQ_VERSION, "rows", rows, "runs", runs);
+    return json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task",
+                     plan->config.task, "preset", plan->preset, "threshold",
+                     aq_json_number(summary->threshold), "threshold_source",
+                     source_name(summary->threshold_source), "threshold_rule", "running mean",
+                     "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
+                     plan->precisions[summary->baseline], "cpu", aq_machine_model(), "cpus",
+                     (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()),
+                     "software", AQ_VERSION, "rows", rows, "runs", runs);
 }

@@ -113,17 +113,13 @@ static void end_table(aq_long_text *out)
 
 static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
 {
-    static const char *const columns[] = {"precision",   "seeds",
-                                          "last return", "best policy",
-                                          "less fp32",   "to threshold",
-                                          "speed-up",    "by mean of 10",
-                                          "speed-up",    "",
-                                          NULL};
+    static const char *const columns[] = {"precision",   "seeds",     "return",
+                                          "best policy", "less fp32", "to threshold",
+                                          "speed-up",    "",          NULL};
     char text[STATE_BYTES];
     begin_table(out,
-                "Returns are means over seeds with 95 % intervals; times are to the "
-                "threshold, by its first crossing and by the running mean of 10 evaluations. Less "
-                "fp32: what the same versions earned as broadcast, less in fp32.",
+                "Means over seeds with 95 % intervals. Less fp32: what the same versions "
+                "earned as broadcast, less in fp32.",
                 columns);
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
@@ -133,10 +129,12 @@ static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
         add_mean(out, &row->last);
         add_mean(out, &row->fresh);
         add_mean(out, &row->gap);
-        add_cell(out, aq_compare_crossing_text(row, &row->first, text, sizeof(text)));
-        add_ratio(out, row->first.speedup);
-        add_cell(out, aq_compare_crossing_text(row, &row->running, text, sizeof(text)));
-        add_ratio(out, row->running.speedup);
+        add_cell(out, aq_compare_crossing_text(row, text, sizeof(text)));
+        if (row->crossing.missing == NULL) {
+            add_ratio(out, row->crossing.speedup);
+        } else {
+            add_cell(out, row->crossing.missing);
+        }
         aq_long_text_add(out, "<td class=\"words\">");
         aq_long_text_add_html(out, row->finished < summary->plan->seeds
                                        ? aq_compare_row_state(summary, row, text, sizeof(text))
@@ -150,13 +148,12 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
 {
     static const char *const columns[] = {
         "precision", "wall s",    "env steps/s", "ratio",    "one actor's steps/s",
-        "ratio",     "broadcast", "fp32",        "energy J", "gCO\u2082",
+        "ratio",     "broadcast", "in fp32",     "energy J", "gCO\u2082",
         "source",    NULL};
     aq_figure room;
     begin_table(out,
                 "Means of a whole run. An actor's steps are those in a second in which it does "
-                "not wait for replay. Fp32: the share of the versions that went out so, since "
-                "quantized they changed too much; they are in no return.",
+                "not wait for replay.",
                 columns);
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
@@ -175,6 +172,17 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
         aq_long_text_add(out, "</tr>\n");
     }
     end_table(out);
+}
+
+static void add_methods(aq_long_text *out)
+{
+    aq_long_text_add(out, "<details><summary>How each figure was come by</summary>\n<table>\n");
+    for (size_t i = 0; i < AQ_COMPARE_METHODS; i++) {
+        const aq_compare_method *method = aq_compare_method_at(i);
+        aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td></tr>\n", method->figure,
+                         method->text);
+    }
+    aq_long_text_add(out, "</table></details>\n");
 }
 
 static void add_states(const aq_compare_summary *summary, aq_long_text *out)
@@ -319,6 +327,7 @@ void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "<h2>Results</h2>\n");
     add_reached(summary, out);
     add_cost(summary, out);
+    add_methods(out);
     aq_long_text_add(out, "<div class=\"figures\">\n");
     add_figure(summary, AQ_FIGURE_RETURN_TIME, out);
     add_figure(summary, AQ_FIGURE_RETURN_STEPS, out);

@@ -7,11 +7,6 @@
 
 #include "common/base/assert.h"
 
-size_t aq_stats_first_crossing(const aq_curve_point *points, size_t count, double threshold)
-{
-    return aq_stats_running_crossing(points, count, 1, threshold);
-}
-
 /* Added up anew at each point: a running sum would carry its rounding along. */
 static double mean_up_to(const aq_curve_point *points, size_t at, size_t window)
 {

@@ -1,7 +1,7 @@
 /*
- * Statistics of curves: when a threshold was reached, by the first value and by a running mean, and
- * values between points. Intervals over seeds are student_t.h's. All values are finite; the caller
- * leaves others out. Any thread.
+ * Statistics of curves: running means, when one reaches a threshold, and values between points.
+ * Intervals over seeds are student_t.h's. All values are finite; the caller leaves others out. Any
+ * thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_STATS_H
 #define AQ_CLI_COMPARE_COMPARE_STATS_H
@@ -17,10 +17,8 @@ typedef struct aq_curve_point {
     double value;
 } aq_curve_point;
 
-/* The point of the first value from `threshold` on; `count` when there is none. */
-size_t aq_stats_first_crossing(const aq_curve_point *points, size_t count, double threshold);
-
-/* The same of the mean of the last `window` values (>= 1), once there are as many. */
+/* The first point at which the mean of the last `window` values (>= 1) is at least `threshold`,
+ * once there are as many; `count` when there is none. */
 size_t aq_stats_running_crossing(const aq_curve_point *points, size_t count, size_t window,
                                  double threshold);
 

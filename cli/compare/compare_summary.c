@@ -96,8 +96,7 @@ static double actor_rate(const aq_compare_run *run, const void *context)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t precision,
-                                       size_t window)
+static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t precision)
 {
     aq_compare_crossing crossing = {.time_s = NAN, .env_steps = NAN, .speedup = NAN};
     const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
@@ -108,8 +107,8 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
         if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
             continue;
         }
-        size_t at =
-            aq_stats_running_crossing(curve->points, curve->count, window, summary->threshold);
+        size_t at = aq_stats_running_crossing(curve->points, curve->count, AQ_RUNNING_WINDOW,
+                                              summary->threshold);
         finished++;
         if (at < curve->count) {
             crossing.reached++;
@@ -225,12 +224,24 @@ static void choose_threshold(aq_compare_summary *summary, double task_threshold)
 
 /* ---- ratios --------------------------------------------------------------------------------- */
 
+_Static_assert(AQ_SPEEDUP_SEEDS == 3, "the words below say so");
+
+static void compare_times(const aq_compare_row *base, aq_compare_row *row)
+{
+    aq_compare_crossing *crossing = &row->crossing;
+    const bool few = base->finished < AQ_SPEEDUP_SEEDS || row->finished < AQ_SPEEDUP_SEEDS;
+    const double speedup = base->crossing.time_s / crossing->time_s;
+    crossing->missing = few                 ? "fewer than 3 seeds"
+                        : isfinite(speedup) ? NULL
+                                            : "not reached by all";
+    crossing->speedup = crossing->missing == NULL ? speedup : (double)NAN;
+}
+
 static void compare_row(const aq_compare_row *base, aq_compare_row *row)
 {
     row->throughput_ratio = row->env_steps_per_s / base->env_steps_per_s;
     row->actor_ratio = row->actor_steps_per_s / base->actor_steps_per_s;
-    row->first.speedup = base->first.time_s / row->first.time_s;
-    row->running.speedup = base->running.time_s / row->running.time_s;
+    compare_times(base, row);
     row->broadcast_ratio = base->broadcast_bytes / row->broadcast_bytes;
     bool comparable = base->energy_source && row->energy_source &&
                       strcmp(base->energy_source, row->energy_source) == 0;
@@ -258,8 +269,7 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
     }
     choose_threshold(&summary, task_threshold);
     for (size_t i = 0; i < plan->precision_count; i++) {
-        summary.rows[i].first = crossing_of(&summary, i, 1);
-        summary.rows[i].running = crossing_of(&summary, i, AQ_RUNNING_WINDOW);
+        summary.rows[i].crossing = crossing_of(&summary, i);
     }
     const aq_compare_row base = summary.rows[summary.baseline];
     for (size_t i = 0; i < plan->precision_count; i++) {
@@ -280,9 +290,9 @@ void aq_compare_summary_fini(aq_compare_summary *summary)
 
 /* ---- in words ------------------------------------------------------------------------------- */
 
-const char *aq_compare_crossing_text(const aq_compare_row *row, const aq_compare_crossing *crossing,
-                                     char *out, size_t size)
+const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size)
 {
+    const aq_compare_crossing *crossing = &row->crossing;
     if (row->finished == 0) {
         (void)snprintf(out, size, "-");
     } else if (isfinite(crossing->time_s)) {

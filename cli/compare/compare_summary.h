@@ -21,12 +21,18 @@ enum aq_threshold_source {
                            * where it did not learn */
 };
 
-/* When a threshold was reached, over the seeds. */
+enum {
+    AQ_SPEEDUP_SEEDS = 3
+}; /* finished ones of each precision; fewer tell luck from gain badly */
+
+/* When the mean of AQ_RUNNING_WINDOW evaluations reached the threshold, over the seeds. A single
+ * evaluation that does is often lucky. */
 typedef struct aq_compare_crossing {
-    size_t reached;   /* seeds that did */
-    double time_s;    /* mean; NaN unless all finished seeds did: a mean of some would flatter */
-    double env_steps; /* likewise */
-    double speedup;   /* the baseline's time over this; NaN where either is missing */
+    size_t reached;      /* seeds that did */
+    double time_s;       /* mean; NaN unless all finished seeds did: a mean of some would flatter */
+    double env_steps;    /* likewise */
+    double speedup;      /* the baseline's time over this; NaN: see `missing` */
+    const char *missing; /* why there is no speed-up; NULL: there is one. Static storage */
 } aq_compare_crossing;
 
 typedef struct aq_compare_row {
@@ -42,7 +48,7 @@ typedef struct aq_compare_row {
     aq_mean_ci last;  /* returns in the last tenth of the steps */
     aq_mean_ci fresh; /* of the best policy, over fresh episodes */
     aq_mean_ci gap;   /* of returns as broadcast to those in fp32, of the same versions */
-    aq_compare_crossing first, running;
+    aq_compare_crossing crossing;
     double broadcast_bytes, broadcast_bytes_fp32, broadcast_ratio;
     double fallback_share;     /* of the versions of a run: in fp32 instead of the precision */
     double staleness;          /* versions */
@@ -70,9 +76,8 @@ void aq_compare_summary_fini(aq_compare_summary *summary); /* a zeroed one is fi
 /* The runs of one precision, plan->seeds of them. */
 const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t precision);
 
-/* "not reached", "not reached (2 of 3)", "12.3 s": how a crossing is said in `size` bytes. */
-const char *aq_compare_crossing_text(const aq_compare_row *row, const aq_compare_crossing *crossing,
-                                     char *out, size_t size);
+/* "not reached", "not reached (2 of 3)", "12.3 s": how a row's crossing is said in `size` bytes. */
+const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size);
 
 /* "finished", "2 of 3 finished; diverged: ...": what became of a precision's runs. */
 const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,

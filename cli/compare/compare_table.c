@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cli/compare/compare_words.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/plain_text.h"
 #include "cli/text/text_table.h"
@@ -37,12 +38,13 @@ static void add_return(aq_text_table *table, const aq_mean_ci *mean)
 static int print_reached(const aq_compare_summary *summary, FILE *out)
 {
     static const aq_table_column columns[] = {
-        {"precision", AQ_TABLE_LEFT},   {"seeds", AQ_TABLE_RIGHT},
-        {"return", AQ_TABLE_RIGHT},     {"best policy", AQ_TABLE_RIGHT},
-        {"threshold", AQ_TABLE_RIGHT},  {"speed-up", AQ_TABLE_RIGHT},
-        {"mean of 10", AQ_TABLE_RIGHT}, {"speed-up", AQ_TABLE_RIGHT},
+        {"precision", AQ_TABLE_LEFT}, {"seeds", AQ_TABLE_RIGHT},
+        {"return", AQ_TABLE_RIGHT},   {"best policy", AQ_TABLE_RIGHT},
+        {"in fp32", AQ_TABLE_RIGHT},  {"to threshold", AQ_TABLE_RIGHT},
+        {"speed-up", AQ_TABLE_RIGHT},
     };
     aq_text_table *table;
+    aq_figure room;
     char text[CROSSING_BYTES];
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
                                   summary->plan->precision_count, &table);
@@ -56,12 +58,13 @@ static int print_reached(const aq_compare_summary *summary, FILE *out)
         aq_text_table_cell(table, "%zu", row->finished);
         add_return(table, &row->last);
         add_return(table, &row->fresh);
-        aq_text_table_cell(table, "%s",
-                           aq_compare_crossing_text(row, &row->first, text, sizeof(text)));
-        add_ratio(table, row->first.speedup);
-        aq_text_table_cell(table, "%s",
-                           aq_compare_crossing_text(row, &row->running, text, sizeof(text)));
-        add_ratio(table, row->running.speedup);
+        aq_text_table_cell(table, "%s", aq_figure_share(&room, row->fallback_share));
+        aq_text_table_cell(table, "%s", aq_compare_crossing_text(row, text, sizeof(text)));
+        if (row->crossing.missing == NULL) {
+            add_ratio(table, row->crossing.speedup);
+        } else {
+            aq_text_table_cell(table, "%s", row->crossing.missing);
+        }
     }
     aq_text_table_print(table, out);
     aq_text_table_destroy(table);
@@ -105,8 +108,8 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
     char state[STATE_BYTES], plain[STATE_BYTES];
     const aq_compare_plan *plan = summary->plan;
     aq_figure room;
-    (void)fprintf(out, "\n%s, preset %s, %" PRIu64 " seeds; threshold %s (%s)\n\n",
-                  plan->config.task, plan->preset, plan->seeds,
+    (void)fprintf(out, "\n%s, preset %s, %" PRIu64 " seed%s; threshold %s (%s)\n\n",
+                  plan->config.task, plan->preset, plan->seeds, plan->seeds == 1 ? "" : "s",
                   aq_figure_number(&room, summary->threshold),
                   summary->threshold_source == AQ_THRESHOLD_GIVEN  ? "as given"
                   : summary->threshold_source == AQ_THRESHOLD_TASK ? "the task's own"
@@ -123,6 +126,11 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
             (void)fprintf(out, "\n  %s: %s\n", row->precision,
                           aq_plain_text(plain, sizeof(plain), state));
         }
+    }
+    (void)fprintf(out, "\n");
+    for (size_t i = 0; rc == 0 && i < AQ_COMPARE_METHODS; i++) {
+        const aq_compare_method *method = aq_compare_method_at(i);
+        (void)fprintf(out, "  %-13s %s\n", method->figure, method->text);
     }
     return rc;
 }

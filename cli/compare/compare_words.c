@@ -6,7 +6,23 @@
 #include <math.h>
 
 /* From where on a ratio is more than what two runs of the same thing differ by. */
-#define NOTABLE 1.05
+#define NOTABLE           1.05
+#define FALLBACKS_NOTABLE 0.05
+
+static const aq_compare_method methods[AQ_COMPARE_METHODS] = {
+    {"return", "mean of the evaluations in the last tenth of the steps; +- 95 % over seeds"},
+    {"best policy", "the best policy of each run, over 100 fresh episodes"},
+    {"in fp32", "share of the versions that went out in fp32; they count in no return"},
+    {"to threshold", "when the mean of 10 evaluations in a row reached it; never by a single one"},
+    {"speed-up", "the baseline's time to the threshold over this one; from 3 seeds of each on"},
+    {"ratio", "to the baseline, of means over whole runs"},
+};
+_Static_assert(AQ_RUNNING_WINDOW == 10 && AQ_SPEEDUP_SEEDS == 3, "the texts say so");
+
+const aq_compare_method *aq_compare_method_at(size_t i)
+{
+    return &methods[i];
+}
 
 /* Of the time of all actors, the share in which `state` was; NaN where times are not known. */
 static double actor_share(const aq_compare_row *row, enum aq_compare_state state)
@@ -84,21 +100,23 @@ static void say_throughput(const aq_compare_row *base, const aq_compare_row *row
 static void say_threshold(const aq_compare_summary *summary, const aq_compare_row *base,
                           const aq_compare_row *row, aq_long_text *out)
 {
-    if (isfinite(row->first.speedup)) {
-        aq_long_text_add(out, " It reaches %.4g after %.3g s instead of %.3g s, %.2f times as fast",
-                         summary->threshold, row->first.time_s, base->first.time_s,
-                         row->first.speedup);
-        if (isfinite(row->running.speedup)) {
-            aq_long_text_add(out, " (%.2f times by the running mean)", row->running.speedup);
-        }
-        aq_long_text_add(out, ".");
-    } else if (isfinite(summary->threshold)) {
-        aq_long_text_add(out,
-                         " Within these limits, %.4g was reached by %zu of %zu seeds in %s "
-                         "and by %zu of %zu in %s.",
-                         summary->threshold, base->first.reached, base->finished, base->precision,
-                         row->first.reached, row->finished, row->precision);
+    const aq_compare_crossing *its = &row->crossing, *other = &base->crossing;
+    if (!isfinite(summary->threshold)) {
+        return;
     }
+    if (its->missing == NULL) {
+        aq_long_text_add(out,
+                         " Its mean of %d evaluations reaches %.4g after %.3g s instead of %.3g s, "
+                         "%.2f times as fast.",
+                         AQ_RUNNING_WINDOW, summary->threshold, its->time_s, other->time_s,
+                         its->speedup);
+        return;
+    }
+    aq_long_text_add(out,
+                     " Within these limits, the mean of %d evaluations reached %.4g for %zu of %zu "
+                     "seeds in %s and for %zu of %zu in %s; no speed-up is said: %s.",
+                     AQ_RUNNING_WINDOW, summary->threshold, other->reached, base->finished,
+                     base->precision, its->reached, row->finished, row->precision, its->missing);
 }
 
 static void say_return(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
@@ -134,6 +152,17 @@ static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_l
     }
 }
 
+/* What a version in fp32 costs is in the row's figures all the same, but not what it returns. */
+static void say_fallbacks(const aq_compare_row *row, aq_long_text *out)
+{
+    if (row->fallback_share >= FALLBACKS_NOTABLE) {
+        aq_long_text_add(out,
+                         " %.0f %% of its versions went out in fp32, as quantized they changed too "
+                         "much: bytes, times and energy are with those.",
+                         100 * row->fallback_share);
+    }
+}
+
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
 {
     char state[512];
@@ -143,9 +172,9 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
         if (row == base && summary->plan->precision_count > 1 && base->finished > 0) {
             continue;
         }
-        aq_long_text_add(out, "%s: ", row->precision);
+        aq_long_text_add(out, "%s:", row->precision);
         if (row->finished < summary->plan->seeds) {
-            aq_long_text_add(out, "%s. ", aq_compare_row_state(summary, row, state, sizeof(state)));
+            aq_long_text_add(out, " %s.", aq_compare_row_state(summary, row, state, sizeof(state)));
         }
         if (row->finished > 0 && base->finished > 0 && row != base) {
             say_actors(base, row, out);
@@ -153,8 +182,9 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
             say_threshold(summary, base, row, out);
             say_return(base, row, out);
             say_cost(base, row, out);
+            say_fallbacks(row, out);
         } else if (row != base && row->finished > 0) {
-            aq_long_text_add(out, "there is no %s to compare it with.", base->precision);
+            aq_long_text_add(out, " there is no %s to compare it with.", base->precision);
         }
         aq_long_text_add(out, "\n");
     }

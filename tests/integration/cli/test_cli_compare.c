@@ -53,9 +53,12 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
         assert_true(json_number_value(json_object_get(row, "env_steps_per_s")) > 0);
         assert_true(json_number_value(json_object_get(row, "return_mean")) > 0);
         assert_true(json_number_value(json_object_get(row, "broadcast_bytes")) > 0);
-        assert_true(json_number_value(json_object_get(row, "time_to_threshold_s")) > 0);
+        assert_true(json_is_null(json_object_get(row, "speedup")));
+        assert_string_equal(json_string_value(json_object_get(row, "speedup_missing")),
+                            "fewer than 3 seeds");
     }
     page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    assert_says(page, "fewer than 3 seeds");
     assert_says(page, "<svg");
 }
 

@@ -15,6 +15,8 @@ static const char whole[] =
     "not a line of ours\n"
     "{\"event\":\"evaluation\",\"wall_s\":1.7,\"env_steps\":170,\"return_mean\":500.0,"
     "\"format\":\"fp32\",\"fell_back\":true}\n"
+    "{\"event\":\"evaluation\",\"wall_s\":1.8,\"env_steps\":180,\"return_mean\":500.0,"
+    "\"format\":\"int8\",\"confirmed\":true}\n"
     "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":950,\"return_mean\":20.0}\n"
     "{\"event\":\"evaluation\",\"wall_s\":2.5,\"env_steps\":960,\"return_mean\":null}\n"
     "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":960,\"staleness\":4.0}\n"
@@ -36,7 +38,7 @@ static void read_text(void **state, const char *text)
     at_end(end_curve, &curve);
 }
 
-/* But not that of a version that fell back to fp32. */
+/* But not that of a version that fell back to fp32, nor one that repeats a screening. */
 TEST_IN_FOLDER(evaluations_become_points)
 {
     read_text(state, whole);

@@ -29,22 +29,13 @@ TEST(a_running_mean_has_the_values_that_there_are)
     assert_true(means[11] == 6.5);
 }
 
-TEST(the_first_crossing_is_the_first_value_that_is_enough)
-{
-    aq_curve_point points[COUNT];
-    make_ramp(points);
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, 5), 5);
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, 5.5), 6);
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, -1), 0);
-}
-
 TEST(a_threshold_that_is_never_reached_has_no_crossing)
 {
     aq_curve_point points[COUNT];
     make_ramp(points);
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, 11.5), COUNT);
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, (double)NAN), COUNT);
-    assert_int_equal(aq_stats_first_crossing(points, 0, 0), 0);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 1, 11.5), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, (double)NAN), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, 0, 10, 0), 0);
 }
 
 TEST(a_running_crossing_waits_for_a_whole_window)
@@ -57,11 +48,11 @@ TEST(a_running_crossing_waits_for_a_whole_window)
     assert_int_equal(aq_stats_running_crossing(points, 9, 10, 0), 9);
 }
 
-TEST(a_single_peak_crosses_first_but_not_in_the_mean)
+TEST(a_single_peak_crosses_nothing_in_the_mean)
 {
     aq_curve_point points[COUNT] = {{0}};
     points[3].value = 100;
-    assert_int_equal(aq_stats_first_crossing(points, COUNT, 50), 3);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 1, 50), 3);
     assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 50), COUNT);
 }
 

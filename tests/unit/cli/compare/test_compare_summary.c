@@ -11,6 +11,7 @@
 #include "cli/compare/compare_figures.h"
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compare_summary.h"
+#include "cli/compare/compare_table.h"
 #include "cli/compare/compare_words.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -120,27 +121,37 @@ TEST_OF_RUNS(returns_are_means_over_seeds_with_their_interval)
     assert_true(row->fresh.mean == 400 && row->fresh.ci95 == 0);
 }
 
-TEST_OF_RUNS(times_to_the_threshold_are_by_both_rules)
+TEST_OF_RUNS(times_to_the_threshold_are_of_the_mean_of_ten_evaluations)
 {
     const aq_compare_summary *summary = summarize(200);
     /* 200 is reached by evaluation 20; the mean of ten, 45 behind, by 24.5 and later. */
-    assert_near(summary->rows[0].first.time_s, 21 * 0.5, ROUNDING);
-    assert_near(summary->rows[1].first.time_s, 21 * 0.25, ROUNDING);
-    assert_near(summary->rows[1].first.speedup, 2, ROUNDING);
-    assert_near(summary->rows[1].running.time_s, 26 * 0.25, ROUNDING);
-    assert_near(summary->rows[1].running.speedup, 2, ROUNDING);
+    assert_near(summary->rows[0].crossing.time_s, 26 * 0.5, ROUNDING);
+    assert_near(summary->rows[1].crossing.time_s, 26 * 0.25, ROUNDING);
+    assert_near(summary->rows[1].crossing.speedup, 2, ROUNDING);
+    assert_null(summary->rows[1].crossing.missing);
+}
+
+TEST_OF_RUNS(fewer_than_three_seeds_have_no_speed_up)
+{
+    plan.seeds = SEEDS - 1;
+    const aq_compare_summary *summary = summarize(200);
+    const aq_compare_crossing *crossing = &summary->rows[1].crossing;
+    assert_near(crossing->time_s, 26 * 0.25, ROUNDING);
+    assert_true(isnan(crossing->speedup));
+    assert_string_equal(crossing->missing, "fewer than 3 seeds");
 }
 
 TEST_OF_RUNS(a_threshold_that_some_seeds_reach_has_no_mean_time)
 {
     char text[64];
-    const aq_compare_summary *summary = summarize(391); /* of seeds 1 and 2 */
+    const aq_compare_summary *summary = summarize(345.5); /* at last 345, and 1 and 2 more */
     const aq_compare_row *row = &summary->rows[0];
-    assert_int_equal(row->first.reached, 2);
-    assert_true(isnan(row->first.time_s) && isnan(summary->rows[1].first.speedup));
-    assert_string_equal(aq_compare_crossing_text(row, &row->first, text, sizeof(text)),
-                        "not reached (2 of 3)");
-    assert_string_equal(aq_compare_crossing_text(row, &row->running, text, sizeof(text)),
+    assert_int_equal(row->crossing.reached, 2);
+    assert_true(isnan(row->crossing.time_s) && isnan(summary->rows[1].crossing.speedup));
+    assert_string_equal(summary->rows[1].crossing.missing, "not reached by all");
+    assert_string_equal(aq_compare_crossing_text(row, text, sizeof(text)), "not reached (2 of 3)");
+    summary = summarize(390);
+    assert_string_equal(aq_compare_crossing_text(&summary->rows[0], text, sizeof(text)),
                         "not reached");
 }
 
@@ -252,6 +263,15 @@ TEST_OF_RUNS(the_report_holds_everything)
     (void)read_file(state, "compare.json");
     cli_assert_page("compare.json", strcat(file, "\n"));
     assert_says(read_file(state, "curves.csv"), "\nint8,2,0.250000,100,2\n");
+}
+
+TEST_OF_RUNS(the_terminal_shows_figures_and_how_they_were_come_by)
+{
+    FILE *out = fopen(cli_path(state, "table.txt"), "we");
+    assert_non_null(out);
+    assert_int_equal(aq_compare_table_print(summarize(200), out), 0);
+    assert_int_equal(fclose(out), 0);
+    cli_assert_page("compare_table.txt", read_file(state, "table.txt"));
 }
 
 TEST_OF_RUNS(words_come_from_the_figures)
