@@ -67,6 +67,7 @@ static const struct {
     [AQ_HISTORY_PROGRESS] = {"progress", {progress_columns, COUNT_OF(progress_columns)}},
     [AQ_HISTORY_SCREENED] = {"screened", {evaluation_columns, COUNT_OF(evaluation_columns)}},
     [AQ_HISTORY_CONFIRMED] = {"confirmed", {evaluation_columns, COUNT_OF(evaluation_columns)}},
+    [AQ_HISTORY_FELL_BACK] = {"fell_back", {evaluation_columns, COUNT_OF(evaluation_columns)}},
     [AQ_HISTORY_COMPARED] = {"compared", {gap_columns, COUNT_OF(gap_columns)}},
 };
 
@@ -187,8 +188,9 @@ static bool kind_of(const json_t *line, enum aq_history_kind *ret_kind)
     if (strcmp(event, "progress") == 0) {
         *ret_kind = AQ_HISTORY_PROGRESS;
     } else if (strcmp(event, "evaluation") == 0) {
-        *ret_kind = json_is_true(json_object_get(line, "confirmed")) ? AQ_HISTORY_CONFIRMED
-                                                                     : AQ_HISTORY_SCREENED;
+        *ret_kind = json_is_true(json_object_get(line, "fell_back"))   ? AQ_HISTORY_FELL_BACK
+                    : json_is_true(json_object_get(line, "confirmed")) ? AQ_HISTORY_CONFIRMED
+                                                                       : AQ_HISTORY_SCREENED;
     } else if (strcmp(event, "gap") == 0) {
         *ret_kind = AQ_HISTORY_COMPARED;
     } else {

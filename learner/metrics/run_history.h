@@ -16,12 +16,13 @@ struct json_t; /* jansson's */
 enum aq_history_span { AQ_SPAN_MINUTES, AQ_SPAN_HOUR, AQ_SPAN_RUN };
 enum { AQ_HISTORY_SPANS = AQ_SPAN_RUN + 1 };
 
-/* What is kept of a line: of progress, of screenings, of confirmed evaluations, and of comparisons
- * with fp32. */
+/* What is kept of a line: of progress, of screenings, of confirmed evaluations, of either when the
+ * version fell back to fp32, and of comparisons with fp32. */
 enum aq_history_kind {
     AQ_HISTORY_PROGRESS,
     AQ_HISTORY_SCREENED,
     AQ_HISTORY_CONFIRMED,
+    AQ_HISTORY_FELL_BACK,
     AQ_HISTORY_COMPARED
 };
 enum { AQ_HISTORY_KINDS = AQ_HISTORY_COMPARED + 1 };
@@ -54,7 +55,8 @@ const aq_history_series *aq_run_history_series(const aq_run_history *history,
                                                enum aq_history_span span,
                                                enum aq_history_kind kind);
 
-/* {"progress":{...},"screened":{...},"confirmed":{...},"compared":{...}}, see history_series.h. */
+/* {"progress":{...},"screened":{...},"confirmed":{...},"fell_back":{...},"compared":{...}}, see
+ * history_series.h. */
 int aq_run_history_print(const aq_run_history *history, enum aq_history_span span,
                          aq_buffer *out) AQ_MUST_USE;
 

@@ -34,7 +34,18 @@ function interaction() {
     return model;
 }
 
-/* series: [{name, colour, dashed, dots, faint, text}]; the chart is made when there is something to
+function drawCross(graph, name, context, x, y, ink, size) {
+    context.strokeStyle = ink;
+    context.lineWidth = 1.75;
+    context.beginPath();
+    context.moveTo(x - size, y - size);
+    context.lineTo(x + size, y + size);
+    context.moveTo(x - size, y + size);
+    context.lineTo(x + size, y - size);
+    context.stroke();
+}
+
+/* series: [{name, colour, dashed, dots, crosses, faint, text}]; the chart is made when there is something to
  * draw. */
 class Chart {
     constructor(parent, title, series, options) {
@@ -49,7 +60,7 @@ class Chart {
         this.element = make("article", "card chart" + (this.options.large ? " large" : ""),
             make("h2", "", title), this.legend, this.plot);
         for (const each of series) {
-            const mark = make("i", each.dots ? "dots" : each.dashed ? "dashed" : "");
+            const mark = make("i", ["dots", "crosses", "dashed"].find((kind) => each[kind]) || "");
             mark.style.color = "var(--" + each.colour + ")";
             this.legend.append(make("span", "", mark, each.name + " ", make("b")));
         }
@@ -107,8 +118,10 @@ class Chart {
         const series = {};
         for (const each of this.series) {
             series[each.name] = {
-                color: colour(each.colour), strokeWidth: each.dots ? 0 : each.faint ? 1 : 1.75,
-                drawPoints: Boolean(each.dots), pointSize: 3.5,
+                color: colour(each.colour),
+                strokeWidth: each.dots || each.crosses ? 0 : each.faint ? 1 : 1.75,
+                drawPoints: Boolean(each.dots || each.crosses), pointSize: 3.5,
+                drawPointCallback: each.crosses ? drawCross : null,
                 strokePattern: each.dashed ? [5, 4] : null,
             };
         }

@@ -10,6 +10,7 @@ function makeCharts() {
     curves.return = new Chart(parent, "Return", [
         {name: "as broadcast", colour: "c0", text: returnText},
         {name: "confirmed", colour: "c2", dots: true, text: returnText},
+        {name: "fell back to fp32", colour: "c4", crosses: true, text: returnText},
         {name: "in fp32", colour: "c1", dashed: true, faint: true, text: returnText},
         {name: "while exploring", colour: "soft", faint: true, text: returnText},
         {name: "solved at", colour: "c2", dashed: true, faint: true, text: returnText},
@@ -100,16 +101,17 @@ function triple(value) {
 }
 
 function drawReturn(history, xOf, byTime, threshold) {
-    const {progress, screened, confirmed, compared} = history;
+    const {progress, screened, confirmed, fell_back: fellBack, compared} = history;
     const rows = mergeRows([
         {xs: xOf(screened), column: 0, value: bandOf(screened)},
         {xs: xOf(confirmed), column: 1, value: (i) => triple(confirmed.return[i])},
-        {xs: xOf(compared), column: 2, value: (i) => triple(compared.return_fp32[i])},
-        {xs: xOf(progress), column: 3, value: (i) => triple(progress.training_return[i])},
-    ], 5);
+        {xs: xOf(fellBack), column: 2, value: (i) => triple(fellBack.return[i])},
+        {xs: xOf(compared), column: 3, value: (i) => triple(compared.return_fp32[i])},
+        {xs: xOf(progress), column: 4, value: (i) => triple(progress.training_return[i])},
+    ], 6);
     if (Number.isFinite(threshold) && rows.length > 1) {
-        rows[0][5] = triple(threshold);
-        rows[rows.length - 1][5] = triple(threshold);
+        rows[0][6] = triple(threshold);
+        rows[rows.length - 1][6] = triple(threshold);
     }
     curves.return.draw(rows, byTime);
 }

@@ -61,16 +61,22 @@ function showVerdict(run) {
     });
 }
 
+/* Of the versions, those that went out in fp32 as quantizing changed them too much. */
+function fallbackShare(learner) {
+    const error = learner.quant_error || {};
+    return ratio(error.fallbacks || 0, learner.policy_versions);
+}
+
 function showTiles(run) {
     const learner = run.status.learner;
     const lately = run.lately;
     const error = learner.quant_error || {};
     const energy = learner.energy || {};
-    const gap = learner.precision_gap;
     const saved = numeric(learner.broadcast_bytes_fp32) - numeric(learner.broadcast_bytes);
     const tiles = [
         ["Return", returnText(learner.return_mean), "± " + returnText(learner.return_std) +
-            ", best " + returnText(learner.return_best)],
+            (learner.return_fell_back ? " in fp32" : "") + ", best " +
+            returnText(learner.return_best)],
         ["Environment", rateText(learner.env_steps_per_s), countText(learner.env_steps) +
             " steps, " + lately.actors + (lately.actors === 1 ? " actor" : " actors"), "/s"],
         ["Learner", rateText(learner.learner_steps_per_s), countText(learner.learner_steps) +
@@ -80,8 +86,7 @@ function showTiles(run) {
         ["Broadcast saved", bytesText(saved), numberText(ratio(learner.broadcast_bytes_fp32,
             learner.broadcast_bytes)) + " times smaller than fp32"],
         ["Actions that differ", error.rows ? shareText(error.action_disagreement) : NONE,
-            gap ? "return " + differenceText(gap.mean) + " against fp32" :
-                "from fp32, newest version"],
+            "from fp32; " + shareText(fallbackShare(learner)) + " of the versions fell back to it"],
         ["Energy", energyText(energy.energy_j), numberText(energy.carbon_g) + " g CO₂e" +
             (energy.source === "model" ? ", by a model" : "")],
     ];
@@ -203,7 +208,8 @@ function showBroadcast(learner) {
             error.rows] : null,
         error.rows ? ["Output error", "rms " + numberText(error.output_rms) + ", largest " +
             numberText(error.output_max)] : null,
-        ["Sent in fp32 for it", countText(error.fallbacks || 0) + " versions"],
+        ["Sent in fp32 for it", countText(error.fallbacks || 0) + " versions, " +
+            shareText(fallbackShare(learner))],
         gap ? ["Return less fp32", differenceText(gap.mean) + " ± " + returnText(gap.ci95) +
             " over " + gap.versions + " versions"] : null,
         ["Refused by the learner", countText(learner.rejected_messages) + " messages"],

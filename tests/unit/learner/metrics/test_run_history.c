@@ -71,6 +71,8 @@ TEST(each_event_goes_to_its_series)
                   "\"return_std\":1,\"confirmed\":false}");
     tell(history, "{\"event\":\"evaluation\",\"wall_s\":3,\"env_steps\":160,\"return_mean\":200,"
                   "\"return_std\":1,\"confirmed\":true}");
+    tell(history, "{\"event\":\"evaluation\",\"wall_s\":3,\"env_steps\":160,\"return_mean\":300,"
+                  "\"format\":\"fp32\",\"fell_back\":true,\"confirmed\":true}");
     tell(history, "{\"event\":\"gap\",\"wall_s\":3,\"env_steps\":160,\"return_fp32\":190,"
                   "\"mean\":-2.5}");
     for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
@@ -82,6 +84,7 @@ TEST(each_event_goes_to_its_series)
         assert_true(number_at(document, "progress", "actor_j", 0) == 3.5);
         assert_true(number_at(document, "screened", "return", 0) == 187.5);
         assert_true(number_at(document, "confirmed", "return", 0) == 200);
+        assert_true(number_at(document, "fell_back", "return", 0) == 300);
         assert_true(number_at(document, "compared", "gap", 0) == -2.5);
         json_decref(document);
     }
