@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/text/command.h"
+#include "cli/text/shell_text.h"
+#include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
@@ -208,19 +210,36 @@ static bool offline_mark_path(const aq_train_options *options, char *out, size_t
     return aq_text_format(out, size, "%s/offline", options->run_dir) == 0;
 }
 
+static int read_mark(const char *mark, aq_train_options *options, aq_error *error)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, sizeof(options->data_set) - 1);
+    int rc = aq_file_read(mark, &text, error);
+    if (rc == 0) {
+        (void)snprintf(options->data_set, sizeof(options->data_set), "%.*s", (int)text.size,
+                       (const char *)text.data);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
 static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     char mark[AQ_CLI_PATH_MAX + 16];
     aq_train_options *options = &arguments->options;
-    if (options->resume) {
-        options->offline = offline_mark_path(options, mark, sizeof(mark)) && aq_path_exists(mark);
-        return !arguments->offline
-                   ? 0
-                   : aq_fail(error, AQ_E_INVALID,
-                             "a run that is resumed has its steps already: leave --offline out");
+    if (!options->resume) {
+        return !arguments->offline ? 0
+               : aq_text_set(options->data_set, sizeof(options->data_set), arguments->offline) != 0
+                   ? aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long")
+                   : aq_offline_settings(arguments->offline, config, error);
     }
-    options->offline = arguments->offline != NULL;
-    return options->offline ? aq_offline_settings(arguments->offline, config, error) : 0;
+    if (arguments->offline) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a run that is resumed has its steps already: leave --offline out");
+    }
+    return offline_mark_path(options, mark, sizeof(mark)) && aq_path_exists(mark)
+               ? read_mark(mark, options, error)
+               : 0;
 }
 
 /* Unless told otherwise, whoever is on this host may look. */
@@ -277,6 +296,29 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
     return rc;
 }
 
+/* As they stand in the run's folder: some may have been changed while it ran. */
+static void read_last_settings(const aq_run_config *given, const char *run_dir,
+                               aq_run_config *ret_config)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_run_config config;
+    aq_error unread; /* a run that ended at once has none */
+    (void)snprintf(path, sizeof(path), "%s/config.yaml", run_dir);
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc = aq_settings_read_file(aq_run_config_table(), path, &config, &unread);
+    *ret_config = rc == 0 ? config : *given;
+}
+
+static int say_diverged(const char *run_dir, aq_error *error)
+{
+    char program[AQ_CLI_PATH_MAX], run[AQ_CLI_PATH_MAX];
+    return aq_fail(error, AQ_E_CORRUPT,
+                   "the run diverged: nothing was finite any more; '%s logs %s --level error' says "
+                   "when",
+                   aq_shell_program(program, sizeof(program)),
+                   aq_shell_word(run, sizeof(run), run_dir));
+}
+
 static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     aq_train_result result = {0};
@@ -290,7 +332,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     if (rc != 0) {
         return rc;
     }
-    if (!arguments->options.quiet && arguments->options.offline) {
+    if (!arguments->options.quiet && arguments->options.data_set[0] != '\0') {
         (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
                       config->task, arguments->options.run_dir, config->seed);
     } else if (!arguments->options.quiet) {
@@ -301,17 +343,17 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     if (rc != 0) {
         return rc;
     }
-    rc = aq_train_report_make(config, arguments->options.run_dir, &result, &report, error);
+    aq_run_config last;
+    read_last_settings(config, arguments->options.run_dir, &last);
+    rc = aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(aq_train_report_json(&report), error);
     } else if (rc == 0) {
         aq_train_report_print(&report);
+        aq_next_steps_print(&report, &arguments->options);
     }
-    if (rc == 0 && report.diverged) {
-        rc = aq_fail(error, AQ_E_CORRUPT,
-                     "the run diverged: nothing was finite any more; 'actorq logs %s "
-                     "--level error' says when",
-                     arguments->options.run_dir);
+    if (rc == 0 && report.state == AQ_RUN_DIVERGED) {
+        rc = say_diverged(arguments->options.run_dir, error);
     }
     aq_train_result_fini(&result);
     return rc;

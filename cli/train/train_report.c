@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/command.h"
@@ -26,18 +25,14 @@ enum { REPORT_EPISODES = 100 };
 /* Names the stream of the episodes that judge the finished run. */
 #define REPORT_STREAM UINT64_C(0x7265706f7274)
 
-static int evaluate(const aq_run_config *config, const char *policy_path, aq_evaluation *ret_result,
-                    aq_error *error)
+static int evaluate(const aq_run_config *config, aq_env *env, const char *policy_path,
+                    aq_evaluation *ret_result, aq_error *error)
 {
-    aq_env *env = NULL;
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     aq_rng rng;
     aq_rng_init(&rng, config->seed, REPORT_STREAM);
-    int rc = aq_env_open(config->task, &env, error);
-    if (rc == 0) {
-        rc = aq_policy_file_read(policy_path, &snapshot, error);
-    }
+    int rc = aq_policy_file_read(policy_path, &snapshot, error);
     if (rc == 0) {
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
@@ -46,7 +41,32 @@ static int evaluate(const aq_run_config *config, const char *policy_path, aq_eva
     }
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
+    return rc;
+}
+
+/* The task's threshold, and the policy judged afresh, if there is one. */
+static int judge(aq_train_report *report, aq_error *error)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_evaluation evaluation = {0};
+    aq_env *env = NULL;
+    (void)snprintf(path, sizeof(path), "%s/policy.aq", report->run_dir);
+    int rc = aq_env_open(report->config->task, &env, error);
+    if (rc == 0) {
+        rc = aq_run_config_threshold(report->config, env->reward_threshold, &report->threshold);
+    }
+    if (rc == 0 && aq_path_exists(path)) {
+        rc = evaluate(report->config, env, path, &evaluation, error);
+    }
     aq_env_unref(env);
+    if (rc == 0 && evaluation.episodes > 0) {
+        report->episodes = evaluation.episodes;
+        report->policy_version = evaluation.version;
+        report->policy_format = evaluation.format;
+        report->format = aq_format_name(evaluation.format);
+        report->return_mean = evaluation.return_mean;
+        report->return_std = evaluation.return_std;
+    }
     return rc;
 }
 
@@ -54,6 +74,16 @@ static uint64_t count_of(const json_t *line, const char *key)
 {
     json_int_t value = json_integer_value(json_object_get(line, key));
     return value > 0 ? (uint64_t)value : 0;
+}
+
+static enum aq_run_state state_named(const char *name)
+{
+    enum aq_run_state state = AQ_RUN_DIVERGED;
+    while (state > AQ_RUN_RUNNING &&
+           (name == NULL || strcmp(name, aq_run_state_name(state)) != 0)) {
+        state--;
+    }
+    return state;
 }
 
 /* The learner's last words, in the run folder, come after any status that was seen. They are
@@ -67,9 +97,8 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
         aq_metrics_digest_fini(&digest);
         return;
     }
-    const char *state = json_string_value(json_object_get(digest.end, "state"));
-    report->solved = state && strcmp(state, "solved") == 0;
-    report->diverged = state && strcmp(state, "diverged") == 0;
+    report->state = state_named(json_string_value(json_object_get(digest.end, "state")));
+    report->run_s = aq_json_number_of(digest.end, "wall_s");
     report->env_steps = count_of(digest.end, "env_steps");
     report->learner_steps = count_of(digest.end, "learner_steps");
     report->policy_versions = count_of(digest.end, "policy_versions");
@@ -92,6 +121,9 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .config = config,
         .run_dir = run_dir,
         .wall_s = result->wall_s,
+        .run_s = result->wall_s,
+        .state = AQ_RUN_RUNNING,
+        .threshold = NAN,
         .restarts = result->restarts,
         .interrupted = result->interrupted,
         .return_mean = NAN,
@@ -112,8 +144,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.policy_fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
-        report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
-        report.diverged = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED;
+        report.state = (enum aq_run_state)result->status->state;
     }
     if (!result->interrupted) {
         take_last_words(run_dir, &report);
@@ -121,22 +152,11 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     aq_error no_energy; /* a learner that was killed early leaves none */
     int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
     (void)unknown;
-    char path[AQ_CLI_PATH_MAX + 16];
-    (void)snprintf(path, sizeof(path), "%s/policy.aq", run_dir);
-    if (aq_path_exists(path)) {
-        aq_evaluation evaluation;
-        int rc = evaluate(config, path, &evaluation, error);
-        if (rc != 0) {
-            return rc;
-        }
-        report.episodes = evaluation.episodes;
-        report.policy_version = evaluation.version;
-        report.format = aq_format_name(evaluation.format);
-        report.return_mean = evaluation.return_mean;
-        report.return_std = evaluation.return_std;
+    int rc = judge(&report, error);
+    if (rc == 0) {
+        *ret_report = report;
     }
-    *ret_report = report;
-    return 0;
+    return rc;
 }
 
 static json_t *whole(uint64_t value)
@@ -158,15 +178,51 @@ static double fallback_share(const aq_train_report *report)
                : (double)NAN;
 }
 
+size_t aq_train_report_reached(const aq_train_report *report, aq_run_limit limits[AQ_RUN_LIMITS])
+{
+    const aq_run_config *config = report->config;
+    const aq_run_limit all[AQ_RUN_LIMITS] = {
+        {"limits.env_steps", (double)config->limits.env_steps, (double)report->env_steps},
+        {"limits.learner_steps", (double)config->limits.learner_steps,
+         (double)report->learner_steps},
+        {"limits.wall_s", config->limits.wall_s, report->run_s},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < AQ_RUN_LIMITS; i++) {
+        if (all[i].limit > 0 && all[i].done >= all[i].limit) { /* 0: there is none */
+            limits[count++] = all[i];
+        }
+    }
+    return count;
+}
+
+static json_t *reached_json(const aq_train_report *report)
+{
+    aq_run_limit limits[AQ_RUN_LIMITS];
+    const size_t count = aq_train_report_reached(report, limits);
+    json_t *keys = json_array();
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(keys, json_string(limits[i].key));
+    }
+    return keys;
+}
+
+static const char *state_name(const aq_train_report *report)
+{
+    return report->interrupted               ? "interrupted"
+           : report->state == AQ_RUN_RUNNING ? "unknown"
+                                             : aq_run_state_name(report->state);
+}
+
 json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
-        aq_json_number(report->wall_s), "solved", report->solved, "return_mean",
+        aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED, "return_mean",
         aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
         "episodes", whole(report->episodes), "policy_version", whole(report->policy_version),
         "policy_versions", whole(report->policy_versions), "broadcast_bytes",
@@ -178,33 +234,37 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
         "gap_episodes", whole(report->gap_episodes), "format",
         report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
-        aq_json_number(fallback_share(report)));
+        aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
+        reached_json(report));
 }
 
-static const char *verdict(const aq_train_report *report)
+/* "ended at limits.env_steps=100000, not solved,". */
+static const char *verdict(const aq_train_report *report, char *out, size_t size)
 {
-    if (report->solved) {
-        return "solved";
-    }
-    if (report->diverged) {
+    aq_run_limit limits[AQ_RUN_LIMITS];
+    const size_t count = aq_train_report_reached(report, limits);
+    if (report->state == AQ_RUN_DIVERGED) {
         return "diverged (its last good checkpoint is kept)";
     }
-    return report->interrupted ? "interrupted" : "ended at its limit, not solved";
-}
-
-/* What to type for this program: ./run says so when it is what was called. */
-static const char *program_name(void)
-{
-    const char *name = getenv("ACTORQ_CALLED_AS");
-    return name && name[0] != '\0' ? name : "actorq";
+    if (!report->interrupted && report->state == AQ_RUN_RUNNING) {
+        return "ended, and the learner did not say how";
+    }
+    if (report->interrupted || report->state != AQ_RUN_BUDGET) {
+        return state_name(report);
+    }
+    if (count == 0) {
+        return "ended at its limit";
+    }
+    (void)snprintf(out, size, "ended at %s=%.15g%s", limits[0].key, limits[0].limit,
+                   isnan(report->threshold) ? "" : ", not solved,");
+    return out;
 }
 
 void aq_train_report_print(const aq_train_report *report)
 {
-    const char *actorq = program_name();
     const double share = fallback_share(report);
-    char duration[32], steps[32], trained[32], sent[32], full[32];
-    (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report),
+    char duration[32], steps[32], trained[32], sent[32], full[32], ended[96];
+    (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
         (void)printf("  return     %.1f +- %.1f over %" PRIu32
@@ -237,26 +297,5 @@ void aq_train_report_print(const aq_train_report *report)
     if (report->restarts) {
         (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);
     }
-    (void)printf("  run        %s\n\nTry next:\n", report->run_dir);
-    if (report->episodes) {
-        (void)printf("  %s eval %s --episodes 100 --precision int8\n", actorq, report->run_dir);
-        (void)printf("  %s eval %s --episodes 100 --precision fp32\n", actorq, report->run_dir);
-        (void)printf("  %s inspect %s/policy.aq\n", actorq, report->run_dir);
-    }
-    const uint64_t learner_steps = report->config->limits.learner_steps;
-    if (report->diverged) {
-        (void)printf("  %s train --run %s --resume --set learner.learning_rate=%g\n", actorq,
-                     report->run_dir, report->config->learner.learning_rate / 10);
-    } else if (!report->solved && learner_steps > 0 && report->learner_steps >= learner_steps) {
-        (void)printf("  %s train --run %s --resume --set limits.learner_steps=%" PRIu64 "\n",
-                     actorq, report->run_dir, learner_steps * 2);
-    } else if (!report->solved) {
-        (void)printf("  %s train --run %s --resume --set limits.env_steps=%" PRIu64 "\n", actorq,
-                     report->run_dir, report->config->limits.env_steps * 2);
-    }
-    const char *quote =
-        strchr(report->config->task, '?') ? "'" : ""; /* options mean much to a shell */
-    (void)printf("  %s train %s%s%s --set quantizer.format=%s\n", actorq, quote,
-                 report->config->task, quote,
-                 report->config->quantizer.format == 0 ? "fp32" : "int8");
+    (void)printf("  run        %s\n", report->run_dir);
 }

@@ -12,19 +12,32 @@
 #include "cli/train/run_energy.h"
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
+#include "common/config/run_names.h"
+
+/* A limit of the run, and how much of it was used. */
+typedef struct aq_run_limit {
+    const char *key; /* "limits.env_steps" */
+    double limit, done;
+} aq_run_limit;
+
+enum { AQ_RUN_LIMITS = 3 };
 
 typedef struct aq_train_report {
     const aq_run_config *config; /* lent */
     const char *run_dir;         /* lent */
     const char *algorithm;
-    const char *precision; /* that was asked for */
-    const char *format;    /* of the policy that is kept; "": there is none */
-    double wall_s;
+    const char *precision;  /* that was asked for */
+    const char *format;     /* of the policy that is kept; "": there is none */
+    uint32_t policy_format; /* the same as enum aq_format, when there is one */
+    double wall_s;          /* of this call */
+    double run_s;           /* of the whole run, as far as it is known */
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     unsigned restarts;
-    bool solved, diverged, interrupted;
+    enum aq_run_state state; /* running: it was interrupted, or nobody said how it ended */
+    bool interrupted;
+    double threshold;  /* NaN: there is none */
     uint32_t episodes; /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
@@ -39,9 +52,12 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error) AQ_MUST_USE;
 
+/* The limits that the run has come to; how many. */
+size_t aq_train_report_reached(const aq_train_report *report, aq_run_limit limits[AQ_RUN_LIMITS]);
+
 json_t *aq_train_report_json(const aq_train_report *report);
 
-/* The summary and what to try next, on standard output. */
+/* The summary, on standard output. */
 void aq_train_report_print(const aq_train_report *report);
 
 #endif

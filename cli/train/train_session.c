@@ -194,7 +194,8 @@ static int start_evaluator(train_session *session, aq_error *error)
 
 static int start_all(train_session *session, aq_error *error)
 {
-    const uint64_t actors = session->options->offline ? 0 : session->config->actor.count;
+    const bool is_offline = session->options->data_set[0] != '\0';
+    const uint64_t actors = is_offline ? 0 : session->config->actor.count;
     int rc = start_learner(session, error);
     for (uint64_t i = 0; rc == 0 && i < session->config->replay.shards; i++) {
         rc = start_replay(session, i, error);

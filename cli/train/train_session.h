@@ -16,8 +16,8 @@ enum { AQ_CLI_PATH_MAX = 4096 };
 typedef struct aq_train_options {
     char run_dir[AQ_CLI_PATH_MAX];
     bool resume;
-    bool quiet;   /* no progress */
-    bool offline; /* no actors: the shard has its steps already */
+    bool quiet;                     /* no progress */
+    char data_set[AQ_CLI_PATH_MAX]; /* not "": no actors, the shard has its steps from here */
     bool no_evaluator;
     const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */
     uint64_t run_id;    /* of a new run; 0: any */

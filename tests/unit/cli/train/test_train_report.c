@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -51,7 +52,7 @@ TEST_IN_FOLDER(the_figures_are_those_of_the_last_status)
     assert_int_equal(report.broadcast_bytes_fp32, fixture.learner.broadcast_bytes_fp32);
     assert_true(report.wall_s == 12.5);
     assert_int_equal(report.restarts, 2);
-    assert_true(report.solved);
+    assert_int_equal(report.state, AQ_RUN_SOLVED);
     assert_false(report.interrupted);
 }
 
@@ -71,7 +72,7 @@ TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
     const aq_train_report reports[] = {report_of(state, &config, &seen),
                                        report_of(state, &config, &unseen)};
     for (size_t i = 0; i < 2; i++) {
-        assert_true(reports[i].solved);
+        assert_int_equal(reports[i].state, AQ_RUN_SOLVED);
         assert_int_equal(reports[i].env_steps, 70001);
         assert_int_equal(reports[i].learner_steps, 8001);
         assert_int_equal(reports[i].policy_versions, 91);
@@ -80,7 +81,7 @@ TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
     }
     aq_train_report report = report_of(state, &config, &interrupted); /* words of an earlier end */
     assert_int_equal(report.env_steps, fixture.learner.env_steps);
-    assert_false(report.solved);
+    assert_int_not_equal(report.state, AQ_RUN_SOLVED);
 }
 
 TEST_IN_FOLDER(a_run_that_left_no_policy_has_no_return)
@@ -92,7 +93,7 @@ TEST_IN_FOLDER(a_run_that_left_no_policy_has_no_return)
     assert_true(isnan(report.return_mean));
     assert_true(isnan(report.return_std));
     assert_true(report.interrupted);
-    assert_false(report.solved);
+    assert_int_not_equal(report.state, AQ_RUN_SOLVED);
     assert_string_equal(report.algorithm, ""); /* no learner ever answered */
 }
 
@@ -130,6 +131,7 @@ TEST_IN_FOLDER(a_policy_that_is_damaged_is_named)
 /* What stands on standard output is the page of that name. */
 static void assert_printed(const char *page, const aq_train_report *report)
 {
+    static const aq_train_options options; /* none */
     static char text[8192];
     FILE *file = tmpfile();
     assert_non_null(file);
@@ -137,6 +139,7 @@ static void assert_printed(const char *page, const aq_train_report *report)
     int real = dup(STDOUT_FILENO);
     assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
     aq_train_report_print(report);
+    aq_next_steps_print(report, &options);
     fflush(stdout);
     assert_true(dup2(real, STDOUT_FILENO) >= 0);
     close(real);
@@ -170,23 +173,64 @@ TEST_IN_FOLDER(a_solved_run_is_shown_with_its_policy)
     assert_printed("train_solved.txt", &report);
 }
 
+/* Of a run that came to `state`, and left no policy. */
+static aq_train_report ended_report(void **state, const aq_run_config *config,
+                                    enum aq_run_state end)
+{
+    aq_train_result result = {.wall_s = 3, .restarts = 4};
+    aq_train_report report = report_of(state, config, &result);
+    report.state = end;
+    report.env_steps = 1002;
+    return report;
+}
+
 TEST_IN_FOLDER(an_unsolved_run_says_how_to_go_on)
 {
     aq_run_config config = config_of(5);
-    aq_train_result result = {.wall_s = 3, .restarts = 4};
     config.limits.env_steps = 1000;
-    aq_train_report report = report_of(state, &config, &result);
+    aq_train_report report = ended_report(state, &config, AQ_RUN_BUDGET);
     assert_printed("train_unsolved.txt", &report);
+    report.state = AQ_RUN_RUNNING;
     report.interrupted = true;
+    report.env_steps = 900;
     assert_printed("train_interrupted.txt", &report);
+}
+
+TEST_IN_FOLDER(a_run_that_diverged_goes_on_with_shorter_steps)
+{
+    aq_run_config config = config_of(5);
+    config.learner.learning_rate = 0.5;
+    config.learner.critic_learning_rate = 0.25;
+    aq_train_report report = ended_report(state, &config, AQ_RUN_DIVERGED);
+    assert_printed("train_diverged.txt", &report);
+}
+
+TEST_IN_FOLDER(the_limits_that_a_run_came_to_are_known)
+{
+    aq_run_config config = config_of(5);
+    aq_run_limit limits[AQ_RUN_LIMITS];
+    config.limits.learner_steps = 70;
+    config.limits.wall_s = 2.5;
+    aq_train_report report = ended_report(state, &config, AQ_RUN_BUDGET);
+    assert_int_equal(aq_train_report_reached(&report, limits), 1);
+    assert_string_equal(limits[0].key, "limits.wall_s");
+    report.learner_steps = 70;
+    assert_int_equal(aq_train_report_reached(&report, limits), 2);
+    assert_string_equal(limits[0].key, "limits.learner_steps");
 }
 
 TEST_IN_FOLDER(the_other_precision_is_what_to_try_next)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 3};
+    write_policy(state, 7);
     aq_train_report report = report_of(state, &config, &result);
+    report.state = AQ_RUN_STOPPED;
+    config.learner.qat_bits = 4;
+    (void)strcpy(config.quantizer.layer_formats, "0:fp32");
     assert_printed("train_of_int8.txt", &report);
     config.quantizer.format = 1;
+    config.learner.qat_bits = 0;
+    config.quantizer.layer_formats[0] = '\0';
     assert_printed("train_of_fp32.txt", &report);
 }

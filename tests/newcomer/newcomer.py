@@ -1,0 +1,52 @@
+"""A new user at a shell: types commands in a folder of its own and reads what comes of them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ACTORQ, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+# A run that takes a second; a sanitizer's build takes some.
+SHORT = "--set limits.env_steps=1500 --set replay.min_size=200 --no-http"
+SECONDS_MAX = 120
+
+
+class Newcomer(unittest.TestCase):
+    """The current folder is new, and the program is called as ./run would have it."""
+
+    def setUp(self):
+        self.home = os.getcwd()
+        os.chdir(tempfile.mkdtemp(prefix="newcomer-"))
+        os.environ.update(ACTORQ_CALLED_AS=ACTORQ, ACTORQ_HTTP="")
+
+    def tearDown(self):
+        here = os.getcwd()
+        os.chdir(self.home)
+        shutil.rmtree(here)
+
+    def type(self, line):
+        """What a shell makes of it; `actorq` is the program."""
+        return subprocess.run(["/bin/sh", "-c", re.sub(r"^actorq ", f"'{ACTORQ}' ", line)],
+                              capture_output=True, text=True, check=False, timeout=SECONDS_MAX)
+
+    def works(self, line):
+        """What it says on standard output; it has to succeed."""
+        done = self.type(line)
+        self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def refused(self, line, *words):
+        """It fails, with one line that has these words."""
+        done = self.type(line)
+        self.assertEqual(done.returncode, 1, f"{line}\n{done.stdout}{done.stderr}")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+
+def main():
+    """Runs the tests of the file that was called."""
+    unittest.main(module="__main__", argv=sys.argv[:1] + sys.argv[3:], verbosity=1)
