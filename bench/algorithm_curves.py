@@ -62,7 +62,7 @@ def main():
                         table.writerow([name, seed, row[0], f"{row[1]:.2f}", row[2]])
             picture = ROOT / "docs" / "figures" / f"algorithms-{figure}.svg"
             picture.parent.mkdir(exist_ok=True)
-            subprocess.run([arguments.actorq, "plot", *folders, "--by", "learner.algorithm",
+            subprocess.run([arguments.actorq, "plot", *folders, "--group-by", "learner.algorithm",
                             "--level", str(level), "--out", str(picture)], check=True)
 
 

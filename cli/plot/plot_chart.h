@@ -23,6 +23,7 @@ enum {
     AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the buffers that charts are drawn into */
     AQ_PLOT_SIDE_MIN = 160,
     AQ_PLOT_SIDE_MAX = 4096,
+    AQ_PLOT_NOTES_MAX = 4,
 };
 
 /* One point of a line. A point whose x or y is not finite is a gap in the line; one whose low or
@@ -39,15 +40,29 @@ typedef struct aq_plot_series {
     uint32_t colour;             /* of the palette, which repeats; dashed from its second time on */
 } aq_plot_series;
 
+/* Where an axis begins and ends; NaN: where the points do. */
+typedef struct aq_plot_range {
+    double low, high;
+} aq_plot_range;
+
+/* One axis of a chart: what is outside of its range is not drawn, nor what is not above 0 on a
+ * logarithmic one, whose range is above 0. */
+typedef struct aq_plot_axis {
+    bool is_log;
+    const aq_plot_range *range; /* NULL: all open */
+} aq_plot_axis;
+
 typedef struct aq_plot_lines {
     const char *title;   /* NULL: none; likewise the labels */
     const char *x_label; /* "environment steps" */
     const char *y_label;
     const aq_plot_series *series;
-    size_t series_count;    /* <= AQ_PLOT_SERIES_MAX */
+    size_t series_count; /* <= AQ_PLOT_SERIES_MAX */
+    aq_plot_axis x_axis, y_axis;
     bool y_from_zero;       /* zero is on the axis, whatever the points are */
     const char *level_name; /* NULL: no level */
     double level;           /* a dotted line across, such as a threshold; part of the y axis */
+    const char *notes[AQ_PLOT_NOTES_MAX]; /* below the picture; NULL: none */
     uint32_t width, height; /* of the SVG in px, AQ_PLOT_SIDE_MIN to _MAX; 0: 760 by 440 */
 } aq_plot_lines;
 

@@ -19,6 +19,7 @@ typedef struct plot_arguments {
     size_t run_count;
     const char *output;
     aq_run_plot_options options;
+    aq_plot_range x_range, y_range;
     aq_command_size size;
     bool json;
 } plot_arguments;
@@ -49,13 +50,73 @@ static int take_x(void *x, const char *value, aq_error *error)
     return 0;
 }
 
+static int take_band(void *band, const char *value, aq_error *error)
+{
+    static const char *const names[] = {AQ_BANDS(AQ_CHOICE_WORD) NULL};
+    const int found = aq_choice_find(names, value);
+    if (found < 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' is no band; bootstrap, student, stderr, minmax and none are", value);
+    }
+    *(enum aq_band *)band = (enum aq_band)found;
+    return 0;
+}
+
+static int take_end(void *end, const char *value, aq_error *error)
+{
+    static const char *const names[] = {AQ_BAND_ENDS(AQ_CHOICE_WORD) NULL};
+    const int found = aq_choice_find(names, value);
+    if (found < 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither carry nor cut", value);
+    }
+    *(enum aq_band_end *)end = (enum aq_band_end)found;
+    return 0;
+}
+
+/* "0:500", "0:", ":1e6" */
+static int take_range(void *taken, const char *value, aq_error *error)
+{
+    char low_text[64];
+    aq_plot_range range = {NAN, NAN};
+    const char *colon = strchr(value, ':');
+    const size_t size = colon ? (size_t)(colon - value) : 0;
+    bool is_range =
+        colon && aq_text_format(low_text, sizeof(low_text), "%.*s", (int)size, value) == 0;
+    is_range = is_range && (size == 0 || aq_parse_f64(low_text, &range.low) == 0) &&
+               (colon[1] == '\0' || aq_parse_f64(colon + 1, &range.high) == 0);
+    if (!is_range || range.low >= range.high || (isnan(range.low) && isnan(range.high))) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is no range such as 0:500, 0: or :1e6", value);
+    }
+    *(aq_plot_range *)taken = range;
+    return 0;
+}
+
 static const aq_option option_rows[] = {
     {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time",
      AQ_TO(take_x, plot_arguments, options.x)},
     {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss",
      AQ_TO_TEXT(plot_arguments, options.y)},
-    {"by", 0, "SETTING", "what tells curves apart, or run for a curve each (default: what differs)",
+    {"group-by", 0, "LIST",
+     "settings that tell curves apart, such as learner.algorithm,quantizer.format, or run for a "
+     "curve each (default: what differs)",
      AQ_TO_TEXT(plot_arguments, options.by)},
+    {"band", 0, "KIND",
+     "bootstrap, the default, or student (95 % intervals of the mean), stderr, minmax or none",
+     AQ_TO(take_band, plot_arguments, options.band)},
+    {"ended", 0, "HOW",
+     "runs that end before others of their curve: carry, the default, goes on with their last "
+     "value, cut ends the curve there",
+     AQ_TO(take_end, plot_arguments, options.end)},
+    {"smooth", 0, "N", "each point of a run is the mean of its last N (default: 1)",
+     AQ_TO_NUMBER(plot_arguments, options.smooth, 1, AQ_PLOT_SMOOTH_MAX)},
+    {"x-range", 0, "LOW:HIGH", "what the x axis shows; either may be left out",
+     AQ_TO(take_range, plot_arguments, x_range)},
+    {"y-range", 0, "LOW:HIGH", "what the y axis shows; either may be left out",
+     AQ_TO(take_range, plot_arguments, y_range)},
+    {"log-x", 0, NULL, "a logarithmic x axis, without what is not above 0",
+     AQ_TO_FLAG(plot_arguments, options.x_axis.is_log)},
+    {"log-y", 0, NULL, "a logarithmic y axis, without what is not above 0",
+     AQ_TO_FLAG(plot_arguments, options.y_axis.is_log)},
     {"out", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)",
      AQ_TO_TEXT(plot_arguments, output)},
     {"title", 0, "TEXT", "above the picture (default: the task)",
@@ -71,13 +132,15 @@ static const aq_options options_page = {
     .program = "actorq plot",
     .usage = "RUN... [options]",
     .summary = "Draws how runs went. Runs that differ in nothing but their seed are one curve: "
-               "their mean, with its 95 % interval as a band.",
-    .details = "Quantities are those of metrics.jsonl, within objects as replay/stored; return is "
-               "the mean of the evaluations.\n\n"
-               "Examples:\n"
-               "  actorq plot runs/first\n"
-               "  actorq plot runs/int8-* runs/fp32-* --x time --out returns.png\n"
-               "  actorq plot runs/* -y env_steps_per_s --by quantizer.format\n",
+               "their mean, with a band. The picture says how it was made.",
+    .details =
+        "Quantities are those of metrics.jsonl, within objects as replay/stored; return is "
+        "the mean of the evaluations.\n\n"
+        "Examples:\n"
+        "  actorq plot runs/first\n"
+        "  actorq plot runs/int8-* runs/fp32-* --x time --out returns.png\n"
+        "  actorq plot runs/* -y loss --log-y --group-by learner.algorithm,quantizer.format\n"
+        "  actorq plot runs/* --band minmax --ended cut --smooth 10 --y-range 0:500\n",
     AQ_OPTION_ROWS(option_rows),
     .more = take_run,
 };
@@ -143,6 +206,11 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
             return 0;
         }
     }
+    if (aq_run_plot_fell_back(plot) > 0) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "every evaluation was of a version that fell back to fp32: nothing is left "
+                       "to draw");
+    }
     return aq_fail(error, AQ_E_NOT_FOUND, "no run has a number called '%s' in its metrics.jsonl",
                    arguments->options.y);
 }
@@ -153,6 +221,10 @@ static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_erro
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
     int rc = check_output(arguments->output, error);
+    if (rc == 0 && ((arguments->options.x_axis.is_log && arguments->x_range.low <= 0) ||
+                    (arguments->options.y_axis.is_log && arguments->y_range.low <= 0))) {
+        rc = aq_fail(error, AQ_E_INVALID, "a logarithmic axis begins above 0");
+    }
     if (rc == 0) {
         rc = aq_run_plot_create(arguments->runs, arguments->run_count, &arguments->options,
                                 ret_plot, error);
@@ -172,20 +244,26 @@ static aq_plot_point end_of(const aq_run_curve *curve)
 static json_t *curve_json(const aq_run_curve *curve)
 {
     const aq_plot_point end = end_of(curve);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", aq_json_text(curve->name), "runs",
-                     aq_json_count(curve->run_count), "x", aq_json_number(end.x), "mean",
-                     aq_json_number(end.y), "ci95", aq_json_number(end.high - end.y));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", aq_json_text(curve->name),
+                     "runs", aq_json_count(curve->run_count), "ended_early",
+                     aq_json_count(curve->ended), "x", aq_json_number(end.x), "mean",
+                     aq_json_number(end.y), "low", aq_json_number(end.low), "high",
+                     aq_json_number(end.high));
 }
 
 static json_t *make_json(const plot_arguments *arguments, const aq_run_plot *plot)
 {
-    json_t *curves = json_array();
+    json_t *curves = json_array(), *notes = json_array();
     for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
         const aq_run_curve curve = aq_run_plot_curve(plot, i);
         (void)json_array_append_new(curves, curve_json(&curve)); /* short of memory: left out */
     }
-    return json_pack("{s:o, s:s, s:s, s:o}", "path", aq_json_text(arguments->output), "x",
-                     aq_run_plot_x_label(plot), "y", arguments->options.y, "curves", curves);
+    for (size_t i = 0; aq_run_plot_note(plot, i) != NULL; i++) {
+        (void)json_array_append_new(notes, json_string(aq_run_plot_note(plot, i)));
+    }
+    return json_pack("{s:o, s:s, s:s, s:o, s:o}", "path", aq_json_text(arguments->output), "x",
+                     aq_run_plot_x_label(plot), "y", arguments->options.y, "curves", curves,
+                     "notes", notes);
 }
 
 static void print(const plot_arguments *arguments, const aq_run_plot *plot)
@@ -196,22 +274,39 @@ static void print(const plot_arguments *arguments, const aq_run_plot *plot)
     for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
         const aq_run_curve curve = aq_run_plot_curve(plot, i);
         const aq_plot_point end = end_of(&curve);
-        aq_figure x, mean, ci;
+        aq_figure x, mean, low, high;
         (void)printf("  %s: %zu run%s, %s at %s", aq_plain_text(plain, sizeof(plain), curve.name),
                      curve.run_count, curve.run_count == 1 ? "" : "s",
                      aq_figure_number(&mean, end.y), aq_figure_count(&x, end.x));
         if (isfinite(end.high)) {
-            (void)printf(", +- %s", aq_figure_number(&ci, end.high - end.y));
+            (void)printf(", %s to %s", aq_figure_number(&low, end.low),
+                         aq_figure_number(&high, end.high));
         }
         (void)printf("\n");
     }
+    for (size_t i = 0; aq_run_plot_note(plot, i) != NULL; i++) {
+        (void)printf("  %s\n", aq_run_plot_note(plot, i));
+    }
+}
+
+static void say_skipped(const char *words)
+{
+    char plain[AQ_ERROR_TEXT_MAX];
+    (void)fprintf(stderr, "actorq plot: skipped: %s\n", aq_plain_text(plain, sizeof(plain), words));
 }
 
 static const plot_arguments defaults = {
     .output = "plot.svg",
-    .options = {.y = "return", .level = NAN},
+    .options = {.y = "return", .level = NAN, .skip = say_skipped},
+    .x_range = {NAN, NAN},
+    .y_range = {NAN, NAN},
     .size = {0, 0, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX, false},
 };
+
+static bool is_given(const aq_plot_range *range)
+{
+    return isfinite(range->low) || isfinite(range->high);
+}
 
 static int plot(void *given, aq_error *error)
 {
@@ -220,6 +315,8 @@ static int plot(void *given, aq_error *error)
     arguments->options.has_level = !isnan(arguments->options.level);
     arguments->options.width = arguments->size.width;
     arguments->options.height = arguments->size.height;
+    arguments->options.x_axis.range = is_given(&arguments->x_range) ? &arguments->x_range : NULL;
+    arguments->options.y_axis.range = is_given(&arguments->y_range) ? &arguments->y_range : NULL;
     int rc = draw(arguments, &drawn, error);
     if (rc == 0 && !is_standard_output(arguments)) {
         if (arguments->json) {

@@ -53,28 +53,43 @@ static void draw_entry(const aq_plot_frame *frame, aq_plot_svg *svg, const aq_le
                      (aq_plot_at){at.x + SWATCH_PX + SWATCH_GAP, at.y}, entry->name);
 }
 
-/* Rows of the legend; into a picture it is drawn, the first row with its baseline at `y`. An entry
- * that is too long for what is left of a row begins the next. */
-static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_svg *svg, double left, double y)
+/* Rows that entries take, which begin with something `swatch_px` wide; into a picture they are
+ * drawn, the first row with its baseline at `y`. An entry that is too long for what is left of a
+ * row begins the next. */
+static uint32_t walk_entries(const aq_plot_frame *frame, const aq_legend_entry *entries,
+                             size_t count, double swatch_px, aq_plot_svg *svg, double y)
 {
-    double x = left;
+    double x = MARGIN;
     uint32_t rows = 0;
-    for (size_t i = 0; i < frame->legend_count; i++) {
-        const aq_legend_entry *entry = &frame->legend[i];
+    for (size_t i = 0; i < count; i++) {
+        const aq_legend_entry *entry = &entries[i];
         if (entry->name == NULL) {
             continue;
         }
-        const double width = SWATCH_PX + SWATCH_GAP + aq_plot_text_px(AQ_LETTERS_TICK, entry->name);
+        const double width = swatch_px + aq_plot_text_px(AQ_LETTERS_TICK, entry->name);
         if (rows == 0 || x + width > frame->width - MARGIN) {
             rows++;
-            x = left;
+            x = MARGIN;
         }
-        if (svg != NULL) {
-            draw_entry(frame, svg, entry, (aq_plot_at){x, y + (rows - 1) * LEGEND_ROW_PX});
+        const aq_plot_at at = {x, y + (rows - 1) * LEGEND_ROW_PX};
+        if (svg != NULL && swatch_px > 0) {
+            draw_entry(frame, svg, entry, at);
+        } else if (svg != NULL) {
+            aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_START, false, at, entry->name);
         }
         x += width + ENTRY_GAP;
     }
     return rows;
+}
+
+static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_svg *svg, double y)
+{
+    return walk_entries(frame, frame->legend, frame->legend_count, SWATCH_PX + SWATCH_GAP, svg, y);
+}
+
+static double notes_px(const aq_plot_frame *frame)
+{
+    return LEGEND_ROW_PX * walk_entries(frame, frame->notes, AQ_PLOT_NOTES_MAX, 0, NULL, 0);
 }
 
 /* ---- the layout ----------------------------------------------------------------------------- */
@@ -96,15 +111,16 @@ void aq_plot_frame_lay(aq_plot_frame *frame, double low, double high, bool whole
     frame->height = frame->height > 0 ? frame->height : HEIGHT;
     AQ_ASSERT(frame->width >= AQ_PLOT_SIDE_MIN && frame->width <= AQ_PLOT_SIDE_MAX);
     AQ_ASSERT(frame->height >= AQ_PLOT_SIDE_MIN && frame->height <= AQ_PLOT_SIDE_MAX);
-    const double legend_px = LEGEND_ROW_PX * walk_legend(frame, NULL, MARGIN, 0);
+    const double legend_px = LEGEND_ROW_PX * walk_legend(frame, NULL, 0);
     const double top = MARGIN + (frame->title ? TITLE_PX : 0) + legend_px + LABEL_PX / 2;
-    const double bottom =
-        frame->height - MARGIN - frame->under_px - (frame->x_label ? LABEL_PX : 0);
+    const double bottom = frame->height - MARGIN - notes_px(frame) - frame->under_px -
+                          (frame->x_label ? LABEL_PX : 0);
     frame->area.y = top;
     frame->area.height = fmax(AREA_MIN, bottom - top);
 
     const double ticks = fmax(TICKS_MIN, fmin(TICKS_MAX, frame->area.height / TICK_EVERY_PX));
-    frame->y = aq_plot_scale_of(low, high, (uint32_t)ticks, whole_steps);
+    frame->y = frame->y_is_log ? aq_plot_scale_log(low, high, (uint32_t)ticks)
+                               : aq_plot_scale_of(low, high, (uint32_t)ticks, whole_steps);
     frame->area.x = MARGIN + (frame->y_label ? LABEL_PX : 0) + widest_tick(&frame->y) + TICK_GAP;
     frame->area.width = fmax(AREA_MIN, frame->width - frame->area.x - 2 * MARGIN);
 }
@@ -124,9 +140,10 @@ static void draw_labels(const aq_plot_frame *frame, aq_plot_svg *svg)
                          (aq_plot_at){MARGIN, MARGIN + 14}, frame->title);
     }
     if (frame->x_label) {
-        aq_plot_svg_text(svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
-                         (aq_plot_at){area->x + area->width / 2, frame->height - MARGIN},
-                         frame->x_label);
+        aq_plot_svg_text(
+            svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
+            (aq_plot_at){area->x + area->width / 2, frame->height - MARGIN - notes_px(frame)},
+            frame->x_label);
     }
     if (frame->y_label) {
         aq_plot_svg_text(svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, true,
@@ -151,6 +168,8 @@ static void draw_y_axis(const aq_plot_frame *frame, aq_plot_svg *svg)
 void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_svg *svg)
 {
     draw_labels(frame, svg);
-    (void)walk_legend(frame, svg, MARGIN, MARGIN + (frame->title ? TITLE_PX : 0) + 14);
+    (void)walk_legend(frame, svg, MARGIN + (frame->title ? TITLE_PX : 0) + 14);
+    (void)walk_entries(frame, frame->notes, AQ_PLOT_NOTES_MAX, 0, svg,
+                       frame->height - notes_px(frame) + 6);
     draw_y_axis(frame, svg);
 }

@@ -18,12 +18,14 @@ typedef struct aq_plot_frame {
     const char *title, *x_label, *y_label; /* NULL: none. All lent */
     aq_legend_entry legend[AQ_PLOT_SERIES_MAX];
     size_t legend_count;
-    bool legend_boxes; /* swatches are boxes, not lines */
-    uint32_t width;    /* of the picture, px; 0: a default, which aq_plot_frame_lay puts in */
-    uint32_t height;   /* likewise */
-    double under_px;   /* room for what is written at the x axis */
-    aq_plot_scale y;   /* aq_plot_frame_lay sets it, and area */
-    aq_plot_box area;  /* where the data are */
+    bool legend_boxes;                        /* swatches are boxes, not lines */
+    aq_legend_entry notes[AQ_PLOT_NOTES_MAX]; /* under all; their colours don't matter */
+    bool y_is_log;
+    uint32_t width;   /* of the picture, px; 0: a default, which aq_plot_frame_lay puts in */
+    uint32_t height;  /* likewise */
+    double under_px;  /* room for what is written at the x axis */
+    aq_plot_scale y;  /* aq_plot_frame_lay sets it, and area */
+    aq_plot_box area; /* where the data are */
 } aq_plot_frame;
 
 /* Decides on the y axis, from `low` to `high`, and on the area. */

@@ -15,6 +15,10 @@ enum { UNDER_PX = 22, X_TICK_EVERY_PX = 84 };
 
 #define BAND_ROOM 0.5
 
+/* How far a band goes on outside of an area that is clipped, in heights of it: its slope at the
+ * edge is right then. */
+#define BEYOND_AREA 100
+
 /* The chart on its way to a picture. */
 typedef struct lines_picture {
     const aq_plot_lines *chart;
@@ -25,14 +29,19 @@ typedef struct lines_picture {
     aq_plot_cut *cuts;  /* likewise, for its band */
 } lines_picture;
 
-static bool is_point(const aq_plot_point *point)
+static bool is_placed(const aq_plot_axis *axis, double value)
 {
-    return isfinite(point->x) && isfinite(point->y);
+    return isfinite(value) && (!axis->is_log || value > 0);
 }
 
-static bool is_cut(const aq_plot_point *point)
+static bool is_point(const aq_plot_lines *chart, const aq_plot_point *point)
 {
-    return is_point(point) && isfinite(point->low) && isfinite(point->high);
+    return is_placed(&chart->x_axis, point->x) && is_placed(&chart->y_axis, point->y);
+}
+
+static bool is_cut(const aq_plot_lines *chart, const aq_plot_point *point)
+{
+    return is_point(chart, point) && isfinite(point->low) && isfinite(point->high);
 }
 
 /* ---- extent --------------------------------------------------------------------------------- */
@@ -47,6 +56,28 @@ static void take(extent *of, double value)
     of->high = fmax(of->high, value);
 }
 
+/* Where the axis says so, it begins and ends there, whatever the points are. */
+static void hold(extent *of, const aq_plot_axis *axis)
+{
+    const aq_plot_range *range = axis->range;
+    if (range != NULL && isfinite(range->low)) {
+        of->low = range->low;
+        of->high = fmax(of->high, of->low);
+    }
+    if (range != NULL && isfinite(range->high)) {
+        of->high = range->high;
+        of->low = fmin(of->low, of->high);
+    }
+}
+
+/* What the x axis leaves out tells nothing about the y axis. */
+static bool is_seen(const aq_plot_lines *chart, const aq_plot_point *point)
+{
+    const aq_plot_range *range = chart->x_axis.range;
+    return is_point(chart, point) &&
+           (range == NULL || !(point->x < range->low || point->x > range->high));
+}
+
 /* Bands widen the axis by up to half of what the lines take, on either side. */
 static void measure_bands(const aq_plot_lines *chart, extent *y)
 {
@@ -55,9 +86,10 @@ static void measure_bands(const aq_plot_lines *chart, extent *y)
     for (size_t i = 0; i < chart->series_count; i++) {
         const aq_plot_series *series = &chart->series[i];
         for (size_t j = 0; j < series->count; j++) {
-            if (is_cut(&series->points[j])) {
-                take(&bands, series->points[j].low);
-                take(&bands, series->points[j].high);
+            const aq_plot_point *point = &series->points[j];
+            if (is_seen(chart, point) && is_cut(chart, point)) {
+                take(&bands, is_placed(&chart->y_axis, point->low) ? point->low : point->y);
+                take(&bands, point->high);
             }
         }
     }
@@ -73,14 +105,14 @@ static void measure(const aq_plot_lines *chart, extent *x, extent *y)
     for (size_t i = 0; i < chart->series_count; i++) {
         const aq_plot_series *series = &chart->series[i];
         for (size_t j = 0; j < series->count; j++) {
-            if (is_point(&series->points[j])) {
+            if (is_seen(chart, &series->points[j])) {
                 take(x, series->points[j].x);
                 take(y, series->points[j].y);
             }
         }
     }
     measure_bands(chart, y);
-    if (chart->level_name && isfinite(chart->level)) {
+    if (chart->level_name && is_placed(&chart->y_axis, chart->level)) {
         take(y, chart->level);
     }
     if (chart->y_from_zero) {
@@ -97,8 +129,10 @@ static void lay(lines_picture *picture)
     extent x = {INFINITY, -INFINITY}, y = {INFINITY, -INFINITY};
     measure(chart, &x, &y);
     picture->empty = x.low > x.high;
-    x = x.low <= x.high ? x : (extent){0, 1};
-    y = y.low <= y.high ? y : (extent){0, 1};
+    x = x.low <= x.high ? x : (extent){chart->x_axis.is_log, 1};
+    y = y.low <= y.high ? y : (extent){chart->y_axis.is_log, 1};
+    hold(&x, &chart->x_axis);
+    hold(&y, &chart->y_axis);
     *frame = (aq_plot_frame){
         .title = chart->title,
         .x_label = chart->x_label,
@@ -107,13 +141,18 @@ static void lay(lines_picture *picture)
         .width = chart->width,
         .height = chart->height,
         .under_px = UNDER_PX,
+        .y_is_log = chart->y_axis.is_log,
     };
+    for (size_t i = 0; i < AQ_PLOT_NOTES_MAX; i++) {
+        frame->notes[i].name = chart->notes[i];
+    }
     for (size_t i = 0; i < chart->series_count; i++) {
         frame->legend[i] = (aq_legend_entry){chart->series[i].name, chart->series[i].colour};
     }
-    aq_plot_frame_lay(frame, y.low, y.high, true);
+    aq_plot_frame_lay(frame, y.low, y.high, chart->y_axis.range == NULL);
     const double ticks = fmax(2, fmin(10, frame->area.width / X_TICK_EVERY_PX));
-    picture->x = aq_plot_scale_of(x.low, x.high, (uint32_t)ticks, false);
+    picture->x = chart->x_axis.is_log ? aq_plot_scale_log(x.low, x.high, (uint32_t)ticks)
+                                      : aq_plot_scale_of(x.low, x.high, (uint32_t)ticks, false);
 }
 
 static double place_x(const lines_picture *picture, double value)
@@ -144,12 +183,19 @@ static void draw_x_axis(const lines_picture *picture, aq_plot_svg *svg)
     }
 }
 
+/* The picture shows its area alone, as a range leaves things out. */
+static bool is_clipped(const aq_plot_lines *chart)
+{
+    return chart->x_axis.range != NULL || chart->y_axis.range != NULL;
+}
+
 static void draw_band(lines_picture *picture, aq_plot_svg *svg, const aq_plot_series *series)
 {
     const aq_plot_box *area = &picture->frame.area;
+    const double beyond = is_clipped(picture->chart) ? BEYOND_AREA * area->height : 0;
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
-        if (i == series->count || !is_cut(&series->points[i])) {
+        if (i == series->count || !is_cut(picture->chart, &series->points[i])) {
             if (count > 1) {
                 aq_plot_svg_band(svg, series->colour, picture->cuts, count);
             }
@@ -161,8 +207,8 @@ static void draw_band(lines_picture *picture, aq_plot_svg *svg, const aq_plot_se
         const double bottom = aq_plot_frame_y(&picture->frame, point->low);
         const aq_plot_cut cut = {
             .x = tenth(place_x(picture, point->x)),
-            .top = tenth(fmax(top, area->y)),
-            .bottom = tenth(fmin(bottom, area->y + area->height)),
+            .top = tenth(fmax(top, area->y - beyond)),
+            .bottom = tenth(fmin(bottom, area->y + area->height + beyond)),
         };
         const aq_plot_cut *before = count > 0 ? &picture->cuts[count - 1] : NULL;
         if (!before || before->x != cut.x || before->top != cut.top ||
@@ -176,7 +222,7 @@ static void draw_line(lines_picture *picture, aq_plot_svg *svg, const aq_plot_se
 {
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
-        if (i == series->count || !is_point(&series->points[i])) {
+        if (i == series->count || !is_point(picture->chart, &series->points[i])) {
             if (count > 0) {
                 aq_plot_svg_curve(svg, series->colour, series->name, picture->points, count);
             }
@@ -198,7 +244,7 @@ static void draw_level(const lines_picture *picture, aq_plot_svg *svg)
 {
     const aq_plot_lines *chart = picture->chart;
     const aq_plot_box *area = &picture->frame.area;
-    if (!chart->level_name || !isfinite(chart->level)) {
+    if (!chart->level_name || !is_placed(&chart->y_axis, chart->level)) {
         return;
     }
     const double y = aq_plot_frame_y(&picture->frame, chart->level);
@@ -215,12 +261,18 @@ static void draw(lines_picture *picture, aq_plot_svg *svg)
     const aq_plot_lines *chart = picture->chart;
     aq_plot_frame_draw(&picture->frame, svg);
     draw_x_axis(picture, svg);
+    if (is_clipped(chart)) {
+        aq_plot_svg_clip(svg, picture->frame.area);
+    }
     for (size_t i = 0; i < chart->series_count; i++) {
         draw_band(picture, svg, &chart->series[i]);
     }
     draw_level(picture, svg);
     for (size_t i = 0; i < chart->series_count; i++) {
         draw_line(picture, svg, &chart->series[i]);
+    }
+    if (is_clipped(chart)) {
+        aq_plot_svg_clip_end(svg);
     }
     if (picture->empty) {
         const aq_plot_box *area = &picture->frame.area;

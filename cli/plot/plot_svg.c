@@ -169,6 +169,21 @@ void aq_plot_svg_box(aq_plot_svg *svg, uint32_t colour, const char *name, aq_plo
                box.x, box.y, box.width, box.height);
 }
 
+/* A picture within the picture, which hides what hangs over; a clip path would need a name that no
+ * other picture of a page has. */
+void aq_plot_svg_clip(aq_plot_svg *svg, aq_plot_box box)
+{
+    put_format(svg,
+               "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+               "viewBox=\"%.1f %.1f %.1f %.1f\">\n",
+               box.x, box.y, box.width, box.height, box.x, box.y, box.width, box.height);
+}
+
+void aq_plot_svg_clip_end(aq_plot_svg *svg)
+{
+    put_text(svg, "</svg>\n");
+}
+
 void aq_plot_svg_text(aq_plot_svg *svg, enum aq_plot_lettering lettering,
                       enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text)
 {

@@ -51,6 +51,10 @@ typedef struct aq_plot_svg {
 void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const char *title,
                        aq_buffer *out);
 
+/* From here to its end, nothing is drawn outside of the box. */
+void aq_plot_svg_clip(aq_plot_svg *svg, aq_plot_box box);
+void aq_plot_svg_clip_end(aq_plot_svg *svg);
+
 /* Ends the element. After a failure `out` is as it was at the beginning: a part of a picture is
  * none. */
 int aq_plot_svg_end(aq_plot_svg *svg) AQ_MUST_USE;

@@ -55,19 +55,37 @@ static bool differs(const aq_setting *row, const aq_run_config *configs, size_t 
     return false;
 }
 
-static int choose_rows(const aq_run_config *configs, size_t count, const char *by, group_rows *out,
-                       aq_error *error)
+static void find_rows(const aq_run_config *configs, size_t count, group_rows *out)
 {
     const aq_settings_table *table = aq_run_config_table();
     AQ_ASSERT(table->count <= SETTINGS_MAX);
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        if (by ? strcmp(row->key, by) == 0 : is_of_course(row) && differs(row, configs, count)) {
+        if (is_of_course(row) && differs(row, configs, count)) {
             out->rows[out->count++] = row;
         }
     }
-    return by && out->count == 0 ? aq_fail(error, AQ_E_INVALID, "'%s' is no setting of a run", by)
-                                 : 0;
+}
+
+/* "learner.algorithm,quantizer.format" */
+static int take_rows(const char *keys, group_rows *out, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    for (bool more = true; more; keys++) {
+        const size_t size = strcspn(keys, ",");
+        size_t row = 0;
+        while (row < table->count && (strlen(table->rows[row].key) != size ||
+                                      strncmp(table->rows[row].key, keys, size) != 0)) {
+            row++;
+        }
+        if (row == table->count || out->count == SETTINGS_MAX) {
+            return aq_fail(error, AQ_E_INVALID, "'%.*s' is no setting of a run", (int)size, keys);
+        }
+        out->rows[out->count++] = &table->rows[row];
+        keys += size;
+        more = *keys == ',';
+    }
+    return 0;
 }
 
 /* "int8", or "int8, publish_period 100" when more than one counts; a choice or a text tells by
@@ -107,9 +125,12 @@ int aq_run_groups_make(const aq_run_config *configs, const char *const *names, s
     group_rows rows = {.count = 0};
     const bool each = by && strcmp(by, "run") == 0;
     AQ_ASSERT(count >= 1);
-    int rc = each ? 0 : choose_rows(configs, count, by, &rows, error);
+    int rc = by && !each ? take_rows(by, &rows, error) : 0;
     if (rc != 0) {
         return rc;
+    }
+    if (!by) {
+        find_rows(configs, count, &rows);
     }
     aq_run_groups made = {
         .groups = aq_alloc(count, sizeof(*made.groups)),

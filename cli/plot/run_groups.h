@@ -25,7 +25,8 @@ typedef struct aq_run_groups {
 
 /* `by`: NULL finds the settings that differ, of those that tell what is learned and how: not the
  * seed, and not log, net and energy, which change nothing about a run's course; "run" takes each
- * for itself, called by names[i]; else the key of the one setting that counts. `count` >= 1.
+ * for itself, called by names[i]; else the keys of the settings that count, with commas between.
+ * `count` >= 1.
  * AQ_E_INVALID for a key that is none, AQ_E_NOMEM. */
 int aq_run_groups_make(const aq_run_config *configs, const char *const *names, size_t count,
                        const char *by, aq_run_groups *ret_groups, aq_error *error) AQ_MUST_USE;

@@ -3,18 +3,19 @@
  */
 #include "cli/plot/run_plot.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_band.h"
 #include "cli/plot/run_series.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32 };
+enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
 
 typedef struct run_curve {
     double *x, *y; /* in one block, at x */
@@ -24,17 +25,22 @@ typedef struct run_curve {
 typedef struct group_curve {
     aq_plot_point points[CELLS];
     size_t count;
+    size_t ended;
 } group_curve;
 
 struct aq_run_plot {
     const aq_run_plot_options *options;
-    size_t run_count;
-    aq_run_config *configs; /* of each run */
-    run_curve *curves;      /* of each run */
+    size_t run_count;   /* that were not skipped */
+    const char **names; /* of each, lent; as the next two */
+    aq_run_config *configs;
+    run_curve *curves;
+    size_t points, fell_back; /* of all runs; points include those that fell back */
     aq_run_groups groups;
     group_curve *group_curves;
     const char *x_label;
     char level_name[LEVEL_NAME_BYTES];
+    char notes[AQ_PLOT_NOTES_MAX][NOTE_BYTES];
+    size_t note_count;
 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -44,6 +50,19 @@ static double x_of(enum aq_plot_x x, const aq_series_point *point)
     return x == AQ_PLOT_X_TIME        ? point->wall_s
            : x == AQ_PLOT_X_ENV_STEPS ? point->env_steps
                                       : point->learner_steps;
+}
+
+/* From the last on, as means reach back. */
+static void smooth(run_curve *curve, size_t window)
+{
+    for (size_t i = curve->count; window > 1 && i-- > 0;) {
+        const size_t first = i + 1 > window ? i + 1 - window : 0;
+        double sum = 0;
+        for (size_t j = first; j <= i; j++) {
+            sum += curve->y[j];
+        }
+        curve->y[i] = sum / (double)(i + 1 - first);
+    }
 }
 
 static int take_series(const aq_run_series *series, enum aq_plot_x x, run_curve *curve)
@@ -64,8 +83,9 @@ static int take_series(const aq_run_series *series, enum aq_plot_x x, run_curve 
 }
 
 /* A run that was not trained yet has a configuration and no metrics: an empty curve. */
-static int read_run(aq_run_plot *plot, size_t index, const char *run, aq_error *error)
+static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
 {
+    const size_t index = plot->run_count;
     char path[PATH_BYTES_MAX];
     aq_run_series series = {0};
     if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run) != 0) {
@@ -85,8 +105,32 @@ static int read_run(aq_run_plot *plot, size_t index, const char *run, aq_error *
     if (rc == 0 && take_series(&series, plot->options->x, &plot->curves[index])) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
+    if (rc == 0) {
+        smooth(&plot->curves[index], (size_t)plot->options->smooth);
+        plot->points += series.count + series.fell_back;
+        plot->fell_back += series.fell_back;
+        plot->names[plot->run_count++] = run;
+    }
     aq_run_series_fini(&series);
     return rc;
+}
+
+/* Folders of other things lie among runs: with one run to draw, they are only said. */
+static int read_runs(aq_run_plot *plot, const char *const *runs, size_t count, aq_error *error)
+{
+    aq_error problem = {0};
+    int rc = 0;
+    for (size_t i = 0; rc != AQ_E_NOMEM && i < count; i++) {
+        rc = read_run(plot, runs[i], &problem);
+        if (rc != 0 && rc != AQ_E_NOMEM && count > 1 && plot->options->skip != NULL) {
+            plot->options->skip(problem.text);
+        }
+    }
+    if (rc == AQ_E_NOMEM || plot->run_count == 0) {
+        return aq_fail(error, rc, "%s",
+                       count > 1 ? "none of the folders is a run's" : problem.text);
+    }
+    return 0;
 }
 
 /* ---- the x axis ----------------------------------------------------------------------------- */
@@ -130,13 +174,15 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
         }
     }
     group_curve *made = &plot->group_curves[group];
-    made->count = aq_plot_band(curves, count, CELLS, made->points);
+    made->count =
+        aq_plot_band(curves, count, CELLS, plot->options->band, plot->options->end, made->points);
+    made->ended = aq_plot_band_ended(curves, count, CELLS);
     return 0;
 }
 
-static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *error)
+static int make_curves(aq_run_plot *plot, aq_error *error)
 {
-    int rc = aq_run_groups_make(plot->configs, runs, plot->run_count, plot->options->by,
+    int rc = aq_run_groups_make(plot->configs, plot->names, plot->run_count, plot->options->by,
                                 &plot->groups, error);
     if (rc != 0) {
         return rc;
@@ -144,7 +190,7 @@ static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *err
     if (plot->groups.count > AQ_PLOT_SERIES_MAX) {
         return aq_fail(error, AQ_E_TOO_BIG,
                        "the runs are of %zu kinds, and a plot has room for %d: take fewer, or name "
-                       "the setting that counts with --by",
+                       "the settings that count with --group-by",
                        plot->groups.count, AQ_PLOT_SERIES_MAX);
     }
     plot->group_curves = aq_alloc(plot->groups.count, sizeof(*plot->group_curves));
@@ -157,6 +203,50 @@ static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *err
     return rc;
 }
 
+/* ---- how it was made ------------------------------------------------------------------------ */
+
+static void note(aq_run_plot *plot, const char *format, ...) AQ_PRINTF(2, 3);
+
+static void note(aq_run_plot *plot, const char *format, ...)
+{
+    va_list arguments;
+    AQ_ASSERT(plot->note_count < AQ_PLOT_NOTES_MAX);
+    va_start(arguments, format);
+    (void)vsnprintf(plot->notes[plot->note_count++], NOTE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+static void make_notes(aq_run_plot *plot)
+{
+    static const char *const bands[] = {
+        [AQ_BAND_BOOTSTRAP] = "mean of the runs and its 95 % bootstrap interval",
+        [AQ_BAND_STUDENT] = "mean of the runs and its 95 % interval by Student's t",
+        [AQ_BAND_STDERR] = "mean of the runs and its standard error",
+        [AQ_BAND_MINMAX] = "mean of the runs, from the least to the greatest",
+        [AQ_BAND_NONE] = "mean of the runs",
+    };
+    const aq_run_plot_options *options = plot->options;
+    size_t ended = 0;
+    for (size_t i = 0; i < plot->groups.count; i++) {
+        ended += plot->group_curves[i].ended;
+    }
+    if (plot->groups.count < plot->run_count) {
+        note(plot, "%s", bands[options->band]);
+    }
+    if (ended > 0) {
+        note(plot, "%zu of %zu runs ended before others, %s", ended, plot->run_count,
+             options->end == AQ_BAND_CUT ? "where their curves are cut"
+                                         : "and are carried on with their last value");
+    }
+    if (options->smooth > 1) {
+        note(plot, "each point the mean of the last %" PRIu64, options->smooth);
+    }
+    if (plot->fell_back > 0) {
+        note(plot, "without %zu of %zu evaluations, whose versions fell back to fp32",
+             plot->fell_back, plot->points);
+    }
+}
+
 int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
                        aq_run_plot **ret_plot, aq_error *error)
 {
@@ -167,21 +257,21 @@ int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     plot->options = options;
-    plot->run_count = count;
+    plot->names = aq_alloc(count, sizeof(*plot->names));
     plot->configs = aq_alloc(count, sizeof(*plot->configs));
     plot->curves = aq_alloc(count, sizeof(*plot->curves));
-    int rc = plot->configs && plot->curves ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = read_run(plot, i, runs[i], error);
-    }
+    int rc = plot->names && plot->configs && plot->curves
+                 ? read_runs(plot, runs, count, error)
+                 : aq_fail(error, AQ_E_NOMEM, "out of memory");
     if (rc == 0) {
         choose_unit(plot);
-        rc = make_curves(plot, runs, error);
+        rc = make_curves(plot, error);
     }
     if (rc != 0) {
         aq_run_plot_destroy(plot);
         return rc;
     }
+    make_notes(plot);
     (void)snprintf(plot->level_name, sizeof(plot->level_name), "%g", options->level);
     *ret_plot = plot;
     return 0;
@@ -192,13 +282,14 @@ void aq_run_plot_destroy(aq_run_plot *plot)
     if (!plot) {
         return;
     }
-    for (size_t i = 0; plot->curves && i < plot->run_count; i++) {
+    for (size_t i = 0; i < plot->run_count; i++) {
         aq_free(plot->curves[i].x);
     }
     aq_run_groups_fini(&plot->groups);
     aq_free(plot->group_curves);
     aq_free(plot->curves);
     aq_free(plot->configs);
+    aq_free(plot->names);
     aq_free(plot);
 }
 
@@ -215,9 +306,20 @@ aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index)
     return (aq_run_curve){
         .name = plot->groups.groups[index].name,
         .run_count = plot->groups.groups[index].run_count,
+        .ended = plot->group_curves[index].ended,
         .points = plot->group_curves[index].points,
         .count = plot->group_curves[index].count,
     };
+}
+
+const char *aq_run_plot_note(const aq_run_plot *plot, size_t index)
+{
+    return index < plot->note_count ? plot->notes[index] : NULL;
+}
+
+size_t aq_run_plot_fell_back(const aq_run_plot *plot)
+{
+    return plot->fell_back;
 }
 
 const char *aq_run_plot_x_label(const aq_run_plot *plot)
@@ -252,7 +354,7 @@ int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out)
             .colour = (uint32_t)i,
         };
     }
-    const aq_plot_lines chart = {
+    aq_plot_lines chart = {
         .title = title_of(plot),
         .x_label = plot->x_label,
         .y_label = plot->options->y,
@@ -260,8 +362,13 @@ int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out)
         .series_count = plot->groups.count,
         .level_name = plot->options->has_level ? plot->level_name : NULL,
         .level = plot->options->level,
+        .x_axis = plot->options->x_axis,
+        .y_axis = plot->options->y_axis,
         .width = plot->options->width,
         .height = plot->options->height,
     };
+    for (size_t i = 0; i < plot->note_count; i++) {
+        chart.notes[i] = plot->notes[i];
+    }
     return aq_plot_lines_draw(&chart, out);
 }

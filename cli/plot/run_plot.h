@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/run_groups.h"
 #include "common/base/buffer.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
-enum { AQ_PLOT_RUNS_MAX = 256 };
+enum { AQ_PLOT_RUNS_MAX = 256, AQ_PLOT_SMOOTH_MAX = 1000000 };
 
 #define AQ_PLOT_XS(X)                                                                              \
     X(AQ_PLOT_X_ENV_STEPS, "env_steps")                                                            \
@@ -23,33 +24,46 @@ enum aq_plot_x { AQ_PLOT_XS(AQ_CHOICE_CONSTANT) };
 
 typedef struct aq_run_plot_options {
     enum aq_plot_x x;
-    const char *y;     /* a quantity of run_series.h */
-    const char *by;    /* of run_groups.h; NULL: what differs */
+    const char *y;  /* a quantity of run_series.h */
+    const char *by; /* of run_groups.h; NULL: what differs */
+    enum aq_band band;
+    enum aq_band_end end; /* of runs that end early */
+    uint64_t smooth;      /* a point is the mean of so many, up to it; 0: of itself */
+    aq_plot_axis x_axis, y_axis;
     const char *title; /* NULL: the task, when there is one */
     bool has_level;
     double level; /* a line across */
     uint32_t width, height;
+    void (*skip)(const char *words); /* says why a folder is not drawn */
 } aq_run_plot_options;
 
 /* One line of the chart. */
 typedef struct aq_run_curve {
     const char *name; /* of the group */
     size_t run_count;
+    size_t ended; /* of them, before the others */
     const aq_plot_point *points;
     size_t count;
 } aq_run_curve;
 
 typedef struct aq_run_plot aq_run_plot;
 
-/* Reads the run folders. `runs` and the options' texts are lent for as long as the plot lives.
- * AQ_E_NOT_FOUND and AQ_E_CORRUPT name a folder that is no run's, AQ_E_TOO_BIG says that there are
- * more than AQ_PLOT_SERIES_MAX curves, or too many runs in one. */
+/* Reads the run folders. `runs` and the options are lent for as long as the plot lives. A folder
+ * that is no run's is skipped, unless all are: AQ_E_NOT_FOUND and AQ_E_CORRUPT name the last of
+ * them. AQ_E_TOO_BIG says that there are more than AQ_PLOT_SERIES_MAX curves, or too many runs in
+ * one. */
 int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
                        aq_run_plot **ret_plot, aq_error *error) AQ_MUST_USE;
 void aq_run_plot_destroy(aq_run_plot *plot); /* NULL is fine */
 
 size_t aq_run_plot_curves(const aq_run_plot *plot);
 aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);
+
+/* How the curves were made of the runs, as the picture says below itself; NULL from the last on. */
+const char *aq_run_plot_note(const aq_run_plot *plot, size_t index);
+
+/* Evaluations that are left out, as their versions fell back to fp32. */
+size_t aq_run_plot_fell_back(const aq_run_plot *plot);
 
 /* What the x axis is called: "environment steps", "time (min)". */
 const char *aq_run_plot_x_label(const aq_run_plot *plot);

@@ -80,6 +80,14 @@ static void anchor(series_reader *reader, double env_steps, double learner_steps
     reader->anchor_learner_steps = learner_steps;
 }
 
+/* Whether the line is a point: a version that fell back to fp32 is none of the run's format. */
+static bool counts(series_reader *reader, const json_t *line)
+{
+    const bool fell_back = json_is_true(json_object_get(line, "fell_back"));
+    reader->series.fell_back += fell_back && isfinite(quantity_of(reader, line));
+    return !fell_back && !json_is_true(json_object_get(line, "confirmed"));
+}
+
 static int take_line(void *user, const char *text)
 {
     series_reader *reader = user;
@@ -92,7 +100,7 @@ static int take_line(void *user, const char *text)
     aq_series_point point = {
         .wall_s = aq_json_number_of(line, "wall_s"),
         .env_steps = aq_json_number_of(line, "env_steps"),
-        .value = quantity_of(reader, line),
+        .value = counts(reader, line) ? quantity_of(reader, line) : (double)NAN,
     };
     json_decref(line);
     if (!isfinite(point.wall_s) || !isfinite(point.env_steps)) {

@@ -23,12 +23,14 @@ typedef struct aq_run_series {
     aq_series_point *points; /* neither time nor steps ever fall */
     size_t count;
     size_t capacity;
+    size_t fell_back; /* evaluations of versions that fell back to fp32, which are no points */
 } aq_run_series;
 
 /* `quantity` is "return", the mean of evaluations, or the name of a number in the lines, within
- * objects as "replay/stored". Lines that don't have it, or not as a number, are passed over, as
- * are broken ones. Of a file without any it is empty. As opening and reading the file fail;
- * AQ_E_NOMEM, AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. */
+ * objects as "replay/stored". Of evaluations, those that confirm a version are no points: it was
+ * screened already, and would count twice for having done well. Lines that don't have it, or not as
+ * a number, are passed over, as are broken ones. Of a file without any it is empty. As opening and
+ * reading the file fail; AQ_E_NOMEM, AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. */
 int aq_run_series_read(const char *path, const char *quantity, aq_run_series *ret_series,
                        aq_error *error) AQ_MUST_USE;
 void aq_run_series_fini(aq_run_series *series); /* a zeroed one is fine */

@@ -86,6 +86,32 @@ TEST(a_wide_band_does_not_flatten_the_lines)
     assert_lines("chart_wide_band.svg", (const aq_plot_series[]){{"two runs", points, 2, 0}}, 1);
 }
 
+/* The third point is out of the range, and its line goes to the edge. */
+TEST(a_range_cuts_off_what_hangs_over_and_notes_stand_below)
+{
+    static const aq_plot_range x = {10, 80}, y = {NAN, 70};
+    aq_plot_lines chart = lines_of(one_series, 1);
+    chart.x_axis.range = &x;
+    chart.y_axis.range = &y;
+    chart.notes[0] =
+        "mean of the runs and their whole band, from the least to the greatest of them";
+    chart.notes[1] = "each point the mean of the last 10";
+    assert_chart("chart_range.svg", &chart, NULL);
+}
+
+TEST(what_is_not_above_zero_has_no_place_on_a_logarithmic_axis)
+{
+    static const aq_plot_point points[] = {{0, 5, NAN, NAN},
+                                           {10, 0.01, -1, 0.02},
+                                           {1000, 1, 0.5, 2},
+                                           {1e5, 0, 0, 1},
+                                           {1e6, 100, 50, 200}};
+    const aq_plot_series series = {"int8", points, 5, 0};
+    aq_plot_lines chart = lines_of(&series, 1);
+    chart.x_axis.is_log = chart.y_axis.is_log = true;
+    assert_chart("chart_log.svg", &chart, NULL);
+}
+
 TEST(colours_repeat_dashed)
 {
     const aq_plot_series series[] = {{"a", straight, 3, 1}, {"b", straight, 3, 9}};

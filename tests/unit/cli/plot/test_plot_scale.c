@@ -44,6 +44,29 @@ TEST(ends_stay_or_go_out_to_the_next_tick)
     assert_true(out.low == -100 && out.high == 500);
 }
 
+TEST(logarithmic_axes_have_powers_or_one_two_and_five)
+{
+    static const struct {
+        double low, high;
+        const char *ticks;
+    } rows[] = {
+        {1, 1e6, "1 10 100 1000 10k 100k 1M"},
+        {0.004, 0.3, "0.005 0.01 0.02 0.05 0.1 0.2"},
+        {1e-6, 1e12, "1e-06 0.001 1 1000 1M 1G 1T"},
+        {300, 900, "300 400 500 600 700 800 900"},
+        {7, 7, "4 6 8 10 12 14"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const aq_plot_scale scale = aq_plot_scale_log(rows[i].low, rows[i].high, 7);
+        assert_ticks(&scale, rows[i].ticks);
+    }
+    const aq_plot_scale scale = aq_plot_scale_log(1, 1e4, 5);
+    assert_near(aq_plot_scale_at(&scale, 1), 0, 1e-12);
+    assert_near(aq_plot_scale_at(&scale, 100), 0.5, 1e-12);
+    assert_near(aq_plot_scale_at(&scale, 1e4), 1, 1e-12);
+    assert_true(isnan(aq_plot_scale_at(&scale, 0)));
+}
+
 TEST(tenths_are_exact)
 {
     const aq_plot_scale scale = aq_plot_scale_of(0, 1, 10, true);

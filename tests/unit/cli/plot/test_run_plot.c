@@ -85,6 +85,18 @@ TEST_IN_FOLDER(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten)
     assert_true(series.points[0].value == 1 && series.points[1].value == 4);
 }
 
+TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
+{
+    read_series(state, "return",
+                "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1,\"fell_back\":false}\n"
+                "{\"wall_s\":2,\"env_steps\":200,\"return_mean\":500,\"fell_back\":true}\n"
+                "{\"wall_s\":3,\"env_steps\":300,\"return_mean\":3,\"confirmed\":false}\n"
+                "{\"wall_s\":4,\"env_steps\":400,\"return_mean\":4,\"confirmed\":true}\n");
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[1].value == 3);
+    assert_int_equal(series.fell_back, 1);
+}
+
 TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
     aq_error error;
@@ -149,6 +161,12 @@ TEST(two_settings_that_differ_are_both_in_the_name)
     assert_int_equal(groups.count, 2);
     assert_string_equal(groups.groups[1].name, "batch_size 64");
     aq_run_groups_fini(&groups);
+    assert_int_equal(
+        aq_run_groups_make(configs, names, 3, "quantizer.format,learner.algorithm", &groups, NULL),
+        0);
+    assert_int_equal(groups.count, 2);
+    assert_string_equal(groups.groups[1].name, "fp32, dqn");
+    aq_run_groups_fini(&groups);
     assert_int_equal(aq_run_groups_make(configs, names, 3, "run", &groups, NULL), 0);
     assert_int_equal(groups.count, 3);
     assert_string_equal(groups.groups[2].name, "c");
@@ -160,8 +178,10 @@ TEST(an_unknown_setting_is_refused)
     aq_run_groups groups;
     aq_error error;
     const aq_run_config config = config_of("seed=1", "seed=1");
-    assert_refused(aq_run_groups_make(&config, names, 1, "learner.speed", &groups, &error),
-                   AQ_E_INVALID, &error, "learner.speed");
+    assert_refused(aq_run_groups_make(&config, names, 1, "seed,learner.speed", &groups, &error),
+                   AQ_E_INVALID, &error, "'learner.speed'");
+    assert_refused(aq_run_groups_make(&config, names, 1, "seed,", &groups, &error), AQ_E_INVALID,
+                   &error, "''");
 }
 
 /* ---- plots ---------------------------------------------------------------------------------- */
@@ -170,6 +190,15 @@ static const char *const returns_low = "{\"wall_s\":0,\"env_steps\":0,\"return_m
                                        "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":20}\n";
 static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":14}\n"
                                         "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":24}\n";
+
+/* The picture, as a text. */
+static const char *picture_of(const aq_run_plot *plot)
+{
+    aq_buffer *out = buffer_up_to(AQ_PLOT_BYTES_MAX);
+    assert_int_equal(aq_run_plot_draw(plot, out), 0);
+    assert_int_equal(aq_buffer_append(out, "", 1), 0);
+    return (const char *)out->data;
+}
 
 TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
 {
@@ -188,12 +217,65 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     assert_true(fabs(fp32.points[0].y - 10) < 1e-9);
     assert_true(isfinite(int8.points[0].high) && !isfinite(fp32.points[0].high));
     assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
-    aq_buffer *out = buffer_up_to(AQ_PLOT_BYTES_MAX);
-    assert_int_equal(aq_run_plot_draw(plot, out), 0);
-    assert_int_equal(aq_buffer_append(out, "", 1), 0);
-    assert_says((const char *)out->data, "<title>fp32</title><polyline");
-    assert_says((const char *)out->data, ">gym:CartPole-v1</text>");
+    assert_says(picture_of(plot), "<title>fp32</title><polyline");
+    assert_says(picture_of(plot), ">gym:CartPole-v1</text>");
     aq_run_plot_destroy(plot);
+}
+
+/* One run was solved at 500 steps; the other goes on at 20. */
+TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
+{
+    aq_run_plot_options options = {.y = "return", .band = AQ_BAND_MINMAX, .smooth = 2};
+    aq_run_plot *plot = NULL;
+    write_run(state, "a", "seed: 1\n", returns_low);
+    write_run(state, "b", "seed: 2\n",
+              "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":10}\n"
+              "{\"wall_s\":9,\"env_steps\":400,\"return_mean\":700,\"fell_back\":true}\n"
+              "{\"wall_s\":9,\"env_steps\":500,\"return_mean\":100}\n");
+    const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
+    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    aq_run_curve curve = aq_run_plot_curve(plot, 0);
+    assert_int_equal(curve.ended, 1);
+    /* Smoothed by two: 15 where one ends, and 55 of the other carried on. */
+    assert_near(curve.points[curve.count - 1].y, 35, 1e-9);
+    const char *picture = picture_of(plot);
+    assert_says(picture, "1 of 2 runs ended before others, and are carried on");
+    assert_says(picture, "from the least to the greatest");
+    assert_says(picture, "each point the mean of the last 2");
+    assert_says(picture, "without 1 of 5 evaluations, whose versions fell back to fp32");
+    aq_run_plot_destroy(plot);
+
+    options.end = AQ_BAND_CUT;
+    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    curve = aq_run_plot_curve(plot, 0);
+    assert_true(curve.points[curve.count - 1].x < 500);
+    assert_says(picture_of(plot), "where their curves are cut");
+    aq_run_plot_destroy(plot);
+}
+
+static char skipped[256];
+
+static void keep_skipped(const char *words)
+{
+    (void)snprintf(skipped, sizeof(skipped), "%s", words);
+}
+
+TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
+{
+    const aq_run_plot_options options = {.y = "return", .by = "run", .skip = keep_skipped};
+    aq_run_plot *plot = NULL;
+    aq_error error;
+    cli_make_folder(cli_path(state, "notes"));
+    write_run(state, "a", "seed: 1\n", returns_low);
+    const char *const runs[] = {cli_path(state, "notes"), cli_path(state, "a")};
+    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_says(skipped, "notes is no run folder");
+    assert_int_equal(aq_run_plot_curves(plot), 1);
+    assert_string_equal(aq_run_plot_curve(plot, 0).name, runs[1]);
+    aq_run_plot_destroy(plot);
+    const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
+    assert_refused(aq_run_plot_create(strays, 2, &options, &plot, &error), AQ_E_NOT_FOUND, &error,
+                   "none of the folders");
 }
 
 TEST_IN_FOLDER(long_times_are_in_minutes)
