@@ -3,6 +3,9 @@
  */
 #include "learner/algorithms/agent.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/policy/netspec.h"
@@ -20,9 +23,42 @@ typedef struct normalization {
 struct aq_agent {
     const aq_algorithm_class *class;
     aq_algorithm *algorithm;
+    aq_metric metric_rows[AQ_METRICS_MAX];
+    aq_metric_list metrics;
     uint32_t batch_rows;
     bool is_normalized;
     normalization normal;
+};
+
+static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
+    [AQ_AGENT_REWARD_SIZE] = {.name = "reward_size",
+                              .title = "size of rewards",
+                              .unit = "",
+                              .meaning = "Mean size of what the rows trained on were rewarded "
+                                         "with, over learner.n_step steps each, in the last "
+                                         "second."},
+    [AQ_AGENT_REWARDED] = {.name = "rewarded_share",
+                           .title = "rows with a reward",
+                           .unit = "",
+                           .meaning = "Share of the rows trained on whose reward is not 0, over "
+                                      "the last second."},
+    [AQ_AGENT_ENDED] = {.name = "ended_share",
+                        .title = "rows with an end",
+                        .unit = "",
+                        .meaning = "Share of the rows trained on in which an episode ended "
+                                   "otherwise than at its step limit, over the last second."},
+    [AQ_AGENT_VALUE_FLOOR] = {.name = "value_floor",
+                              .title = "least possible value",
+                              .unit = "",
+                              .meaning = "What the least reward of the rows trained on would be "
+                                         "worth if it came for ever, in the last second.",
+                              .fold = AQ_METRIC_MIN},
+    [AQ_AGENT_VALUE_CEILING] = {.name = "value_ceiling",
+                                .title = "most possible value",
+                                .unit = "",
+                                .meaning = "What the greatest reward of the rows trained on would "
+                                           "be worth if it came for ever, in the last second.",
+                                .fold = AQ_METRIC_MAX},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -78,6 +114,15 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     return rc == 0 ? 0 : aq_fail(error, rc, "no memory to normalize observations");
 }
 
+static void take_metrics(aq_agent *agent)
+{
+    const aq_metric_list *own = &agent->class->metrics;
+    AQ_ASSERT(own->count + AQ_AGENT_METRICS <= AQ_METRICS_MAX);
+    memcpy(agent->metric_rows, own->rows, own->count * sizeof(*own->rows));
+    memcpy(agent->metric_rows + own->count, agent_metrics, sizeof(agent_metrics));
+    agent->metrics = (aq_metric_list){agent->metric_rows, own->count + AQ_AGENT_METRICS};
+}
+
 int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                     aq_agent **ret_agent, aq_error *error)
 {
@@ -92,6 +137,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     }
     agent->class = class;
     agent->batch_rows = (uint32_t)config->learner.batch_size;
+    take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);
     if (rc == 0 && config->learner.normalize_obs) {
         rc = normalize(agent, setup, error);
@@ -124,6 +170,11 @@ const aq_algorithm_class *aq_agent_class(const aq_agent *agent)
     return agent->class;
 }
 
+const aq_metric_list *aq_agent_metrics(const aq_agent *agent)
+{
+    return &agent->metrics;
+}
+
 uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows)
 {
     return agent->class->needs.update == AQ_UPDATES_BY_GROUP ? group_rows : agent->batch_rows;
@@ -150,11 +201,46 @@ static int see_normalized(normalization *normal, const aq_batch *rows, aq_batch 
     return 0;
 }
 
+/* A value v that a row's target makes of itself, v = reward + bootstrap * v, is the most that its
+ * reward can be worth: where it lies within others' for all rows, training keeps values there. */
+static void tell_rewards(const aq_batch *rows, double metrics[AQ_AGENT_METRICS])
+{
+    double size = 0, floor = NAN, ceiling = NAN;
+    uint64_t counted = 0, rewarded = 0, ended = 0;
+    for (size_t i = 0; i < (size_t)rows->rows * rows->steps; i++) {
+        const float reward = rows->reward[i], bootstrap = rows->bootstrap[i];
+        if (aq_batch_has_sequences(rows) && i % rows->steps >= rows->length[i / rows->steps]) {
+            continue; /* beyond the sequence's end */
+        }
+        counted++;
+        size += fabs(reward);
+        rewarded += reward != 0.0f;
+        ended += bootstrap == 0.0f;
+        if (bootstrap < 1.0f) {
+            const double worth = (double)reward / (1.0 - (double)bootstrap);
+            floor = fmin(floor, worth);
+            ceiling = fmax(ceiling, worth);
+        }
+    }
+    const double share = counted > 0 ? 1.0 / (double)counted : (double)NAN;
+    metrics[AQ_AGENT_REWARD_SIZE] = share * size;
+    metrics[AQ_AGENT_REWARDED] = share * (double)rewarded;
+    metrics[AQ_AGENT_ENDED] = share * (double)ended;
+    metrics[AQ_AGENT_VALUE_FLOOR] = floor;
+    metrics[AQ_AGENT_VALUE_CEILING] = ceiling;
+}
+
 int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report)
 {
     aq_batch seen = *rows;
     int rc = agent->is_normalized ? see_normalized(&agent->normal, rows, &seen) : 0;
-    return rc == 0 ? agent->class->train(agent->algorithm, &seen, ret_report) : rc;
+    if (rc == 0) {
+        rc = agent->class->train(agent->algorithm, &seen, ret_report);
+    }
+    if (rc == 0) {
+        tell_rewards(rows, ret_report->metrics + agent->class->metrics.count);
+    }
+    return rc;
 }
 
 void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate)

@@ -26,10 +26,22 @@ void aq_agent_destroy(aq_agent *agent); /* NULL is fine */
 
 const aq_algorithm_class *aq_agent_class(const aq_agent *agent);
 
+/* The class's, then what an agent tells of any algorithm's rows; lives as long as the agent. */
+const aq_metric_list *aq_agent_metrics(const aq_agent *agent);
+
+enum {
+    AQ_AGENT_REWARD_SIZE,
+    AQ_AGENT_REWARDED,
+    AQ_AGENT_ENDED,
+    AQ_AGENT_VALUE_FLOOR,
+    AQ_AGENT_VALUE_CEILING,
+    AQ_AGENT_METRICS
+};
+
 /* The rows of one update, when `group_rows` are there: all of them, or learner.batch_size. */
 uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows);
 
-/* One update; as the class's train. */
+/* One update; as the class's train, with a number for each of the agent's metrics. */
 int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report) AQ_MUST_USE;
 
 const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */

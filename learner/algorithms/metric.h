@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AQ_METRICS_MAX = 16 };
+enum { AQ_METRICS_MAX = 24 };
 
 /* What stands for many updates. */
-enum aq_metric_fold { AQ_METRIC_MEAN, AQ_METRIC_LAST, AQ_METRIC_MAX };
+enum aq_metric_fold { AQ_METRIC_MEAN, AQ_METRIC_LAST, AQ_METRIC_MIN, AQ_METRIC_MAX };
 
 /* Of static storage. */
 typedef struct aq_metric {
@@ -32,18 +32,18 @@ typedef struct aq_metric_list {
 
 /* Many updates as one. Zeroed: none yet. */
 typedef struct aq_metric_sums {
-    uint64_t updates;
+    uint64_t updates[AQ_METRICS_MAX]; /* that had a number for the row */
     double values[AQ_METRICS_MAX];
 } aq_metric_sums;
 
-/* `values` has a number for each row. */
+/* `values` has a number for each row; NaN: this update has none. */
 void aq_metric_sums_add(const aq_metric_list *metrics, aq_metric_sums *sums, const double *values);
 
 /* As if the updates of `later` had been added one by one. */
 void aq_metric_sums_merge(const aq_metric_list *metrics, aq_metric_sums *sums,
                           const aq_metric_sums *later);
 
-/* What the row comes to; NaN where there was no update. */
+/* What the row comes to; NaN where no update had a number. */
 double aq_metric_value(const aq_metric_list *metrics, const aq_metric_sums *sums, size_t row);
 
 #endif

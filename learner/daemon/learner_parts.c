@@ -27,7 +27,7 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
 static int open_metrics(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    const aq_metric_list *metrics = &parts->live.now.algorithm_class->metrics;
+    const aq_metric_list *metrics = aq_agent_metrics(parts->agent);
     aq_metrics_mirror *mirror;
     if (parts->options->daemon.http != NULL &&
         aq_pages_history(&parts->folder, metrics, &parts->history) != 0) {
@@ -175,7 +175,7 @@ static int create_report(aq_learner_parts *parts, aq_error *error)
 {
     const aq_report_sources sources = {
         .metrics = parts->metrics,
-        .algorithm_metrics = &parts->live.now.algorithm_class->metrics,
+        .algorithm_metrics = aq_agent_metrics(parts->agent),
         .coordinator = parts->coordinator,
         .shelf = parts->shelf,
         .service = parts->service,
@@ -231,11 +231,11 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     if (rc == 0) {
         rc = make_plan(parts, config, error);
     }
-    if (rc == 0) {
-        rc = open_run(parts, error);
+    if (rc == 0) { /* what cannot train is refused before there is a run folder */
+        rc = create_cores(parts, error);
     }
     if (rc == 0) {
-        rc = create_cores(parts, error);
+        rc = open_run(parts, error);
     }
     if (rc == 0) {
         rc = resume(parts, &resumed, error);
@@ -286,10 +286,10 @@ void aq_learner_parts_fini(aq_learner_parts *parts)
     aq_best_policy_fini(&parts->best);
     aq_policy_shelf_destroy(parts->shelf);
     aq_coordinator_destroy(parts->coordinator);
-    aq_agent_destroy(parts->agent);
     aq_energy_account_destroy(parts->energy);
     aq_metrics_close(parts->metrics);
     aq_run_history_destroy(parts->history);
+    aq_agent_destroy(parts->agent); /* whose metrics they show */
     aq_checkpoint_store_close(parts->store);
     aq_folder_lock_release(parts->lock);
     aq_live_plan_fini(&parts->live);

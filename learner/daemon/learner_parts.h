@@ -17,15 +17,15 @@ typedef struct aq_learner_parts {
     uv_loop_t *loop;
     aq_daemon_security security;
     aq_live_plan live;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_agent *agent;
     aq_folder_lock *lock; /* of the run folder */
     aq_run_folder folder;
     aq_checkpoint_store *store;
     aq_run_history *history; /* NULL: nothing is served over HTTP */
     aq_metrics *metrics;
     aq_energy_account *energy;
-    aq_agent *agent;
-    aq_coordinator *coordinator;
-    aq_policy_shelf *shelf;
     aq_best_policy best;
     aq_version_numbers versions;
     aq_learner_ports ports;

@@ -92,6 +92,7 @@ static void take_metrics(aq_run_history *history, const aq_metric_list *metrics)
     static const enum aq_history_merge merges[] = {
         [AQ_METRIC_MEAN] = AQ_HISTORY_MEAN,
         [AQ_METRIC_LAST] = AQ_HISTORY_LAST,
+        [AQ_METRIC_MIN] = AQ_HISTORY_LEAST,
         [AQ_METRIC_MAX] = AQ_HISTORY_MOST,
     };
     memcpy(history->progress, progress_columns, sizeof(progress_columns));

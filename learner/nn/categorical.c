@@ -64,6 +64,23 @@ void aq_atoms_project(const aq_atoms *atoms, float reward, float bootstrap,
     }
 }
 
+void aq_atoms_add_beyond(const aq_atoms *atoms, float reward, float bootstrap,
+                         const float *next_probabilities, double *below, double *above)
+{
+    const float slack = 0.01f * atoms->spacing;
+    const float *value = atoms->value;
+
+    /* The atoms are in order, so that what is beyond is at the ends. */
+    for (uint32_t k = 0; k < atoms->count && reward + bootstrap * value[k] < atoms->low - slack;
+         k++) {
+        *below += next_probabilities[k];
+    }
+    for (uint32_t k = atoms->count;
+         k > 0 && reward + bootstrap * value[k - 1] > atoms->high + slack; k--) {
+        *above += next_probabilities[k - 1];
+    }
+}
+
 double aq_atoms_cross_entropy(const aq_atoms *atoms, const float *logits,
                               const float *probabilities, const float *target)
 {

@@ -30,6 +30,11 @@ float aq_atoms_mean(const aq_atoms *atoms, const float *probabilities);
 void aq_atoms_project(const aq_atoms *atoms, float reward, float bootstrap,
                       const float *next_probabilities, float *ret_probabilities);
 
+/* Adds how much of that distribution lies below the first atom, and above the last, by more than
+ * rounding: what counts as the ends. */
+void aq_atoms_add_beyond(const aq_atoms *atoms, float reward, float bootstrap,
+                         const float *next_probabilities, double *below, double *above);
+
 /* - sum of target * log(probabilities), where `probabilities` is the softmax of `logits`. The
  * gradient with respect to the logits is probabilities - target. */
 double aq_atoms_cross_entropy(const aq_atoms *atoms, const float *logits,

@@ -76,7 +76,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     aq_trainer_progress *progress = &trainer->progress;
     progress->sums.steps += sums.steps;
     progress->sums.rows += sums.rows;
-    aq_metric_sums_merge(&aq_agent_class(trainer->config.agent)->metrics, &progress->sums.metrics,
+    aq_metric_sums_merge(aq_agent_metrics(trainer->config.agent), &progress->sums.metrics,
                          &sums.metrics);
     progress->sums.version_sum += sums.version_sum;
     progress->sums.version_rows += sums.version_rows;

@@ -91,7 +91,7 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
         return false;
     }
     core->sums.rows += rows;
-    aq_metric_sums_add(&aq_agent_class(core->agent)->metrics, &core->sums.metrics, report->metrics);
+    aq_metric_sums_add(aq_agent_metrics(core->agent), &core->sums.metrics, report->metrics);
     return true;
 }
 

@@ -63,22 +63,30 @@ typedef struct actor_critic {
     bool targets_follow; /* in this step */
 } actor_critic;
 
-const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_METRICS] = {
-    [AQ_CRITIC_LOSS] = {.name = "loss",
-                        .title = "loss",
+const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = {
+    AQ_VALUE_METRIC_ROWS,
+    [AQ_POLICY_LOSS] = {.name = "policy_loss",
+                        .title = "policy loss",
                         .unit = "",
-                        .meaning = "Mean loss over the last second.",
-                        .is_logarithmic = true},
-    [AQ_CRITIC_MEAN] = {.name = "q_mean",
-                        .title = "mean value",
-                        .unit = "",
-                        .meaning = "Mean value of the actions taken, over the last second."},
-    [AQ_CRITIC_GRADIENT_NORM] = {.name = "gradient_norm",
-                                 .title = "gradient norm",
+                        .meaning = "Minus the mean value of the policy's own actions, over the "
+                                   "last second."},
+    [AQ_POLICY_GRADIENT_NORM] = {.name = "policy_gradient_norm",
+                                 .title = "policy gradient norm",
                                  .unit = "",
-                                 .meaning = "Mean norm of the critic's gradient before it is "
+                                 .meaning = "Mean norm of the policy's gradient before it is "
                                             "clipped, over the last second.",
                                  .is_logarithmic = true},
+    [AQ_POLICY_GRADIENT_CLIPPED] = {.name = "policy_gradient_norm_clipped",
+                                    .title = "clipped policy norm",
+                                    .unit = "",
+                                    .meaning = "The same after it was clipped.",
+                                    .is_logarithmic = true},
+    [AQ_POLICY_SATURATED] = {.name = "actions_saturated",
+                             .title = "saturated actions",
+                             .unit = "",
+                             .meaning = "Share of the elements of the policy's own actions that "
+                                        "are within 1 % of a bound, over the last second."},
+    AQ_MASS_METRIC_ROWS(AQ_ACTOR_CRITIC_METRICS),
 };
 
 static actor_critic *actor_critic_of(aq_algorithm *algorithm)
@@ -326,41 +334,67 @@ static void change_part(void *user, uint32_t index)
     }
 }
 
+static double clip_of(const actor_critic *self, double norm)
+{
+    return self->gradient_clip > 0 && norm > self->gradient_clip ? self->gradient_clip / norm : 1.0;
+}
+
+static aq_actor_critic_sums sums_of(const actor_critic *self)
+{
+    aq_actor_critic_sums sums = {0};
+    for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
+        const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
+        sums.loss += part.loss;
+        sums.policy_value += part.policy_value;
+        sums.saturated += part.saturated;
+        sums.has_bad_action |= part.has_bad_action;
+        aq_value_figures_merge(&sums.values, &part.values);
+    }
+    return sums;
+}
+
+/* Where the policy is not improved, it has no figures. */
+static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uint32_t rows,
+                 const double norms[SECTION_COUNT], double *metrics)
+{
+    const double policy = self->sections[SECTION_POLICY].is_due ? 1.0 : (double)NAN;
+    const double policy_norm = policy * norms[SECTION_POLICY];
+    const double critic_norm = norms[SECTION_CRITIC];
+    metrics[AQ_VALUE_LOSS] = sums->loss / rows;
+    metrics[AQ_VALUE_GRADIENT_NORM] = critic_norm;
+    metrics[AQ_VALUE_GRADIENT_CLIPPED] = critic_norm * clip_of(self, critic_norm);
+    aq_value_figures_tell(&sums->values, metrics);
+    metrics[AQ_POLICY_LOSS] = policy * -sums->policy_value / rows;
+    metrics[AQ_POLICY_GRADIENT_NORM] = policy_norm;
+    metrics[AQ_POLICY_GRADIENT_CLIPPED] = policy_norm * clip_of(self, policy_norm);
+    metrics[AQ_POLICY_SATURATED] =
+        policy * (double)sums->saturated / ((double)rows * self->setup.actions);
+    if (self->setup.kind->is_distributional) {
+        aq_value_figures_tell_mass(&sums->values, metrics + AQ_ACTOR_CRITIC_METRICS);
+    }
+}
+
 /* Everything before the parameters may change. */
 static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_report *ret_report,
                           double norms[SECTION_COUNT])
 {
-    aq_actor_critic_sums sums = {0};
     double squares[SECTION_COUNT] = {0};
 
     aq_thread_pool_run(self->pool, train_part, self);
     aq_thread_pool_run(self->pool, sum_part, self);
-    for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
-        const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
-
-        sums.loss += part.loss;
-        sums.value += part.value;
-        sums.has_bad_action |= part.has_bad_action;
-        for (uint32_t s = 0; s < SECTION_COUNT; s++) {
-            squares[s] += self->sections[s].is_due ? self->squares[i][s] : 0.0;
-        }
-    }
+    const aq_actor_critic_sums sums = sums_of(self);
     if (sums.has_bad_action) {
         return AQ_E_CORRUPT;
     }
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
+            squares[s] += self->sections[s].is_due ? self->squares[i][s] : 0.0;
+        }
         norms[s] = sqrt(squares[s]);
     }
     *ret_report = (aq_update_report){.steps = 1};
-    ret_report->metrics[AQ_CRITIC_LOSS] = sums.loss / batch->rows;
-    ret_report->metrics[AQ_CRITIC_MEAN] = sums.value / batch->rows;
-    ret_report->metrics[AQ_CRITIC_GRADIENT_NORM] = norms[SECTION_CRITIC];
+    tell(self, &sums, batch->rows, norms, ret_report->metrics);
     return isfinite(sums.loss) ? 0 : AQ_E_CORRUPT;
-}
-
-static double clip_of(const actor_critic *self, double norm)
-{
-    return self->gradient_clip > 0 && norm > self->gradient_clip ? self->gradient_clip / norm : 1.0;
 }
 
 static void plan_step(actor_critic *self, const aq_batch *batch)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "learner/algorithms/algorithm.h"
+#include "learner/algorithms/value_figures.h"
 
 enum { AQ_CRITICS_MAX = 2 };
 
@@ -44,16 +45,24 @@ void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
 void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 void aq_actor_critic_restored(aq_algorithm *algorithm);
 
-/* What all of them tell. */
+/* What all of them tell, of the (first) critic, then of the policy, and after it what distributions
+ * tell besides. */
 extern const aq_metric aq_actor_critic_metrics[];
-enum { AQ_CRITIC_LOSS, AQ_CRITIC_MEAN, AQ_CRITIC_GRADIENT_NORM, AQ_ACTOR_CRITIC_METRICS };
+enum {
+    AQ_POLICY_LOSS = AQ_VALUE_METRICS,
+    AQ_POLICY_GRADIENT_NORM,
+    AQ_POLICY_GRADIENT_CLIPPED,
+    AQ_POLICY_SATURATED,
+    AQ_ACTOR_CRITIC_METRICS,
+    AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS = AQ_ACTOR_CRITIC_METRICS + AQ_MASS_METRICS
+};
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS}, .head = AQ_HEAD_TANH_BOX,       \
-    .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
-    .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
-    .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
-    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored
+    .head = AQ_HEAD_TANH_BOX, .has_own_threads = true, .create = aq_actor_critic_create,           \
+    .destroy = aq_actor_critic_destroy, .train = aq_actor_critic_train,                            \
+    .spec = aq_actor_critic_spec, .policy = aq_actor_critic_policy,                                \
+    .set_rates = aq_actor_critic_set_rates, .arrays = aq_actor_critic_arrays,                      \
+    .restored = aq_actor_critic_restored
 
 #endif

@@ -28,6 +28,9 @@
 /* An action may be past its bounds by what rounding does. */
 static const float ACTION_MAX = 1.001f;
 
+/* From here on the tanh that an action comes from hardly has a slope. */
+static const float ACTION_SATURATED = 0.99f;
+
 struct aq_actor_critic_share {
     const aq_actor_critic_setup *setup;
     aq_net_train *policy, *critic;
@@ -232,6 +235,9 @@ static void project(aq_actor_critic_share *share, const rows_view *view, const f
     for (uint32_t r = 0; r < view->rows; r++) {
         aq_atoms_project(atoms, view->reward[r], view->bootstrap[r],
                          next + (size_t)r * atoms->count, share->target + (size_t)r * atoms->count);
+        aq_atoms_add_beyond(atoms, view->reward[r], view->bootstrap[r],
+                            next + (size_t)r * atoms->count, &share->sums.values.mass_below,
+                            &share->sums.values.mass_above);
     }
 }
 
@@ -282,12 +288,13 @@ static void distribution_slopes(aq_actor_critic_share *share, const rows_view *v
 
             view->priority[r] = (float)loss;
             share->sums.loss += loss * view->weight[r];
-            share->sums.value += mean;
+            aq_value_figures_add(&share->sums.values, mean, mean - aq_atoms_mean(atoms, target));
             for (uint32_t k = 0; k < atoms->count; k++) {
                 d[k] = scale * (p[k] - target[k]);
             }
             target += atoms->count;
         } else {
+            share->sums.policy_value += mean;
             for (uint32_t k = 0; k < atoms->count; k++) {
                 d[k] = p[k] * (atoms->value[k] - mean);
             }
@@ -307,10 +314,13 @@ static void value_slopes(aq_actor_critic_share *share, const rows_view *view, co
 
         view->priority[r] = critic == 0 ? priority : view->priority[r] + priority;
         share->sums.loss += 0.5 * (double)view->weight[r] * error * error;
-        share->sums.value += critic == 0 ? values[r] : 0.0f;
+        if (critic == 0) {
+            aq_value_figures_add(&share->sums.values, values[r], error);
+        }
         share->d_critic[r] = view->per_row * view->weight[r] * error;
     }
     for (uint32_t r = view->rows; r < rows; r++) {
+        share->sums.policy_value += values[r];
         share->d_critic[r] = 1.0f;
     }
 }
@@ -365,6 +375,13 @@ static void train_critic(aq_actor_critic_share *share, const rows_view *view, ui
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+static void count_saturated(aq_actor_critic_share *share, const float *action, uint32_t rows)
+{
+    for (size_t i = 0; i < (size_t)rows * share->setup->actions; i++) {
+        share->sums.saturated += fabsf(action[i]) > ACTION_SATURATED;
+    }
+}
+
 static void train_rows(aq_actor_critic_share *share, const rows_view *view)
 {
     const aq_actor_critic_setup *setup = share->setup;
@@ -377,6 +394,7 @@ static void train_rows(aq_actor_critic_share *share, const rows_view *view)
         const float *action =
             aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
 
+        count_saturated(share, action, view->rows);
         join(setup, x, action, view->rows,
              share->pairs + (size_t)view->rows * (setup->inputs + setup->actions));
     }

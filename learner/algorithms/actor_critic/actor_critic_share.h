@@ -46,8 +46,10 @@ typedef struct aq_actor_critic_work {
 } aq_actor_critic_work;
 
 typedef struct aq_actor_critic_sums {
-    double loss;  /* sums over the rows */
-    double value; /* of what was done */
+    double loss;             /* sums over the rows, and over the critics */
+    aq_value_figures values; /* of what was done, by the first critic */
+    double policy_value;     /* of the policy's own actions, likewise */
+    uint64_t saturated;      /* elements of these */
     bool has_bad_action;
 } aq_actor_critic_sums;
 

@@ -19,5 +19,6 @@ const aq_algorithm_class aq_d4pg_class = {
     .name = "d4pg",
     .summary = "a policy and a critic of return distributions, for continuous actions",
     .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

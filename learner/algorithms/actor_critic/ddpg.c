@@ -16,5 +16,6 @@ const aq_algorithm_class aq_ddpg_class = {
     .name = "ddpg",
     .summary = "a policy and a critic of values, for continuous actions",
     .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

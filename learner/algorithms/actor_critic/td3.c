@@ -16,5 +16,6 @@ const aq_algorithm_class aq_td3_class = {
     .name = "td3",
     .summary = "a policy that is improved now and then, and two critics, for continuous actions",
     .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

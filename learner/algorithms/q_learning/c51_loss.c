@@ -42,7 +42,8 @@ int aq_c51_loss_of(const aq_batch *batch, const aq_c51_values *values, float *ro
     const size_t row_floats = (size_t)values->actions * atoms;
     const float per_row = 1.0f / (float)batch->rows;
     float *next = room + row_floats, *target = next + atoms, *learned = target + atoms;
-    double loss = 0, q_sum = 0;
+    aq_value_figures figures = {0};
+    double loss = 0;
 
     memset(ret_d_online, 0, batch->rows * row_floats * sizeof(*ret_d_online));
     for (uint32_t i = 0; i < batch->rows; i++) {
@@ -64,12 +65,15 @@ int aq_c51_loss_of(const aq_batch *batch, const aq_c51_values *values, float *ro
 
         batch->priority[i] = (float)entropy;
         loss += batch->weight[i] * entropy;
-        q_sum += (double)aq_atoms_mean(values->atoms, learned);
+        const float q = aq_atoms_mean(values->atoms, learned);
+        aq_value_figures_add(&figures, q, q - aq_atoms_mean(values->atoms, target));
+        aq_atoms_add_beyond(values->atoms, batch->reward[i], batch->bootstrap[i], next,
+                            &figures.mass_below, &figures.mass_above);
         for (uint32_t k = 0; k < atoms; k++) {
             ret_d_online[at + k] = per_row * batch->weight[i] * (learned[k] - target[k]);
         }
     }
     ret_loss->loss = loss / batch->rows;
-    ret_loss->q_mean = q_sum / batch->rows;
+    ret_loss->values = figures;
     return 0;
 }

@@ -10,5 +10,6 @@ const aq_algorithm_class aq_dqn_class = {
     .name = "dqn",
     .summary = "double Q-learning with n-step returns, for discrete actions",
     .kind = &(const aq_q_learner_kind){.is_distributional = false},
+    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
     AQ_Q_LEARNER_MEMBERS,
 };

@@ -19,7 +19,8 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
 {
     const uint32_t actions = values->actions;
     const float per_row = 1.0f / (float)batch->rows;
-    double loss = 0, q_sum = 0;
+    aq_value_figures figures = {0};
+    double loss = 0;
 
     memset(ret_d_online, 0, (size_t)batch->rows * actions * sizeof(*ret_d_online));
     for (uint32_t i = 0; i < batch->rows; i++) {
@@ -36,6 +37,7 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
                                values->target_next + row, actions);
         q = values->online[row + (uint32_t)action];
         error = q - target;
+        aq_value_figures_add(&figures, q, error);
         size = fabsf(error);
         batch->priority[i] = size;
         if (size > huber_delta) {
@@ -45,9 +47,8 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
             loss += 0.5 * weight * error * error;
         }
         ret_d_online[row + (uint32_t)action] = per_row * weight * error;
-        q_sum += q;
     }
     ret_loss->loss = loss / batch->rows;
-    ret_loss->q_mean = q_sum / batch->rows;
+    ret_loss->values = figures;
     return 0;
 }

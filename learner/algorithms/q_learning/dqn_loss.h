@@ -16,6 +16,7 @@
 
 #include "common/base/error.h"
 #include "common/experience/batch.h"
+#include "learner/algorithms/value_figures.h"
 
 /* (rows of the batch, actions) each */
 typedef struct aq_dqn_values {
@@ -26,8 +27,8 @@ typedef struct aq_dqn_values {
 } aq_dqn_values;
 
 typedef struct aq_dqn_loss {
-    double loss;   /* NaN or infinite when anything that it depends on is */
-    double q_mean; /* of the chosen actions */
+    double loss;             /* NaN or infinite when anything that it depends on is */
+    aq_value_figures values; /* of the chosen actions */
 } aq_dqn_loss;
 
 /* y of one row, from its values in the next state. */

@@ -70,22 +70,9 @@ static q_learner *q_learner_of(aq_algorithm *algorithm)
     return (q_learner *)algorithm; /* the head is the first member */
 }
 
-const aq_metric aq_q_learner_metrics[AQ_Q_LEARNER_METRICS] = {
-    [AQ_Q_LOSS] = {.name = "loss",
-                   .title = "loss",
-                   .unit = "",
-                   .meaning = "Mean loss over the last second.",
-                   .is_logarithmic = true},
-    [AQ_Q_MEAN] = {.name = "q_mean",
-                   .title = "mean value",
-                   .unit = "",
-                   .meaning = "Mean value of the actions taken, over the last second."},
-    [AQ_Q_GRADIENT_NORM] = {.name = "gradient_norm",
-                            .title = "gradient norm",
-                            .unit = "",
-                            .meaning = "Mean norm of the gradient before it is clipped, over the "
-                                       "last second.",
-                            .is_logarithmic = true},
+const aq_metric aq_q_learner_metrics[AQ_Q_DISTRIBUTION_METRICS] = {
+    AQ_VALUE_METRIC_ROWS,
+    AQ_MASS_METRIC_ROWS(AQ_Q_LEARNER_METRICS),
 };
 
 void aq_q_learner_destroy(aq_algorithm *algorithm)
@@ -322,9 +309,13 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
                  (float)scale);
     update_target(self);
     *ret_report = (aq_update_report){.steps = 1};
-    ret_report->metrics[AQ_Q_LOSS] = loss.loss;
-    ret_report->metrics[AQ_Q_MEAN] = loss.q_mean;
-    ret_report->metrics[AQ_Q_GRADIENT_NORM] = norm;
+    ret_report->metrics[AQ_VALUE_LOSS] = loss.loss;
+    ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
+    ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = norm * scale;
+    aq_value_figures_tell(&loss.values, ret_report->metrics);
+    if (self->is_distributional) {
+        aq_value_figures_tell_mass(&loss.values, ret_report->metrics + AQ_Q_LEARNER_METRICS);
+    }
     return 0;
 }
 

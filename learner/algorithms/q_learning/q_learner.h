@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "learner/algorithms/algorithm.h"
+#include "learner/algorithms/value_figures.h"
 
 /* aq_algorithm_class.kind. */
 typedef struct aq_q_learner_kind {
@@ -31,15 +32,17 @@ void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate);
 void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 
-/* What both tell. */
+/* What both tell, and after it what distributions tell besides. */
 extern const aq_metric aq_q_learner_metrics[];
-enum { AQ_Q_LOSS, AQ_Q_MEAN, AQ_Q_GRADIENT_NORM, AQ_Q_LEARNER_METRICS };
+enum {
+    AQ_Q_LEARNER_METRICS = AQ_VALUE_METRICS,
+    AQ_Q_DISTRIBUTION_METRICS = AQ_Q_LEARNER_METRICS + AQ_MASS_METRICS
+};
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS}, .head = AQ_HEAD_ARGMAX,               \
-    .create = aq_q_learner_create, .destroy = aq_q_learner_destroy, .train = aq_q_learner_train,   \
-    .spec = aq_q_learner_spec, .policy = aq_q_learner_policy, .set_rates = aq_q_learner_set_rates, \
-    .arrays = aq_q_learner_arrays
+    .head = AQ_HEAD_ARGMAX, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,        \
+    .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
+    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
 
 #endif

@@ -48,6 +48,6 @@ void agent_assert_same(aq_agent *a, aq_agent *b);
 aq_update_report agent_train(aq_agent *agent, const aq_batch *batch);
 
 /* The metrics of every algorithm that there is begin with these. */
-enum { METRIC_LOSS, METRIC_Q_MEAN, METRIC_GRADIENT_NORM };
+enum { METRIC_LOSS, METRIC_Q_MEAN, METRIC_GRADIENT_NORM, METRIC_GRADIENT_CLIPPED };
 
 #endif

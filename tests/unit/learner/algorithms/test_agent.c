@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -48,6 +49,29 @@ static void check_refused(stand *all, int code, const char *words)
     kept_values(all, "parameters")[0] = before + 1;
     assert_refused(aq_agent_restore(all->agent, &all->kept, &error), code, &error, words);
     assert_true(agent_state(all->agent).parameters[0] == before);
+}
+
+TEST_IN(stand, all, the_rewards_of_the_rows_are_told)
+{
+    static const float rewards[] = {1, 1, 0, -2, 0, 0, 0, 1};
+    static const float bootstraps[] = {0.9f, 0.5f, 0.9f, 0, 0.9f, 0.9f, 0, 1};
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    const aq_metric_list *metrics = aq_agent_metrics(all->agent);
+    const size_t own = aq_dqn_class.metrics.count;
+    aq_batch *batch = fixture_batch(&schema, FIXTURE_ROWS);
+    aq_rng rng = rng_of(1, 0);
+    fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
+    memcpy(batch->reward, rewards, sizeof(rewards));
+    memcpy(batch->bootstrap, bootstraps, sizeof(bootstraps));
+    const aq_update_report report = agent_train(all->agent, batch);
+    assert_int_equal(metrics->count, own + AQ_AGENT_METRICS);
+    assert_string_equal(metrics->rows[0].name, "loss");
+    assert_string_equal(metrics->rows[own].name, "reward_size");
+    assert_near(report.metrics[own + AQ_AGENT_REWARD_SIZE], 5.0 / 8, 1e-12);
+    assert_near(report.metrics[own + AQ_AGENT_REWARDED], 4.0 / 8, 1e-12);
+    assert_near(report.metrics[own + AQ_AGENT_ENDED], 2.0 / 8, 1e-12);
+    assert_near(report.metrics[own + AQ_AGENT_VALUE_FLOOR], -2, 1e-12);
+    assert_near(report.metrics[own + AQ_AGENT_VALUE_CEILING], 10, 1e-5); /* 1 / (1 - 0.9) */
 }
 
 TEST_IN(stand, all, numbers_that_can_not_be_are_refused)

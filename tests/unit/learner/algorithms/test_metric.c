@@ -14,37 +14,52 @@ static const aq_metric rows[] = {
     {"mean", "mean", "", "The mean.", AQ_METRIC_MEAN, false},
     {"last", "last", "", "The last.", AQ_METRIC_LAST, false},
     {"most", "most", "", "The most.", AQ_METRIC_MAX, false},
+    {"least", "least", "", "The least.", AQ_METRIC_MIN, false},
 };
-static const aq_metric_list list = {rows, 3};
+static const aq_metric_list list = {rows, 4};
 
-static void assert_folded(const aq_metric_sums *sums, double mean, double last, double most)
+static void assert_folded(const aq_metric_sums *sums, double mean, double last, double most,
+                          double least)
 {
     assert_near(aq_metric_value(&list, sums, 0), mean, 1e-12);
     assert_near(aq_metric_value(&list, sums, 1), last, 1e-12);
     assert_near(aq_metric_value(&list, sums, 2), most, 1e-12);
+    assert_near(aq_metric_value(&list, sums, 3), least, 1e-12);
 }
 
 TEST(each_row_folds_in_its_way)
 {
     aq_metric_sums sums = {0};
-    aq_metric_sums_add(&list, &sums, (const double[]){1, 1, -5});
-    assert_folded(&sums, 1, 1, -5);
-    aq_metric_sums_add(&list, &sums, (const double[]){2, 7, -9});
-    assert_folded(&sums, 1.5, 7, -5);
+    aq_metric_sums_add(&list, &sums, (const double[]){1, 1, -5, 3});
+    assert_folded(&sums, 1, 1, -5, 3);
+    aq_metric_sums_add(&list, &sums, (const double[]){2, 7, -9, 4});
+    assert_folded(&sums, 1.5, 7, -5, 3);
+}
+
+TEST(an_update_without_a_number_leaves_the_row_as_it_was)
+{
+    aq_metric_sums sums = {0};
+    aq_metric_sums_add(&list, &sums, (const double[]){NAN, NAN, NAN, NAN});
+    for (size_t i = 0; i < list.count; i++) {
+        assert_true(isnan(aq_metric_value(&list, &sums, i)));
+    }
+    aq_metric_sums_add(&list, &sums, (const double[]){2, 2, -2, 2});
+    aq_metric_sums_add(&list, &sums, (const double[]){NAN, NAN, NAN, NAN});
+    assert_folded(&sums, 2, 2, -2, 2);
 }
 
 TEST(sums_merge_as_if_added_one_by_one)
 {
     const aq_metric_sums none = {0};
     aq_metric_sums first = {0}, second = {0};
-    aq_metric_sums_add(&list, &first, (const double[]){3, 3, -3});
-    aq_metric_sums_add(&list, &second, (const double[]){5, 5, -8});
-    aq_metric_sums_add(&list, &second, (const double[]){10, 4, -6});
+    aq_metric_sums_add(&list, &first, (const double[]){3, 3, -3, 1});
+    aq_metric_sums_add(&list, &second, (const double[]){5, 5, -8, 9});
+    aq_metric_sums_add(&list, &second, (const double[]){10, 4, -6, 0});
     aq_metric_sums_merge(&list, &first, &none);
-    assert_folded(&first, 3, 3, -3);
+    assert_folded(&first, 3, 3, -3, 1);
     aq_metric_sums_merge(&list, &first, &second);
-    assert_int_equal(first.updates, 3);
-    assert_folded(&first, 6, 4, -3);
+    assert_int_equal(first.updates[0], 3);
+    assert_folded(&first, 6, 4, -3, 0);
 }
 
 TEST(before_the_first_update_there_is_no_value)

@@ -58,6 +58,26 @@ TEST(what_is_beyond_the_ends_counts_as_the_end)
     assert_true(fabsf(got[0] - 1) < 1e-6f);
 }
 
+TEST(the_mass_beyond_the_ends_is_told)
+{
+    static const struct {
+        float reward, bootstrap;
+        double below, above;
+    } rows[] = {
+        {0, 1, 0, 0},   {0, 0.9f, 0, 0}, {0.5f, 1, 0, 0.2}, {-1.5f, 1, 0.3, 0}, {30, 1, 0, 1},
+        {-30, 1, 1, 0}, {4, 0, 0, 0},    {4.5f, 0, 0, 1},   {0.004f, 1, 0, 0}, /* rounding */
+    };
+    const float next[ATOMS] = {0.1f, 0.2f, 0.1f, 0.1f, 0.2f, 0.1f, 0.2f};
+    aq_atoms atoms;
+    aq_atoms_init(&atoms, ATOMS, -2, 4);
+    EACH_ROW(i, rows) {
+        double below = 0, above = 0;
+        aq_atoms_add_beyond(&atoms, rows[i].reward, rows[i].bootstrap, next, &below, &above);
+        assert_near(below, rows[i].below, 1e-6);
+        assert_near(above, rows[i].above, 1e-6);
+    }
+}
+
 TEST(a_projection_of_what_is_not_finite_is_nan)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
+#include "learner/algorithms/actor_critic/actor_critic.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
@@ -147,6 +148,36 @@ TEST(td3_improves_its_policy_now_and_then)
         const aq_params *policy = aq_agent_policy(f.algorithm);
         const bool same = memcmp(policy->block, before.floats, policy->count * sizeof(float)) == 0;
         assert_int_equal(same, step % 2 == 1);
+    }
+}
+
+TEST(the_policys_figures_are_told_where_it_is_improved)
+{
+    fixture f = make(AQ_ALGORITHM_TD3);
+    for (uint64_t step = 1; step <= 4; step++) {
+        const aq_update_report report = agent_train(f.algorithm, f.batch);
+        for (size_t i = AQ_POLICY_LOSS; i <= AQ_POLICY_SATURATED; i++) {
+            assert_int_equal(isnan(report.metrics[i]), step % 2 == 1);
+        }
+        assert_true(isfinite(report.metrics[AQ_VALUE_LEAST]));
+    }
+}
+
+TEST(actions_at_their_bounds_are_counted)
+{
+    EACH_ROW(i, algorithms) {
+        fixture f = make(algorithms[i]);
+        const kept_state kept = agent_state(f.algorithm);
+        const size_t policy = aq_agent_policy(f.algorithm)->count;
+        aq_update_report report = {.steps = 0};
+        for (size_t k = 0; k < policy; k++) {
+            kept.parameters[k] *= 1e3f;
+        }
+        for (int step = 0; step < 2; step++) { /* td3 improves its policy in the second */
+            report = agent_train(f.algorithm, f.batch);
+        }
+        assert_true(report.metrics[AQ_POLICY_SATURATED] > 0.9);
+        assert_true(report.metrics[AQ_POLICY_SATURATED] <= 1);
     }
 }
 

@@ -99,6 +99,7 @@ TEST(a_long_gradient_is_clipped_and_its_length_reported)
     const fixture f = make_with(&config);
     const aq_update_report stats = agent_train(f.algorithm, f.batch);
     assert_true(stats.metrics[METRIC_GRADIENT_NORM] > 0.01);
+    assert_near(stats.metrics[METRIC_GRADIENT_CLIPPED], clip, 1e-9);
     assert_near(10 * aq_gradient_norm(state_of(&f).adam_m, PARAMETERS), clip, 1e-5 * clip);
 }
 

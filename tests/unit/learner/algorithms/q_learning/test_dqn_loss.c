@@ -125,14 +125,30 @@ TEST(loss_and_gradient_are_those_of_double_precision)
     }
 }
 
-TEST(q_mean_is_that_of_the_chosen_actions)
+TEST(figures_are_those_of_the_chosen_actions)
 {
-    double sum = 0;
+    double sum = 0, least = INFINITY, greatest = -INFINITY, squares = 0, errors = 0;
     fixture f = make(1);
+    const aq_value_figures values = loss_of(&f, 1).values;
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
-        sum += f.online[i * FIXTURE_ACTIONS + (size_t)action_of(f.batch, i)];
+        const size_t row = (size_t)i * FIXTURE_ACTIONS;
+        const double q = f.online[row + (size_t)action_of(f.batch, i)];
+        const double error =
+            q - aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
+                              f.target_next + row, FIXTURE_ACTIONS);
+        sum += q;
+        least = fmin(least, q);
+        greatest = fmax(greatest, q);
+        errors += error;
+        squares += error * error;
     }
-    assert_near(loss_of(&f, 1).q_mean, sum / FIXTURE_ROWS, 1e-12);
+    double told[AQ_VALUE_METRICS];
+    aq_value_figures_tell(&values, told);
+    const double mean = errors / FIXTURE_ROWS;
+    assert_near(told[AQ_VALUE_MEAN], sum / FIXTURE_ROWS, 1e-12);
+    assert_true(told[AQ_VALUE_LEAST] == least);
+    assert_true(told[AQ_VALUE_GREATEST] == greatest);
+    assert_near(told[AQ_VALUE_ERROR_SPREAD], sqrt(squares / FIXTURE_ROWS - mean * mean), 1e-5);
 }
 
 TEST(an_action_that_does_not_exist_is_corrupt)
