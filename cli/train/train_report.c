@@ -105,6 +105,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     report->policy_fallbacks = count_of(digest.end, "policy_fallbacks");
     report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
     report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
+    aq_run_reasons_of_end(digest.end, &report->reasons);
     const json_t *gap = json_object_get(digest.end, "precision_gap");
     report->gap_versions = count_of(gap, "versions");
     report->gap_episodes = count_of(gap, "episodes");
@@ -145,6 +146,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
         report.state = (enum aq_run_state)result->status->state;
+        aq_run_reasons_of_status(learner, &report.reasons);
     }
     if (!result->interrupted) {
         take_last_words(run_dir, &report);
@@ -218,7 +220,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -235,7 +237,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "gap_episodes", whole(report->gap_episodes), "format",
         report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
         aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
-        reached_json(report));
+        reached_json(report), "findings", aq_run_reasons_json(&report->reasons));
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -283,6 +285,7 @@ void aq_train_report_print(const aq_train_report *report)
             "%" PRIu64 " versions\n",
             report->gap_mean, report->gap_ci95, report->gap_episodes, report->gap_versions);
     }
+    aq_run_reasons_print(stdout, &report->reasons);
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),
                  aq_text_count(trained, sizeof(trained), (double)report->learner_steps));

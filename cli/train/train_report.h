@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cli/train/run_energy.h"
+#include "cli/train/run_reasons.h"
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_names.h"
@@ -44,6 +45,7 @@ typedef struct aq_train_report {
     uint64_t gap_versions;          /* compared with their fp32 form; 0: none */
     uint64_t gap_episodes;          /* over so many pairs of episodes */
     double gap_mean, gap_ci95;      /* of the return as broadcast less that in fp32; NaN: unknown */
+    aq_run_reasons reasons;         /* why it did not learn */
     aq_run_energy energy;           /* its source is "" when nothing is known */
 } aq_train_report;
 

@@ -13,7 +13,7 @@
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
 
-enum { METRICS_TEXT_MAX = 512 };
+enum { METRICS_TEXT_MAX = 512, METRICS_A_LINE = 4 };
 
 static const char *state_text(Actorq__V1__RunState state)
 {
@@ -59,35 +59,38 @@ static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply
                   aq_figure_bytes(&memory, (double)status->resident_bytes));
 }
 
-/* "; loss 0.01, mean value 12.3" */
-static void print_metrics(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
+/* "loss 0.01, mean value 12.3", some on each line. */
+static void print_metrics(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < learner->n_metrics && used < size; i++) {
-        const Actorq__V1__MetricStatus *metric = learner->metrics[i];
-        const char *gap = metric->unit[0] != '\0' ? " " : "";
-        aq_figure value;
-        used += (size_t)snprintf(out + used, size - used, "%s %s %s%s%s", i == 0 ? ";" : ",",
-                                 metric->title, aq_figure_number(&value, metric->value), gap,
-                                 metric->unit);
+    for (size_t first = 0; first < learner->n_metrics; first += METRICS_A_LINE) {
+        char line[METRICS_TEXT_MAX] = "";
+        size_t used = 0;
+        const size_t end = first + METRICS_A_LINE;
+        for (size_t i = first; i < learner->n_metrics && i < end && used < sizeof(line); i++) {
+            const Actorq__V1__MetricStatus *metric = learner->metrics[i];
+            const char *gap = metric->unit[0] != '\0' ? " " : "";
+            aq_figure value;
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s%s%s",
+                                     i > first ? ", " : "", metric->title,
+                                     aq_figure_number(&value, metric->value), gap, metric->unit);
+        }
+        aq_print_fact(out, first == 0 ? "metrics" : "", "%s", line);
     }
 }
 
 static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    char metrics[METRICS_TEXT_MAX];
     aq_figure done, limit, rate, share;
     aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s",
                   aq_figure_count(&done, (double)learner->env_steps),
                   aq_figure_count(&limit, (double)learner->env_steps_limit),
                   aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
                   aq_figure_count(&rate, learner->env_steps_per_s));
-    print_metrics(learner, metrics, sizeof(metrics));
-    aq_print_fact(out, "training", "%s steps, %s/s%s; waits for samples %s of the time",
+    aq_print_fact(out, "training", "%s steps, %s/s; waits for samples %s of the time",
                   aq_figure_count(&done, (double)learner->learner_steps),
-                  aq_figure_count(&rate, learner->learner_steps_per_s), metrics,
+                  aq_figure_count(&rate, learner->learner_steps_per_s),
                   aq_figure_share(&share, learner->batch_wait_share));
+    print_metrics(out, learner);
 }
 
 static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
@@ -161,6 +164,14 @@ static void print_energy(FILE *out, const Actorq__V1__EnergyStatus *status)
                   aq_figure_duration(&spent, status->cpu_s));
 }
 
+static void print_findings(FILE *out, const Actorq__V1__LearnerStatus *learner)
+{
+    for (size_t i = 0; i < learner->n_findings; i++) {
+        aq_print_fact(out, i == 0 ? "why" : "", "%s; try %s", learner->findings[i]->words,
+                      learner->findings[i]->setting);
+    }
+}
+
 static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
@@ -173,6 +184,7 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
     if (learner->energy) {
         print_energy(out, learner->energy);
     }
+    print_findings(out, learner);
     if (learner->checkpoint_step) {
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);
     }

@@ -174,6 +174,7 @@ static int create_training(aq_learner_parts *parts, const aq_resumed *resumed, a
 static int create_report(aq_learner_parts *parts, aq_error *error)
 {
     const aq_report_sources sources = {
+        .config = &parts->live.now.config,
         .metrics = parts->metrics,
         .algorithm_metrics = aq_agent_metrics(parts->agent),
         .coordinator = parts->coordinator,

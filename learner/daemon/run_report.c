@@ -37,6 +37,10 @@ struct aq_run_report {
     uint64_t staleness[AQ_STALENESS_BINS];          /* of what this process trained on */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
     Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
+    aq_learning_facts facts;
+    aq_findings findings;
+    Actorq__V1__FindingStatus shown_findings[AQ_FINDINGS_MAX];
+    Actorq__V1__FindingStatus *finding_pointers[AQ_FINDINGS_MAX];
     int64_t evaluation_line_ns; /* when the next screening gets a line */
     aq_log_limit train_limit, metrics_limit;
 };
@@ -64,6 +68,7 @@ int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_r
         .answer_ms = NAN,
     };
     move_metrics(report, &(aq_metric_sums){0});
+    aq_learning_facts_init(&report->facts, sources->config);
     *ret_report = report;
     return 0;
 }
@@ -145,6 +150,20 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     }
 }
 
+/* What is wrong, from the last window and what stands. */
+static void find(aq_run_report *report)
+{
+    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
+    aq_learning_facts *facts = &report->facts;
+    aq_learning_facts_take(facts, report->from.algorithm_metrics, report->window.metrics);
+    facts->state = aq_coordinator_state(report->from.coordinator);
+    facts->env_steps = aq_coordinator_env_steps(report->from.coordinator);
+    facts->learner_steps = aq_training_step(report->from.training);
+    facts->versions = totals.versions;
+    facts->fallbacks = totals.fallbacks;
+    aq_findings_of(facts, &report->findings);
+}
+
 static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseStatus *use)
 {
     aq_training_figures figures;
@@ -220,6 +239,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
 void aq_run_report_second(aq_run_report *report, int64_t now_ns)
 {
     move_window(report, now_ns);
+    find(report);
     write_progress(report, now_ns);
 }
 
@@ -263,6 +283,8 @@ void aq_run_report_setting(aq_run_report *report, const char *key, const char *b
 void aq_run_report_ended(aq_run_report *report)
 {
     aq_error error;
+    move_window(report, aq_clock_monotonic_ns());
+    find(report);
     const aq_coordinator *coordinator = report->from.coordinator;
     const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
     const aq_evaluation_result *best = aq_coordinator_best(coordinator);
@@ -279,6 +301,7 @@ void aq_run_report_ended(aq_run_report *report)
         .gap = *aq_learner_service_gap(report->from.service),
         .energy = aq_energy_account_metrics(report->from.energy),
         .time = aq_run_report_time(report),
+        .findings = report->findings,
     };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
@@ -321,6 +344,19 @@ static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *statu
     status->metrics = report->shown_pointers;
 }
 
+static void fill_findings(aq_run_report *report, Actorq__V1__LearnerStatus *status)
+{
+    for (size_t i = 0; i < report->findings.count; i++) {
+        Actorq__V1__FindingStatus *shown = &report->shown_findings[i];
+        actorq__v1__finding_status__init(shown);
+        shown->words = report->findings.rows[i].words;
+        shown->setting = report->findings.rows[i].setting;
+        report->finding_pointers[i] = shown;
+    }
+    status->n_findings = report->findings.count;
+    status->findings = report->finding_pointers;
+}
+
 void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *status)
 {
     const report_window *window = &report->window;
@@ -329,6 +365,7 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     status->learner_steps_per_s = window->learner_steps_per_s;
     status->env_steps_per_s = window->env_steps_per_s;
     fill_metrics(report, status);
+    fill_findings(report, status);
     status->staleness_mean = window->staleness;
     fill_replay_use(report, status->replay_use);
     status->energy = aq_energy_account_status(report->from.energy);

@@ -9,12 +9,14 @@
 #include "learner/daemon/energy_account.h"
 #include "learner/daemon/training.h"
 #include "learner/metrics/metrics.h"
+#include "learner/run/run_findings.h"
 #include "learner/service/learner_service.h"
 
 typedef struct aq_run_report aq_run_report;
 
 /* Where it looks; all lent. */
 typedef struct aq_report_sources {
+    const aq_run_config *config;
     aq_metrics *metrics;
     const aq_metric_list *algorithm_metrics;
     const aq_coordinator *coordinator;

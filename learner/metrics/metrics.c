@@ -232,16 +232,27 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
                      number(aq_precision_gap_ci95(gap)));
 }
 
+static json_t *findings_json(const aq_findings *findings)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < findings->count; i++) {
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s}", "words", findings->rows[i].words, "setting",
+                            findings->rows[i].setting)); /* short of memory: left out */
+    }
+    return list;
+}
+
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
     json_t *line = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
         number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
         "learner_steps", count(outcome->learner_steps), "policy_versions",
         count(outcome->policy_versions), "policy_deltas", count(outcome->policy_deltas),
         "policy_fallbacks", count(outcome->policy_fallbacks), "broadcast_bytes",
         count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
-        count(outcome->broadcast_bytes_fp32));
+        count(outcome->broadcast_bytes_fp32), "findings", findings_json(&outcome->findings));
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     json_t *gap = gap_of_run(&outcome->gap);

@@ -13,6 +13,7 @@
 #include "learner/metrics/metrics_mirror.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/coordinator.h"
+#include "learner/run/run_findings.h"
 
 typedef struct aq_metrics aq_metrics;
 struct json_t; /* jansson's */
@@ -57,6 +58,7 @@ typedef struct aq_metrics_outcome {
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
     aq_precision_gap gap;
+    aq_findings findings; /* why it did not learn */
 } aq_metrics_outcome;
 
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;

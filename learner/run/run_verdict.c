@@ -3,6 +3,7 @@
  */
 #include "learner/run/run_verdict.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,9 +13,6 @@
 
 /* A side that waits more than this share of the time is the faster one by far. */
 #define WAITS_MUCH 0.3
-
-/* More fallbacks than this share are no accident. */
-#define FALLBACKS_MANY 0.1
 
 /* A run younger than this has every right to stand still for a moment. */
 #define SETTLED_S 60.0
@@ -192,12 +190,14 @@ static void note_training(const aq_run_facts *facts, aq_verdict *verdict)
         add(verdict, AQ_VERDICT_ATTENTION, "Returns have been falling lately; the best was %.1f.",
             facts->return_best);
     }
-    if (facts->versions > 0 &&
-        (double)facts->fallbacks > FALLBACKS_MANY * (double)facts->versions) {
-        add(verdict, AQ_VERDICT_ATTENTION,
-            "%d %% of the versions went out in fp32, since quantizing changed them beyond "
-            "quantizer.error_budget.",
-            percent((double)facts->fallbacks / (double)facts->versions));
+}
+
+static void note_findings(const aq_findings *findings, aq_verdict *verdict)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const aq_finding *finding = &findings->rows[i];
+        add(verdict, AQ_VERDICT_ATTENTION, "%c%s; try %s.", toupper(finding->words[0]),
+            finding->words + 1, finding->setting);
     }
 }
 
@@ -236,11 +236,13 @@ void aq_verdict_of(const aq_run_facts *facts, aq_verdict *ret_verdict)
         say_running(facts, verdict.headline, sizeof(verdict.headline));
         note_members(facts, &verdict);
         note_training(facts, &verdict);
+        note_findings(&facts->findings, &verdict);
         note_pace(facts, &verdict);
         note_end(facts, &verdict);
     } else {
         say_ended(facts, verdict.headline, sizeof(verdict.headline));
-        verdict.level = facts->state == AQ_RUN_DIVERGED ? AQ_VERDICT_BAD : AQ_VERDICT_GOOD;
+        note_findings(&facts->findings, &verdict);
+        verdict.level = facts->state == AQ_RUN_DIVERGED ? AQ_VERDICT_BAD : verdict.level;
     }
     *ret_verdict = verdict;
 }

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #include "learner/run/coordinator.h"
+#include "learner/run/run_findings.h"
 
-enum { AQ_VERDICT_TEXT_MAX = 256, AQ_VERDICT_NOTES_MAX = 10 };
+enum { AQ_VERDICT_TEXT_MAX = 576, AQ_VERDICT_NOTES_MAX = 20 };
 
 /* From the least to the most pressing. */
 enum aq_verdict_level { AQ_VERDICT_GOOD, AQ_VERDICT_NOTE, AQ_VERDICT_ATTENTION, AQ_VERDICT_BAD };
@@ -36,8 +37,7 @@ typedef struct aq_run_facts {
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;
     enum aq_return_trend trend;
-    uint64_t versions,
-        fallbacks; /* published in all; of them in fp32 since the budget was broken */
+    aq_findings findings;
 } aq_run_facts;
 
 typedef struct aq_verdict_note {

@@ -4,6 +4,7 @@
 #include "learner/web/dashboard_stats.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define LATELY_S 60.0
 
@@ -115,11 +116,19 @@ static void take_learner(const Actorq__V1__LearnerStatus *learner, aq_run_facts 
     facts->learner_steps = learner->learner_steps;
     facts->return_now = learner->return_mean;
     facts->return_best = learner->return_best;
-    facts->versions = learner->policy_versions;
-    facts->fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
     facts->waits_for = use && use->waited_answer_s > use->waited_limiter_s
                            ? AQ_VERDICT_WAITS_FOR_ANSWERS
                            : AQ_VERDICT_WAITS_FOR_ACTORS;
+}
+
+static void take_findings(const Actorq__V1__LearnerStatus *learner, aq_findings *findings)
+{
+    for (size_t i = 0; i < learner->n_findings && i < AQ_FINDINGS_MAX; i++) {
+        aq_finding *finding = &findings->rows[findings->count++];
+        const Actorq__V1__FindingStatus *said = learner->findings[i];
+        (void)snprintf(finding->words, sizeof(finding->words), "%s", said->words);
+        (void)snprintf(finding->setting, sizeof(finding->setting), "%s", said->setting);
+    }
 }
 
 void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan *plan,
@@ -145,6 +154,7 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
             aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),
     };
     take_learner(status->learner, &facts);
+    take_findings(status->learner, &facts.findings);
     for (size_t i = 0; i < status->n_members; i++) {
         count_member(status->members[i], SILENT_BEATS * config->net.heartbeat_ms, &facts);
     }

@@ -56,6 +56,35 @@ TEST_IN_FOLDER(the_figures_are_those_of_the_last_status)
     assert_false(report.interrupted);
 }
 
+/* As the learner found them last; a status of an earlier moment says what the end does not. */
+TEST_IN_FOLDER(why_it_did_not_learn_is_said_with_a_setting_to_try)
+{
+    aq_run_config config = config_of(5);
+    status_fixture fixture;
+    Actorq__V1__FindingStatus found = ACTORQ__V1__FINDING_STATUS__INIT, *all = &found;
+    status_fixture_learner(&fixture);
+    static char words[] = "values are large", setting[] = "learner.tau=0.005";
+    found.words = words;
+    found.setting = setting;
+    fixture.learner.n_findings = 1;
+    fixture.learner.findings = &all;
+    aq_train_result result = {.status = &fixture.reply};
+    aq_train_report report = report_of(state, &config, &result);
+    aq_run_reasons_print(cli_print_begin(), &report.reasons);
+    assert_string_equal(cli_print_end(), "  why        values are large\n"
+                                         "             try learner.tau=0.005\n");
+    cli_write_text(cli_path(state, "metrics.jsonl"),
+                   "{\"event\": \"end\", \"state\": \"budget\", \"findings\": "
+                   "[{\"words\": \"few updates\", \"setting\": \"learner.batch_size=8\"}]}\n");
+    report = report_of(state, &config, &result);
+    const json_t *list = cli_json(aq_run_reasons_json(&report.reasons));
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "words")),
+                        "few updates");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "setting")),
+                        "learner.batch_size=8");
+}
+
 /* The last status may be from before the end, and there may be none at all. */
 TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
 {

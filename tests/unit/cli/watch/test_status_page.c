@@ -41,6 +41,21 @@ static void take_log_away(status_fixture *fixture)
         0;
 }
 
+/* Two reasons, of which only the first is labelled. */
+static void make_slow(status_fixture *fixture)
+{
+    static Actorq__V1__FindingStatus found[2], *pointers[2];
+    static char words[] = "values are large", setting[] = "learner.tau=0.005";
+    for (size_t i = 0; i < 2; i++) {
+        actorq__v1__finding_status__init(&found[i]);
+        found[i].words = words;
+        found[i].setting = setting;
+        pointers[i] = &found[i];
+    }
+    fixture->learner.n_findings = 2;
+    fixture->learner.findings = pointers;
+}
+
 static void make_empty(status_fixture *fixture)
 {
     actorq__v1__status_reply__init(&fixture->reply);
@@ -53,7 +68,7 @@ static const struct page {
     size_t members_max;
 } pages[] = {
     {"status_learner.txt", status_fixture_learner, NULL, SIZE_MAX},
-    {"status_learner_of_many.txt", status_fixture_learner, NULL, 1},
+    {"status_learner_of_many.txt", status_fixture_learner, make_slow, 1},
     {"status_learner_young.txt", status_fixture_learner, make_young, SIZE_MAX},
     {"status_two_shards.txt", status_fixture_learner, add_shard, SIZE_MAX},
     {"status_shard.txt", status_fixture_shard, NULL, SIZE_MAX},

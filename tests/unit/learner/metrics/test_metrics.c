@@ -200,7 +200,8 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                   .policy_versions = 80,
                                   .policy_fallbacks = 20,
                                   .broadcast_bytes = 900,
-                                  .broadcast_bytes_fp32 = 1000};
+                                  .broadcast_bytes_fp32 = 1000,
+                                  .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1}};
     assert_int_equal(aq_metrics_end(desk->metrics, &outcome, NULL), 0);
 
     const metrics_lines *lines = read_lines(desk, 2);
@@ -214,7 +215,8 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
               "{\"event\": \"end\", \"wall_s\": 31.0, \"state\": \"solved\", \"env_steps\": 6000, "
               "\"learner_steps\": 700, \"policy_versions\": 80, \"policy_deltas\": 0, "
               "\"policy_fallbacks\": 20, "
-              "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000}");
+              "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000, "
+              "\"findings\": [{\"words\": \"a\", \"setting\": \"learner.tau=0.005\"}]}");
 }
 
 TEST_IN(metrics_desk, desk, a_comparison_is_a_line_and_their_sum_part_of_the_end)

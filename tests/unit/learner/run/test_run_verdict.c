@@ -29,7 +29,6 @@ static aq_run_facts good_facts(void)
         .return_best = 470,
         .threshold = 475,
         .trend = AQ_TREND_RISING,
-        .versions = 100,
     };
 }
 
@@ -168,15 +167,15 @@ TEST(training_that_stands_still_is_bad)
     assert_silent(&facts, "No training step");
 }
 
-TEST(falling_returns_and_many_fallbacks_want_attention)
+TEST(falling_returns_and_findings_want_attention)
 {
     aq_run_facts facts = good_facts();
     facts.trend = AQ_TREND_FALLING;
-    facts.fallbacks = 50;
+    facts.findings = (aq_findings){.rows = {{"values are large", "learner.tau=0.005"}}, .count = 1};
     assert_note(&facts, AQ_VERDICT_ATTENTION, "the best was 470.0");
-    assert_note(&facts, AQ_VERDICT_ATTENTION, "50 % of the versions");
-    facts.fallbacks = 5;
-    assert_silent(&facts, "of the versions");
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "Values are large; try learner.tau=0.005.");
+    facts.state = AQ_RUN_BUDGET; /* what was found holds at the end, too */
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "Values are large; try learner.tau=0.005.");
 }
 
 TEST(an_end_is_told_with_what_it_took)
@@ -208,7 +207,7 @@ TEST(everything_at_once_has_room)
     facts.learner_waits = facts.actors_wait = 1;
     facts.trend = AQ_TREND_FALLING;
     facts.return_now = facts.return_best = -1.7976931348623157e308;
-    facts.versions = facts.fallbacks = UINT64_MAX;
+    facts.findings.count = AQ_FINDINGS_MAX;
     facts.env_steps_limit = UINT64_MAX;
     const aq_verdict verdict = verdict_of(&facts);
     assert_in_range(verdict.note_count, 6, AQ_VERDICT_NOTES_MAX);

@@ -1,0 +1,319 @@
+/*
+ * Run findings: see run_findings.h. The bounds are wide: a run that only learns slowly is not told
+ * that something is wrong.
+ */
+#include "learner/run/run_findings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+
+/* Values so many times beyond what rewards can be worth are no overestimation any more, unless they
+ * are as small as those of fresh networks. */
+#define VALUES_BEYOND 2.0
+#define VALUES_SMALL  1.0
+
+/* More of the targets' mass than what fresh networks have at the ends. */
+#define MASS_MUCH 0.2
+
+/* Of actions; swinging up takes most of them at a bound. */
+#define SATURATED_MUCH 0.97
+
+/* Beyond this size, rewards make errors that are far from what step sizes are chosen for. */
+#define REWARD_LARGE 30.0
+
+/* What the easiest tasks take, and what is likely to do. */
+#define UPDATES_FEW    1000.0
+#define UPDATES_ENOUGH 10000.0
+#define VERSIONS_FEW   10.0
+
+/* More fallbacks than this share are no accident. */
+#define FALLBACKS_MANY 0.1
+
+/* Before this share of its limit, what a run comes to can't be foreseen. */
+#define FORESEEN_FROM 0.1
+
+enum { FIGURE_MAX = 32 };
+
+void aq_learning_facts_init(aq_learning_facts *facts, const aq_run_config *config)
+{
+    *facts = (aq_learning_facts){
+        .config = config,
+        .q_least = NAN,
+        .q_greatest = NAN,
+        .mass_below = NAN,
+        .mass_above = NAN,
+        .actions_saturated = NAN,
+        .reward_size = NAN,
+        .value_floor = NAN,
+        .value_ceiling = NAN,
+        .rewarded_share = NAN,
+        .ended_share = NAN,
+    };
+}
+
+static double last(double known, double value)
+{
+    return isnan(value) ? known : value;
+}
+
+void aq_learning_facts_take(aq_learning_facts *facts, const aq_metric_list *metrics,
+                            const double *values)
+{
+    const struct {
+        const char *name;
+        double *fact;
+        double (*fold)(double known, double value);
+    } rows[] = {
+        {"q_least", &facts->q_least, last},
+        {"q_greatest", &facts->q_greatest, last},
+        {"mass_below", &facts->mass_below, last},
+        {"mass_above", &facts->mass_above, last},
+        {"actions_saturated", &facts->actions_saturated, last},
+        {"reward_size", &facts->reward_size, last},
+        {"value_floor", &facts->value_floor, fmin},
+        {"value_ceiling", &facts->value_ceiling, fmax},
+        {"rewarded_share", &facts->rewarded_share, fmax},
+        {"ended_share", &facts->ended_share, fmax},
+    };
+    for (size_t i = 0; i < metrics->count; i++) {
+        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+            if (strcmp(metrics->rows[i].name, rows[k].name) == 0) {
+                *rows[k].fact = rows[k].fold(*rows[k].fact, values[i]);
+            }
+        }
+    }
+}
+
+/* ---- what is found -------------------------------------------------------------------------- */
+
+static aq_finding *add(aq_findings *findings, const char *format, ...) AQ_PRINTF(2, 3);
+static void suggest(aq_finding *finding, const char *format, ...) AQ_PRINTF(2, 3);
+
+static aq_finding *add(aq_findings *findings, const char *format, ...)
+{
+    AQ_ASSERT(findings->count < AQ_FINDINGS_MAX);
+    aq_finding *finding = &findings->rows[findings->count++];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(finding->words, sizeof(finding->words), format, arguments);
+    va_end(arguments);
+    return finding;
+}
+
+static void suggest(aq_finding *finding, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(finding->setting, sizeof(finding->setting), format, arguments);
+    va_end(arguments);
+}
+
+/* Away from zero to two digits, so that a bound is not too narrow by what was not seen yet. */
+static double round_out(double value)
+{
+    const double size = fabs(value);
+    const double unit = size > 0 ? pow(10, floor(log10(size)) - 1) : 1;
+    return copysign(ceil(size / unit - 0.01) * unit, value);
+}
+
+static void find_divergence(const aq_learning_facts *facts, aq_findings *findings)
+{
+    if (facts->state == AQ_RUN_DIVERGED) {
+        suggest(add(findings, "losses were not finite any more"), "learner.learning_rate=%g",
+                facts->config->learner.learning_rate / 10);
+    }
+}
+
+/* Of distributions the values are within the atoms, whatever happens. */
+static void find_values(const aq_learning_facts *facts, aq_findings *findings)
+{
+    const aq_run_config *config = facts->config;
+    const double worth = fmax(fabs(facts->value_floor), fabs(facts->value_ceiling));
+    const double most = fmax(fabs(facts->q_least), fabs(facts->q_greatest));
+    if (!isnan(facts->mass_above) || !(worth > 0) ||
+        !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
+        return;
+    }
+    aq_finding *finding = add(findings,
+                              "values of up to %.3g in size are learned, where the rewards seen "
+                              "can be worth no more than %.3g",
+                              most, worth);
+    if (config->learner.tau > 0) {
+        suggest(finding, "learner.learning_rate=%g", config->learner.learning_rate / 4);
+    } else {
+        suggest(finding, "learner.tau=0.005");
+    }
+}
+
+static void find_mass(const aq_learning_facts *facts, aq_findings *findings)
+{
+    const double floor = fmin(0, facts->value_floor), ceiling = fmax(0, facts->value_ceiling);
+    if (facts->mass_above > MASS_MUCH) {
+        suggest(add(findings,
+                    "%.0f %% of the targets lie above learner.value_max, where they cannot be told "
+                    "apart",
+                    100 * facts->mass_above),
+                "learner.value_max=%g", round_out(ceiling));
+    }
+    if (facts->mass_below > MASS_MUCH) {
+        suggest(add(findings,
+                    "%.0f %% of the targets lie below learner.value_min, where they cannot be told "
+                    "apart",
+                    100 * facts->mass_below),
+                "learner.value_min=%g", round_out(floor));
+    }
+}
+
+static void find_saturation(const aq_learning_facts *facts, aq_findings *findings)
+{
+    if (facts->actions_saturated > SATURATED_MUCH) {
+        suggest(add(findings,
+                    "%.0f %% of the policy's actions are at a bound, where its gradient is next to "
+                    "nothing",
+                    100 * facts->actions_saturated),
+                "learner.learning_rate=%g", facts->config->learner.learning_rate / 10);
+    }
+}
+
+/* The task with rewards so many times as large. */
+static void suggest_scale(const char *task, double times, aq_finding *finding)
+{
+    static const char option[] = "reward_scale=";
+    const char *at = strstr(task, option);
+    if (at == NULL) {
+        suggest(finding, "task=%s%c%s%g", task, strchr(task, '?') != NULL ? '&' : '?', option,
+                times);
+        return;
+    }
+    const char *value = at + strlen(option);
+    const size_t length = strcspn(value, "&");
+    char text[FIGURE_MAX];
+    double scale = 1;
+    if (aq_text_format(text, sizeof(text), "%.*s", (int)length, value) == 0 &&
+        aq_parse_f64(text, &scale) == 0) {
+        suggest(finding, "task=%.*s%g%s", (int)(value - task), task, times * scale, value + length);
+    }
+}
+
+static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
+{
+    const aq_run_config *config = facts->config;
+    const double floor = facts->value_floor, ceiling = facts->value_ceiling;
+    const double step_size = facts->reward_size / (double)config->learner.n_step;
+    char steps[FIGURE_MAX];
+    aq_finding *finding = NULL;
+    (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
+    if (facts->rewarded_share == 0) {
+        finding = add(findings, "no reward was seen in %s environment steps", steps);
+    } else if (facts->ended_share == 0 && ceiling - floor <= 1e-3 * fabs(ceiling)) {
+        finding = add(findings,
+                      "every step of %s brought the same reward, and no episode ended but at its "
+                      "step limit: nothing tells actions apart",
+                      steps);
+    }
+    if (finding != NULL && isnan(facts->actions_saturated)) { /* choices have no bounds */
+        suggest(finding, "actor.epsilon_alpha=1");
+    } else if (finding != NULL) {
+        suggest(finding, "actor.noise=%g", fmin(2, 2 * fmax(0.25, config->actor.noise)));
+    }
+    if (step_size > REWARD_LARGE) {
+        suggest_scale(config->task, pow(10, -round(log10(step_size))),
+                      add(findings, "rewards are large: %.3g a step", step_size));
+    }
+}
+
+/* What a count comes to at the run's limit; infinite where that can't be foreseen, and for a run
+ * that somebody stopped. */
+static double foreseen(const aq_learning_facts *facts, uint64_t count)
+{
+    const double limit = (double)facts->config->limits.env_steps;
+    const double done = (double)facts->env_steps;
+    if (facts->state == AQ_RUN_RUNNING && done >= FORESEEN_FROM * limit) {
+        return (double)count * fmax(1, limit / done);
+    }
+    return facts->state == AQ_RUN_BUDGET ? (double)count : (double)INFINITY;
+}
+
+/* Each step may be learned from more often, as long as there is no update for each; else the run
+ * is too short. */
+static void suggest_updates(const aq_run_config *config, double times, aq_finding *finding)
+{
+    const double often = round_out(times * config->replay.samples_per_insert);
+    if (often > 0 && often <= (double)config->learner.batch_size) {
+        suggest(finding, "replay.samples_per_insert=%g", often);
+    } else if (config->limits.learner_steps > 0) {
+        suggest(finding, "limits.learner_steps=%.0f",
+                round_out(times * (double)config->limits.learner_steps));
+    } else if (config->limits.wall_s > 0) {
+        suggest(finding, "limits.wall_s=%g", round_out(times * config->limits.wall_s));
+    } else {
+        suggest(finding, "limits.env_steps=%.0f",
+                round_out(times * (double)config->limits.env_steps));
+    }
+}
+
+static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
+{
+    const double updates = foreseen(facts, facts->learner_steps);
+    const double versions = foreseen(facts, facts->versions);
+    char steps[FIGURE_MAX], made[FIGURE_MAX];
+    (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
+    (void)aq_text_count(made, sizeof(made), (double)facts->learner_steps);
+    if (updates < UPDATES_FEW) {
+        suggest_updates(facts->config, UPDATES_ENOUGH / fmax(1, updates),
+                        add(findings, "there were %s updates in %s environment steps, which is few",
+                            made, steps));
+    }
+    const double possible =
+        fmax(updates, UPDATES_ENOUGH) / (double)facts->config->quantizer.publish_period;
+    if (versions < VERSIONS_FEW && possible < VERSIONS_FEW) {
+        suggest(add(findings,
+                    "only %" PRIu64 " versions of the policy came of %s updates: actors act on "
+                    "what is long out of date",
+                    facts->versions, made),
+                "quantizer.publish_period=100");
+    }
+}
+
+static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings)
+{
+    const aq_run_config *config = facts->config;
+    const enum aq_format format = aq_run_config_format(config);
+    const unsigned bits = format == AQ_FORMAT_INT4 ? 4 : format == AQ_FORMAT_INT2 ? 2 : 8;
+    const double share = (double)facts->fallbacks / (double)facts->versions;
+    if (facts->versions == 0 || share <= FALLBACKS_MANY) {
+        return;
+    }
+    aq_finding *finding = add(findings,
+                              "%.0f %% of the versions went out in fp32, since quantizing changed "
+                              "them beyond quantizer.error_budget",
+                              100 * share);
+    if (bits < 8 && config->learner.qat_bits == 0) {
+        suggest(finding, "learner.qat_bits=%u", bits);
+    } else if (format != AQ_FORMAT_INT8_CHANNEL) {
+        suggest(finding, "quantizer.format=int8");
+    } else {
+        suggest(finding, "quantizer.error_budget=%g", fmin(1, 2 * config->quantizer.error_budget));
+    }
+}
+
+void aq_findings_of(const aq_learning_facts *facts, aq_findings *ret_findings)
+{
+    static void (*const finders[])(const aq_learning_facts *facts, aq_findings *findings) = {
+        find_divergence, find_rewards, find_values,    find_mass,
+        find_saturation, find_pace,    find_fallbacks,
+    };
+    aq_findings findings = {.count = 0};
+    for (size_t i = 0; facts->state != AQ_RUN_SOLVED && i < sizeof(finders) / sizeof(finders[0]);
+         i++) {
+        finders[i](facts, &findings);
+    }
+    *ret_findings = findings;
+}

@@ -1,0 +1,216 @@
+/*
+ * Why a run does not learn, in words: a run that goes well has no findings, and what is wrong has
+ * its own, with a setting that can be set.
+ */
+#include "learner/run/run_findings.h"
+
+#include <math.h>
+
+#include "tests/support/test.h"
+
+static aq_run_config default_config(void)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    return config;
+}
+
+/* A run of DQN at its limit that learned all that it could. */
+static aq_learning_facts good_facts(const aq_run_config *config)
+{
+    aq_learning_facts facts;
+    aq_learning_facts_init(&facts, config);
+    facts.state = AQ_RUN_BUDGET;
+    facts.env_steps = 500000;
+    facts.learner_steps = 250000;
+    facts.versions = 2500;
+    facts.fallbacks = 50;
+    facts.q_least = -5;
+    facts.q_greatest = 104;
+    facts.reward_size = 3;
+    facts.value_floor = 1;
+    facts.value_ceiling = 100;
+    facts.rewarded_share = 1;
+    facts.ended_share = 0.05;
+    return facts;
+}
+
+static aq_findings findings_of(const aq_learning_facts *facts)
+{
+    aq_findings findings;
+    aq_findings_of(facts, &findings);
+    return findings;
+}
+
+TEST(a_run_that_goes_well_has_none)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.state = AQ_RUN_RUNNING;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+TEST(a_run_that_has_just_begun_has_none)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts;
+    aq_learning_facts_init(&facts, &config);
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.env_steps = 49000; /* of 500,000 */
+    facts.versions = 1;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+/* One fact that is otherwise, and what is said of it. */
+typedef struct row {
+    const char *change; /* a setting; NULL: none */
+    size_t fact;        /* where it is in the facts */
+    double value;
+    const char *words, *setting;
+} row;
+
+#define FACT(name) offsetof(aq_learning_facts, name)
+
+static const row rows[] = {
+    {NULL, FACT(q_greatest), 3944, "values of up to 3.94e+03", "learner.tau=0.005"},
+    {NULL, FACT(q_least), -3944, "can be worth no more than 100", "learner.tau=0.005"},
+    {"learner.tau=0.01", FACT(q_greatest), 3944, "values of up to", "learner.learning_rate=0.0005"},
+    {"learner.value_max=50", FACT(mass_above), 0.7, "70 % of the targets lie above",
+     "learner.value_max=100"},
+    {"learner.value_min=0", FACT(mass_below), 0.3, "30 % of the targets lie below",
+     "learner.value_min=-170"},
+    {NULL, FACT(actions_saturated), 0.99, "99 % of the policy's actions are at a bound",
+     "learner.learning_rate=0.0002"},
+    {NULL, FACT(rewarded_share), 0, "no reward was seen in 500.0k", "actor.epsilon_alpha=1"},
+    {NULL, FACT(reward_size), 300, "rewards are large: 100 a step",
+     "task=gym:CartPole-v1?reward_scale=0.01"},
+    {"task=gym:CartPole-v1?reward_scale=100&frame_stack=2", FACT(reward_size), 300,
+     "rewards are large", "task=gym:CartPole-v1?reward_scale=1&frame_stack=2"},
+    {"quantizer.format=int2", FACT(fallbacks), 1250, "50 % of the versions went out in fp32",
+     "learner.qat_bits=2"},
+    {"quantizer.format=int4", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=4"},
+    {"quantizer.format=int8-tensor", FACT(fallbacks), 1250, "50 %", "quantizer.format=int8"},
+    {NULL, FACT(fallbacks), 1250, "50 % of the versions", "quantizer.error_budget=0.5"},
+    {NULL, FACT(learner_steps), 250, "there were 250 updates in 500.0k environment steps",
+     "limits.env_steps=20000000"},
+    {"replay.samples_per_insert=1", FACT(learner_steps), 250, "250 updates",
+     "replay.samples_per_insert=40"},
+    {"quantizer.publish_period=100000", FACT(versions), 4, "only 4 versions",
+     "quantizer.publish_period=100"},
+    {NULL, FACT(state), AQ_RUN_DIVERGED, "losses were not finite", "learner.learning_rate=0.0002"},
+};
+
+static void change(aq_learning_facts *facts, size_t fact, double value)
+{
+    char *at = (char *)facts + fact;
+    if (fact == FACT(state)) {
+        facts->state = (enum aq_run_state)(int)value;
+    } else if (fact == FACT(versions) || fact == FACT(fallbacks) || fact == FACT(learner_steps)) {
+        *(uint64_t *)(void *)at = (uint64_t)value;
+    } else {
+        *(double *)(void *)at = value;
+    }
+}
+
+TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    EACH_ROW(i, rows) {
+        aq_run_config config = default_config();
+        aq_error error;
+        if (rows[i].change != NULL) {
+            assert_succeeds(aq_settings_assign(table, rows[i].change, &config, &error), &error);
+        }
+        aq_learning_facts facts = good_facts(&config);
+        facts.value_floor = rows[i].fact == FACT(mass_below) ? -163 : facts.value_floor;
+        facts.fallbacks = rows[i].fact == FACT(versions) ? 0 : facts.fallbacks;
+        change(&facts, rows[i].fact, rows[i].value);
+        const aq_findings findings = findings_of(&facts);
+        assert_int_equal(findings.count, 1);
+        assert_says(findings.rows[0].words, rows[i].words);
+        assert_string_equal(findings.rows[0].setting, rows[i].setting);
+        assert_succeeds(aq_settings_assign(table, findings.rows[0].setting, &config, &error),
+                        &error);
+        assert_succeeds(aq_run_config_validate(&config, &error), &error);
+    }
+}
+
+TEST(rewards_that_are_always_the_same_tell_nothing)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.value_floor = facts.value_ceiling = -100;
+    facts.ended_share = 0;
+    assert_int_equal(findings_of(&facts).count, 1);
+    assert_says(findings_of(&facts).rows[0].words, "nothing tells actions apart");
+    facts.ended_share = 0.001; /* some reach the goal */
+    facts.q_greatest = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+TEST(continuous_actions_are_explored_by_noise)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.actions_saturated = 0.5;
+    facts.rewarded_share = 0;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise=0.5");
+}
+
+/* A quarter of the way there: what is too little so far will be too little. */
+TEST(too_few_updates_are_foreseen)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.state = AQ_RUN_RUNNING;
+    facts.env_steps = 125000;
+    facts.learner_steps = 300;
+    assert_int_equal(findings_of(&facts).count, 0); /* 1,200 at its limit */
+    facts.learner_steps = 200;
+    assert_says(findings_of(&facts).rows[0].words, "200 updates in 125.0k");
+    facts.state = AQ_RUN_STOPPED; /* somebody wanted no more */
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+TEST(what_is_solved_needs_no_reason)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.q_greatest = 3944;
+    facts.fallbacks = facts.versions;
+    facts.learner_steps = 5;
+    facts.state = AQ_RUN_SOLVED;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+/* All faults that there are together, or as many as exclude one another. */
+TEST(everything_at_once_has_room)
+{
+    aq_run_config config = default_config();
+    config.quantizer.publish_period = 1000000;
+    aq_learning_facts facts = good_facts(&config);
+    facts.mass_above = facts.mass_below = facts.actions_saturated = 1;
+    facts.rewarded_share = 0;
+    facts.reward_size = 1e30;
+    facts.learner_steps = facts.versions = facts.fallbacks = 5;
+    const aq_findings findings = findings_of(&facts);
+    assert_in_range(findings.count, 8, AQ_FINDINGS_MAX);
+}
+
+TEST(facts_are_the_latest_or_the_extremes_of_metrics_of_their_names)
+{
+    static const aq_metric metrics[] = {
+        {.name = "q_greatest"}, {.name = "value_ceiling"}, {.name = "value_floor"}};
+    const aq_metric_list list = {metrics, 3};
+    const aq_run_config config = default_config();
+    aq_learning_facts facts;
+    aq_learning_facts_init(&facts, &config);
+    aq_learning_facts_take(&facts, &list, (const double[]){7, 10, -1});
+    aq_learning_facts_take(&facts, &list, (const double[]){5, 8, -3});
+    aq_learning_facts_take(&facts, &list, (const double[]){NAN, NAN, NAN});
+    assert_true(facts.q_greatest == 5);
+    assert_true(facts.value_ceiling == 10);
+    assert_true(facts.value_floor == -3);
+    assert_true(isnan(facts.q_least));
+}
