@@ -20,12 +20,12 @@ ROOT = HERE.parent
 FIGURES = {
     "choices": (60_000, 2_000, 475, {
         "dqn": ["gym:CartPole-v1"],
-        "c51": ["--config", str(ROOT / "configs" / "cartpole-c51.yaml")],
+        "c51": ["gym:CartPole-v1", "--preset", "cartpole-c51"],
     }),
     "continuous": (20_000, 1_000, -200, {
-        "d4pg": ["--config", str(ROOT / "configs" / "pendulum-d4pg.yaml")],
-        "ddpg": ["--config", str(ROOT / "configs" / "pendulum-ddpg.yaml")],
-        "td3": ["--config", str(ROOT / "configs" / "pendulum-td3.yaml")],
+        "d4pg": ["gym:Pendulum-v1", "--preset", "pendulum-d4pg"],
+        "ddpg": ["gym:Pendulum-v1", "--preset", "pendulum-ddpg"],
+        "td3": ["gym:Pendulum-v1", "--preset", "pendulum-td3"],
     }),
 }
 

@@ -5,7 +5,7 @@
                            [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 environment steps
-under configs/dmc-d4pg.yaml, and prints a table; no run is left out. Runs that DIR has already are
+under the preset dmc-d4pg, and prints a table; no run is left out. Runs that DIR has already are
 not made again, so that a campaign can be interrupted. With --report nothing is trained.
 
 Curves go to bench/curves/dmc-TASK.csv: the mean of all greedy episodes in each 10,000 environment
@@ -27,7 +27,6 @@ import sys
 from run_curves import binned_returns
 
 HERE = pathlib.Path(__file__).resolve().parent
-CONFIG = HERE.parent / "configs" / "dmc-d4pg.yaml"
 STEPS = 500_000
 BIN_STEPS = 10_000
 # D4PG after 500,000 steps: ten seeds, from the data published with DreamerV3.
@@ -64,7 +63,7 @@ def train(arguments, task, form, seed):
     environment["OPENBLAS_NUM_THREADS"] = "1"
     # Never "solved", so that every run goes on to the end.
     done = subprocess.run(
-        [arguments.actorq, "train", f"dmc:{task}", "--config", str(CONFIG), "--seed", str(seed),
+        [arguments.actorq, "train", f"dmc:{task}", "--preset", "dmc-d4pg", "--seed", str(seed),
          "--run", str(folder), "--quiet", "--json", "--set", f"quantizer.format={form}",
          "--set", "evaluator.threshold=100000", "--set", "evaluator.screen_episodes=5",
          *(f"--set={assignment}" for assignment in arguments.set)],

@@ -2,7 +2,7 @@
 # bench/solved_seeds.sh SEEDS RETURN TASK [train options]   How fast and surely a task is solved.
 #
 #   bench/solved_seeds.sh 20 475 gym:CartPole-v1
-#   bench/solved_seeds.sh 6 -200 gym:Pendulum-v1 --config configs/pendulum-td3.yaml
+#   bench/solved_seeds.sh 6 -200 gym:Pendulum-v1 --preset pendulum-td3
 #
 # Trains SEEDS runs, seeds 1, 2, 3, …, one after the other, and prints a row for each and the
 # medians. Wall time is from the start of the process until its end of training was known. Each

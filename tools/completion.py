@@ -18,6 +18,7 @@ HEAD = """\
 
 _actorq_settings='{settings}'
 _actorq_tasks='{tasks}'
+_actorq_presets='{presets}'
 
 # What may follow `path`, the program and its commands: sets options, words and places.
 _actorq_table() {{
@@ -38,6 +39,7 @@ _actorq_value() {
         compopt -o nospace
         mapfile -t COMPREPLY < <(compgen -W "$_actorq_settings" -S = -- "$cur")
         ;;
+    PRESET) mapfile -t COMPREPLY < <(compgen -W "$_actorq_presets" -- "$cur") ;;
     *TASK*)
         mapfile -t COMPREPLY < <(compgen -W "$_actorq_tasks" -- "$cur")
         __ltrim_colon_completions "$cur"
@@ -108,12 +110,14 @@ def rows(page):
 def main(output, *programs):
     settings = " ".join(each.key for each in help_pages.read_settings(programs[0]))
     tasks = " ".join(re.findall(r"^ {2}([a-z]+:\S+)", help_pages.run(programs[0], "envs"), re.M))
+    listed = help_pages.run(programs[0], "train", "--preset", "list")
+    presets = re.findall(r"^ {2}(\S+-\S+)", listed, re.M) + ["list", "none"]
     lines = []
     for program in programs:
         lines += rows(help_pages.read_program(program))
     names = " ".join(os.path.basename(program) for program in programs)
     with open(output, "w", encoding="utf-8") as file:
-        file.write(HEAD.format(settings=settings, tasks=tasks))
+        file.write(HEAD.format(settings=settings, tasks=tasks, presets=" ".join(presets)))
         file.write("\n".join(lines) + "\n" + TAIL + names + "\n")
 
 

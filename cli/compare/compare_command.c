@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "cli/compare/compare_plan.h"
-#include "cli/compare/compare_preset.h"
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compare_run.h"
 #include "cli/compare/compare_table.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/preset_list.h"
 #include "cli/train/train_session.h"
 #include "common/base/parse.h"
+#include "common/config/run_request.h"
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 
@@ -42,8 +43,9 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(compare_arguments, seeds, 1, AQ_COMPARE_SEEDS_MAX)},
     {"seed", 0, "S", "the first seed; the others follow (default: 1)",
      AQ_TO_NUMBER(compare_arguments, seed_first, 1, SEED_FIRST_MAX)},
-    {"preset", 0, "NAME",
-     "default (256x3), paper (2048x3 tanh, 4 actors, a policy every 30 steps), paper-300 or none",
+    {"preset", 0, "PRESET",
+     "begin with these settings, such as paper (default: the best known for the task); list shows "
+     "all, none takes plain defaults",
      AQ_TO_TEXT(compare_arguments, preset)},
     {"config", 'c', "FILE", "read settings from this YAML file, over the preset",
      AQ_TO_TEXT(compare_arguments, config_path)},
@@ -77,27 +79,21 @@ static const aq_options options_page = {
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* The settings' defaults, the preset, the file, then what the command line says. */
 static int read_settings(const compare_arguments *arguments, const aq_env *env,
                          aq_compare_plan *plan, aq_error *error)
 {
-    const aq_settings_table *table = aq_run_config_table();
-    aq_run_config *config = &plan->config;
-    aq_settings_init(table, config);
-    config->evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
-    bool has_choices = env->schema.action.kind == AQ_SPACE_DISCRETE;
-    int rc = aq_compare_preset_apply(plan->preset, has_choices, config, error);
-    if (rc == 0 && arguments->config_path) {
-        rc = aq_settings_read_file(table, arguments->config_path, config, error);
+    const aq_run_request request = {.preset = arguments->preset,
+                                    .path = arguments->config_path,
+                                    .assignments = &arguments->overrides};
+    const char *preset;
+    int rc = aq_run_request_read(&request, env->name, &env->schema, &plan->config, &preset, error);
+    if (rc != 0) {
+        return rc;
     }
-    if (rc == 0) {
-        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
-    }
-    if (rc == 0 && aq_text_set(config->task, sizeof(config->task), env->name) != 0) {
-        rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
-    }
-    config->seed = plan->seed_first;
-    return rc != 0 ? rc : aq_run_config_validate(config, error);
+    (void)snprintf(plan->preset, sizeof(plan->preset), "%s", preset);
+    plan->config.evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
+    plan->config.seed = plan->seed_first;
+    return aq_run_config_validate(&plan->config, error);
 }
 
 static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
@@ -120,14 +116,10 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
 static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_compare_plan *plan,
                      aq_error *error)
 {
-    const char *preset = arguments->preset ? arguments->preset : "default";
     const char *precisions = arguments->precisions ? arguments->precisions : "fp32,int8";
     plan->seeds = arguments->seeds ? arguments->seeds : SEEDS_DEFAULT;
     plan->seed_first = arguments->seed_first ? arguments->seed_first : 1;
     plan->threshold = arguments->threshold;
-    if (aq_text_set(plan->preset, sizeof(plan->preset), preset) != 0) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "there is no such preset");
-    }
     int rc = aq_compare_plan_precisions(plan, precisions, error);
     if (rc == 0) {
         rc = read_settings(arguments, env, plan, error);
@@ -318,6 +310,9 @@ static int run(int argc, char **argv)
     compare_arguments arguments = {.threshold = NAN};
     if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
         return status;
+    }
+    if (arguments.preset != NULL && strcmp(arguments.preset, "list") == 0) {
+        return aq_command_end(&options_page, aq_print_presets(&error), &error);
     }
     keep_command(argc, argv, &plan);
     return aq_command_end(&options_page, compare(&arguments, &plan, &error), &error);

@@ -17,6 +17,7 @@
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
+#include "common/config/preset.h"
 #include "common/sys/file.h"
 
 enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536, LOG_LINE_BYTES = 1024 };
@@ -161,7 +162,8 @@ static int train(const aq_run_config *config, const char *dir, bool quiet, aq_co
                  bool *ret_interrupted, aq_error *error)
 {
     char identity[PATH_BYTES];
-    aq_train_options options = {.quiet = quiet, .started_ns = aq_clock_monotonic_ns()};
+    aq_train_options options = {
+        .quiet = quiet, .preset = AQ_PRESET_NONE, .started_ns = aq_clock_monotonic_ns()};
     aq_train_result result = {0};
     aq_error problem = {0};
     int rc = aq_dir_create(dir, error);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/text/command.h"
+#include "cli/text/preset_list.h"
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
@@ -16,6 +17,8 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/config/preset.h"
+#include "common/config/run_request.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
@@ -26,6 +29,7 @@ enum { CONFIG_BYTES_MAX = 1 << 20 };
 typedef struct train_arguments {
     const char *task;
     const char *config_path;
+    const char *preset;
     const char *seed;
     const char *actors;
     const char *offline;
@@ -46,6 +50,10 @@ static int take_run_dir(void *run_dir, const char *value, aq_error *error)
 static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file",
      AQ_TO_TEXT(train_arguments, config_path)},
+    {"preset", 0, "PRESET",
+     "begin with these settings (default: the best known for the task); list shows all, none takes "
+     "plain defaults",
+     AQ_TO_TEXT(train_arguments, preset)},
     {"set", 0, "KEY=VALUE",
      "change one setting, such as replay.capacity=100000; may be given often",
      AQ_TO(aq_settings_assignments_add, train_arguments, overrides)},
@@ -82,6 +90,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq train gym:CartPole-v1\n"
                "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
+               "  actorq train dmc:walker_walk --preset none --set learner.algorithm=td3\n"
                "  actorq train --run runs/first --resume\n"
                "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
                "\n"
@@ -102,48 +111,50 @@ static int assign(aq_run_config *config, const char *key, const char *value, aq_
     return aq_settings_assign(aq_run_config_table(), assignment, config, error);
 }
 
-/* Defaults, then the file (for a resumed run, its own), then what the command line says. */
-static int read_settings(const train_arguments *arguments, aq_run_config *config, aq_error *error)
+/* A run that is resumed goes on under the settings that it had, which are all. */
+static int read_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    const aq_settings_table *table = aq_run_config_table();
     char own[AQ_CLI_PATH_MAX + 16];
-    const char *path = arguments->config_path;
-    aq_settings_init(table, config);
-    if (!path && arguments->options.resume) {
+    char task[AQ_TASK_NAME_MAX];
+    aq_env *env = NULL;
+    aq_run_request request = {.preset = arguments->preset,
+                              .path = arguments->config_path,
+                              .task = arguments->task,
+                              .assignments = &arguments->overrides};
+    if (!request.path && arguments->options.resume) {
         (void)snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir);
-        path = own;
+        request.path = own;
+        request.preset = AQ_PRESET_NONE;
     }
-    int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
-    if (rc == 0 && !path && !arguments->task && arguments->offline) {
-        rc = aq_offline_task(arguments->offline, config->task, error);
+    int rc = 0;
+    if (!request.path && !request.task && arguments->offline) {
+        rc = aq_offline_task(arguments->offline, task, error);
+        request.task = task;
     }
-    if (rc == 0 && arguments->task) {
-        rc = assign(config, "task", arguments->task, error);
+    if (rc == 0) {
+        rc = aq_run_request_task(&request, task, error);
     }
+    if (rc == 0) {
+        rc = aq_env_open(task, &env, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_request_read(&request, env->name, &env->schema, config,
+                                 &arguments->options.preset, error);
+    }
+    aq_env_unref(env);
+    return rc;
+}
+
+static int resolve_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    int rc = read_settings(arguments, config, error);
     if (rc == 0 && arguments->seed) {
         rc = assign(config, "seed", arguments->seed, error);
     }
     if (rc == 0 && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
     }
-    if (rc == 0) {
-        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
-    }
     return rc != 0 ? rc : aq_run_config_validate(config, error);
-}
-
-static int resolve_task(aq_run_config *config, aq_error *error)
-{
-    aq_env *env;
-    int rc = aq_env_open(config->task, &env, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_text_set(config->task, sizeof(config->task), env->name);
-    rc = rc != 0 ? aq_fail(error, rc, "the name of the task is too long")
-                 : aq_run_config_check_task(config, &env->schema, error);
-    aq_env_unref(env);
-    return rc;
 }
 
 static int print_config(const aq_run_config *config, aq_error *error)
@@ -283,10 +294,7 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
     if (arguments->options.resume && arguments->options.run_dir[0] == '\0') {
         return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
     }
-    int rc = read_settings(arguments, config, error);
-    if (rc == 0) {
-        rc = resolve_task(config, error);
-    }
+    int rc = resolve_settings(arguments, config, error);
     if (rc == 0) {
         rc = prepare_offline(arguments, config, error);
     }
@@ -332,6 +340,10 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     if (rc != 0) {
         return rc;
     }
+    if (!arguments->options.quiet && !arguments->options.resume) {
+        (void)fprintf(stderr, "preset %s, algorithm %s; '--preset list' shows others\n",
+                      arguments->options.preset, aq_algorithm_names[config->learner.algorithm]);
+    }
     if (!arguments->options.quiet && arguments->options.data_set[0] != '\0') {
         (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
                       config->task, arguments->options.run_dir, config->seed);
@@ -365,6 +377,9 @@ static int train_or_print(void *given, aq_error *error)
 {
     train_arguments *arguments = given;
     aq_run_config config;
+    if (arguments->preset && strcmp(arguments->preset, "list") == 0) {
+        return aq_print_presets(error);
+    }
     arguments->options.started_ns = aq_clock_monotonic_ns();
     int rc = prepare(arguments, &config, error);
     if (rc == 0) {

@@ -140,7 +140,8 @@ static int start_learner(train_session *session, aq_error *error)
     (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
     aq_child_spec spec = {
         .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
-                 session->options->run_dir, "--parent", session->parent},
+                 session->options->run_dir, "--parent", session->parent, "--preset",
+                 session->options->preset},
         .restart_args = {session->options->resume ? NULL : "--resume"},
     };
     const char *const more[] = {
@@ -151,7 +152,7 @@ static int start_learner(train_session *session, aq_error *error)
         session->http ? "--http" : NULL,
         session->http,
     };
-    size_t count = 8;
+    size_t count = 10;
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
         if (more[i]) {
             spec.args[count++] = more[i];

@@ -20,6 +20,7 @@ typedef struct aq_train_options {
     char data_set[AQ_CLI_PATH_MAX]; /* not "": no actors, the shard has its steps from here */
     bool no_evaluator;
     const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */
+    const char *preset; /* that the settings began with, which the learner logs */
     uint64_t run_id;    /* of a new run; 0: any */
     int64_t started_ns; /* when the process started */
 } aq_train_options;

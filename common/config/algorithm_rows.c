@@ -8,7 +8,7 @@
 #include "common/base/assert.h"
 
 #define NAME_OF(constant, name, actions, experience) #name,
-const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) NULL};
+const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
 
 static const struct {
     enum aq_space_kind actions;
@@ -17,16 +17,28 @@ static const struct {
 #define ROW_OF(constant, name, actions, experience) {actions, experience},
     AQ_ALGORITHMS(ROW_OF)};
 
+/* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
+enum aq_algorithm aq_algorithm_for(const aq_space *actions)
+{
+    return actions->kind == AQ_SPACE_DISCRETE ? AQ_ALGORITHM_DQN : AQ_ALGORITHM_TD3;
+}
+
+bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
+{
+    AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
+    return algorithm == AQ_ALGORITHM_AUTO || actions->kind == rows[algorithm].actions;
+}
+
 /* "dqn and c51" */
 static void list_those_for(enum aq_space_kind actions, char *out, size_t size)
 {
     size_t left = 0;
     size_t used = 0;
-    for (size_t i = 0; i < AQ_ALGORITHM_COUNT; i++) {
+    for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
         left += rows[i].actions == actions;
     }
     out[0] = '\0';
-    for (size_t i = 0; i < AQ_ALGORITHM_COUNT && used < size; i++) {
+    for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
         if (rows[i].actions == actions) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
@@ -39,8 +51,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                                const aq_schema *schema, aq_error *error)
 {
     char others[256];
-    AQ_ASSERT(algorithm < AQ_ALGORITHM_COUNT);
-    if (schema->action.kind == rows[algorithm].actions) {
+    if (aq_algorithm_takes(algorithm, &schema->action)) {
         return 0;
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
@@ -54,6 +65,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)
 {
-    AQ_ASSERT(algorithm < AQ_ALGORITHM_COUNT);
-    return rows[algorithm].experience;
+    AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
+    /* Those that are chosen for a task learn from items. */
+    return algorithm == AQ_ALGORITHM_AUTO ? AQ_LEARNS_FROM_ITEMS : rows[algorithm].experience;
 }

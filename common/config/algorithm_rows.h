@@ -20,15 +20,21 @@
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
     X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)
 
-/* The choices of learner.algorithm, by their number. */
+/* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, name, actions, experience) constant,
-enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_COUNT };
+enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 #undef AQ_CONSTANT
 
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 
-/* Their names, and a NULL behind them. */
+/* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
+
+/* What a task gets for which nobody chose: the one to begin with for its actions. */
+enum aq_algorithm aq_algorithm_for(const aq_space *actions);
+
+/* Whether it is made for them; "auto" will be. */
+bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions);
 
 /* AQ_E_UNSUPPORTED, naming those that would do, when the algorithm is not made for the actions of
  * `task`. */

@@ -300,6 +300,13 @@ uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total)
     return (total + config->replay.shards - 1) / config->replay.shards;
 }
 
+void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *schema)
+{
+    if (config->learner.algorithm == AQ_ALGORITHM_AUTO) {
+        config->learner.algorithm = aq_algorithm_for(&schema->action);
+    }
+}
+
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     return aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);

@@ -197,6 +197,9 @@ int aq_run_config_validate_seen(const aq_run_config *config, aq_error *error) AQ
 /* What each of replay.shards has of `total`, rounded up so that nothing becomes 0. */
 uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total);
 
+/* Where nobody chose learner.algorithm, it becomes the one for the task's actions. */
+void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *schema);
+
 /* Whether learner.algorithm is for what is seen and done in a task. AQ_E_UNSUPPORTED, in words. */
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema,
                              aq_error *error) AQ_MUST_USE;

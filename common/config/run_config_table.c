@@ -50,9 +50,10 @@ static const aq_setting rows[] = {
      "From which every random number of the run follows. 0 lets the system choose one, which is "
      "printed at the start."},
 
-    {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, aq_algorithm_names, "",
+    {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3."},
+     "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3. auto takes "
+     "that of the task's preset, or else dqn or td3."},
     {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",

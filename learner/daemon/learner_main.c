@@ -4,17 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/config/run_config.h"
+#include "common/config/preset.h"
+#include "common/config/run_request.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
+#include "common/sys/log.h"
+#include "envs/env_open.h"
 #include "learner/daemon/learner_net.h"
 #include "learner/nn/blas.h"
 
 typedef struct learner_arguments {
     const char *config_path;
+    const char *preset;
     aq_settings_assignments overrides;
     aq_learner_options options;
 } learner_arguments;
@@ -22,6 +26,9 @@ typedef struct learner_arguments {
 static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file",
      AQ_TO_TEXT(learner_arguments, config_path)},
+    {"preset", 0, "PRESET",
+     "begin with these settings (default: the best known for the task); none for plain defaults",
+     AQ_TO_TEXT(learner_arguments, preset)},
     {"set", 0, "KEY=VALUE", "change one setting; may be given often",
      AQ_TO(aq_settings_assignments_add, learner_arguments, overrides)},
     {"listen", 0, "URL",
@@ -49,20 +56,36 @@ static const aq_options options_page = {
     AQ_OPTION_ROWS(option_rows),
 };
 
-/* Without --config, a run that is resumed goes on under the settings that it had. */
+/* Without --config, a run that is resumed goes on under the settings that it had, which are all. */
 static int read_config(const learner_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    const aq_settings_table *table = aq_run_config_table();
     char own[4096];
-    const char *path = arguments->config_path;
-    aq_settings_init(table, config);
-    if (!path && arguments->options.resume &&
+    char task[AQ_TASK_NAME_MAX];
+    const char *preset;
+    aq_env *env = NULL;
+    aq_run_request request = {.preset = arguments->preset,
+                              .path = arguments->config_path,
+                              .assignments = &arguments->overrides};
+    if (!request.path && arguments->options.resume &&
         snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir) <
-            (int)sizeof(own)) {
-        path = aq_path_exists(own) ? own : NULL;
+            (int)sizeof(own) &&
+        aq_path_exists(own)) {
+        request.path = own;
+        request.preset = AQ_PRESET_NONE;
     }
-    int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
-    return rc != 0 ? rc : aq_settings_assign_all(table, &arguments->overrides, config, error);
+    int rc = aq_run_request_task(&request, task, error);
+    if (rc == 0) {
+        rc = aq_env_open(task, &env, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_request_read(&request, env->name, &env->schema, config, &preset, error);
+    }
+    if (rc == 0) {
+        aq_log(AQ_LOG_INFO, "settings", "", "task=%s preset=%s algorithm=%s", env->name, preset,
+               aq_algorithm_names[config->learner.algorithm]);
+    }
+    aq_env_unref(env);
+    return rc;
 }
 
 int main(int argc, char **argv)

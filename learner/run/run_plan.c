@@ -123,6 +123,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (config->seed == 0) {
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
+    aq_run_config_choose_algorithm(&plan.config, &plan.settings.schema);
     rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
     if (rc != 0) {
         return rc;
@@ -132,8 +133,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc != 0) {
         return rc;
     }
-    AQ_ASSERT(config->learner.algorithm < aq_algorithm_count());
-    plan.algorithm_class = aq_algorithm_at(config->learner.algorithm);
+    plan.algorithm_class = aq_algorithm_at(plan.config.learner.algorithm);
     fill_settings(&plan.config, &plan);
     fill_recorded(&plan);
     rc = fill_tables(config, &plan, error);

@@ -56,6 +56,10 @@ def programs_in(words):
     return found
 
 
+# A task for each pattern of the presets.
+TASK_OF = {"dmc:*": "dmc:pendulum_swingup", "gym:CartPole-*": "gym:CartPole-v1"}
+
+
 class Settings(unittest.TestCase):
     def test_every_file_of_settings_makes_a_run(self):
         presets = os.path.join(ROOT, "configs")
@@ -65,7 +69,11 @@ class Settings(unittest.TestCase):
         self.assertGreater(len(files), 2)
         for file in files:
             for actors in ([], ["--actors", "64"]):
-                done = subprocess.run([ACTORQ, "train", "--config", file, *actors,
+                with open(file, encoding="utf-8") as text:
+                    tasks = re.findall(r'^task: "?([^"\n]*)', text.read(), re.M)
+                # Those of presets are patterns: they are for any task that it is given.
+                task = [TASK_OF.get(tasks[0], tasks[0])] if tasks else []
+                done = subprocess.run([ACTORQ, "train", *task, "--config", file, *actors,
                                        "--print-config"], check=False, capture_output=True,
                                       text=True)
                 self.assertEqual(done.returncode, 0, f"{file} {actors}: {done.stderr}")

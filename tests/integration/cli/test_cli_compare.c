@@ -99,7 +99,7 @@ TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teardown)
 {
     program_refuses("which task", "compare", NULL);
-    program_refuses("no preset", "compare", "gym:CartPole-v1", "--preset", "papre", "--out", folder,
+    program_refuses("'paper'?", "compare", "gym:CartPole-v1", "--preset", "papper", "--out", folder,
                     NULL);
     program_refuses("from 1 to", "compare", "gym:CartPole-v1", "--seeds", "0", "--out", folder,
                     NULL);

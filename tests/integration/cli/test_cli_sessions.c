@@ -121,7 +121,7 @@ static int make_things(void **state)
     cli_write_text("young/run.json",
                    "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", "
                    "\"seed\": 42, \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
-    cli_write_text("young/config.yaml", "task: gym:CartPole-v1\n");
+    cli_write_text("young/config.yaml", "task: gym:CartPole-v1\nlearner: {algorithm: dqn}\n");
     cli_write_text("young/endpoint.json", "{}");
     make_plot_run("seed-1", "seed: 1\n");
     make_plot_run("seed-2", "seed: 2\n");

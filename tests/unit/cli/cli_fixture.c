@@ -286,7 +286,7 @@ void cli_write_checkpoint(const char *path, uint64_t step)
         .wall_s = 12.5,
         .best_return = 187.5,
         .best_confirmed = true,
-        .config = "task: gym:CartPole-v1\nlearner:\n  hidden: \"16,8\"\n",
+        .config = "task: gym:CartPole-v1\nlearner:\n  algorithm: dqn\n  hidden: \"16,8\"\n",
     };
     make_schema(&checkpoint.schema);
     make_network(&checkpoint.spec);
@@ -320,7 +320,8 @@ void cli_write_run(const char *folder)
              "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", \"seed\": 42,\n"
              " \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
     write_in(folder, "config.yaml",
-             "task: gym:CartPole-v1\nseed: 42\nlearner:\n  hidden: \"16,8\"\n  discount: 0.97\n");
+             "task: gym:CartPole-v1\nseed: 42\nlearner:\n  algorithm: dqn\n"
+             "  hidden: \"16,8\"\n  discount: 0.97\n");
     write_in(
         folder, "metrics.jsonl",
         "{\"event\":\"progress\",\"wall_s\":1.0,\"env_steps\":900}\n"

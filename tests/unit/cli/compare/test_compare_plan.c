@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "cli/compare/compare_plan.h"
-#include "cli/compare/compare_preset.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -142,42 +141,4 @@ TEST_IN_FOLDER(a_damaged_plan_is_refused)
         cli_write_text(cli_path(state, "plan.json"), texts[i]);
         assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, NULL), AQ_E_CORRUPT);
     }
-}
-
-TEST_IN_FOLDER(every_preset_is_a_valid_configuration)
-{
-    static const char *const names[] = {"default", "paper", "paper-300", "none"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        for (int has_choices = 0; has_choices <= 1; has_choices++) {
-            aq_run_config config;
-            aq_error error = {0};
-            aq_settings_init(aq_run_config_table(), &config);
-            assert_int_equal(aq_compare_preset_apply(names[i], has_choices, &config, &error), 0);
-            assert_int_equal(aq_run_config_validate(&config, &error), 0);
-        }
-    }
-}
-
-TEST_IN_FOLDER(the_papers_preset_is_the_papers_set_up)
-{
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
-    assert_int_equal(aq_compare_preset_apply("paper", false, &config, NULL), 0);
-    assert_string_equal(config.learner.hidden, "2048,2048,2048");
-    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);
-    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_D4PG);
-    assert_int_equal(config.actor.count, 4);
-    assert_int_equal(config.actor.envs, 1);
-    assert_true(config.replay.samples_per_insert == 16);
-    /* 8 learner steps of 256 rows use up what 4 actors make in 32 steps each. */
-    assert_int_equal(config.quantizer.publish_period * config.learner.batch_size / 16 / 4, 32);
-}
-
-TEST_IN_FOLDER(a_preset_that_there_is_not_is_said)
-{
-    aq_error error;
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
-    assert_refused(aq_compare_preset_apply("papre", true, &config, &error), AQ_E_NOT_FOUND, &error,
-                   "paper");
 }

@@ -69,10 +69,12 @@ TEST(values_keep_their_types)
 TEST(people_see_what_tells_runs_apart)
 {
     aq_run_config config;
-    assert_int_equal(parse("learner:\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
-                           "limits:\n  env_steps: 777\n",
-                           &config, NULL),
-                     0);
+    assert_int_equal(
+        parse(
+            "learner:\n  algorithm: dqn\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
+            "limits:\n  env_steps: 777\n",
+            &config, NULL),
+        0);
     aq_config_view_print(cli_print_begin(), &config);
     const char *text = cli_print_end();
     assert_says(text, "dqn, hidden layers 16,8 (tanh)");

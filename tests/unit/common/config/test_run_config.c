@@ -56,7 +56,7 @@ TEST(the_defaults_are_what_is_documented)
     aq_run_config config = defaults();
     assert_string_equal(config.task, "gym:CartPole-v1");
     assert_int_equal(config.seed, 0);
-    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_AUTO);
     assert_string_equal(config.learner.hidden, "64,64");
     assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_RELU);
     assert_int_equal(config.learner.batch_size, 64);
@@ -412,6 +412,23 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
                        rows[i].algorithm);
         assert_says(error.text, config.task);
     }
+}
+
+TEST(where_nobody_chose_an_algorithm_the_actions_do)
+{
+    const float low = -1, high = 1;
+    aq_schema choices = {0}, floats = {0};
+    aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_box(&floats.action, 1, &low, &high);
+    aq_run_config config = defaults();
+    aq_run_config_choose_algorithm(&config, &choices);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
+    assert_int_equal(aq_run_config_check_task(&config, &choices, NULL), 0);
+    aq_run_config_choose_algorithm(&config, &floats); /* it is chosen already */
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
+    config = defaults();
+    aq_run_config_choose_algorithm(&config, &floats);
+    assert_int_equal(aq_run_config_check_task(&config, &floats, NULL), 0);
 }
 
 typedef struct room {

@@ -41,9 +41,9 @@ TEST(what_a_configuration_can_choose_is_what_there_is)
         }
     }
     assert_non_null(choices);
-    for (; choices[count] != NULL; count++) {
-        assert_true(count < aq_algorithm_count());
+    for (; count < aq_algorithm_count(); count++) {
         assert_string_equal(choices[count], aq_algorithm_at(count)->name);
     }
-    assert_int_equal(count, aq_algorithm_count());
+    assert_string_equal(choices[AQ_ALGORITHM_AUTO], "auto");
+    assert_null(choices[count + 1]);
 }

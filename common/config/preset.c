@@ -1,0 +1,132 @@
+/*
+ * Presets: see preset.h.
+ */
+#include "common/config/preset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/nearest.h"
+#include "common/config/preset_texts.h"
+
+static int read_over(const aq_preset_text *file, aq_run_config *config, aq_error *error)
+{
+    return aq_settings_read_yaml(aq_run_config_table(), file->name, file->text, strlen(file->text),
+                                 config, error);
+}
+
+int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error)
+{
+    if (index >= aq_preset_text_count) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "there are %zu presets", aq_preset_text_count);
+    }
+    aq_preset preset = {.name = aq_preset_texts[index].name};
+    aq_settings_init(aq_run_config_table(), &preset.config);
+    preset.config.task[0] = '\0';
+    int rc = read_over(&aq_preset_texts[index], &preset.config, error);
+    if (rc == 0) {
+        (void)snprintf(preset.tasks, sizeof(preset.tasks), "%s", preset.config.task);
+        *ret_preset = preset;
+    }
+    return rc;
+}
+
+int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error)
+{
+    for (size_t i = 0; i < aq_preset_text_count; i++) {
+        if (strcmp(aq_preset_texts[i].name, name) == 0) {
+            aq_run_config over = *config;
+            int rc = read_over(&aq_preset_texts[i], &over, error);
+            if (rc == 0) {
+                memcpy(over.task, config->task, sizeof(over.task));
+                *config = over;
+            }
+            return rc;
+        }
+    }
+    return 0; /* AQ_PRESET_NONE */
+}
+
+/* ---- which one ------------------------------------------------------------------------------ */
+
+/* Whether the first `length` letters of `task` are what the pattern says. */
+static bool matches(const char *pattern, const char *task, size_t length)
+{
+    if (*pattern == '*') {
+        return matches(pattern + 1, task, length) ||
+               (length > 0 && matches(pattern, task + 1, length - 1));
+    }
+    if (*pattern == '\0' || length == 0) {
+        return *pattern == '\0' && length == 0;
+    }
+    return *pattern == *task && matches(pattern + 1, task + 1, length - 1);
+}
+
+/* "paper" of "paper-dqn". */
+static size_t family_length(const char *name)
+{
+    const char *dash = strrchr(name, '-');
+    return dash != NULL ? (size_t)(dash - name) : 0;
+}
+
+static bool is_of_family(const char *name, const char *family)
+{
+    return family_length(name) == strlen(family) && strncmp(name, family, strlen(family)) == 0;
+}
+
+/* By its name, or else by what it is for. */
+static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
+{
+    const uint32_t algorithm = preset->config.learner.algorithm;
+    if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
+        return true;
+    }
+    const bool fits = aq_algorithm_takes(algorithm, &wish->schema->action) &&
+                      (wish->algorithm == AQ_ALGORITHM_AUTO || wish->algorithm == algorithm);
+    return fits &&
+           (wish->name != NULL ? is_of_family(preset->name, wish->name)
+                               : matches(preset->tasks, wish->task, strcspn(wish->task, "?")));
+}
+
+static int fail_unknown(const char *name, const char *task, aq_error *error)
+{
+    aq_nearest nearest;
+    aq_nearest_init(&nearest, name);
+    for (size_t i = 0; i < aq_preset_text_count; i++) {
+        char family[AQ_NEAREST_TEXT_MAX];
+        const char *full = aq_preset_texts[i].name;
+        (void)snprintf(family, sizeof(family), "%.*s", (int)family_length(full), full);
+        aq_nearest_offer(&nearest, full);
+        aq_nearest_offer(&nearest, family);
+    }
+    const char *near = aq_nearest_name(&nearest);
+    return near != NULL && strcmp(near, name) != 0
+               ? aq_fail(error, AQ_E_NOT_FOUND, "there is no preset '%s'; did you mean '%s'?", name,
+                         near)
+               : aq_fail(error, AQ_E_NOT_FOUND,
+                         "there is no preset '%s' for %s; '--preset list' shows all", name, task);
+}
+
+int aq_preset_choose(const aq_preset_wish *wish, const char **ret_name, aq_error *error)
+{
+    if (wish->name != NULL && strcmp(wish->name, AQ_PRESET_NONE) == 0) {
+        *ret_name = AQ_PRESET_NONE;
+        return 0;
+    }
+    for (size_t i = 0; i < aq_preset_text_count; i++) {
+        aq_preset preset;
+        int rc = aq_preset_read(i, &preset, error);
+        if (rc != 0) {
+            return rc;
+        }
+        if (is_wished(&preset, wish)) {
+            *ret_name = preset.name;
+            return 0;
+        }
+    }
+    if (wish->name != NULL) {
+        return fail_unknown(wish->name, wish->task, error);
+    }
+    *ret_name = AQ_PRESET_NONE;
+    return 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * Presets: settings that train well, by name. Each is a file of settings in configs/, which is
+ * built into every program that reads settings, so that it is there however the program was
+ * installed and started.
+ *
+ * The `task` of a preset says which tasks it is the default of, `*` standing for any letters; one
+ * without is taken by name alone. The list is in order of preference: of those that fit a task, the
+ * first is its default. Any thread; no state.
+ */
+#ifndef AQ_COMMON_CONFIG_PRESET_H
+#define AQ_COMMON_CONFIG_PRESET_H
+
+#include "common/config/run_config.h"
+
+#define AQ_PRESET_NONE "none" /* the settings' own defaults */
+
+typedef struct aq_preset {
+    const char *name;             /* static storage: "dmc-d4pg" */
+    char tasks[AQ_TASK_NAME_MAX]; /* "dmc:*"; "": it is the default of none */
+    aq_run_config config;         /* over the defaults; its task means nothing */
+} aq_preset;
+
+/* Fills it with number `index`; AQ_E_NOT_FOUND behind the last, AQ_E_NOMEM. */
+int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error) AQ_MUST_USE;
+
+/* Puts what its file says over `config`, but for the task. AQ_E_NOMEM. */
+int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* What a preset is chosen for. */
+typedef struct aq_preset_wish {
+    const char *name;        /* as asked for; NULL: nobody asked, the task's default */
+    const char *task;        /* in full; options behind it change nothing */
+    const aq_schema *schema; /* of the task */
+    uint32_t algorithm;      /* that is asked for, or AQ_ALGORITHM_AUTO */
+} aq_preset_wish;
+
+/* *ret_name in static storage. A name may leave out the algorithm at its end: "paper" is paper-dqn
+ * for choices, paper-d4pg for continuous actions. Without a name, AQ_PRESET_NONE where no preset
+ * fits. AQ_E_NOT_FOUND for a name that there is not, saying which is near. */
+int aq_preset_choose(const aq_preset_wish *wish, const char **ret_name,
+                     aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * Run request: see run_request.h.
+ */
+#include "common/config/run_request.h"
+
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "common/config/preset.h"
+
+/* What was asked for, over what `config` has. */
+static int put_over(const aq_run_request *request, aq_run_config *config, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    int rc = request->path != NULL ? aq_settings_read_file(table, request->path, config, error) : 0;
+    if (rc == 0 && request->task != NULL) {
+        rc = aq_setting_set(aq_run_config_row("task"), request->task, config, error);
+    }
+    return rc != 0 ? rc : aq_settings_assign_all(table, request->assignments, config, error);
+}
+
+int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAME_MAX],
+                        aq_error *error)
+{
+    aq_run_config asked;
+    aq_settings_init(aq_run_config_table(), &asked);
+    int rc = put_over(request, &asked, error);
+    if (rc == 0 && strchr(asked.task, '*') != NULL) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "these settings are for %s: which task? 'actorq envs' lists them", asked.task);
+    }
+    if (rc == 0) {
+        memcpy(ret_task, asked.task, AQ_TASK_NAME_MAX);
+    }
+    return rc;
+}
+
+int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
+                        aq_run_config *ret_config, const char **ret_preset, aq_error *error)
+{
+    aq_run_config config;
+    const char *preset = NULL;
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc = put_over(request, &config, error);
+    if (rc == 0) {
+        const aq_preset_wish wish = {request->preset, task, schema, config.learner.algorithm};
+        rc = aq_preset_choose(&wish, &preset, error);
+    }
+    if (rc == 0) {
+        aq_settings_init(aq_run_config_table(), &config);
+        rc = aq_preset_apply(preset, &config, error);
+    }
+    if (rc == 0) {
+        rc = put_over(request, &config, error);
+    }
+    if (rc == 0 && aq_text_set(config.task, sizeof(config.task), task) != 0) {
+        rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
+    }
+    if (rc == 0) {
+        aq_run_config_choose_algorithm(&config, schema);
+        rc = aq_run_config_check_task(&config, schema, error);
+    }
+    if (rc == 0) {
+        *ret_config = config;
+        *ret_preset = preset;
+    }
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * Run request: what somebody asks for, and the configuration that comes of it. The same for every
+ * program that is given a task: the settings' defaults, then a preset, then the file, then the
+ * task, then single settings; and where nobody chose an algorithm, the one for the task's actions.
+ *
+ *   rc = aq_run_request_task(&request, task, error);   which the caller opens
+ *   rc = aq_run_request_read(&request, env->name, &env->schema, &config, &preset, error);
+ *
+ * Any thread; no state.
+ */
+#ifndef AQ_COMMON_CONFIG_RUN_REQUEST_H
+#define AQ_COMMON_CONFIG_RUN_REQUEST_H
+
+#include "common/config/run_config.h"
+
+typedef struct aq_run_request {
+    const char *preset; /* NULL: the task's default; or aq_preset_choose */
+    const char *path;   /* of the file; NULL: there is none */
+    const char *task;   /* NULL: that of the file or of a setting */
+    const aq_settings_assignments *assignments;
+} aq_run_request;
+
+/* The task as asked for. AQ_E_INVALID for a preset's pattern; what reading the file gives. */
+int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAME_MAX],
+                        aq_error *error) AQ_MUST_USE;
+
+/* All of it, for the task of that full name; *ret_preset in static storage. Rules between settings
+ * are not checked. AQ_E_NOT_FOUND for a preset, AQ_E_UNSUPPORTED for an algorithm that is not for
+ * the task, AQ_E_INVALID. */
+int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
+                        aq_run_config *ret_config, const char **ret_preset,
+                        aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * Presets: what is in configs/, and which of them a task gets.
+ */
+#include "common/config/preset.h"
+
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "tests/support/test.h"
+
+static aq_schema choices, floats;
+
+static int setup(void **state)
+{
+    const float low = -1, high = 1;
+    (void)state;
+    aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_box(&floats.action, 1, &low, &high);
+    return 0;
+}
+
+/* The name that is chosen. */
+static const char *chosen(const char *name, const char *task, const aq_schema *schema,
+                          uint32_t algorithm)
+{
+    aq_error error = {0};
+    const char *found = NULL;
+    const aq_preset_wish wish = {name, task, schema, algorithm};
+    assert_succeeds(aq_preset_choose(&wish, &found, &error), &error);
+    return found;
+}
+
+TEST(every_preset_is_a_run_of_an_algorithm)
+{
+    aq_error error = {0};
+    aq_preset preset;
+    size_t count = 0;
+    for (; aq_preset_read(count, &preset, &error) == 0; count++) {
+        assert_true(preset.config.learner.algorithm < AQ_ALGORITHM_AUTO);
+        assert_says(preset.name, aq_algorithm_names[preset.config.learner.algorithm]);
+        assert_int_equal(aq_text_set(preset.config.task, AQ_TASK_NAME_MAX, "any"), 0);
+        assert_succeeds(aq_run_config_validate(&preset.config, &error), &error);
+    }
+    assert_int_equal(error.code, AQ_E_NOT_FOUND);
+    assert_true(count > 5);
+}
+
+TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
+{
+    static const struct {
+        const char *name, *task;
+        const aq_schema *schema;
+        uint32_t algorithm;
+        const char *want;
+    } rows[] = {
+        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
+        {NULL, "dmc:walker_walk?action_repeat=2", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
+        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_TD3, "none"},
+        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
+        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
+        {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
+        {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
+        {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
+        {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
+        {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
+        {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
+        {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
+        {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_D4PG, "pendulum-d4pg"},
+        {"paper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO, "paper-dqn"},
+        {"paper", "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "paper-d4pg"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_string_equal(chosen(rows[i].name, rows[i].task, rows[i].schema, rows[i].algorithm),
+                            rows[i].want);
+    }
+}
+
+TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
+{
+    aq_error error;
+    const char *found = "untouched";
+    aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO};
+    assert_refused(aq_preset_choose(&wish, &found, &error), AQ_E_NOT_FOUND, &error, "'paper'?");
+    wish.name = "dmc"; /* which is for continuous actions */
+    assert_refused(aq_preset_choose(&wish, &found, &error), AQ_E_NOT_FOUND, &error,
+                   "for gym:CartPole-v1");
+    assert_string_equal(found, "untouched");
+}
+
+TEST(a_preset_is_put_over_all_but_the_task)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    config.actor.count = 7; /* of which it says nothing */
+    assert_int_equal(aq_preset_apply("dmc-d4pg", &config, NULL), 0);
+    assert_string_equal(config.task, "gym:CartPole-v1");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_D4PG);
+    assert_int_equal(config.actor.count, 7);
+    const aq_run_config before = config;
+    assert_int_equal(aq_preset_apply(AQ_PRESET_NONE, &config, NULL), 0);
+    assert_memory_equal(&config, &before, sizeof(config));
+}
+
+TEST(the_papers_preset_is_the_papers_set_up)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_preset_apply("paper-d4pg", &config, NULL), 0);
+    assert_string_equal(config.learner.hidden, "2048,2048,2048");
+    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);
+    assert_int_equal(config.actor.count, 4);
+    assert_int_equal(config.actor.envs, 1);
+    assert_true(config.replay.samples_per_insert == 16);
+    /* 8 learner steps of 256 rows use up what 4 actors make in 32 steps each. */
+    assert_int_equal(config.quantizer.publish_period * config.learner.batch_size / 16 / 4, 32);
+}
+
+TEST_WITH(without_memory_nothing_is_chosen, setup, NULL)
+{
+    const char *found = NULL;
+    const aq_preset_wish wish = {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO};
+    int rc;
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = aq_preset_choose(&wish, &found, NULL);
+    }
+    assert_string_equal(found, "pendulum-td3");
+}

@@ -1,0 +1,136 @@
+/*
+ * Run request: what comes before what, and that everybody who asks the same gets the same.
+ */
+#include "common/config/run_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/config/preset.h"
+#include "tests/support/test.h"
+
+#define TASK "gym:Pendulum-v1"
+
+static aq_settings_assignments none, sets;
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    sets = none;
+    (void)snprintf(path, sizeof(path), "/tmp/aq-test-request-XXXXXX");
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    return close(fd);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void write_file(const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void set(const char *assignment)
+{
+    assert_int_equal(aq_settings_assignments_add(&sets, assignment, NULL), 0);
+}
+
+static aq_schema schema_of_floats(void)
+{
+    const float low = -1, high = 1;
+    aq_schema schema = {0};
+    aq_space_init_box(&schema.action, 1, &low, &high);
+    return schema;
+}
+
+static aq_run_config read_request(const aq_run_request *request, const char *want_preset)
+{
+    const aq_schema schema = schema_of_floats();
+    aq_error error = {0};
+    aq_run_config config = {0};
+    const char *preset = NULL;
+    assert_succeeds(aq_run_request_read(request, TASK, &schema, &config, &preset, &error), &error);
+    assert_string_equal(preset, want_preset);
+    assert_string_equal(config.task, TASK);
+    return config;
+}
+
+TEST(a_task_alone_gets_its_preset)
+{
+    const aq_run_request request = {.task = TASK, .assignments = &none};
+    const aq_run_config config = read_request(&request, "pendulum-td3");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_TD3);
+    assert_true(config.learner.tau == 0.01);
+}
+
+TEST(without_a_preset_there_is_still_an_algorithm)
+{
+    const aq_run_request request = {.task = TASK, .preset = AQ_PRESET_NONE, .assignments = &none};
+    const aq_run_config config = read_request(&request, "none");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_TD3);
+    assert_true(config.learner.tau == 0);
+}
+
+TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, teardown)
+{
+    write_file("learner: {n_step: 5, batch_size: 96}");
+    set("learner.batch_size=112");
+    const aq_run_request request = {.task = TASK, .path = path, .assignments = &sets};
+    const aq_run_config config = read_request(&request, "pendulum-td3");
+    assert_true(config.learner.tau == 0.01);
+    assert_int_equal(config.learner.n_step, 5);
+    assert_int_equal(config.learner.batch_size, 112);
+}
+
+TEST_WITH(a_preset_is_of_the_algorithm_that_is_asked_for, setup, teardown)
+{
+    write_file("learner: {algorithm: ddpg}");
+    const aq_run_request request = {.task = TASK, .path = path, .assignments = &none};
+    (void)read_request(&request, "pendulum-ddpg");
+}
+
+TEST_WITH(the_task_is_the_one_that_was_named_last, setup, teardown)
+{
+    char task[AQ_TASK_NAME_MAX];
+    aq_run_request request = {.path = path, .assignments = &none};
+    write_file("task: of-the-file");
+    assert_int_equal(aq_run_request_task(&request, task, NULL), 0);
+    assert_string_equal(task, "of-the-file");
+    request.task = "given";
+    assert_int_equal(aq_run_request_task(&request, task, NULL), 0);
+    assert_string_equal(task, "given");
+    set("task=set");
+    request.assignments = &sets;
+    assert_int_equal(aq_run_request_task(&request, task, NULL), 0);
+    assert_string_equal(task, "set");
+}
+
+TEST_WITH(settings_for_many_tasks_need_one, setup, teardown)
+{
+    aq_error error;
+    char task[AQ_TASK_NAME_MAX];
+    const aq_run_request request = {.path = path, .assignments = &none};
+    write_file("task: \"dmc:*\"");
+    assert_refused(aq_run_request_task(&request, task, &error), AQ_E_INVALID, &error, "which task");
+}
+
+TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, teardown)
+{
+    aq_error error;
+    aq_run_config config;
+    const char *preset;
+    const aq_schema schema = schema_of_floats();
+    const aq_run_request request = {.task = TASK, .assignments = &sets};
+    set("learner.algorithm=dqn");
+    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &error),
+                   AQ_E_UNSUPPORTED, &error, "td3");
+}
