@@ -38,8 +38,8 @@ aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy,
 {
     aq_trial_result result = aq_trial_result_of(trial);
     return (aq_evaluation){
-        .version = policy->version,
-        .format = aq_snapshot_format(policy),
+        .version = policy != NULL ? policy->version : 0,
+        .format = policy != NULL ? aq_snapshot_format(policy) : 0,
         .episodes = result.episodes,
         .return_mean = result.return_mean,
         .return_std = result.return_std,
@@ -95,14 +95,14 @@ int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed
                 aq_evaluation *ret_result, aq_error *error)
 {
     aq_trial *trial;
-    int rc = check_policy(env, engine, error);
+    int rc = engine != NULL ? check_policy(env, engine, error) : 0;
     if (rc == 0) {
         rc = aq_evaluation_trial(env, episodes, &trial, error);
     }
     if (rc != 0) {
         return rc;
     }
-    if (aq_engine_rows_max(engine) < aq_trial_lanes(trial)) {
+    if (engine != NULL && aq_engine_rows_max(engine) < aq_trial_lanes(trial)) {
         rc = aq_fail(error, AQ_E_INVALID, "an engine for %zu rows; %u episodes need %u",
                      aq_engine_rows_max(engine), episodes, aq_trial_lanes(trial));
         aq_trial_destroy(trial);
@@ -111,7 +111,8 @@ int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed
     aq_trial_start(trial, episodes, seed);
     rc = play(env, trial, engine, error);
     if (rc == 0) {
-        *ret_result = aq_evaluation_of(trial, aq_engine_snapshot(engine), /* confirmed: */ false);
+        const aq_snapshot *policy = engine != NULL ? aq_engine_snapshot(engine) : NULL;
+        *ret_result = aq_evaluation_of(trial, policy, /* confirmed: */ false);
     }
     aq_trial_destroy(trial);
     return rc;

@@ -35,7 +35,7 @@ typedef struct aq_evaluation {
     aq_evaluation_gap gap;
 } aq_evaluation;
 
-/* Of a trial of this policy that is complete. */
+/* Of a trial of this policy that is complete; NULL: of random actions. */
 aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy, bool confirmed);
 
 /* Of `episodes` pairs, at least 1. */
@@ -51,8 +51,9 @@ int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial,
                         aq_error *error) AQ_MUST_USE;
 
 /* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
- * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must
- * allow AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
+ * (`confirmed` is false). The same seed plays the same episodes for every policy. Without an engine
+ * actions are random, which says what a policy has to beat. The engine must allow
+ * AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
  * AQ_E_UNSUPPORTED, AQ_E_PEER (the environment fails too often), AQ_E_NOMEM, in words. Waits where
  * the environment has to be waited for: not for an event loop. */
 int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,

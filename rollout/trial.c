@@ -9,6 +9,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/policy/exploration.h"
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
 
@@ -17,9 +19,13 @@
 enum { FAILURES_MAX = 100 };
 #define STANDSTILL_NS (60 * AQ_NS_PER_S)
 
+/* Episodes have the streams from 0 on. */
+#define RANDOM_STREAM UINT64_C(0x72616e646f6d) /* "random" */
+
 struct aq_trial {
     aq_vec_env *vec;
     uint64_t seed;
+    aq_rng random;  /* for actions at random */
     uint64_t steps; /* of environments, over all trials */
     uint32_t episodes_max;
     uint32_t episodes; /* of this trial */
@@ -85,6 +91,7 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     uint32_t lanes = aq_trial_lanes(trial);
     uint32_t playing = episodes < lanes ? episodes : lanes;
     trial->seed = seed;
+    aq_rng_init(&trial->random, seed, RANDOM_STREAM);
     trial->episodes = episodes;
     trial->finished = 0;
     trial->begun = playing;
@@ -136,12 +143,26 @@ static bool is_hopeless(const aq_trial *trial, int64_t now_ns)
            (now_ns > trial->stepped_ns && now_ns - trial->stepped_ns > STANDSTILL_NS);
 }
 
+static void act_at_random(aq_trial *trial)
+{
+    const aq_vec_env *vec = trial->vec;
+    const aq_env_task *task = &vec->task;
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        aq_action_random(&task->env->schema.action, &trial->random,
+                         (char *)trial->actions + (size_t)lane * task->action_bytes);
+    }
+}
+
 enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns)
 {
     aq_vec_env *vec = trial->vec;
     AQ_ASSERT(trial->finished < trial->episodes);
     if (vec->waiting_count < vec->lanes) {
-        aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);
+        if (engine != NULL) {
+            aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);
+        } else {
+            act_at_random(trial);
+        }
     }
     const uint32_t made = aq_vec_env_step(vec, trial->actions, now_ns);
     trial->steps += made;

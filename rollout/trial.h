@@ -42,8 +42,9 @@ enum aq_trial_state {
     AQ_TRIAL_FAILED, /* the environment fails too often, or does not come back: it is given up */
 };
 
-/* Steps every environment once under the engine, the same one from start to end. An episode that
- * fails is played again. */
+/* Steps every environment once under the engine, the same one from start to end, or with random
+ * actions where it is NULL, which the task's space must have bounds for. An episode that fails is
+ * played again. */
 enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns);
 
 /* When a step can do something: in the past, unless all environments wait to be tried again. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/policy/long_evaluation.h"
 #include "cli/policy/policy_source.h"
@@ -19,8 +20,12 @@
 
 enum { EPISODES_DEFAULT = 100 };
 
+/* In the place of a run or a policy. */
+static const char random_play[] = "random";
+
 typedef struct eval_arguments {
     const char *source;
+    const char *env; /* of random actions */
     uint64_t episodes;
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
@@ -31,14 +36,16 @@ typedef struct eval_arguments {
 typedef struct eval_report {
     char path[AQ_POLICY_PATH_MAX];
     aq_env_task task;
-    const char *precision;
-    bool quantized; /* now, for this evaluation */
+    const char *precision; /* NULL: random actions, as rung */
+    bool quantized;        /* now, for this evaluation */
     const char *rung;
     uint64_t seed;
     aq_evaluation result;
 } eval_report;
 
 static const aq_option option_rows[] = {
+    {"env", 0, "TASK", "the task of random actions; a policy has its own",
+     AQ_TO_TEXT(eval_arguments, env)},
     {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)",
      AQ_TO_NUMBER(eval_arguments, episodes, 1, AQ_EVALUATION_EPISODES_MAX)},
     {"precision", 0, "FORMAT",
@@ -56,16 +63,18 @@ static const aq_option option_rows[] = {
 
 static const aq_options options_page = {
     .program = "actorq eval",
-    .usage = "RUN_OR_POLICY [options]",
+    .usage = "RUN|POLICY|random [options]",
     .summary =
-        "Plays whole episodes with a policy, always taking the action that it values most, and "
-        "reports their returns. RUN_OR_POLICY is a run folder or a policy file (.aq).",
+        "Plays whole episodes with a policy, always taking the action that it values most, or with "
+        "random actions, and reports their returns. RUN is a run folder, POLICY a policy file "
+        "(.aq).",
     .details = "Examples:\n"
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
-               "  actorq eval policy.aq --episodes 1000\n",
+               "  actorq eval policy.aq --episodes 1000\n"
+               "  actorq eval random --env game:miner\n",
     AQ_OPTION_ROWS(option_rows),
-    .operands = {AQ_OPERAND("RUN_OR_POLICY", eval_arguments, source)},
+    .operands = {AQ_OPERAND("RUN, POLICY or random", eval_arguments, source)},
 };
 
 /* ---- playing -------------------------------------------------------------------------------- */
@@ -78,8 +87,32 @@ static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_
     return rc != 0 ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
 
-static int evaluate(const eval_arguments *arguments, eval_report *report, aq_error *error)
+/* What a policy of the task has to beat. */
+static int evaluate_random(const eval_arguments *arguments, eval_report *report, aq_error *error)
 {
+    aq_env *env;
+    if (arguments->env == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "random actions need a task: --env TASK");
+    }
+    int rc = aq_env_open(arguments->env, &env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_env_task_init(env, &report->task, error);
+    aq_env_unref(env);
+    if (rc == 0) {
+        (void)snprintf(report->path, sizeof(report->path), "%s", random_play);
+        rc = aq_long_evaluation(report->task.env, NULL, (uint32_t)arguments->episodes, report->seed,
+                                &report->result, error);
+    }
+    return rc;
+}
+
+static int evaluate_policy(const eval_arguments *arguments, eval_report *report, aq_error *error)
+{
+    if (arguments->env != NULL) {
+        return aq_fail(error, AQ_E_INVALID, "--env is for random actions; a policy has its task");
+    }
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
@@ -114,7 +147,7 @@ static json_t *make_json(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     return json_pack(
-        "{s:o, s:s, s:o, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
+        "{s:o, s:s, s:o, s:s?, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
         aq_json_text(report->path), "task", report->task.env->name, "policy_version",
         aq_json_count(result->version), "precision", report->precision, "requantized",
         report->quantized, "kernels", report->rung, "episodes", aq_json_count(result->episodes),
@@ -129,10 +162,14 @@ static void print(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     char path[AQ_POLICY_PATH_MAX];
-    (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
-                 aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
-                 result->version, report->precision,
-                 report->quantized ? " as quantized now, which no actor ran" : "");
+    if (report->precision == NULL) {
+        (void)printf("random actions: %s\n", report->task.env->name);
+    } else {
+        (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
+                     aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
+                     result->version, report->precision,
+                     report->quantized ? " as quantized now, which no actor ran" : "");
+    }
     aq_print_fact(stdout, "return", "%.2f +- %.2f (mean and standard deviation)",
                   result->return_mean, result->return_std);
     aq_print_fact(stdout, "range", "%.2f to %.2f", result->return_min, result->return_max);
@@ -142,7 +179,9 @@ static void print(const eval_report *report)
                       is_solved(report) ? "yes" : "no", AQ_SOLVED_ERRORS,
                       report->task.env->reward_threshold);
     }
-    aq_print_fact(stdout, "kernels", "%s", report->rung);
+    if (report->rung != NULL) {
+        aq_print_fact(stdout, "kernels", "%s", report->rung);
+    }
 }
 
 static const eval_arguments defaults = {
@@ -156,7 +195,9 @@ static int eval(void *given, aq_error *error)
     eval_arguments *arguments = given;
     aq_command_draw_seed(&arguments->seed);
     eval_report report = {.seed = arguments->seed};
-    int rc = evaluate(arguments, &report, error);
+    const bool at_random = strcmp(arguments->source, random_play) == 0;
+    int rc = at_random ? evaluate_random(arguments, &report, error)
+                       : evaluate_policy(arguments, &report, error);
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(make_json(&report), error);
     } else if (rc == 0) {

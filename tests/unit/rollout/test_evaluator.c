@@ -124,6 +124,18 @@ TEST(evaluate_is_a_function_of_policy_seed_and_number)
     assert_false(first.confirmed);
 }
 
+TEST(without_a_policy_actions_are_random)
+{
+    aq_evaluation first, again, greedy;
+    assert_int_equal(aq_evaluate(tally, NULL, EPISODES, SEED, &first, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, NULL, EPISODES, SEED, &again, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine_of(2, 9), EPISODES, SEED, &greedy, NULL), 0);
+    assert_true(first.return_mean == again.return_mean);
+    assert_true(first.return_mean != greedy.return_mean);
+    assert_int_equal(first.version, 0);
+    assert_int_equal(first.episodes, EPISODES);
+}
+
 TEST(evaluate_refuses_what_cannot_be_played)
 {
     aq_engine *engine = engine_of(0, 1);
