@@ -74,7 +74,7 @@ class TestSuggestions(Newcomer):
                          ["look"] * 3 + ["resume", "compare"])
 
     def test_c51_by_its_file_and_a_limit_of_training(self):
-        said = self.train(self.config("cartpole-c51", limits__env_steps=10**6,
+        said = self.train("gym:CartPole-v1 " + self.config("cartpole-c51", limits__env_steps=10**6,
                                       limits__learner_steps=30))
         self.assertEqual(self.try_next(said, "ended at limits.learner_steps=30, "),
                          ["look"] * 3 + ["resume", "compare"])
