@@ -11,8 +11,8 @@
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 
-/* Some ten seconds of one core. */
-#define SEEDS "200"
+/* Some five seconds of one core. */
+#define SEEDS "100"
 
 static uint64_t number_from(const char *variable, const char *otherwise)
 {

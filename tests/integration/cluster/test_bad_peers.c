@@ -48,18 +48,33 @@ static uint16_t port_of(const test_cluster *cluster, int index)
 
 /* ---- what does not even speak SP ------------------------------------------------------------ */
 
-CLUSTER_TEST(a_browser_is_shown_out, tcp)
+static void send_browser(const test_cluster *cluster, int port)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    int peer = foreign_connect(port_of(cluster, port));
+    foreign_send(peer, request, strlen(request));
+    foreign_expect_close(peer);
+    (void)close(peer);
+}
+
+/* NNG does not count whom it closes while it hands another connection over, so browsers come until
+ * one was counted. */
+static bool both_say_so(test_cluster *cluster, void *user)
+{
+    (void)user;
+    send_browser(cluster, 0);
+    send_browser(cluster, 2);
+    return daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=foreign_peer") &&
+           daemon_process_said(&cluster->processes[SEAT_REPLAY], "event=foreign_peer");
+}
+
+CLUSTER_TEST(a_browser_is_shown_out, tcp)
+{
     start_well(cluster);
     for (int i = 0; i < PORTS; i++) {
-        int peer = foreign_connect(port_of(cluster, i));
-        foreign_send(peer, request, strlen(request));
-        foreign_expect_close(peer);
-        (void)close(peer);
+        send_browser(cluster, i);
     }
-    cluster_wait_said(cluster, SEAT_LEARNER, "event=foreign_peer");
-    cluster_wait_said(cluster, SEAT_REPLAY, "event=foreign_peer");
+    cluster_wait(cluster, "event=foreign_peer", both_say_so, NULL);
     finish_well(cluster);
 }
 
