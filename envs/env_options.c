@@ -87,7 +87,7 @@ int aq_env_option_u32(aq_env_options *options, const char *key, uint32_t low, ui
     if (text == NULL) {
         return 0;
     }
-    if (aq_parse_u64(text, &number) != 0 || number < low || number > high) {
+    if (aq_parse_whole(text, &number) != 0 || number < low || number > high) {
         return aq_fail(error, AQ_E_INVALID,
                        "%s: %s=%s is not a whole number from %" PRIu32 " to %" PRIu32,
                        options->task, key, text, low, high);

@@ -83,13 +83,12 @@ static void add_ratio(aq_long_text *out, double value)
 
 static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
 {
-    char text[64] = "-";
-    if (isfinite(mean->ci95)) {
-        (void)snprintf(text, sizeof(text), "%.1f \u00b1 %.1f", mean->mean, mean->ci95);
-    } else if (isfinite(mean->mean)) {
-        (void)snprintf(text, sizeof(text), "%.1f", mean->mean);
-    }
-    add_cell(out, text);
+    aq_figure centre, spread;
+    char text[2 * sizeof(aq_figure)];
+    (void)aq_figure_return(&centre, mean->mean);
+    (void)snprintf(text, sizeof(text), "%s \u00b1 %s", centre.text,
+                   aq_figure_return(&spread, mean->ci95));
+    add_cell(out, isfinite(mean->ci95) ? text : centre.text);
 }
 
 static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)

@@ -26,10 +26,12 @@ static void add_ratio(aq_text_table *table, double ratio)
 
 static void add_return(aq_text_table *table, const aq_mean_ci *mean)
 {
+    aq_figure centre, spread;
     if (isfinite(mean->ci95)) {
-        aq_text_table_cell(table, "%.1f +- %.1f", mean->mean, mean->ci95);
+        aq_text_table_cell(table, "%s +- %s", aq_figure_return(&centre, mean->mean),
+                           aq_figure_return(&spread, mean->ci95));
     } else if (isfinite(mean->mean)) {
-        aq_text_table_cell(table, "%.1f", mean->mean);
+        aq_text_table_cell(table, "%s", aq_figure_return(&centre, mean->mean));
     } else {
         aq_text_table_cell(table, "%s", "");
     }

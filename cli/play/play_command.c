@@ -22,6 +22,7 @@ enum {
     RATE_DEFAULT = 30,
     SIDE_DEFAULT = 256,
     CAPTION_BYTES = 96,
+    FIGURE_MAX = 32,
 };
 
 /* In the place of a run or a policy. */
@@ -172,7 +173,7 @@ static const char *end_text(enum aq_step_end end)
 
 static int show(play *p, uint32_t number, aq_error *error)
 {
-    char caption[CAPTION_BYTES];
+    char caption[CAPTION_BYTES], figure[FIGURE_MAX];
     const aq_player_episode now = aq_player_look(p->player);
     if (p->film) {
         aq_player_draw(p->player, aq_film_canvas(p->film));
@@ -182,9 +183,9 @@ static int show(play *p, uint32_t number, aq_error *error)
     if (!p->canvas.pixels) {
         return 0;
     }
-    int rc = aq_text_format(caption, sizeof(caption),
-                            "episode %" PRIu32 ", step %" PRIu32 ", return %.2f", number + 1,
-                            now.steps, now.episode_return);
+    int rc = aq_text_format(
+        caption, sizeof(caption), "episode %" PRIu32 ", step %" PRIu32 ", return %s", number + 1,
+        now.steps, aq_text_return(figure, sizeof(figure), now.episode_return, 2));
     if (rc != 0) {
         return aq_fail(error, rc, "the line below the picture does not fit");
     }
@@ -235,13 +236,14 @@ static json_t *make_json(const play_arguments *arguments, const play *p)
 
 static void print(const play_arguments *arguments, const play *p)
 {
-    char path[AQ_POLICY_PATH_MAX], task[AQ_TASK_NAME_MAX];
+    char path[AQ_POLICY_PATH_MAX], task[AQ_TASK_NAME_MAX], figure[FIGURE_MAX];
     (void)printf("%s: %s, seed %" PRIu64 "\n", aq_plain_text(path, sizeof(path), p->path),
                  aq_plain_text(task, sizeof(task), p->env->name), arguments->seed);
     for (uint32_t i = 0; i < arguments->episodes; i++) {
         const aq_player_episode *episode = &p->episodes[i];
-        (void)printf("  episode %-5" PRIu32 " return %.2f, %" PRIu32 " steps, %s\n", i + 1,
-                     episode->episode_return, episode->steps, end_text(episode->end));
+        (void)printf("  episode %-5" PRIu32 " return %s, %" PRIu32 " steps, %s\n", i + 1,
+                     aq_text_return(figure, sizeof(figure), episode->episode_return, 2),
+                     episode->steps, end_text(episode->end));
     }
     if (arguments->film.gif_path) {
         aq_print_fact(stdout, "animation", "%s", arguments->film.gif_path);

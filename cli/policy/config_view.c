@@ -43,6 +43,7 @@ static json_t *value_json(const aq_setting *row, const aq_run_config *config)
         memcpy(&truth, at, sizeof(truth));
         return json_boolean(truth);
     case AQ_SETTING_TEXT:
+    case AQ_SETTING_LIST:
     case AQ_SETTING_CHOICE:
         return json_string(aq_setting_text(row, config, NULL));
     }

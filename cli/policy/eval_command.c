@@ -11,6 +11,7 @@
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "cli/text/plain_text.h"
+#include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
@@ -18,7 +19,7 @@
 #include "rollout/env_task.h"
 #include "rollout/evaluation.h"
 
-enum { EPISODES_DEFAULT = 100 };
+enum { EPISODES_DEFAULT = 100, FIGURE_MAX = 32 };
 
 /* In the place of a run or a policy. */
 static const char random_play[] = "random";
@@ -161,7 +162,7 @@ static json_t *make_json(const eval_report *report)
 static void print(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
-    char path[AQ_POLICY_PATH_MAX];
+    char path[AQ_POLICY_PATH_MAX], mean[FIGURE_MAX], deviation[FIGURE_MAX];
     if (report->precision == NULL) {
         (void)printf("random actions: %s\n", report->task.env->name);
     } else {
@@ -170,9 +171,12 @@ static void print(const eval_report *report)
                      result->version, report->precision,
                      report->quantized ? " as quantized now, which no actor ran" : "");
     }
-    aq_print_fact(stdout, "return", "%.2f +- %.2f (mean and standard deviation)",
-                  result->return_mean, result->return_std);
-    aq_print_fact(stdout, "range", "%.2f to %.2f", result->return_min, result->return_max);
+    aq_print_fact(stdout, "return", "%s +- %s (mean and standard deviation)",
+                  aq_text_return(mean, sizeof(mean), result->return_mean, 2),
+                  aq_text_return(deviation, sizeof(deviation), result->return_std, 2));
+    aq_print_fact(stdout, "range", "%s to %s",
+                  aq_text_return(mean, sizeof(mean), result->return_min, 2),
+                  aq_text_return(deviation, sizeof(deviation), result->return_max, 2));
     aq_print_fact(stdout, "episodes", "%" PRIu32 ", seed %" PRIu64, result->episodes, report->seed);
     if (!isnan(report->task.env->reward_threshold)) {
         aq_print_fact(stdout, "solved", "%s (a mean %g standard errors above %g)",

@@ -52,8 +52,7 @@ const char *aq_figure_return(aq_figure *room, double value)
     if (!isfinite(value) || fabs(value) >= 1e12) {
         return aq_figure_number(room, value);
     }
-    (void)snprintf(room->text, sizeof(room->text), "%.1f", value);
-    return room->text;
+    return aq_text_return(room->text, sizeof(room->text), value, 1);
 }
 
 const char *aq_figure_share(aq_figure *room, double share)

@@ -16,7 +16,7 @@ const char *aq_figure_count(aq_figure *room, double count);
 const char *aq_figure_bytes(aq_figure *room, double bytes);
 const char *aq_figure_duration(aq_figure *room, double seconds);
 
-/* Four digits, "%.4g"; one decimal, "%.1f". */
+/* Four digits, "%.4g"; as aq_text_return has it, with one decimal. */
 const char *aq_figure_number(aq_figure *room, double value);
 const char *aq_figure_return(aq_figure *room, double value);
 

@@ -39,7 +39,9 @@ static void draw_return(const Actorq__V1__LearnerStatus *learner, char *out, siz
     if (learner->evaluations == 0) {
         (void)snprintf(out, size, "return ?");
     } else {
-        (void)snprintf(out, size, "return %.1f%s", learner->return_mean,
+        char mean[32];
+        (void)snprintf(out, size, "return %s%s",
+                       aq_text_return(mean, sizeof(mean), learner->return_mean, 1),
                        learner->return_fell_back ? " (fp32)" : "");
     }
 }

@@ -269,10 +269,12 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
-        (void)printf("  return     %.1f +- %.1f over %" PRIu32
+        char mean[32], deviation[32];
+        (void)printf("  return     %s +- %s over %" PRIu32
                      " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
-                     report->return_mean, report->return_std, report->episodes, report->format,
-                     report->policy_version);
+                     aq_text_return(mean, sizeof(mean), report->return_mean, 1),
+                     aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
+                     report->episodes, report->format, report->policy_version);
     }
     if (report->policy_fallbacks > 0) {
         (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s "

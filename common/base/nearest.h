@@ -26,13 +26,14 @@ typedef struct aq_nearest {
 void aq_nearest_init(aq_nearest *nearest, const char *text);
 void aq_nearest_offer(aq_nearest *nearest, const char *name);
 
-/* The nearest name offered (the first of equals), in `nearest`; NULL when none is near enough to be
- * a slip of the fingers: more than a third of its letters, and more than one, would have to
- * change. */
+/* The nearest name offered (the first of equals), in `nearest`; NULL when none is near enough. A
+ * slip of the fingers is: at most a third of the letters behind the group that both are in
+ * ("learner."), or one, would have to change. So is a short form of the words, such as "lr" for
+ * "learning_rate", which counts as one change, or of the later ones, which counts as two. */
 const char *aq_nearest_name(const aq_nearest *nearest);
 
-/* How many letters have to be inserted, removed, replaced or swapped with their neighbour; SIZE_MAX
- * where a text is longer than AQ_NEAREST_TEXT_MAX. */
+/* How many letters have to be inserted, removed, replaced or swapped with their neighbour, in
+ * whatever case they are; SIZE_MAX where a text is longer than AQ_NEAREST_TEXT_MAX. */
 size_t aq_edit_distance(const char *a, const char *b);
 
 #endif

@@ -60,6 +60,55 @@ int aq_parse_u64(const char *text, uint64_t *ret_value)
     return 0;
 }
 
+/* Which power of ten the mantissa is to be taken by: the one that follows it. */
+static int parse_power(const char *text, int64_t *ret_power)
+{
+    static const char *const units[] = {"", "k", "M", "G"};
+
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, units[i]) == 0) {
+            *ret_power = 3 * i;
+            return 0;
+        }
+    }
+    text += *text == 'e' || *text == 'E' ? 1 : strlen(text);
+    return aq_parse_i64(*text == '+' ? text + 1 : text, ret_power);
+}
+
+/* In whole numbers throughout, so that nothing is rounded. */
+int aq_parse_whole(const char *text, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    int64_t power;
+    const char *point = skip_digits(text);
+    const char *end = *point == '.' ? skip_digits(point + 1) : point;
+
+    if (point == text || parse_power(end, &power) != 0) {
+        return AQ_E_INVALID;
+    }
+    for (const char *at = text; at < end; at++) {
+        const uint64_t digit = at == point ? 0 : (uint64_t)(*at - '0');
+
+        if (at != point && (__builtin_mul_overflow(value, 10, &value) ||
+                            __builtin_add_overflow(value, digit, &value))) {
+            return AQ_E_TOO_BIG;
+        }
+        power -= at > point;
+    }
+    for (; power < 0 && value > 0; power++, value /= 10) {
+        if (value % 10 != 0) {
+            return AQ_E_INVALID;
+        }
+    }
+    for (; power > 0 && value > 0; power--) {
+        if (__builtin_mul_overflow(value, 10, &value)) {
+            return AQ_E_TOO_BIG;
+        }
+    }
+    *ret_value = value;
+    return 0;
+}
+
 int aq_parse_id(const char *text, uint64_t *ret_id)
 {
     if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
@@ -187,6 +236,17 @@ const char *aq_text_count(char *out, size_t size, double count)
     static const char *const units[] = {"", "k", "M", "G", "T", NULL};
 
     return scaled(out, size, count, units);
+}
+
+const char *aq_text_return(char *out, size_t size, double value, int decimals)
+{
+    AQ_ASSERT(size > 0);
+    if (value != 0 && fabs(value) < 1) {
+        snprintf(out, size, "%.3g", value);
+    } else {
+        snprintf(out, size, "%.*f", decimals, value);
+    }
+    return out;
 }
 
 const char *aq_text_duration(char *out, size_t size, double seconds)

@@ -15,6 +15,10 @@
 int aq_parse_i64(const char *text, int64_t *ret_value) AQ_MUST_USE;
 int aq_parse_u64(const char *text, uint64_t *ret_value) AQ_MUST_USE;
 
+/* As a person writes a whole number: 1000000, 1e6, 2.5e3, 500k, 1M or 2G. AQ_E_TOO_BIG for one
+ * that the type can't hold. */
+int aq_parse_whole(const char *text, uint64_t *ret_value) AQ_MUST_USE;
+
 /* A name of ours: 16 lower-case hexadecimal digits. */
 int aq_parse_id(const char *text, uint64_t *ret_id) AQ_MUST_USE;
 
@@ -34,5 +38,9 @@ int aq_text_format(char *out, size_t size, const char *format, ...) AQ_MUST_USE 
 const char *aq_text_bytes(char *out, size_t size, double bytes);
 const char *aq_text_count(char *out, size_t size, double count);
 const char *aq_text_duration(char *out, size_t size, double seconds);
+
+/* A return with so many decimals: "187.2". Below 1, as rates of success are, with three digits:
+ * "0.0004". */
+const char *aq_text_return(char *out, size_t size, double value, int decimals);
 
 #endif

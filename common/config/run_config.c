@@ -15,18 +15,11 @@
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
-/* One width of `length` characters, blanks around it allowed. */
+/* One width of `length` characters. */
 static int parse_width(const char *text, size_t length, uint32_t *ret_width)
 {
     char digits[WIDTH_TEXT_MAX];
     uint64_t width;
-    while (length > 0 && *text == ' ') {
-        text++;
-        length--;
-    }
-    while (length > 0 && text[length - 1] == ' ') {
-        length--;
-    }
     if (length >= sizeof(digits)) {
         return AQ_E_INVALID;
     }

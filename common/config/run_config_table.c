@@ -54,7 +54,7 @@ static const aq_setting rows[] = {
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3. auto takes "
      "that of the task's preset, or else dqn or td3."},
-    {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",
+    {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer."},
@@ -71,7 +71,7 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
      "Added to Adam's divisor. Larger values damp the steps of parameters that rarely move."},
     {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
-     "What a reward is worth one step later."},
+     "What a reward is worth one step later, gamma."},
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
      "How many rewards are added up before the network's own estimate takes over."},
     {MEMBER(U64, learner.target_period), "300", 1, 1e6, NULL, "learner steps",
@@ -108,7 +108,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
      "learner.norm and learner.activation say, as Acme's networks do."},
-    {MEMBER(TEXT, learner.critic_hidden), "", 0, 0, NULL, "",
+    {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
      "d4pg, ddpg, td3: widths of the critic's hidden layers. An empty text takes learner.hidden."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "d4pg, ddpg, td3: what follows each hidden layer of the critic."},
@@ -246,7 +246,7 @@ static const aq_setting rows[] = {
      "How the weights of the broadcast policy are stored. fp32 sends them as they are; int8 has a "
      "scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 weights, and "
      "int8-sparse stores only the blocks of weights that matter most."},
-    {MEMBER(TEXT, quantizer.layer_formats), "", 0, 0, NULL, "",
+    {MEMBER(LIST, quantizer.layer_formats), "", 0, 0, NULL, "",
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
      "bf16. Linear and convolutional layers are counted; the others are always fp32."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",

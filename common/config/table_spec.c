@@ -309,7 +309,7 @@ static bool set_field(const bounded_number *field, const char *value, aq_table_s
         }
         memcpy(member, &f64, sizeof(f64));
         return true;
-    } else if (aq_parse_u64(value, &u64) != 0) {
+    } else if (aq_parse_whole(value, &u64) != 0) {
         return false;
     }
     if (field->type == NUMBER_U64) {

@@ -31,6 +31,7 @@ enum aq_setting_type {
     AQ_SETTING_F64,    /* double; min and max bound it */
     AQ_SETTING_BOOL,   /* bool */
     AQ_SETTING_TEXT,   /* char[size], UTF-8 without control characters; min is the least bytes */
+    AQ_SETTING_LIST,   /* the same, kept as "64,64"; "[64, 64]" is taken, too */
     AQ_SETTING_CHOICE, /* uint32_t, an index into `choices` */
 };
 

@@ -17,8 +17,7 @@ bool aq_setting_is_same(const aq_setting *row, const void *a, const void *b)
 {
     const char *left = (const char *)a + row->offset;
     const char *right = (const char *)b + row->offset;
-    return row->type == AQ_SETTING_TEXT ? strcmp(left, right) == 0
-                                        : memcmp(left, right, row->size) == 0;
+    return aq_setting_is_text(row) ? strcmp(left, right) == 0 : memcmp(left, right, row->size) == 0;
 }
 
 void aq_setting_copy(const aq_setting *row, const void *from, void *to)

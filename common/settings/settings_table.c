@@ -17,6 +17,11 @@ size_t aq_setting_section_length(const aq_setting *row)
     return dot == NULL ? 0 : (size_t)(dot - row->key);
 }
 
+bool aq_setting_is_text(const aq_setting *row)
+{
+    return row->type == AQ_SETTING_TEXT || row->type == AQ_SETTING_LIST;
+}
+
 const char *aq_setting_short_key(const aq_setting *row)
 {
     const char *dot = strchr(row->key, '.');
@@ -55,11 +60,8 @@ const aq_setting *aq_settings_find_section(const aq_settings_table *table, const
 }
 
 /* The full key of one that was given without its section, or in a wrong one. */
-static const char *find_short_key(const aq_settings_table *table, const char *key)
+static const char *find_short_key(const aq_settings_table *table, const char *short_key)
 {
-    const char *dot = strchr(key, '.');
-    const char *short_key = dot == NULL ? key : dot + 1;
-
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(aq_setting_short_key(&table->rows[i]), short_key) == 0) {
             return table->rows[i].key;
@@ -68,20 +70,80 @@ static const char *find_short_key(const aq_settings_table *table, const char *ke
     return NULL;
 }
 
+/* Of one section, or of all where it is NULL. */
+static const char *find_nearest(const aq_settings_table *table, const aq_setting *section,
+                                const char *short_key)
+{
+    aq_nearest nearest;
+    const char *found = NULL;
+    size_t distance = SIZE_MAX;
+
+    aq_nearest_init(&nearest, short_key);
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        if (section == NULL || aq_setting_same_section(row, section)) {
+            aq_nearest_offer(&nearest, aq_setting_short_key(row));
+            found = nearest.distance < distance ? row->key : found;
+            distance = nearest.distance;
+        }
+    }
+    return found;
+}
+
+/* The first whose comment has the word: the field's names for what is called otherwise here. */
+static const char *find_in_comments(const aq_settings_table *table, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (size_t i = 0; length > 0 && i < table->count; i++) {
+        const char *comment = table->rows[i].comment;
+        for (const char *at = comment; (at = strstr(at, word)) != NULL; at++) {
+            if ((at == comment || at[-1] == ' ') && strchr(" ,.", at[length]) != NULL) {
+                return table->rows[i].key;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A row of the nearest section, or NULL. */
+static const aq_setting *find_near_section(const aq_settings_table *table, const char *typed)
+{
+    aq_nearest nearest;
+    const aq_setting *found = NULL;
+    size_t distance = SIZE_MAX;
+
+    aq_nearest_init(&nearest, typed);
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        char section[AQ_SETTINGS_KEY_MAX + 1] = "";
+
+        memcpy(section, row->key, aq_setting_section_length(row));
+        aq_nearest_offer(&nearest, section);
+        found = nearest.distance < distance ? row : found;
+        distance = nearest.distance;
+    }
+    return found;
+}
+
 int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq_error *error)
 {
-    const char *known = find_short_key(table, key);
-    aq_nearest nearest;
+    const char *dot = strchr(key, '.');
+    const char *short_key = dot == NULL ? key : dot + 1;
+    const char *known = find_short_key(table, short_key);
 
-    if (known == NULL) {
-        aq_nearest_init(&nearest, key);
-        for (size_t i = 0; i < table->count; i++) {
-            aq_nearest_offer(&nearest, table->rows[i].key);
-        }
-        known = aq_nearest_name(&nearest);
+    if (known == NULL && dot != NULL) {
+        char section[2 * (AQ_SETTINGS_KEY_MAX + 1)] = "";
+
+        memcpy(section, key, (size_t)(dot - key));
+        const aq_setting *near = find_near_section(table, section);
+        known = near != NULL ? find_nearest(table, near, short_key) : NULL;
     }
+    known = known != NULL ? known : find_nearest(table, NULL, short_key);
+    known = known != NULL ? known : find_in_comments(table, short_key);
     if (known == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "%s: no such setting", key);
+        return aq_fail(error, AQ_E_INVALID, "%s: no such setting; --print-config lists them all",
+                       key);
     }
     return aq_fail(error, AQ_E_INVALID, "%s: no such setting; did you mean %s?", key, known);
 }
@@ -89,20 +151,14 @@ int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq
 int aq_settings_fail_unknown_section(const aq_settings_table *table, const char *name,
                                      aq_error *error)
 {
-    aq_nearest nearest;
+    const aq_setting *near = find_near_section(table, name);
 
-    aq_nearest_init(&nearest, name);
-    for (size_t i = 0; i < table->count; i++) {
-        char section[AQ_SETTINGS_KEY_MAX + 1] = "";
-
-        memcpy(section, table->rows[i].key, aq_setting_section_length(&table->rows[i]));
-        aq_nearest_offer(&nearest, section);
+    if (near == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "%s: no such section; --print-config lists them all",
+                       name);
     }
-    const char *known = aq_nearest_name(&nearest);
-    if (known == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "%s: no such section", name);
-    }
-    return aq_fail(error, AQ_E_INVALID, "%s: no such section; did you mean %s?", name, known);
+    return aq_fail(error, AQ_E_INVALID, "%s: no such section; did you mean %.*s?", name,
+                   (int)aq_setting_section_length(near), near->key);
 }
 
 static void check_row(const aq_setting *row)
@@ -129,6 +185,7 @@ static void check_row(const aq_setting *row)
         AQ_ASSERT(row->size == sizeof(bool));
         break;
     case AQ_SETTING_TEXT:
+    case AQ_SETTING_LIST:
         AQ_ASSERT(row->size > 0);
         AQ_ASSERT(row->min >= 0 && row->min < (double)row->size);
         break;

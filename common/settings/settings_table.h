@@ -12,6 +12,9 @@
 /* Letters of the section in "section.key", 0 for a key without one. */
 size_t aq_setting_section_length(const aq_setting *row);
 
+/* Whether the member is an array of letters. */
+bool aq_setting_is_text(const aq_setting *row);
+
 /* "key" of "section.key". */
 const char *aq_setting_short_key(const aq_setting *row);
 

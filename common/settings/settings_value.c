@@ -19,8 +19,12 @@
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/base/utf8.h"
+#include "common/settings/settings_table.h"
 
 #define SHOWN_SIZE 64
+
+/* Bytes of a list as it is written, blanks and brackets included. */
+enum { SETTING_LIST_MAX = 512 };
 
 /* A text from outside for an error message: quoted, on one line, cut at SHOWN_SIZE. */
 static const char *show(char *out, const char *text)
@@ -60,21 +64,16 @@ static int fail_value(const aq_setting *row, const char *text, const char *why, 
                    aq_setting_describe(row, allowed, sizeof(allowed)));
 }
 
-static bool is_integer(const char *text)
-{
-    const char *digits = *text == '-' ? text + 1 : text;
-
-    return *digits != '\0' && strspn(digits, "0123456789") == strlen(digits);
-}
-
 static int set_u64(const aq_setting *row, const char *text, uint64_t *member, aq_error *error)
 {
     uint64_t value;
+    const bool is_negative = *text == '-';
+    int rc = aq_parse_whole(text + is_negative, &value);
 
-    if (!is_integer(text)) {
+    if (rc == AQ_E_INVALID) {
         return fail_value(row, text, "is not a whole number", error);
     }
-    if (aq_parse_u64(text, &value) < 0 || (double)value < row->min || (double)value > row->max) {
+    if (rc != 0 || is_negative || (double)value < row->min || (double)value > row->max) {
         return fail_value(row, text, "is out of bounds", error);
     }
     if (member != NULL) {
@@ -137,6 +136,32 @@ static int set_text(const aq_setting *row, const char *text, char *member, aq_er
     return 0;
 }
 
+/* "[64, 64]" is kept as "64,64", so that what means the same is the same. */
+static int set_list(const aq_setting *row, const char *text, char *member, aq_error *error)
+{
+    char items[SETTING_LIST_MAX];
+    size_t length = strlen(text);
+    size_t used = 0;
+    const bool is_bracketed = length >= 2 && text[0] == '[' && text[length - 1] == ']';
+
+    if (length >= sizeof(items)) {
+        return fail_value(row, text, "is too long", error);
+    }
+    text += is_bracketed;
+    length -= 2 * (size_t)is_bracketed;
+    for (size_t i = 0; i < length; i++) {
+        const bool starts_item = used == 0 || items[used - 1] == ',';
+        const size_t next = i + strspn(text + i, " ");
+        const bool ends_item = next >= length || text[next] == ',';
+
+        if (text[i] != ' ' || !(starts_item || ends_item)) {
+            items[used++] = text[i];
+        }
+    }
+    items[used] = '\0';
+    return set_text(row, items, member, error);
+}
+
 static int set_choice(const aq_setting *row, const char *text, uint32_t *member, aq_error *error)
 {
     int choice = aq_choice_find(row->choices, text);
@@ -163,6 +188,8 @@ int aq_setting_set(const aq_setting *row, const char *text, void *settings, aq_e
         return set_bool(row, text, member, error);
     case AQ_SETTING_TEXT:
         return set_text(row, text, member, error);
+    case AQ_SETTING_LIST:
+        return set_list(row, text, member, error);
     case AQ_SETTING_CHOICE:
         return set_choice(row, text, member, error);
     }
@@ -255,6 +282,7 @@ const char *aq_setting_describe(const aq_setting *row, char *out, size_t size)
         snprintf(what, sizeof(what), "true or false");
         break;
     case AQ_SETTING_TEXT:
+    case AQ_SETTING_LIST:
         if (row->min > 0) {
             snprintf(what, sizeof(what), "%.0f to %zu bytes of text", row->min, row->size - 1);
         } else {
@@ -316,6 +344,7 @@ const char *aq_setting_text(const aq_setting *row, const void *settings, char *n
     case AQ_SETTING_BOOL:
         return *(const bool *)member ? "true" : "false";
     case AQ_SETTING_TEXT:
+    case AQ_SETTING_LIST:
         return member;
     case AQ_SETTING_CHOICE: {
         uint32_t choice = *(const uint32_t *)member;
@@ -335,5 +364,5 @@ int aq_setting_append_value(const aq_setting *row, const void *settings, aq_buff
     char number[AQ_SETTING_NUMBER_SIZE];
     const char *text = aq_setting_text(row, settings, number);
 
-    return row->type == AQ_SETTING_TEXT ? append_quoted(out, text) : append(out, text);
+    return aq_setting_is_text(row) ? append_quoted(out, text) : append(out, text);
 }

@@ -8,6 +8,8 @@
 
 #include "common/base/parse.h"
 
+enum { LIST_BYTES_MAX = 512 };
+
 /* A walk, and the problem that ended it, if one did. */
 typedef struct file_walk {
     yaml_parser_t parser;
@@ -123,6 +125,36 @@ static int skip_collection(file_walk *walk)
     return 0;
 }
 
+/* Goes to the end of the list in hand and has its texts in `out`, "64,64". *ret_text is that, or
+ * NULL: the list holds more than texts, or more than fits. */
+static int read_list(file_walk *walk, char out[LIST_BYTES_MAX], const char **ret_text)
+{
+    size_t used = 0;
+    bool is_first = true;
+
+    *ret_text = out;
+    for (out[0] = '\0';; is_first = false) {
+        int rc = next_event(walk);
+
+        if (rc != 0 || walk->event.type == YAML_SEQUENCE_END_EVENT) {
+            return rc;
+        }
+        if (walk->event.type == YAML_SCALAR_EVENT) {
+            if (aq_text_format(out + used, LIST_BYTES_MAX - used, "%s%s", is_first ? "" : ",",
+                               (const char *)walk->event.data.scalar.value) != 0) {
+                *ret_text = NULL;
+            }
+            used += strlen(out + used);
+            continue;
+        }
+        *ret_text = NULL;
+        rc = kind_of_event(&walk->event) == AQ_SETTINGS_ALIAS ? 0 : skip_collection(walk);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+}
+
 /* Names the node after the key in hand, on one line whatever the file holds. */
 static void name_node(aq_settings_node *node, const char *section, const char *key)
 {
@@ -142,6 +174,7 @@ static int walk_mapping(file_walk *walk, const char *section)
 {
     for (;;) {
         aq_settings_node node = {.in_section = section != NULL};
+        char list[LIST_BYTES_MAX];
         int rc = next_event(walk);
 
         if (rc != 0 || walk->event.type == YAML_MAPPING_END_EVENT) {
@@ -159,11 +192,13 @@ static int walk_mapping(file_walk *walk, const char *section)
         node.kind = kind_of_event(&walk->event);
         if (walk->event.type == YAML_SCALAR_EVENT) {
             node.value = (const char *)walk->event.data.scalar.value;
+        } else if (node.kind == AQ_SETTINGS_LIST) {
+            rc = read_list(walk, list, &node.value);
         }
-        rc = walk->visit(walk->user, &node);
+        rc = rc != 0 ? rc : walk->visit(walk->user, &node);
         if (rc == 0 && node.kind == AQ_SETTINGS_MAPPING && section == NULL) {
             rc = walk_mapping(walk, node.key);
-        } else if (rc == 0 && (node.kind == AQ_SETTINGS_MAPPING || node.kind == AQ_SETTINGS_LIST)) {
+        } else if (rc == 0 && node.kind == AQ_SETTINGS_MAPPING) {
             rc = skip_collection(walk);
         }
         if (rc != 0) {

@@ -24,7 +24,7 @@ typedef struct aq_settings_node {
     char key[2 * (AQ_SETTINGS_KEY_MAX + 1)]; /* "section.key", on one line, cut to fit */
     bool in_section;
     enum aq_settings_kind kind;
-    const char *value; /* as text, valid during the visit; NULL: it has none that is a text */
+    const char *value; /* as text, valid during the visit, a list's as "64,64"; NULL: it has none */
     size_t line;       /* of the key, from 1 */
 } aq_settings_node;
 

@@ -43,7 +43,7 @@ static int take_value(yaml_reading *reading, const aq_setting *row, const aq_set
 {
     char allowed[AQ_SETTING_DESCRIPTION_MAX];
 
-    if (node->value == NULL) {
+    if (node->value == NULL || (node->kind == AQ_SETTINGS_LIST && row->type != AQ_SETTING_LIST)) {
         return aq_fail(reading->error, AQ_E_INVALID,
                        "%s: a value is expected, not %s (allowed: %s)", node->key,
                        name_of_kind(node->kind),

@@ -26,16 +26,24 @@ typedef struct argument_walk {
     aq_error *error;
 } argument_walk;
 
+/* The option of that name, or the only one whose name begins so. */
 static const aq_option *find_name(const aq_options *options, const char *name, size_t length)
 {
+    const aq_option *found = NULL;
+    size_t count = 0;
+
     for (size_t i = 0; i < options->count; i++) {
         const aq_option *option = &options->rows[i];
 
-        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
-            return option;
+        if (strncmp(option->name, name, length) == 0) {
+            found = option;
+            count++;
+            if (option->name[length] == '\0') {
+                return option;
+            }
         }
     }
-    return NULL;
+    return count == 1 && length > 0 ? found : NULL;
 }
 
 static const aq_option *find_letter(const aq_options *options, char letter)
@@ -79,7 +87,7 @@ int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *re
 {
     uint64_t number;
 
-    if (aq_parse_u64(value, &number) != 0 || number < min || number > max) {
+    if (aq_parse_whole(value, &number) != 0 || number < min || number > max) {
         return aq_fail(error, AQ_E_INVALID,
                        "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, value, min, max);
     }

@@ -91,7 +91,8 @@ typedef int (*aq_option_fn)(void *user, const aq_option *option, const char *val
 enum { AQ_OPTIONS_HELP = 1, AQ_OPTIONS_VERSION = 2 };
 
 /* 0: go on. AQ_OPTIONS_HELP or AQ_OPTIONS_VERSION: it was asked for, nothing else was done.
- * Negative: `error` says what is wrong (an unknown option is answered with the nearest one).
+ * Negative: `error` says what is wrong (an unknown option is answered with the nearest one). A name
+ * may be cut where only one begins so.
  * `apply` is NULL where everything has a place. */
 int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
                      void *user, aq_error *error) AQ_MUST_USE;

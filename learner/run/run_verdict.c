@@ -46,6 +46,11 @@ static const char *time_text(char room[FIGURE_MAX], double seconds)
     return aq_text_duration(room, FIGURE_MAX, seconds);
 }
 
+static const char *return_text(char room[FIGURE_MAX], double value)
+{
+    return aq_text_return(room, FIGURE_MAX, value, 1);
+}
+
 static int percent(double share)
 {
     return (int)lround(100 * share);
@@ -70,13 +75,15 @@ static const char *trend_text(enum aq_return_trend trend)
 
 static void say_training(const aq_run_facts *facts, char *text, size_t size)
 {
+    char now[FIGURE_MAX], threshold[FIGURE_MAX];
     if (!isfinite(facts->return_now)) {
         (void)snprintf(text, size, "Training; no return has been measured yet");
     } else if (isfinite(facts->threshold)) {
-        (void)snprintf(text, size, "Training: return %.1f, solved at %.1f%s", facts->return_now,
-                       facts->threshold, trend_text(facts->trend));
+        (void)snprintf(text, size, "Training: return %s, solved at %s%s",
+                       return_text(now, facts->return_now),
+                       return_text(threshold, facts->threshold), trend_text(facts->trend));
     } else {
-        (void)snprintf(text, size, "Training: return %.1f%s", facts->return_now,
+        (void)snprintf(text, size, "Training: return %s%s", return_text(now, facts->return_now),
                        trend_text(facts->trend));
     }
 }
@@ -100,7 +107,7 @@ static void say_running(const aq_run_facts *facts, char *text, size_t size)
 
 static void say_ended(const aq_run_facts *facts, char *text, size_t size)
 {
-    char took[FIGURE_MAX], steps[FIGURE_MAX];
+    char took[FIGURE_MAX], steps[FIGURE_MAX], best[FIGURE_MAX];
     const char *how = facts->state == AQ_RUN_SOLVED   ? "Solved"
                       : facts->state == AQ_RUN_BUDGET ? "Ended at its limit"
                       : facts->state == AQ_RUN_STOPPED
@@ -109,8 +116,8 @@ static void say_ended(const aq_run_facts *facts, char *text, size_t size)
     int length = snprintf(text, size, "%s, after %s and %s environment steps", how,
                           time_text(took, facts->wall_s), count_text(steps, facts->env_steps));
     if (isfinite(facts->return_best) && length > 0 && (size_t)length < size) {
-        (void)snprintf(text + length, size - (size_t)length, "; best return %.1f",
-                       facts->return_best);
+        (void)snprintf(text + length, size - (size_t)length, "; best return %s",
+                       return_text(best, facts->return_best));
     }
 }
 
@@ -187,8 +194,9 @@ static void note_training(const aq_run_facts *facts, aq_verdict *verdict)
         add(verdict, AQ_VERDICT_BAD, "No training step was made in the last minute.");
     }
     if (facts->trend == AQ_TREND_FALLING) {
-        add(verdict, AQ_VERDICT_ATTENTION, "Returns have been falling lately; the best was %.1f.",
-            facts->return_best);
+        char best[FIGURE_MAX];
+        add(verdict, AQ_VERDICT_ATTENTION, "Returns have been falling lately; the best was %s.",
+            return_text(best, facts->return_best));
     }
 }
 

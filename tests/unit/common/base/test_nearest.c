@@ -6,7 +6,8 @@
 
 static const char *nearest_of(const char *text)
 {
-    static const char *const names[] = {"seed", "replay.capacity", "replay.batch", "jobs"};
+    static const char *const names[] = {"seed", "replay.capacity", "replay.batch", "jobs",
+                                        "max_env_steps"};
     static aq_nearest nearest; /* the name lies in it */
     aq_nearest_init(&nearest, text);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -50,6 +51,23 @@ TEST(a_slip_finds_its_name)
     assert_string_equal(nearest_of("replay.capcity"), "replay.capacity");
     assert_string_equal(nearest_of("sede"), "seed");
     assert_string_equal(nearest_of("job"), "jobs");
+}
+
+TEST(a_short_form_finds_its_name)
+{
+    assert_string_equal(nearest_of("max"), "max_env_steps");
+    assert_string_equal(nearest_of("mes"), "max_env_steps");
+    assert_string_equal(nearest_of("MaxEnv"), "max_env_steps");
+    assert_string_equal(nearest_of("r.cap"), "replay.capacity");
+    assert_string_equal(nearest_of("replay.b"), "replay.batch");
+    assert_string_equal(nearest_of("steps"), "max_env_steps");
+    assert_null(nearest_of("sme"));
+    assert_null(nearest_of("replay."));
+}
+
+TEST(a_shared_group_makes_no_two_names_alike)
+{
+    assert_null(nearest_of("replay.size"));
 }
 
 TEST(a_foreign_text_finds_nothing)

@@ -66,6 +66,39 @@ TEST(whole_numbers_past_the_limits_are_refused)
     assert_int_equal(integer, 42);
 }
 
+TEST(a_whole_number_may_be_written_short)
+{
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } cases[] = {
+        {"0", 0},           {"1000000", 1000000}, {"1e6", 1000000},
+        {"1E+6", 1000000},  {"2.5e3", 2500},      {"100e-1", 10},
+        {"500k", 500000},   {"1M", 1000000},      {"1.25k", 1250},
+        {"3G", 3000000000}, {"0e999999999", 0},   {"18446744073709551615", UINT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t value = 77;
+        assert_int_equal(aq_parse_whole(cases[i].text, &value), 0);
+        assert_true(value == cases[i].value);
+    }
+}
+
+TEST(what_is_not_exactly_whole_is_refused)
+{
+    static const char *const bad[] = {"",   "1.5", "1e-1", "1.0005k", "k",   ".5k", "1m",
+                                      "-1", "+1",  "1e",   "1kk",     "1 k", "0x1", "1e6k"};
+    static const char *const big[] = {"1e20", "18446744073709551616", "100000000000G", "1e999999"};
+    uint64_t value = 42;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(aq_parse_whole(bad[i], &value), AQ_E_INVALID);
+    }
+    for (size_t i = 0; i < sizeof(big) / sizeof(big[0]); i++) {
+        assert_int_equal(aq_parse_whole(big[i], &value), AQ_E_TOO_BIG);
+    }
+    assert_int_equal(value, 42);
+}
+
 TEST(an_id_is_sixteen_hexadecimal_digits)
 {
     uint64_t id = 7;

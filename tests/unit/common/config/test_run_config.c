@@ -149,7 +149,7 @@ TEST(hidden_widths_are_parsed)
     assert_int_equal(hidden("", widths), 0);
     assert_int_equal(hidden("16384", widths), 1);
     assert_int_equal(widths[0], 16384);
-    assert_int_equal(hidden("256, 128 ,1", widths), 3);
+    assert_int_equal(hidden("256,128,1", widths), 3);
     assert_int_equal(widths[0], 256);
     assert_int_equal(widths[1], 128);
     assert_int_equal(widths[2], 1);

@@ -58,7 +58,7 @@ TEST(what_a_description_says_is_taken)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
     assert_int_equal(parse("recent: selector=lifo  remover=lowest-priority priority_exponent=0.5 "
-                           "capacity=10000 capacity_bytes=1000000 times_sampled_max=4 n_step=5 "
+                           "capacity=10k capacity_bytes=1e6 times_sampled_max=4 n_step=5 "
                            "min_size=200 samples_per_insert=2.5 tolerance=300 ;"
                            "whole: sequence_length=40 sequence_period=20",
                            specs),
@@ -115,7 +115,7 @@ TEST(a_text_that_is_none_is_quoted)
     refuse("a-name-that-is-longer-than-31-letters: n_step=1", "is no name of a table");
     refuse("r\303\251cent: n_step=1", "is no name of a table");
     refuse("recent: capacity", "\"capacity\" is no key=value");
-    refuse("recent: capacity=1e5", "\"capacity=1e5\" has a value that is not possible");
+    refuse("recent: capacity=1.5", "\"capacity=1.5\" has a value that is not possible");
     refuse("recent: capacity=", "\"capacity=\" has a value");
     refuse("recent: capacity=-5", "\"capacity=-5\" has a value");
     refuse("recent: n_step=4294967297", "has a value that is not possible");

@@ -27,6 +27,7 @@ static const aq_setting rows[] = {
      "What actors compute with."},
     {"policy.rate", AQ_SETTING_F64, LIVE_MEMBER(rate), "3e-4", -INFINITY, INFINITY, NULL,
      "per step", "A number without bounds."},
+    {"policy.widths", AQ_SETTING_LIST, MEMBER(widths), "64,64", 0, 0, NULL, "", "Of its layers."},
     {"policy.url", AQ_SETTING_TEXT, LIVE_MEMBER(url), "", 0, 0, NULL, "", "Where it comes from."},
 };
 

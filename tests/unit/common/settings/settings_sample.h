@@ -17,6 +17,7 @@ typedef struct sample {
     bool durable;
     uint32_t precision;
     double rate;
+    char widths[64];
     char url[64];
 } sample;
 

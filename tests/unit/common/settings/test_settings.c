@@ -71,14 +71,38 @@ TEST(set_changes_one_member)
     assert_true(settings.rate == -1.5);
 }
 
+TEST(whole_numbers_and_lists_may_be_written_otherwise)
+{
+    static const char *const lists[] = {"32,16", "[32,16]", "[ 32, 16 ]", " 32 ,16"};
+    sample settings = sample_defaults();
+    assert_assign(&settings, "replay.capacity=25k");
+    assert_int_equal(settings.capacity, 25000);
+    assert_read(&settings, "replay:\n  capacity: 2.5e6\n");
+    assert_int_equal(settings.capacity, 2500000);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        char assignment[64] = "policy.widths=";
+        sample given = sample_defaults();
+        strcat(assignment, lists[i]);
+        assert_assign(&given, assignment);
+        assert_string_equal(given.widths, "32,16");
+    }
+    assert_read(&settings, "policy:\n  widths: [32, 16]\n");
+    assert_string_equal(settings.widths, "32,16");
+    assert_read(&settings, "policy:\n  widths:\n    - 8\n");
+    assert_string_equal(settings.widths, "8");
+    assert_read(&settings, "policy:\n  widths: []\n  rate: 1\n");
+    assert_string_equal(settings.widths, "");
+}
+
 TEST(a_wrong_value_is_answered_with_what_is_allowed)
 {
     assert_not_assigned("replay.capacity=abc",
                         "replay.capacity: 'abc' is not a whole number (allowed: 100 to 100000000 "
                         "steps, default 100000)");
-    assert_not_assigned("replay.capacity=1e5",
-                        "replay.capacity: '1e5' is not a whole number (allowed: 100 to 100000000 "
-                        "steps, default 100000)");
+    assert_not_assigned(
+        "replay.capacity=1000.5",
+        "replay.capacity: '1000.5' is not a whole number (allowed: 100 to 100000000 "
+        "steps, default 100000)");
     assert_not_assigned("replay.capacity=99",
                         "replay.capacity: '99' is out of bounds (allowed: 100 to 100000000 steps, "
                         "default 100000)");
@@ -121,8 +145,9 @@ TEST(an_unknown_key_is_answered_with_the_nearest)
     assert_not_assigned("capacity=5", "capacity: no such setting; did you mean replay.capacity?");
     assert_not_assigned("policy.alpha=5",
                         "policy.alpha: no such setting; did you mean replay.alpha?");
-    assert_not_assigned("temperature=5", "temperature: no such setting");
-    assert_not_assigned("replay=5", "replay: no such setting");
+    assert_not_assigned("temperature=5",
+                        "temperature: no such setting; --print-config lists them all");
+    assert_not_assigned("replay=5", "replay: no such setting; --print-config lists them all");
     assert_not_assigned("seed", "'seed' is not of the form KEY=VALUE");
     assert_not_assigned("=5", "'=5' is not of the form KEY=VALUE");
 }
@@ -239,6 +264,10 @@ TEST(the_printed_file_explains_itself)
         "  # any number per step, default 3e-4\n"
         "  # live: 'actorq set' changes it while the run goes on\n"
         "  rate: 0.0003\n"
+        "\n"
+        "  # Of its layers.\n"
+        "  # at most 63 bytes of text, default '64,64'\n"
+        "  widths: \"64,64\"\n"
         "\n"
         "  # Where it comes from.\n"
         "  # at most 63 bytes of text, default ''\n"

@@ -55,12 +55,14 @@ TEST(an_unknown_key_names_its_line_and_the_nearest)
            "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
     refuse("replya:\n  capacity: 5\n", "c.yaml:1: replya: no such section; did you mean replay?");
     refuse("capacity: 5\n", "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
-    refuse("replay:\n  <<: {capacity: 3}\n", "c.yaml:2: replay.<<: no such setting");
+    refuse("replay:\n  <<: {capacity: 3}\n",
+           "c.yaml:2: replay.<<: no such setting; --print-config lists them all");
     refuse("replay.capacity: 500\n",
            "c.yaml:1: replay.capacity: in a file, 'capacity' stands below "
            "the line 'replay:', indented");
-    refuse("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting");
-    refuse("temperature: {a: 1}\n", "c.yaml:1: temperature: no such section");
+    refuse("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting; --print-config lists them all");
+    refuse("temperature: {a: 1}\n",
+           "c.yaml:1: temperature: no such section; --print-config lists them all");
 }
 
 TEST(a_key_given_twice_names_both_lines)
@@ -81,6 +83,9 @@ TEST(the_wrong_kind_of_thing_is_named)
     refuse("replay:\n  durable:\n    - yes\n",
            "c.yaml:2: replay.durable: a value is expected, not a list (allowed: true or "
            "false, default true)");
+    refuse("policy:\n  widths: [[1]]\n",
+           "c.yaml:2: policy.widths: a value is expected, not a list (allowed: at most 63 bytes of "
+           "text, default '64,64')");
     refuse("replay: 4\n", "c.yaml:1: replay: the settings of this section are expected, "
                           "indented, not a value");
     refuse("replay:\n- capacity: 4\n", "c.yaml:1: replay: the settings of this section are "

@@ -95,6 +95,13 @@ TEST(every_spelling_of_an_option_is_understood)
     assert_seen("-vj 4 x", "verbose=;jobs=4;=x;");
 }
 
+TEST(a_name_may_be_cut_where_only_one_begins_so)
+{
+    assert_seen("--learn x", "learner=x;");
+    assert_seen("--q --j=4", "quiet=;jobs=4;");
+    refuse("--=4", "unknown option --=4; --help lists all");
+}
+
 TEST(options_and_arguments_keep_their_order)
 {
     assert_seen("a --jobs 1 b --jobs 2 -q c", "=a;jobs=1;=b;jobs=2;quiet=;=c;");
@@ -122,7 +129,7 @@ TEST(one_dash_is_an_argument)
 
 TEST(an_unknown_option_is_answered_with_the_nearest)
 {
-    refuse("--job 4", "unknown option --job; did you mean --jobs?");
+    refuse("--jops 4", "unknown option --jops; did you mean --jobs?");
     refuse("--lerner=x", "unknown option --lerner=x; did you mean --learner?");
     refuse("--hlep", "unknown option --hlep; did you mean --help?");
     refuse("--temperature", "unknown option --temperature; --help lists all");
