@@ -57,6 +57,8 @@ typedef struct aq_env_opening {
     aq_env_options *options;
     uint32_t step_limit; /* this and what follows: at first the class's */
     double reward_threshold;
+    const char *summary, *options_help; /* lent until `close` */
+    bool can_be_drawn;
 } aq_env_opening;
 
 struct aq_env_class {
@@ -121,7 +123,7 @@ struct aq_env_class {
 };
 
 /* The class of that name without options, or of its family, or NULL. "CartPole-v1" alone is
- * accepted when it is unambiguous. */
+ * accepted when it is unambiguous, and "gym:cartpole" is the newest version. */
 const aq_env_class *aq_env_find(const char *name);
 
 /* All classes, in the order of their names; NULL past the last. */

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -18,14 +20,26 @@
 /* Names, to be said to somebody, of which the first few are enough. */
 enum { NAMES_SAID_MAX = 4, NAMES_SAID_BYTES = 256 };
 
+/* In whatever case. */
+static bool contains(const char *name, const char *text)
+{
+    const size_t length = strlen(text);
+    for (; *name != '\0'; name++) {
+        if (strncasecmp(name, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "dmc:walker_run, dmc:walker_stand": those with that text in them. False: none. */
 static bool list_names_with(const char *text, char *out)
 {
     size_t said = 0, used = 0;
     for (size_t i = 0; text[0] != '\0' && i < aq_env_count() && said < NAMES_SAID_MAX; i++) {
         const char *name = aq_env_at(i)->name;
-        if (strstr(name, text) != NULL && aq_text_format(out + used, NAMES_SAID_BYTES - used,
-                                                         "%s%s", said > 0 ? ", " : "", name) == 0) {
+        if (contains(name, text) && aq_text_format(out + used, NAMES_SAID_BYTES - used, "%s%s",
+                                                   said > 0 ? ", " : "", name) == 0) {
             used += strlen(out + used);
             said++;
         }
@@ -33,7 +47,8 @@ static bool list_names_with(const char *text, char *out)
     return said > 0;
 }
 
-/* A name without its suite is compared with names without theirs. */
+/* A name without its suite is compared with names without theirs, and all are also without their
+ * versions, which can be left out. */
 static void offer_names(aq_nearest *nearest, const char *task)
 {
     for (size_t i = 0; i < aq_env_count(); i++) {
@@ -41,8 +56,14 @@ static void offer_names(aq_nearest *nearest, const char *task)
         const char *colon = strchr(name, ':');
         const bool is_short = strchr(task, ':') == NULL && colon != NULL;
         const char *offer = is_short ? colon + 1 : name;
+        const char *version = strstr(offer, "-v");
+        char alone[AQ_TASK_NAME_MAX];
         if (offer[0] != '\0') {
             aq_nearest_offer(nearest, offer);
+        }
+        if (version != NULL) {
+            (void)snprintf(alone, sizeof(alone), "%.*s", (int)(version - offer), offer);
+            aq_nearest_offer(nearest, alone);
         }
     }
 }
@@ -50,6 +71,10 @@ static void offer_names(aq_nearest *nearest, const char *task)
 static int fail_unknown(const char *task, aq_error *error)
 {
     char names[NAMES_SAID_BYTES];
+    if (list_names_with(task, names)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; there are %s", task,
+                       names);
+    }
     aq_nearest nearest;
     aq_nearest_init(&nearest, task);
     offer_names(&nearest, task);
@@ -57,10 +82,6 @@ static int fail_unknown(const char *task, aq_error *error)
     if (guess != NULL) {
         return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; did you mean '%s'?",
                        task, guess);
-    }
-    if (list_names_with(task, names)) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; there are %s", task,
-                       names);
     }
     return aq_fail(error, AQ_E_NOT_FOUND,
                    "the task '%s' is not known; 'actorq envs' lists those that are", task);
@@ -129,6 +150,9 @@ static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
         .options = options,
         .step_limit = class->step_limit,
         .reward_threshold = class->reward_threshold,
+        .summary = class->summary,
+        .options_help = class->options,
+        .can_be_drawn = class->draw != NULL,
     };
     int rc = class->open != NULL ? class->open(params, &opening, error) : 0;
     if (rc != 0) {
@@ -138,6 +162,9 @@ static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
     env->params = params;
     env->step_limit = opening.step_limit;
     env->reward_threshold = opening.reward_threshold;
+    env->summary = opening.summary;
+    env->options = opening.options_help;
+    env->can_be_drawn = opening.can_be_drawn;
     class->schema(params, &env->schema);
     rc = aq_schema_validate(&env->schema, error);
     return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
@@ -146,7 +173,7 @@ static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
 static int finish_options(const aq_env *env, const aq_env_options *options, aq_error *error)
 {
     char known[AQ_ERROR_TEXT_MAX];
-    const char *own = env->class->options;
+    const char *own = env->options;
     (void)snprintf(known, sizeof(known), "%s%s%s", own != NULL ? own : "", own != NULL ? ", " : "",
                    AQ_ENV_WRAP_OPTIONS);
     return aq_env_options_finish(options, known, error);
@@ -183,6 +210,20 @@ int aq_env_open(const char *name, aq_env **ret_env, aq_error *error)
     const aq_env_class *class;
     int rc = find(name, &class, error);
     return rc != 0 ? rc : aq_env_open_class(class, name, ret_env, error);
+}
+
+void aq_env_lasting_name(const aq_env *env, char name[AQ_TASK_NAME_MAX])
+{
+    static const char plugins[] = "so:";
+    char folder[AQ_TASK_NAME_MAX];
+    const char *path = env->name + strlen(plugins);
+    const bool is_relative = strncmp(env->name, plugins, strlen(plugins)) == 0 && path[0] != '/';
+    if (is_relative && getcwd(folder, sizeof(folder)) != NULL &&
+        aq_text_format(name, AQ_TASK_NAME_MAX, "%s%s/%s", plugins, folder,
+                       strncmp(path, "./", 2) == 0 ? path + 2 : path) == 0) {
+        return;
+    }
+    (void)snprintf(name, AQ_TASK_NAME_MAX, "%s", env->name);
 }
 
 aq_env *aq_env_ref(aq_env *env)

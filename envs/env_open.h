@@ -16,6 +16,9 @@ typedef struct aq_env {
     aq_schema schema;
     uint32_t step_limit;     /* 0: none */
     double reward_threshold; /* NaN: none */
+    const char *summary;     /* one sentence */
+    const char *options;     /* its own, for help; NULL: none */
+    bool can_be_drawn;
     _Atomic uint32_t references;
 } aq_env;
 
@@ -32,6 +35,10 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
  * opening it. AQ_E_NOT_FOUND, naming the nearest task there is; AQ_E_INVALID. */
 int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX],
                      aq_error *error) AQ_MUST_USE;
+
+/* The name under which it is found from any folder of this host: of a plug-in, the path is whole,
+ * if there is room for that. */
+void aq_env_lasting_name(const aq_env *env, char name[AQ_TASK_NAME_MAX]);
 
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */

@@ -3,6 +3,7 @@
  * colon is a family: any name that begins so is its.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "envs/classic/acrobot.h"
 #include "envs/classic/cartpole.h"
@@ -70,6 +71,28 @@ static bool is_member(const aq_env_class *family, const char *name)
     return aq_env_is_family(family) && strncmp(family->name, name, strlen(family->name)) == 0;
 }
 
+/* Whether `typed` is `name` in whatever case, or all of it but the version, "-v1". */
+static bool is_meant(const char *name, const char *typed)
+{
+    const size_t length = strlen(typed);
+    return strncasecmp(name, typed, length) == 0 &&
+           (name[length] == '\0' || strncmp(name + length, "-v", 2) == 0);
+}
+
+/* The last that is meant, which is the newest version. */
+static const aq_env_class *find_meant(const char *typed)
+{
+    const aq_env_class *found = NULL;
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        const aq_env_class *class = classes[i];
+        if (!aq_env_is_family(class) &&
+            (is_meant(class->name, typed) || is_meant(short_name(class), typed))) {
+            found = class;
+        }
+    }
+    return found;
+}
+
 const aq_env_class *aq_env_find(const char *name)
 {
     const aq_env_class *found = NULL;
@@ -89,5 +112,5 @@ const aq_env_class *aq_env_find(const char *name)
             matches++;
         }
     }
-    return matches == 1 ? found : NULL;
+    return matches == 1 ? found : find_meant(name);
 }

@@ -311,8 +311,6 @@ static void fill_class(const aq_env_class *inner, bool is_sticky, size_t state_b
 {
     *ret_class = (aq_env_class){
         .name = inner->name,
-        .summary = inner->summary,
-        .options = inner->options,
         .params_bytes = sizeof(wrap_params),
         .state_bytes = state_bytes,
         .close = close_task,

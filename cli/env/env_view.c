@@ -11,7 +11,7 @@
 #include "cli/text/plain_text.h"
 #include "envs/env_wrap.h"
 
-enum { SPACE_TEXT_BYTES = 160, BOUNDS_SHOWN_MAX = 8 };
+enum { SPACE_TEXT_BYTES = 160, BOUNDS_SHOWN_MAX = 8, FACT_BYTES = 512 };
 
 const char *aq_env_suite(const char *name, char out[AQ_ENV_SUITE_BYTES])
 {
@@ -61,12 +61,13 @@ json_t *aq_env_view_json(const aq_env *env)
     const aq_env_class *class = env->class;
     (void)aq_schema_text(&env->schema, schema, sizeof(schema));
     json_t *limit = env->step_limit ? json_integer(env->step_limit) : json_null();
-    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s?, s:b, s:b}", "name",
+    json_t *options = env->options != NULL ? aq_json_text(env->options) : json_null();
+    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "name",
                      aq_json_text(env->name), "suite", aq_env_suite(class->name, suite), "summary",
-                     class->summary, "schema", schema, "observation", space_json(&env->schema.obs),
-                     "action", space_json(&env->schema.action), "step_limit", limit,
-                     "reward_threshold", aq_json_number(env->reward_threshold), "options",
-                     class->options, "can_be_drawn", class->draw != NULL, "can_be_replayed",
+                     aq_json_text(env->summary), "schema", schema, "observation",
+                     space_json(&env->schema.obs), "action", space_json(&env->schema.action),
+                     "step_limit", limit, "reward_threshold", aq_json_number(env->reward_threshold),
+                     "options", options, "can_be_drawn", env->can_be_drawn, "can_be_replayed",
                      class->golden != NULL);
 }
 
@@ -121,9 +122,9 @@ static void print_spaces(FILE *out, const aq_schema *schema)
 
 void aq_env_view_print(FILE *out, const aq_env *env)
 {
-    char name[AQ_TASK_NAME_MAX];
-    const aq_env_class *class = env->class;
-    (void)fprintf(out, "%s\n  %s\n", aq_plain_text(name, sizeof(name), env->name), class->summary);
+    char name[AQ_TASK_NAME_MAX], text[FACT_BYTES];
+    (void)fprintf(out, "%s\n", aq_plain_text(name, sizeof(name), env->name));
+    (void)fprintf(out, "  %s\n", aq_plain_text(text, sizeof(text), env->summary));
     print_spaces(out, &env->schema);
     if (env->step_limit > 0) {
         aq_print_fact(out, "episode", "up to %" PRIu32 " steps", env->step_limit);
@@ -134,9 +135,9 @@ void aq_env_view_print(FILE *out, const aq_env *env)
         aq_print_fact(out, "solved", "by a mean return 3 standard errors above %g",
                       env->reward_threshold);
     }
-    aq_print_fact(out, "options", "%s", class->options != NULL ? class->options : "none");
+    aq_print_fact(out, "options", "%s", env->options != NULL ? env->options : "none");
     aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);
-    aq_print_fact(out, "picture", "%s", class->draw != NULL ? "yes" : "no");
+    aq_print_fact(out, "picture", "%s", env->can_be_drawn ? "yes" : "no");
     aq_print_fact(out, "recordings", "%s",
-                  class->golden != NULL ? "of the original can be played back in it" : "no");
+                  env->class->golden != NULL ? "of the original can be played back in it" : "no");
 }

@@ -51,7 +51,7 @@ static void list_suites(char *out, size_t size)
 int aq_env_picture_check(const aq_env *env, aq_error *error)
 {
     char schema[SCHEMA_TEXT_BYTES], suites[TEXT_BYTES];
-    if (env->class->draw != NULL || is_image(env)) {
+    if (env->can_be_drawn || is_image(env)) {
         return 0;
     }
     list_suites(suites, sizeof(suites));
@@ -108,7 +108,7 @@ static void draw_image(const aq_space *space, const uint8_t *obs, aq_canvas *can
 
 void aq_env_picture_draw(const aq_env *env, const void *state, const void *obs, aq_canvas *canvas)
 {
-    if (env->class->draw != NULL) {
+    if (env->can_be_drawn) {
         env->class->draw(env->params, state, canvas);
     } else {
         draw_image(&env->schema.obs, obs, canvas);

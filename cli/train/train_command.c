@@ -138,8 +138,14 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
         rc = aq_env_open(task, &env, error);
     }
     if (rc == 0) {
+        if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
+            (void)fprintf(stderr, "%s is %s\n", task, env->name);
+        }
         rc = aq_run_request_read(&request, env->name, &env->schema, config,
                                  &arguments->options.preset, error);
+    }
+    if (rc == 0) {
+        aq_env_lasting_name(env, config->task);
     }
     aq_env_unref(env);
     return rc;
@@ -181,7 +187,6 @@ static int name_run(const aq_run_config *config, char *out, size_t size)
 
 static int choose_run_dir(const aq_run_config *config, aq_train_options *options, aq_error *error)
 {
-    char identity[AQ_CLI_PATH_MAX + 16];
     char name[AQ_CLI_PATH_MAX];
     if (options->run_dir[0] == '\0') {
         if (name_run(config, name, sizeof(name))) {
@@ -194,15 +199,10 @@ static int choose_run_dir(const aq_run_config *config, aq_train_options *options
             }
         }
     }
-    (void)snprintf(identity, sizeof(identity), "%s/run.json", options->run_dir);
     if (!options->resume && aq_path_exists(options->run_dir)) {
         return aq_fail(error, AQ_E_EXISTS,
                        "%s exists already; give --resume to go on with it, or another --run",
                        options->run_dir);
-    }
-    if (options->resume && !aq_path_exists(identity)) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s)",
-                       options->run_dir, identity);
     }
     int rc = aq_folder_lock_check(options->run_dir, error);
     return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
@@ -289,12 +289,26 @@ static int bring_data(train_arguments *arguments, const aq_run_config *config, a
     return rc;
 }
 
-static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
+static int check_resumed(const aq_train_options *options, aq_error *error)
 {
-    if (arguments->options.resume && arguments->options.run_dir[0] == '\0') {
+    char identity[AQ_CLI_PATH_MAX + 16];
+    if (options->resume && options->run_dir[0] == '\0') {
         return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
     }
-    int rc = resolve_settings(arguments, config, error);
+    (void)snprintf(identity, sizeof(identity), "%s/run.json", options->run_dir);
+    if (options->resume && !aq_path_exists(identity)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s)",
+                       options->run_dir, identity);
+    }
+    return 0;
+}
+
+static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    int rc = check_resumed(&arguments->options, error);
+    if (rc == 0) {
+        rc = resolve_settings(arguments, config, error);
+    }
     if (rc == 0) {
         rc = prepare_offline(arguments, config, error);
     }

@@ -469,7 +469,10 @@ int aq_train_name_folder(const char *parent, const char *task, char *out, size_t
     time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
     struct tm utc;
     (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-    int rc = aq_text_format(out, size, "%s/%s-%s", parent, task, when);
+    const char *slash = strrchr(task, '/'); /* of a plug-in's path, the file alone */
+    int rc = aq_text_format(out, size, "%s/%.*s%s-%s", parent,
+                            slash != NULL ? (int)strcspn(task, "/") : 0, task,
+                            slash != NULL ? slash + 1 : task, when);
     for (char *letter = out + strlen(parent) + 1; rc == 0 && *letter != '\0'; letter++) {
         if (strchr(":/?&=", *letter) != NULL) {
             *letter = '-';

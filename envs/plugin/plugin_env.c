@@ -16,7 +16,9 @@
 #include "envs/plugin/plugin_check.h"
 #include "envs/plugin/plugin_library.h"
 
-enum { REFUSAL_BYTES = 256, FAILURE_BYTES = 384 };
+enum { REFUSAL_BYTES = 256, FAILURE_BYTES = 384, OPTIONS_BYTES = 256 };
+
+static const char check_option[] = "check (yes: watch all that it writes)";
 
 typedef struct plugin_params {
     aq_plugin_library library;
@@ -27,6 +29,7 @@ typedef struct plugin_params {
     aq_plugin_check *check;      /* NULL: not asked for */
     char *failure;               /* FAILURE_BYTES: why the last call failed */
     char name[AQ_TASK_NAME_MAX]; /* for messages */
+    char options[OPTIONS_BYTES]; /* its own, and ours */
 } plugin_params;
 
 /* Reached through a pointer, as its size is the plug-in's. */
@@ -97,6 +100,21 @@ static int open_checked(plugin_params *p, bool checked, aq_env_options *options,
     return rc;
 }
 
+/* What the plug-in says of itself. */
+static void introduce(plugin_params *p, aq_env_opening *opening)
+{
+    const actorq_env *env = p->env;
+    const bool has_own = env->options != NULL && env->options[0] != '\0';
+    (void)snprintf(p->options, sizeof(p->options), "%s%s%s", has_own ? env->options : "",
+                   has_own ? ", " : "", check_option);
+    opening->step_limit = env->step_limit;
+    opening->reward_threshold = env->reward_threshold;
+    opening->summary =
+        env->summary != NULL && env->summary[0] != '\0' ? env->summary : opening->summary;
+    opening->options_help = p->options;
+    opening->can_be_drawn = env->draw != NULL;
+}
+
 static int open_plugin(void *params, aq_env_opening *opening, aq_error *error)
 {
     plugin_params *p = params;
@@ -113,8 +131,7 @@ static int open_plugin(void *params, aq_env_opening *opening, aq_error *error)
         close_plugin(p);
         return rc;
     }
-    opening->step_limit = p->env->step_limit;
-    opening->reward_threshold = p->env->reward_threshold;
+    introduce(p, opening);
     return 0;
 }
 
@@ -251,12 +268,8 @@ static void observe(const void *params, const void *state, void *obs)
 static void draw(const void *params, const void *state, aq_canvas *canvas)
 {
     const plugin_params *p = params;
-    if (p->env->draw != NULL) {
-        p->env->draw(p->inner, ((const plugin_state *)state)->inner, canvas->width, canvas->height,
-                     canvas->pixels);
-    } else {
-        memset(canvas->pixels, 0, (size_t)canvas->width * canvas->height * 3);
-    }
+    p->env->draw(p->inner, ((const plugin_state *)state)->inner, canvas->width, canvas->height,
+                 canvas->pixels);
 }
 
 const aq_env_class aq_plugin_env = {

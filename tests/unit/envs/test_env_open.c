@@ -37,17 +37,19 @@ TEST(the_full_name_has_suite_and_options)
     aq_env_unref(env);
     assert_int_equal(aq_env_full_name("CartPole-v1?time_limit=7", name, NULL), 0);
     assert_string_equal(name, "gym:CartPole-v1?time_limit=7");
+    assert_int_equal(aq_env_full_name("cartpole?time_limit=7", name, NULL), 0);
+    assert_string_equal(name, "gym:CartPole-v1?time_limit=7");
     assert_int_equal(aq_env_full_name("py:some.module:Env-v0?x=1", name, NULL), 0);
     assert_string_equal(name, "py:some.module:Env-v0?x=1");
 }
 
 TEST(an_unknown_task_is_answered_with_the_nearest)
 {
-    char name[AQ_TASK_NAME_MAX];
     refused("gym:CartPoel-v1", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
     refused("gym:CartPoel-v1?time_limit=3", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
+    refused("gym:CartPoel", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole'?");
+    refused("MOUNTAIN", AQ_E_NOT_FOUND, "there are gym:MountainCar-v0, gym:MountainCarCont");
     refused("nothing like any of them", AQ_E_NOT_FOUND, "actorq envs");
-    assert_int_equal(aq_env_full_name("CartPole", name, NULL), AQ_E_NOT_FOUND);
 }
 
 TEST(an_unknown_option_is_answered_with_those_there_are)

@@ -22,10 +22,17 @@ TEST(an_unknown_name_finds_nothing)
 {
     assert_null(aq_env_find(""));
     assert_null(aq_env_find("gym:"));
-    assert_null(aq_env_find("CartPole"));
     assert_null(aq_env_find("gym:CartPole-v12"));
     assert_null(aq_env_find("dmc:CartPole-v1"));
-    assert_null(aq_env_find("gym:cartpole-v1"));
+    assert_null(aq_env_find("Cart"));
+}
+
+TEST(a_name_may_be_in_any_case_and_without_its_version)
+{
+    assert_ptr_equal(aq_env_find("gym:CartPole"), &aq_cartpole_v1);
+    assert_ptr_equal(aq_env_find("CartPole"), &aq_cartpole_v1);
+    assert_ptr_equal(aq_env_find("cartpole"), &aq_cartpole_v1);
+    assert_ptr_equal(aq_env_find("gym:cartpole-V0"), &aq_cartpole_v0);
 }
 
 TEST(classes_are_listed_in_the_order_of_their_names)

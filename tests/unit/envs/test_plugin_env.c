@@ -56,6 +56,27 @@ TEST(one_of_several_is_chosen_by_name)
     refuse("so:./plugin_good.so:bad", AQ_E_NOT_FOUND, "no \"bad\", but good, nan");
 }
 
+TEST(a_plugin_says_itself_what_it_is)
+{
+    const aq_env *env = env_lane_open("so:./plugin_good.so:good?frame_stack=2");
+    assert_string_equal(env->summary, "A test.");
+    assert_says(env->options, "check (yes:");
+    assert_false(env->can_be_drawn);
+}
+
+TEST(a_lasting_name_has_the_whole_path)
+{
+    char folder[AQ_TASK_NAME_MAX], name[AQ_TASK_NAME_MAX], expected[2 * AQ_TASK_NAME_MAX];
+    assert_non_null(getcwd(folder, sizeof(folder)));
+    (void)snprintf(expected, sizeof(expected), "so:%s/plugin_good.so:good?time_limit=3", folder);
+    aq_env_lasting_name(env_lane_open("so:./plugin_good.so:good?time_limit=3"), name);
+    assert_string_equal(name, expected);
+    aq_env_lasting_name(env_lane_open(expected), name);
+    assert_string_equal(name, expected);
+    aq_env_lasting_name(env_lane_open("CartPole-v1"), name);
+    assert_string_equal(name, "gym:CartPole-v1");
+}
+
 TEST(options_are_the_plugins_own)
 {
     refuse("so:./plugin_good.so:refusing", AQ_E_INVALID, "it needs a map");
