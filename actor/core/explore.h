@@ -13,8 +13,8 @@
 /* Share of random actions, 0 to 1, of environment `env` of the actor in `slot`. With n =
  * actor.count * actor.envs rungs, rung i has epsilon_base^(1 + epsilon_alpha * i / (n - 1)); the
  * only rung of n = 1 has epsilon_base. Neighbouring rungs belong to different actors, so that each
- * actor has its share of the whole ladder; an actor beyond actor.count takes the rungs of another.
- * */
+ * actor has its share of the whole ladder; those of an actor beyond actor.count lie between the
+ * rungs. */
 double aq_explore_rate(const aq_run_config *config, uint32_t slot, uint32_t env);
 
 /* Standard deviation of what is added to continuous actions, a share of half their range, over the

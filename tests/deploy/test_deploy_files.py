@@ -48,7 +48,7 @@ def programs_in(words):
     """Each program among the words with the options after it."""
     found = []
     for word in words:
-        name = os.path.basename(word).replace("-in-pool", "")
+        name = re.sub("-(in-pool|as-asked)$", "", os.path.basename(word))
         if name in PROGRAM_OF:
             found.append((name, []))
         elif found and word.startswith("--"):
@@ -110,6 +110,29 @@ class Commands(unittest.TestCase):
             self.assertTrue(lines, name)
             for line in lines:
                 self.check(line.replace('"', "").split())
+
+
+    def test_the_learner_is_told_what_was_asked_and_nothing_else(self):
+        for asked, expected in (
+                ({}, "--config c.yaml"),
+                ({"ACTORQ_TASK": "", "ACTORQ_FORMAT": ""}, "--config c.yaml"),
+                ({"ACTORQ_TASK": "gym:Taxi-v4?a=1&b=2"}, "--set task=gym:Taxi-v4?a=1&b=2 --config"),
+                ({"ACTORQ_TASK": "t", "ACTORQ_FORMAT": "fp32"},
+                 "--set task=t --set quantizer.format=fp32 --config c.yaml")):
+            with tempfile.TemporaryDirectory() as folder:
+                program = os.path.join(folder, "actorq-learner")
+                with open(program, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\necho $*\n")
+                os.chmod(program, 0o755)
+                said = subprocess.run(
+                    [os.path.join(DEPLOY, "image", "learner-as-asked.sh"), "--config", "c.yaml"],
+                    check=True, capture_output=True, text=True,
+                    env={**asked, "PATH": f"{folder}:/usr/bin:/bin"}).stdout
+            self.assertTrue(said.startswith(expected), said)
+
+    def test_no_container_is_limited_to_more_than_one_processor(self):
+        for service in load("compose.yaml")["services"].values():
+            self.assertLessEqual(float(service.get("cpus", 0)), 1)
 
 
 class Environment(unittest.TestCase):

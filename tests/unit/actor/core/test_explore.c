@@ -40,12 +40,19 @@ TEST(a_single_environment_explores_at_the_base)
     near(aq_explore_rate(&config, 0, 0), 0.3);
 }
 
-TEST(an_actor_too_many_takes_the_rungs_of_another)
+TEST(actors_too_many_stand_between_the_rungs)
 {
-    aq_run_config config = ladder(3, 4, 0.4, 7.0);
-    for (uint32_t env = 0; env < 4; env++) {
-        near(aq_explore_rate(&config, 4, env), aq_explore_rate(&config, 1, env));
+    enum { ACTORS = 16, ENVS = 2 };
+    aq_run_config config = ladder(2, ENVS, 0.5, 3.0);
+    double rates[ACTORS * ENVS];
+    for (uint32_t i = 0; i < ACTORS * ENVS; i++) {
+        rates[i] = aq_explore_rate(&config, i / ENVS, i % ENVS);
+        assert_true(rates[i] <= 0.5 && rates[i] >= 0.0625);
+        for (uint32_t k = 0; k < i; k++) {
+            assert_true(fabs(rates[k] - rates[i]) > 1e-6);
+        }
     }
+    near(aq_explore_rate(&config, 2, 0), pow(0.5, 1.0 + 3.0 * 0.5 / 4.0));
 }
 
 TEST(no_exploration_and_nothing_but_exploration_are_possible)
@@ -80,7 +87,7 @@ TEST(uniform_noise_rises_in_even_steps_from_none_to_all)
     for (uint32_t slot = 0; slot < 5; slot++) {
         near(aq_explore_noise(&config, slot, 0), 0.05 * slot);
     }
-    near(aq_explore_noise(&config, 6, 0), 0.05); /* one too many takes another's */
+    near(aq_explore_noise(&config, 6, 0), 0.2 * 1.5 / 5.0); /* one too many stands between two */
 }
 
 TEST(a_single_environment_has_all_of_the_noise)
