@@ -63,7 +63,7 @@ def main():
             picture = ROOT / "docs" / "figures" / f"algorithms-{figure}.svg"
             picture.parent.mkdir(exist_ok=True)
             subprocess.run([arguments.actorq, "plot", *folders, "--group-by", "learner.algorithm",
-                            "--level", str(level), "--out", str(picture)], check=True)
+                            "--level", str(level), "--output", str(picture)], check=True)
 
 
 if __name__ == "__main__":

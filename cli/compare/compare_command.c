@@ -53,9 +53,9 @@ static const aq_option option_rows[] = {
      AQ_TO(aq_settings_assignments_add, compare_arguments, overrides)},
     {"threshold", 0, "X", "the return to be reached (default: the task's own, or what was reached)",
      AQ_TO_REAL(compare_arguments, threshold)},
-    {"out", 'o', "DIR", "the report's folder (default: a new one below ./compares)",
+    {"output", 'o', "DIR", "the report's folder (default: a new one below ./compares)",
      AQ_TO_TEXT(compare_arguments, out)},
-    {"resume", 0, NULL, "go on with the comparison that --out holds",
+    {"resume", 0, NULL, "go on with the comparison that --output holds",
      AQ_TO_FLAG(compare_arguments, resume)},
     {"json", 0, NULL, "print compare.json on standard output", AQ_TO_FLAG(compare_arguments, json)},
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(compare_arguments, quiet)},
@@ -68,8 +68,8 @@ static const aq_options options_page = {
                "time, and writes a report: returns, times, bytes, energy, and where the time went.",
     .details = "Examples:\n"
                "  actorq compare gym:CartPole-v1 --precisions fp32,fp16,int8 --seeds 3\n"
-               "  actorq compare dmc:cartpole_balance --preset paper --out balance\n"
-               "  actorq compare --out balance --resume\n"
+               "  actorq compare dmc:cartpole_balance --preset paper --output balance\n"
+               "  actorq compare --output balance --resume\n"
                "\n"
                "DIR/report.html holds all of it; compare.json, compare.csv and curves.csv the "
                "figures.\nA run that comes to nothing is reported as such, and the rest goes on.\n",
@@ -107,7 +107,7 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
     }
     if (aq_path_exists(plan->dir)) {
         return aq_fail(error, AQ_E_EXISTS,
-                       "%s exists already; give --resume to go on with it, or another --out",
+                       "%s exists already; give --resume to go on with it, or another --output",
                        plan->dir);
     }
     return aq_dir_create(plan->dir, error);
@@ -155,11 +155,11 @@ static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *
                            aq_env **ret_env, aq_error *error)
 {
     if (!arguments->out) {
-        return aq_fail(error, AQ_E_INVALID, "--resume needs --out DIR");
+        return aq_fail(error, AQ_E_INVALID, "--resume needs --output DIR");
     }
     if (shapes_runs(arguments)) {
         return aq_fail(error, AQ_E_INVALID,
-                       "a comparison goes on as it was begun: beside --out and --resume only "
+                       "a comparison goes on as it was begun: beside --output and --resume only "
                        "--threshold, --json and --quiet can be given");
     }
     int rc = aq_compare_plan_read(arguments->out, plan, error);
@@ -283,7 +283,8 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
     }
     if (rc == 0 && interrupted) {
         rc = aq_fail(error, AQ_E_CLOSED,
-                     "interrupted; 'actorq compare --out %s --resume' goes on with it", plan->dir);
+                     "interrupted; 'actorq compare --output %s --resume' goes on with it",
+                     plan->dir);
     }
     return rc != 0 ? rc : report(plan, task_threshold, arguments->json, error);
 }

@@ -117,7 +117,7 @@ static const aq_option option_rows[] = {
      AQ_TO_FLAG(plot_arguments, options.x_axis.is_log)},
     {"log-y", 0, NULL, "a logarithmic y axis, without what is not above 0",
      AQ_TO_FLAG(plot_arguments, options.y_axis.is_log)},
-    {"out", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)",
+    {"output", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)",
      AQ_TO_TEXT(plot_arguments, output)},
     {"title", 0, "TEXT", "above the picture (default: the task)",
      AQ_TO_TEXT(plot_arguments, options.title)},
@@ -138,7 +138,7 @@ static const aq_options options_page = {
         "the mean of the evaluations.\n\n"
         "Examples:\n"
         "  actorq plot runs/first\n"
-        "  actorq plot runs/int8-* runs/fp32-* --x time --out returns.png\n"
+        "  actorq plot runs/int8-* runs/fp32-* --x time --output returns.png\n"
         "  actorq plot runs/* -y loss --log-y --group-by learner.algorithm,quantizer.format\n"
         "  actorq plot runs/* --band minmax --ended cut --smooth 10 --y-range 0:500\n",
     AQ_OPTION_ROWS(option_rows),

@@ -24,7 +24,7 @@ static void print_page(const aq_command_page *page, FILE *out)
         (void)fprintf(out, "  %-*s  %s\n", width, page->commands[i]->name,
                       page->commands[i]->summary);
     }
-    (void)fprintf(out, "\n'%s COMMAND --help' tells more about each. Try:\n%s", page->program,
+    (void)fprintf(out, "\n'%s help COMMAND' tells more about each. Try:\n%s", page->program,
                   page->examples);
 }
 
@@ -90,6 +90,8 @@ static int act(const aq_command *command, int argc, char **argv)
     return status;
 }
 
+static char help_option[] = "--help";
+
 int aq_command_main(const aq_command_page *page, int argc, char **argv)
 {
     if (argc < 2) {
@@ -97,9 +99,15 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
         return EXIT_FAILURE;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    const bool asks_help = strcmp(name, "help") == 0;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (asks_help && argc == 2)) {
         print_page(page, stdout);
         return end_printing(page->program);
+    }
+    if (asks_help) { /* "help train" is "train --help" */
+        memmove(&argv[1], &argv[2], (size_t)(argc - 2) * sizeof(argv[0]));
+        argv[argc - 1] = help_option;
+        name = argv[1];
     }
     if (strcmp(name, "--version") == 0) {
         return print_version(page->program);

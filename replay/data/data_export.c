@@ -22,7 +22,7 @@ typedef struct exporting {
 } exporting;
 
 static const aq_option option_rows[] = {
-    {"force", 'f', NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
+    {"force", 0, NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
     {"json", 0, NULL, "print the counts as one JSON object on standard output",
      AQ_TO_FLAG(export_arguments, json)},
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},

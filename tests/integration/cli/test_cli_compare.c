@@ -33,8 +33,8 @@ static int setup(void **state)
 static void run_small(const char *precisions, const char *steps)
 {
     program_run("compare", "gym:CartPole-v1", "--precisions", precisions, "--seeds=1",
-                "--preset=none", "--set", steps, "--threshold=20", "--out", folder, "-q", "--json",
-                NULL);
+                "--preset=none", "--set", steps, "--threshold=20", "--output", folder, "-q",
+                "--json", NULL);
 }
 
 static json_t *row_of(json_t *json, size_t row)
@@ -75,14 +75,14 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 {
     struct stat before, after;
     program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
-                  "--preset", "none", "--set", "limits.env_steps=20000", "--out", folder, NULL);
+                  "--preset", "none", "--set", "limits.env_steps=20000", "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &before), 0);
     assert_int_equal(kill(program_pid(), SIGKILL), 0);
     assert_int_equal(program_wait()->exit_status, -1);
     assert_int_not_equal(stat(in_folder("int8-s1/result.json"), &after), 0);
 
-    json_t *json = program_gives("compare", "--out", folder, "--resume", "-q", "--json", NULL);
+    json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 1), "seeds")), 1);
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &after), 0);
@@ -93,38 +93,38 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
     cli_make_folder(folder);
-    program_refuses("exists already", "compare", "gym:CartPole-v1", "--out", folder, NULL);
+    program_refuses("exists already", "compare", "gym:CartPole-v1", "--output", folder, NULL);
 }
 
 TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teardown)
 {
     program_refuses("which task", "compare", NULL);
-    program_refuses("'paper'?", "compare", "gym:CartPole-v1", "--preset", "papper", "--out", folder,
+    program_refuses("'paper'?", "compare", "gym:CartPole-v1", "--preset", "papper", "--output",
+                    folder, NULL);
+    program_refuses("from 1 to", "compare", "gym:CartPole-v1", "--seeds", "0", "--output", folder,
                     NULL);
-    program_refuses("from 1 to", "compare", "gym:CartPole-v1", "--seeds", "0", "--out", folder,
-                    NULL);
-    program_refuses("twice", "compare", "gym:CartPole-v1", "--precisions", "fp32,fp32", "--out",
+    program_refuses("twice", "compare", "gym:CartPole-v1", "--precisions", "fp32,fp32", "--output",
                     folder, NULL);
     program_refuses("precision foo", "compare", "gym:CartPole-v1", "--precisions", "int8,foo",
-                    "--out", folder, NULL);
-    program_refuses("is no number", "compare", "gym:CartPole-v1", "--threshold", "high", "--out",
+                    "--output", folder, NULL);
+    program_refuses("is no number", "compare", "gym:CartPole-v1", "--threshold", "high", "--output",
                     folder, NULL);
     program_refuses("dqn needs", "compare", "gym:Pendulum-v1", "--set", "learner.algorithm=dqn",
-                    "--out", folder, NULL);
+                    "--output", folder, NULL);
     assert_false(aq_path_exists(folder));
-    program_refuses("--out", "compare", "--resume", NULL);
-    program_refuses("no comparison", "compare", "--resume", "--out", folder, NULL);
-    program_refuses("as it was begun", "compare", "gym:CartPole-v1", "--resume", "--out", folder,
+    program_refuses("--output", "compare", "--resume", NULL);
+    program_refuses("no comparison", "compare", "--resume", "--output", folder, NULL);
+    program_refuses("as it was begun", "compare", "gym:CartPole-v1", "--resume", "--output", folder,
                     NULL);
     program_refuses("learner.algorithm", "compare", "gym:CartPole-v1", "--set",
-                    "learner.algorthm=d4pg", "--out", folder, NULL);
+                    "learner.algorthm=d4pg", "--output", folder, NULL);
 }
 
 TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardown)
 {
     const program_result *result =
         program_run("compare", "gym:CartPole-v1", "--precisions", "int8", "--seeds", "1", "--set",
-                    "quantizer.layer_formats=9:bf16", "--out", folder, "-q", NULL);
+                    "quantizer.layer_formats=9:bf16", "--output", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
     assert_says(result->err, "no run came to its end");
     page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';

@@ -111,7 +111,7 @@ TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
     (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
     json_t *compared = program_gives("compare", "gym:CartPole-v1", "--precisions", "int4",
                                      "--seeds=1", "--preset=none", "--set", OVER_BUDGET, "--set",
-                                     SHORT_RUN, "--out", folder, "-q", "--json", NULL);
+                                     SHORT_RUN, "--output", folder, "-q", "--json", NULL);
     (void)snprintf(path, sizeof(path), "%s/int4-s1", folder);
     const played sum = played_in(path);
     const json_t *row = json_array_get(json_object_get(compared, "rows"), 0);
