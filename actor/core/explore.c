@@ -19,7 +19,7 @@ static double between_rungs(uint64_t round)
 }
 
 /* Where the environment stands: 0 is the first rung, 1 the last; `only` when there is one. More
- * actors than actor.count, as containers are scaled, stand between the rungs, all over the ladder. */
+ * actors than actor.count, as containers are scaled, stand between the rungs. */
 static double height_of(const aq_run_config *config, uint32_t slot, uint32_t env, double only)
 {
     const double actors = (double)config->actor.count;
