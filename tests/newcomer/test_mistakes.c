@@ -91,7 +91,7 @@ TEST_MISTAKES(an_option_that_is_not_there)
         {"train gym:CartPole-v1 --resume=yes", "--resume takes no value"},
         {"train gym:CartPole-v1 gym:Taxi-v4", "one argument too many after 'gym:CartPole-v1'"},
         {"eval run --episods 3", "did you mean --episodes?"},
-        {"eval", "RUN_OR_POLICY is missing"},
+        {"eval", "RUN, POLICY or random is missing"},
         {"drain", "RUN and MEMBER are missing"},
     };
     MAKE_EACH(mistakes);
@@ -128,7 +128,7 @@ TEST_MISTAKES(a_value_that_cannot_be)
         {"train --set learner.learning_rate=fast", "is not a finite decimal number"},
         {"train --set learner.hidden=64x64", "such as \"64,64\""},
         {"train --set learner.norm=maybe", "allowed: true or false"},
-        {"train --set learner.algorithm=ppo", "allowed: dqn, c51, d4pg, ddpg or td3"},
+        {"train --set learner.algorithm=ppo", "allowed: dqn, c51, d4pg, ddpg, td3 or auto"},
         {"train --set quantizer.format=int3", "allowed: int8, fp32,"},
         {"eval run --precision int3", "there are fp32, int8,"},
         {"eval run --episodes 0", "'0' is not a whole number from 1 to 1000000"},
