@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/layer_plan.h"
 #include "common/policy/format.h"
 #include "learner/nn/passes.h"
 
@@ -30,10 +31,26 @@ static sharing sharing_of(uint32_t format, aq_layer_matrix_shape matrix)
     }
 }
 
-aq_fake_quant aq_fake_quant_of(const aq_run_config *config)
+aq_fake_quant aq_fake_quant_of(const aq_run_config *config, const aq_net_spec *spec)
 {
-    return (aq_fake_quant){.bits = (uint32_t)config->learner.qat_bits,
+    aq_fake_quant quant = {.bits = (uint32_t)config->learner.qat_bits,
                            .format = aq_run_config_format(config)};
+    uint32_t formats[AQ_NET_LAYERS_MAX];
+    if (quant.bits == 0) {
+        return quant;
+    }
+    int rc = aq_layer_plan(config, spec, formats, NULL);
+    AQ_ASSERT(rc == 0); /* quantizer.layer_formats is empty beside learner.qat_bits */
+    for (uint32_t l = 0; l < spec->layer_count; l++) {
+        quant.is_exact[l] = formats[l] == AQ_FORMAT_F32;
+    }
+    return quant;
+}
+
+bool aq_fake_quant_covers(const aq_fake_quant *quant, const aq_net_spec *spec, uint32_t layer)
+{
+    return quant->bits != 0 && !quant->is_exact[layer] &&
+           aq_layer_is_quantizable(&spec->layers[layer]);
 }
 
 void aq_fake_quant_weights(const aq_fake_quant *quant, const aq_layer_spec *layer,
@@ -53,7 +70,7 @@ void aq_fake_quant_params(const aq_fake_quant *quant, const aq_net_spec *spec,
     AQ_ASSERT(to->count == params->count);
     memcpy(to->block, params->block, params->count * sizeof(*params->block));
     for (uint32_t l = 0; l < spec->layer_count; l++) {
-        if (aq_layer_is_quantizable(&spec->layers[l])) {
+        if (aq_fake_quant_covers(quant, spec, l)) {
             aq_fake_quant_weights(quant, &spec->layers[l], params->weight[l], to->weight[l]);
         }
     }

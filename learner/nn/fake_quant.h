@@ -13,6 +13,7 @@
 #ifndef AQ_LEARNER_NN_FAKE_QUANT_H
 #define AQ_LEARNER_NN_FAKE_QUANT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,19 +22,23 @@
 #include "common/policy/format.h"
 
 typedef struct aq_fake_quant {
-    uint32_t bits;   /* of a weight; 0: nothing is quantized */
-    uint32_t format; /* enum aq_format: which weights share a scale */
+    uint32_t bits;                    /* of a weight; 0: nothing is quantized */
+    uint32_t format;                  /* enum aq_format: which weights share a scale */
+    bool is_exact[AQ_NET_LAYERS_MAX]; /* layers that act in fp32 whatever the format */
 } aq_fake_quant;
 
-/* As the run's settings say; they are valid. */
-aq_fake_quant aq_fake_quant_of(const aq_run_config *config);
+/* As the run's settings say for a network; they are valid. */
+aq_fake_quant aq_fake_quant_of(const aq_run_config *config, const aq_net_spec *spec);
+
+/* Whether it is about that layer, its weights and its input. */
+bool aq_fake_quant_covers(const aq_fake_quant *quant, const aq_net_spec *spec, uint32_t layer);
 
 /* One layer's weights, as they lie in aq_params. The format holds such bits
  * (aq_format_holds_bits), and the layer is quantizable. */
 void aq_fake_quant_weights(const aq_fake_quant *quant, const aq_layer_spec *layer,
                            const float *weights, float *out);
 
-/* All parameters of a network: weights of quantizable layers so, all others as they are. */
+/* All parameters of a network: weights of the layers that it covers so, all others as they are. */
 void aq_fake_quant_params(const aq_fake_quant *quant, const aq_net_spec *spec,
                           const aq_params *params, const aq_params *to);
 

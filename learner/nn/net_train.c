@@ -51,7 +51,7 @@ static void lay_out_layer(const aq_net_train_config *config, uint32_t l, places 
     if (kind->kept_bytes != NULL) {
         at->kept[l] = aq_arrays_add(&at->bytes, config->rows_max, kind->kept_bytes(layer));
     }
-    if (config->quant.bits != 0 && aq_layer_is_quantizable(layer)) {
+    if (aq_fake_quant_covers(&config->quant, config->spec, l)) {
         at->quant_weight[l] =
             aq_arrays_add(&at->bytes, matrix.rows, matrix.columns * sizeof(float));
         at->quant_input[l] = aq_arrays_add(

@@ -126,7 +126,7 @@ static int make_setup(const aq_algorithm_class *class, const aq_algorithm_setup 
     setup->actions = (uint32_t)aq_space_elements(&schema->action);
     setup->obs_dtype = schema->obs.dtype;
     setup->seed = from->seed;
-    setup->quant = aq_fake_quant_of(config);
+    setup->quant = aq_fake_quant_of(config, &setup->policy);
     take_bounds(&schema->action, setup);
     if (kind->is_distributional) {
         aq_atoms_init(&setup->atoms, outputs, (float)config->learner.value_min,

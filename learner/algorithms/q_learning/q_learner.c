@@ -124,21 +124,21 @@ static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint3
 }
 
 /* The networks and what they are trained with. */
-static int make_networks(q_learner *self, const aq_fake_quant *quant, aq_error *error)
+static int make_networks(q_learner *self, const aq_run_config *config, aq_error *error)
 {
     const aq_net_spec *spec = &self->spec;
 
-    self->quant = *quant;
+    self->quant = aq_fake_quant_of(config, spec);
     if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
         aq_params_init(spec, &self->gradient) != 0 ||
-        (quant->bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
+        (self->quant.bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
                        aq_net_spec_parameters(spec));
     }
     return aq_net_train_create(&(aq_net_train_config){.spec = spec,
                                                       .rows_max = 2 * self->rows_max,
                                                       .backward_rows_max = self->rows_max,
-                                                      .quant = *quant},
+                                                      .quant = self->quant},
                                &self->net, error);
 }
 
@@ -184,7 +184,6 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     const aq_run_config *config = setup->config;
     const uint32_t atoms = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
     const uint32_t rows_max = (uint32_t)config->learner.batch_size;
-    const aq_fake_quant quant = aq_fake_quant_of(config);
     aq_net_spec spec;
     aq_rng rng;
     AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
@@ -202,7 +201,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     take_settings(self, config, setup->schema);
     rc = make_acting_spec(self, error);
     if (rc == 0) {
-        rc = make_networks(self, &quant, error);
+        rc = make_networks(self, config, error);
     }
     if (rc != 0) {
         aq_q_learner_destroy(&self->head);

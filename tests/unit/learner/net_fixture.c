@@ -231,7 +231,7 @@ static void find_input_offsets(const net_fixture *f, const double *parameters, o
         float quantized[NET_ROWS * NET_WIDTH_MAX];
         aq_net_train *train;
         before.layer_count = l;
-        if (aq_layer_is_quantizable(layer)) {
+        if (aq_fake_quant_covers(&f->quant, &f->spec, l)) {
             train = l > 0 ? make_train(&before, f->quant) : NULL;
             aq_fake_quant_input(l > 0 ? aq_net_forward(train, &f->params, f->input, NET_ROWS)
                                       : f->input,

@@ -15,12 +15,14 @@
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };
 
 static const aq_fake_quant plans[] = {
-    {2, AQ_FORMAT_INT8_CHANNEL}, {3, AQ_FORMAT_INT8_CHANNEL}, {4, AQ_FORMAT_INT8_CHANNEL},
-    {5, AQ_FORMAT_INT8_CHANNEL}, {6, AQ_FORMAT_INT8_CHANNEL}, {7, AQ_FORMAT_INT8_CHANNEL},
-    {8, AQ_FORMAT_INT8_CHANNEL}, {2, AQ_FORMAT_INT8_TENSOR},  {3, AQ_FORMAT_INT8_TENSOR},
-    {4, AQ_FORMAT_INT8_TENSOR},  {5, AQ_FORMAT_INT8_TENSOR},  {6, AQ_FORMAT_INT8_TENSOR},
-    {7, AQ_FORMAT_INT8_TENSOR},  {8, AQ_FORMAT_INT8_TENSOR},  {4, AQ_FORMAT_INT4},
-    {2, AQ_FORMAT_INT2},
+    {.bits = 2, .format = AQ_FORMAT_INT8_CHANNEL}, {.bits = 3, .format = AQ_FORMAT_INT8_CHANNEL},
+    {.bits = 4, .format = AQ_FORMAT_INT8_CHANNEL}, {.bits = 5, .format = AQ_FORMAT_INT8_CHANNEL},
+    {.bits = 6, .format = AQ_FORMAT_INT8_CHANNEL}, {.bits = 7, .format = AQ_FORMAT_INT8_CHANNEL},
+    {.bits = 8, .format = AQ_FORMAT_INT8_CHANNEL}, {.bits = 2, .format = AQ_FORMAT_INT8_TENSOR},
+    {.bits = 3, .format = AQ_FORMAT_INT8_TENSOR},  {.bits = 4, .format = AQ_FORMAT_INT8_TENSOR},
+    {.bits = 5, .format = AQ_FORMAT_INT8_TENSOR},  {.bits = 6, .format = AQ_FORMAT_INT8_TENSOR},
+    {.bits = 7, .format = AQ_FORMAT_INT8_TENSOR},  {.bits = 8, .format = AQ_FORMAT_INT8_TENSOR},
+    {.bits = 4, .format = AQ_FORMAT_INT4},         {.bits = 2, .format = AQ_FORMAT_INT2},
 };
 enum { PLANS = sizeof(plans) / sizeof(plans[0]) };
 

@@ -245,6 +245,12 @@ TEST(gradients_pass_straight_through_shared_scales)
     check_kinds(false, true, (aq_fake_quant){.bits = 2, .format = AQ_FORMAT_INT2}, 93);
 }
 
+TEST(a_layer_that_acts_in_fp32_is_trained_in_fp32)
+{
+    check_kinds(false, true,
+                (aq_fake_quant){.bits = 4, .format = AQ_FORMAT_INT4, .is_exact = {true}}, 94);
+}
+
 TEST(forward_is_that_of_the_reference)
 {
     float scratch[2 * NET_ROWS * NET_WIDTH_MAX], want[NET_ROWS * NET_WIDTH_MAX];

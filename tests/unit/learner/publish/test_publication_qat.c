@@ -43,12 +43,12 @@ static void assert_is(const aq_snapshot *snapshot, const aq_params *params)
 static void check_published(const char *bits, const char *format)
 {
     const aq_run_config config = config_of(bits, format);
-    const aq_fake_quant quant = aq_fake_quant_of(&config);
     aq_publication_config plan;
     aq_publication_history history;
     learner_kit kit;
     aq_params trained;
     learner_kit_init(&kit, 3);
+    const aq_fake_quant quant = aq_fake_quant_of(&config, &kit.spec);
     float *obs = learner_kit_observations(&kit, ROWS);
     assert_int_equal(aq_params_init(&kit.spec, &trained), 0);
     assert_int_equal(aq_publication_plan(&config, &kit.spec, aq_cpu_flags(), &plan, NULL), 0);
@@ -84,6 +84,28 @@ TEST(int8_levels_of_any_bits_go_out_as_trained)
         check_published(bits[i], "quantizer.format=int8");
         check_published(bits[i], "quantizer.format=int8-tensor");
     }
+}
+
+/* With normalized observations the first layer acts in fp32. */
+TEST(layers_are_trained_for_the_format_that_they_go_out_in)
+{
+    static const char *const normalized[] = {"learner.normalize_obs=false",
+                                             "learner.normalize_obs=true"};
+    learner_kit kit;
+    learner_kit_init(&kit, 3);
+    for (size_t on = 0; on < 2; on++) {
+        aq_publication_config plan;
+        aq_run_config config = config_of("learner.qat_bits=8", "quantizer.format=int8");
+        set(&config, normalized[on]);
+        const aq_fake_quant quant = aq_fake_quant_of(&config, &kit.spec);
+        assert_int_equal(aq_publication_plan(&config, &kit.spec, aq_cpu_flags(), &plan, NULL), 0);
+        for (uint32_t l = 0; l < kit.spec.layer_count; l++) {
+            const bool acts_in_fp32 = plan.plan.layer_formats[l] == AQ_FORMAT_F32;
+            assert_true(acts_in_fp32 == (on == 1 && l == 0));
+            assert_true(aq_fake_quant_covers(&quant, &kit.spec, l) == !acts_in_fp32);
+        }
+    }
+    learner_kit_fini(&kit);
 }
 
 TEST(packed_levels_go_out_as_trained)
