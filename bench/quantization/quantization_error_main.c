@@ -74,16 +74,14 @@ static void write_row(FILE *out, const aq_error_subject *subject, const struct w
     char kl[NUMBER_BYTES];
     const aq_quant_error *error = &made->quant_error;
     const aq_layer_spec *last = &made->spec.layers[made->spec.layer_count - 1];
-    const bool has_disagreement = aq_head_of(made->head)->disagrees != NULL;
     const bool has_distribution = last->kind == AQ_LAYER_CATEGORICAL;
-    (void)fprintf(out, "%s,%s,%s,%s,%u,%s,%zu,%s,%s,%s,%s\n", subject->environment,
-                  aq_net_spec_text(&made->spec, network, sizeof(network)),
-                  aq_format_name(way->plan.quantize.format), way->method, way->bits,
-                  way->activations, aq_snapshot_tensor_bytes(made),
-                  has_disagreement ? number(share, way, (double)error->action_disagreement) : "",
-                  number(rms, way, (double)error->output_rms),
-                  number(most, way, (double)error->output_max),
-                  has_distribution ? number(kl, way, (double)error->kl) : "");
+    (void)fprintf(
+        out, "%s,%s,%s,%s,%u,%s,%zu,%s,%s,%s,%s\n", subject->environment,
+        aq_net_spec_text(&made->spec, network, sizeof(network)),
+        aq_format_name(way->plan.quantize.format), way->method, way->bits, way->activations,
+        aq_snapshot_tensor_bytes(made), number(share, way, (double)error->cost),
+        number(rms, way, (double)error->output_rms), number(most, way, (double)error->output_max),
+        has_distribution ? number(kl, way, (double)error->kl) : "");
 }
 
 static int write_subject(FILE *out, const aq_error_subject *subject, aq_error *error)
@@ -108,7 +106,7 @@ static int write_subject(FILE *out, const aq_error_subject *subject, aq_error *e
 static int write_all(FILE *out, const char *folder, aq_error *error)
 {
     int rc = 0;
-    (void)fputs("environment,network,format,method,bits,activations,bytes,disagreement,rms,max,"
+    (void)fputs("environment,network,format,method,bits,activations,bytes,cost,rms,max,"
                 "kl\n",
                 out);
     for (size_t i = 0; rc == 0 && i < AQ_ERROR_SUBJECTS; i++) {

@@ -4,6 +4,7 @@
 #include "cli/policy/policy_view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 
 #include "cli/policy/layer_figures.h"
@@ -23,12 +24,6 @@ static int figures_of(const aq_snapshot *snapshot, aq_layer_figures *figures)
     return rc;
 }
 
-/* Whether its error has a share of actions that differ. */
-static bool has_disagreement(const aq_snapshot *snapshot)
-{
-    return aq_head_of(snapshot->head)->disagrees != NULL;
-}
-
 /* Whether its error has a divergence of distributions. */
 static bool has_distribution(const aq_snapshot *snapshot)
 {
@@ -43,11 +38,9 @@ static json_t *error_json(const aq_snapshot *snapshot)
     if (error->rows == 0) {
         return json_null();
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "rows", aq_json_count(error->rows),
-                     "action_disagreement",
-                     has_disagreement(snapshot) ? aq_json_number((double)error->action_disagreement)
-                                                : json_null(),
-                     "output_rms", aq_json_number((double)error->output_rms), "output_max",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "rows", aq_json_count(error->rows), "cost",
+                     aq_json_number((double)error->cost), "output_rms",
+                     aq_json_number((double)error->output_rms), "output_max",
                      aq_json_number((double)error->output_max), "kl",
                      has_distribution(snapshot) ? aq_json_number((double)error->kl) : json_null());
 }
@@ -77,24 +70,19 @@ json_t *aq_policy_view_json(const aq_snapshot *snapshot, size_t file_bytes)
 static void print_error(FILE *out, const aq_snapshot *snapshot)
 {
     const aq_quant_error *error = &snapshot->quant_error;
-    aq_figure share, rms, largest;
+    aq_figure cost, rms, largest;
     if (error->rows == 0) {
         aq_print_fact(out, "error", "not measured");
         return;
     }
     aq_figure_number(&rms, (double)error->output_rms);
     aq_figure_number(&largest, (double)error->output_max);
-    if (has_disagreement(snapshot)) {
-        aq_print_fact(out, "error",
-                      "%s of %" PRIu32
-                      " greedy actions differ from fp32, outputs by rms %s, at most %s",
-                      aq_figure_share(&share, (double)error->action_disagreement), error->rows,
-                      rms.text, largest.text);
-    } else {
-        aq_print_fact(out, "error",
-                      "actions differ from fp32 by rms %s, at most %s (%" PRIu32 " of them)",
-                      rms.text, largest.text, error->rows);
-    }
+    aq_figure_share(&cost, (double)error->cost);
+    aq_print_fact(out, "error",
+                  "costs %s of what is at stake, over %" PRIu32
+                  " observations; outputs differ from fp32 by rms %s, at most %s",
+                  isnan(error->cost) ? "an unknown part" : cost.text, error->rows, rms.text,
+                  largest.text);
     if (has_distribution(snapshot)) {
         aq_print_fact(out, "divergence", "%s from fp32's distributions, on average",
                       aq_figure_number(&rms, (double)error->kl));

@@ -277,8 +277,8 @@ void aq_train_report_print(const aq_train_report *report)
                      report->episodes, report->format, report->policy_version);
     }
     if (report->policy_fallbacks > 0) {
-        (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s "
-                     "(quantizer.error_budget)\n",
+        (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s (see "
+                     "quantizer.error_budget)\n",
                      share < 0.1 ? 1 : 0, 100 * share, report->precision);
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {

@@ -96,7 +96,7 @@ static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     const Actorq__V1__QuantErrorStatus *error = learner->quant_error;
-    aq_figure sent, full, times, stale, share, rms, largest, fallen;
+    aq_figure sent, full, times, stale, cost, rms, largest, fallen;
     aq_print_fact(out, "policy",
                   "version %" PRIu64 ", %" PRIu64 " published, %" PRIu64
                   " as changes; sampled steps are %s versions old",
@@ -109,9 +109,9 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
         aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));
     if (error && error->rows) {
         aq_print_fact(out, "error",
-                      "%s of %" PRIu32 " greedy actions differ, rms %s, largest %s; %s of the "
-                      "versions went out in fp32 for it",
-                      aq_figure_share(&share, error->action_disagreement), error->rows,
+                      "quantizing costs %s of what is at stake, over %" PRIu32
+                      " observations; rms %s, largest %s; %s of the versions went out in fp32",
+                      aq_figure_share(&cost, error->cost), error->rows,
                       aq_figure_number(&rms, error->output_rms),
                       aq_figure_number(&largest, error->output_max),
                       aq_figure_share(&fallen, ratio(error->fallbacks, learner->policy_versions)));

@@ -147,7 +147,7 @@ typedef struct aq_run_config {
         uint32_t ranges;         /* a choice; see aq_run_config_range_method */
         uint64_t publish_period; /* learner steps */
         uint64_t full_period;    /* versions */
-        double error_budget;     /* share of what the policy does, 0 to 1 */
+        double error_budget;     /* of aq_quant_error.cost, 0 to 1 */
         uint64_t error_rows;
     } quantizer;
 

@@ -271,12 +271,12 @@ static const aq_setting rows[] = {
      "How often a version is broadcast in full; those between are sent as changes of the one "
      "before. 1 sends all in full."},
     {LIVE_MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
-     "Share of greedy actions that may differ from fp32, or, where actions are continuous, their "
-     "rms error as a share of the range. A version past it is published in fp32 instead, and is "
-     "not taken for the run's result. Where two actions are worth nearly the same, a difference "
-     "costs little."},
+     "What quantizing may cost of what is at stake: the value that greedy choices lose, as fp32 "
+     "sees it, of what choices by chance would lose; or, where actions are continuous, their "
+     "error as a share of the range. A version past it is published in fp32 instead, and is not "
+     "taken for the run's result. 1 allows anything."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
-     "Recent observations on which that share is measured."},
+     "Recent observations on which that cost is measured."},
 
     {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
      "The run ends after this many environment steps, solved or not."},

@@ -22,7 +22,6 @@
 #include "common/policy/netspec.h"
 
 struct aq_exploration;
-struct aq_quant_error;
 
 /* The numbers are those of the wire. */
 #define AQ_HEADS(X)                                                                                \
@@ -43,6 +42,14 @@ typedef struct aq_head_code {
     bool keeps_outputs;    /* they are an array of its own, on the stack */
 } aq_head_code;
 
+/* Of one observation: what is lost, and what is at stake, in one unit of the head's choice. What
+ * quantizing a policy costs is the first over the second, each summed over observations: where
+ * little is at stake, little can be lost. Neither is negative. */
+typedef struct aq_head_cost {
+    double lost;
+    double at_stake;
+} aq_head_cost;
+
 typedef struct aq_head {
     const char *name; /* as people see it */
 
@@ -57,13 +64,8 @@ typedef struct aq_head {
     void (*explore)(const aq_space *action, const struct aq_exploration *how, aq_rng *rng,
                     void *greedy);
 
-    /* Whether two rows of outputs choose different actions. NULL: actions are numbers, which are
-     * further apart or less. */
-    bool (*disagrees)(const float *outputs, const float *others, uint32_t width);
-
-    /* The number to hold against a budget, 0 to 1: how much of what the policy does is another
-     * thing in the format that was measured. */
-    float (*error_share)(const struct aq_quant_error *measured);
+    /* What it costs to act by a row of outputs where `exact` are those of fp32. */
+    aq_head_cost (*cost)(const float *exact, const float *outputs, uint32_t width);
 
     aq_head_code code;
 } aq_head;

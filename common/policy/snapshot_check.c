@@ -39,9 +39,9 @@ static int check_header(const aq_snapshot *snapshot, aq_error *error)
         return rc;
     }
     const aq_quant_error *measured = &snapshot->quant_error;
-    if (!(measured->action_disagreement >= 0.0f && measured->action_disagreement <= 1.0f)) {
-        return aq_fail(error, AQ_E_CORRUPT, "policy: a share of differing actions of %g",
-                       (double)measured->action_disagreement);
+    if (measured->cost < 0.0f || measured->cost > 1.0f) { /* NaN: it is not known */
+        return aq_fail(error, AQ_E_CORRUPT, "policy: a cost of quantizing of %g; 0 to 1 is one",
+                       (double)measured->cost);
     }
     if (!(measured->kl >= 0.0f && measured->kl <= FLT_MAX)) {
         return aq_fail(error, AQ_E_CORRUPT, "policy: a divergence of %g is no measurement",

@@ -81,12 +81,12 @@ static void add_policy(const Actorq__V1__LearnerStatus *learner, aq_metrics_page
                     "Bytes that the same policies would have taken more in fp32.",
                     saved > 0 ? saved : 0);
     aq_page_counter(page, "quantization_fallbacks_total",
-                    "Policies published in fp32 since quantizing them broke the budget.",
+                    "Policies published in fp32, since quantizing them broke the budget or there "
+                    "were no levels for an output.",
                     (double)error->fallbacks);
-    aq_page_gauge(page, "quantization_disagreement_ratio",
-                  "Share of observations on which the newest policy chooses another action than "
-                  "in fp32.",
-                  measured ? error->action_disagreement : NAN);
+    aq_page_gauge(page, "quantization_cost_ratio",
+                  "What quantizing the newest policy costs, of what is at stake in its actions.",
+                  measured ? error->cost : NAN);
     aq_page_gauge(page, "quantization_output_rms",
                   "Root mean square difference of the newest policy's outputs from fp32.",
                   measured ? error->output_rms : NAN);

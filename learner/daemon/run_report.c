@@ -220,8 +220,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .policy_fallbacks = totals.fallbacks,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
-        .action_disagreement =
-            newest != NULL ? (double)newest->measured.action_disagreement : (double)NAN,
+        .quantization_cost = newest != NULL ? (double)newest->measured.cost : (double)NAN,
         .actors = summary.actors,
         .evaluators = summary.evaluators,
         .shards = summary.shards,

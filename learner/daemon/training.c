@@ -132,20 +132,13 @@ static void say_fallback(aq_training *training, const aq_publication *publicatio
 {
     uint64_t suppressed = 0;
     char quoted[2 * AQ_ERROR_TEXT_MAX];
-    if (!publication->fell_back ||
+    if (publication->fallback[0] == '\0' ||
         !aq_log_allowed(&training->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
         return;
     }
-    const char *why =
-        publication->fallback[0] != '\0'
-            ? publication->fallback
-            : "quantizing changes more of what the policy does than the budget allows";
     aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
-           "version=%" PRIu64 " share=%.4f budget=%.4f reason=%s suppressed=%" PRIu64,
-           publication->snapshot->version,
-           (double)aq_head_of(publication->snapshot->head)->error_share(&publication->measured),
-           training->config.live->now.config.quantizer.error_budget,
-           aq_log_quote(quoted, sizeof(quoted), why), suppressed);
+           "version=%" PRIu64 " reason=%s suppressed=%" PRIu64, publication->snapshot->version,
+           aq_log_quote(quoted, sizeof(quoted), publication->fallback), suppressed);
 }
 
 static void on_published(aq_training *training, aq_publication *publication)

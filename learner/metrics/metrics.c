@@ -170,7 +170,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
         "policy_fallbacks", count(sample->policy_fallbacks), "broadcast_bytes",
         count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
-        "action_disagreement", number(sample->action_disagreement), "actors", count(sample->actors),
+        "quantization_cost", number(sample->quantization_cost), "actors", count(sample->actors),
         "evaluators", count(sample->evaluators), "shards", count(sample->shards),
         "batch_wait_share", number(sample->batch_wait_share));
     for (size_t i = 0; line && i < sample->metrics->count; i++) {

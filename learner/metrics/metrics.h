@@ -35,7 +35,7 @@ typedef struct aq_metrics_sample {
     uint64_t policy_fallbacks; /* likewise: in fp32 instead of what was asked for */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
-    double action_disagreement;
+    double quantization_cost;
     uint32_t actors, evaluators, shards;
     double batch_wait_share;   /* of the time, 0 to 1 */
     struct json_t *replay;     /* what the shards said, together; NULL: nothing. Lent */

@@ -25,7 +25,7 @@ static const aq_history_column progress_columns[] = {
     {"actors_waited_s", "time/actors/waiting_s", AQ_HISTORY_LAST},
     {"actors_ran_s", "time/actors/running_s", AQ_HISTORY_LAST},
     {"training_return", "training_return", AQ_HISTORY_MEAN},
-    {"disagreement", "action_disagreement", AQ_HISTORY_MEAN},
+    {"cost", "quantization_cost", AQ_HISTORY_MEAN},
     {"bytes", "broadcast_bytes", AQ_HISTORY_LAST},
     {"bytes_fp32", "broadcast_bytes_fp32", AQ_HISTORY_LAST},
     {"stored", "replay/stored", AQ_HISTORY_LAST},

@@ -109,11 +109,13 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     if (rc != 0) {
         return rc;
     }
-    double share = (double)aq_head_of(meta->head)->error_share(&made->measured);
-    made->fell_back = share > config->error_budget;
-    if (made->fell_back) {
+    if ((double)made->measured.cost > config->error_budget) {
         aq_snapshot_unref(made->snapshot);
         made->snapshot = aq_snapshot_ref(made->twin);
+        made->fell_back = true;
+        (void)snprintf(made->fallback, sizeof(made->fallback),
+                       "quantizing costs %.3g of what is at stake; quantizer.error_budget is %.3g",
+                       (double)made->measured.cost, config->error_budget);
     }
     return 0;
 }

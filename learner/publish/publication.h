@@ -2,9 +2,9 @@
  * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its
  * measured error and what is broadcast of it. The publisher's thread runs it; tests run it inline.
  *
- * The gate: when quantizing changes more of what the policy does than the budget allows, or there
- * are no levels for its weights (an output whose weights are all zero), this version goes out in
- * fp32, and says so. NaN never goes out at all.
+ * The gate: when quantizing costs more than the budget allows, or there are no levels for its
+ * weights (an output whose weights are all zero), this version goes out in fp32, and says so. NaN
+ * never goes out at all.
  *
  * A version goes out as a change of the one before it, or in full: the first, every full_period-th,
  * one in other formats, and one whose change would not be smaller. Whoever misses one fetches the
@@ -27,7 +27,7 @@ typedef struct aq_publication_config {
     bool has_own_scales;   /* each version; those of the one before are never kept */
     uint32_t range_method; /* enum aq_range_method */
     uint32_t full_period;  /* versions; 1: every one goes out in full */
-    double error_budget;   /* share of what the policy does (aq_head.error_share), 0 to 1 */
+    double error_budget;   /* of aq_quant_error.cost */
     uint32_t error_rows;   /* observations to measure on, at most */
     uint32_t cpu_flags;
 } aq_publication_config;
@@ -49,8 +49,8 @@ typedef struct aq_publication {
     aq_buffer frame;       /* all of it, for those who fetch */
     aq_buffer delta;       /* empty when it goes out in full */
     size_t frame_bytes_fp32; /* what the same version takes in fp32, in full and as it is */
-    bool fell_back;          /* the quantized form broke the budget, or there is none */
-    char fallback[AQ_ERROR_TEXT_MAX]; /* why there is no quantized form; "" where there is one */
+    bool fell_back;          /* it is in fp32, which was not asked for */
+    char fallback[AQ_ERROR_TEXT_MAX]; /* why, in words; "" where it did not */
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;
 

@@ -292,8 +292,8 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
         return;
     }
     aq_finding *finding = add(findings,
-                              "%.0f %% of the versions went out in fp32, since quantizing changed "
-                              "them beyond quantizer.error_budget",
+                              "%.0f %% of the versions went out in fp32, since quantizing them "
+                              "costs more than quantizer.error_budget",
                               100 * share);
     if (bits < 8 && config->learner.qat_bits == 0) {
         suggest(finding, "learner.qat_bits=%u", bits);

@@ -85,7 +85,7 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
     if (newest) {
         learner->policy_version = newest->snapshot->version;
         quant_error->rows = newest->measured.rows;
-        quant_error->action_disagreement = newest->measured.action_disagreement;
+        quant_error->cost = (double)newest->measured.cost;
         quant_error->output_rms = newest->measured.output_rms;
         quant_error->output_max = newest->measured.output_max;
         quant_error->kl = newest->measured.kl;

@@ -25,8 +25,8 @@ function makeCharts() {
         [{name: "steps/s", colour: "c3", text: rateText}], {fromZero: true});
     curves.samples = new Chart(parent, "Items sampled from replay per second",
         [{name: "items/s", colour: "c5", text: rateText}], {fromZero: true});
-    curves.error = new Chart(parent, "Actions that differ from fp32",
-        [{name: "of greedy actions", colour: "c4", text: shareText}],
+    curves.error = new Chart(parent, "What quantizing costs",
+        [{name: "of what is at stake", colour: "c4", text: shareText}],
         {fromZero: true, axisText: shareText});
     curves.bytes = new Chart(parent, "Policy bytes broadcast per second", [
         {name: "sent", colour: "c0", text: bytesText},
@@ -131,7 +131,7 @@ function drawCurves(history, byTime, threshold) {
         const share = slope(progress.actors_waited_s, progress.actors_ran_s, i);
         return share === null ? null : Math.min(1, share);
     });
-    draw("error", of("disagreement"));
+    draw("error", of("cost"));
     draw("bytes", (i) => slope(progress.bytes, wall, i),
         (i) => slope(progress.bytes_fp32, wall, i));
     draw("staleness", of("staleness"));

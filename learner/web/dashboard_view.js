@@ -85,8 +85,9 @@ function showTiles(run) {
         ["Actors wait", shareText(lately.actors_wait), "of the last minute, for the learner"],
         ["Broadcast saved", bytesText(saved), numberText(ratio(learner.broadcast_bytes_fp32,
             learner.broadcast_bytes)) + " times smaller than fp32"],
-        ["Actions that differ", error.rows ? shareText(error.action_disagreement) : NONE,
-            "from fp32; " + shareText(fallbackShare(learner)) + " of the versions fell back to it"],
+        ["Quantizing costs", error.rows ? shareText(error.cost) : NONE,
+            "of what is at stake; " + shareText(fallbackShare(learner)) +
+            " of the versions fell back to fp32"],
         ["Energy", energyText(energy.energy_j), numberText(energy.carbon_g) + " g CO₂e" +
             (energy.source === "model" ? ", by a model" : "")],
     ];
@@ -204,11 +205,10 @@ function showBroadcast(learner) {
         ["Sent", bytesText(learner.broadcast_bytes)],
         ["In fp32", bytesText(learner.broadcast_bytes_fp32)],
         ["A version", bytesText(ratio(learner.broadcast_bytes, versions))],
-        error.rows ? ["Greedy actions that differ", shareText(error.action_disagreement) + " of " +
-            error.rows] : null,
+        error.rows ? ["Quantizing costs", shareText(error.cost) + " of what is at stake"] : null,
         error.rows ? ["Output error", "rms " + numberText(error.output_rms) + ", largest " +
             numberText(error.output_max)] : null,
-        ["Sent in fp32 for it", countText(error.fallbacks || 0) + " versions, " +
+        ["Fell back to fp32", countText(error.fallbacks || 0) + " versions, " +
             shareText(fallbackShare(learner))],
         gap ? ["Return less fp32", differenceText(gap.mean) + " ± " + returnText(gap.ci95) +
             " over " + gap.versions + " versions"] : null,

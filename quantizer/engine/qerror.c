@@ -18,7 +18,7 @@
 #include "quantizer/quantize/quantize.h"
 
 typedef struct tally {
-    size_t disagreements;
+    aq_head_cost cost;
     double squares;
     double greatest;
     double divergence; /* over rows and choices */
@@ -54,7 +54,9 @@ static void tally_outputs(tally *sum, const piece *both, const aq_snapshot *snap
             sum->squares += difference * difference;
             sum->greatest = difference > sum->greatest ? difference : sum->greatest;
         }
-        sum->disagreements += head->disagrees != NULL && head->disagrees(a, b, outputs);
+        const aq_head_cost cost = head->cost(b, a, outputs);
+        sum->cost.lost += cost.lost;
+        sum->cost.at_stake += cost.at_stake;
     }
 }
 
@@ -166,7 +168,8 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
     }
     *ret_result = (aq_quant_error){
         .rows = (uint32_t)rows,
-        .action_disagreement = (float)((double)sum->disagreements / (double)rows),
+        /* Where nothing is at stake, nothing is lost; worse than by chance counts as that. */
+        .cost = sum->cost.lost > 0.0 ? (float)fmin(sum->cost.lost / sum->cost.at_stake, 1.0) : 0.0f,
         .output_rms = (float)sqrt(sum->squares / values),
         .output_max = (float)sum->greatest,
         .kl = (float)kl,

@@ -15,8 +15,8 @@
 /* Runs `engine` and the fp32 parameters, whose description is the engine's, over obs
  * (rows, inputs), in pieces of the engine's rows_max. rows > 0.
  *
- *   action_disagreement = share of rows whose greedy action is another one; heads that choose only
- *                         (aq_head.disagrees), else 0
+ *   cost       = sum of what is lost / sum of what is at stake, by the head (aq_head.cost), at
+ *                most 1
  *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs. Where the
  *                outputs are the action, this is the action's error
  *   kl         = mean over rows and choices of sum_k p[k] log(p[k] / pq[k]); networks that end in a

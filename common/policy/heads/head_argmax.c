@@ -3,7 +3,6 @@
  */
 #include "common/policy/exploration.h"
 #include "common/policy/head.h"
-#include "common/policy/snapshot.h"
 
 static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
 {
@@ -29,14 +28,16 @@ static void act(const aq_space *action, const float *outputs, uint32_t width, ui
     }
 }
 
-static bool disagrees(const float *outputs, const float *others, uint32_t width)
+/* By fp32's values: what the chosen one is worth less than the best, of what a choice by chance
+ * would be. */
+static aq_head_cost cost(const float *exact, const float *outputs, uint32_t width)
 {
-    return aq_argmax(outputs, width) != aq_argmax(others, width);
-}
-
-static float error_share(const aq_quant_error *measured)
-{
-    return measured->action_disagreement;
+    const double best = (double)exact[aq_argmax(exact, width)];
+    double at_stake = 0.0;
+    for (uint32_t i = 0; i < width; i++) {
+        at_stake += (best - (double)exact[i]) / width;
+    }
+    return (aq_head_cost){best - (double)exact[aq_argmax(outputs, width)], at_stake};
 }
 
 /* clang-format off */
@@ -68,7 +69,6 @@ const aq_head aq_head_argmax = {
     .check = check,
     .act = act,
     .explore = aq_action_epsilon_greedy,
-    .disagrees = disagrees,
-    .error_share = error_share,
+    .cost = cost,
     .code = {.prototype = act_prototype, .act = act_text, .keeps_outputs = true},
 };

@@ -2,9 +2,10 @@
  * tanh box: one output, -1 to 1, for each element of an action, between whose bounds it is spread.
  * Explores by noise.
  */
+#include <math.h>
+
 #include "common/policy/exploration.h"
 #include "common/policy/head.h"
-#include "common/policy/snapshot.h"
 
 static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
 {
@@ -39,10 +40,14 @@ static void act(const aq_space *action, const float *outputs, uint32_t width, ui
     }
 }
 
-/* Outputs lie in [-1, 1], so half of an error is its share of an action's range. */
-static float error_share(const aq_quant_error *measured)
+/* How far elements are from fp32's, of the range from -1 to 1 that they have. */
+static aq_head_cost cost(const float *exact, const float *outputs, uint32_t width)
 {
-    return measured->output_rms / 2.0f;
+    double lost = 0.0;
+    for (uint32_t i = 0; i < width; i++) {
+        lost += fabs((double)outputs[i] - (double)exact[i]);
+    }
+    return (aq_head_cost){lost, 2.0 * width};
 }
 
 /* clang-format off */
@@ -79,7 +84,7 @@ const aq_head aq_head_tanh_box = {
     .check = check,
     .act = act,
     .explore = aq_action_perturb,
-    .error_share = error_share,
+    .cost = cost,
     .code = {.helpers = helpers_text,
              .prototype = act_prototype,
              .act = act_text,

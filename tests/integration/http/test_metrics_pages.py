@@ -32,7 +32,7 @@ QUIET = {"actorq_learner_precision_gap_return", "actorq_learner_precision_gap_re
          "actorq_learner_ended_share", "actorq_learner_value_floor",
          "actorq_learner_value_ceiling",
          "actorq_learner_staleness_mean_versions", "actorq_replay_table_times_sampled",
-         "actorq_learner_quantization_disagreement_ratio",
+         "actorq_learner_quantization_cost_ratio",
          "actorq_learner_quantization_output_rms", "actorq_learner_quantization_output_max",
          "actorq_learner_run_energy_joules_total", "actorq_learner_run_cpu_seconds_total",
          "actorq_certificate_end_time_seconds"}

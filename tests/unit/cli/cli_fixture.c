@@ -241,8 +241,8 @@ aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
                                 &snapshot, &error),
                     &error);
     if (format == AQ_FORMAT_INT8_CHANNEL) {
-        snapshot->quant_error = (aq_quant_error){
-            .rows = 256, .action_disagreement = 0.0078125f, .output_rms = 0.25f, .output_max = 1};
+        snapshot->quant_error =
+            (aq_quant_error){.rows = 256, .cost = 0.0078125f, .output_rms = 0.25f, .output_max = 1};
     }
     aq_params_fini(&params);
     return snapshot;

@@ -156,7 +156,7 @@ static void fill_results(status_fixture *fixture)
     learner->return_best = 201.75;
     actorq__v1__quant_error_status__init(&fixture->quant_error);
     fixture->quant_error.rows = 256;
-    fixture->quant_error.action_disagreement = 0.0078125;
+    fixture->quant_error.cost = 0.0078125;
     fixture->quant_error.output_rms = 0.25;
     fixture->quant_error.output_max = 1;
     fixture->quant_error.fallbacks = 2;

@@ -111,12 +111,11 @@ TEST(exploring_moves_an_action_within_its_space_and_by_nothing_not_at_all)
 
 TEST(what_differs_in_nothing_costs_nothing)
 {
-    const aq_quant_error none = {.rows = 1};
     const float outputs[OUTPUTS] = {0.1f, 0.9f, -0.9f, 0.2f};
     for (uint32_t number = 1; number < AQ_HEADS_END; number++) {
-        const aq_head *head = aq_head_of(number);
-        assert_true(head->disagrees == NULL || !head->disagrees(outputs, outputs, OUTPUTS));
-        assert_true(head->error_share(&none) == 0.0f);
+        const aq_head_cost cost = aq_head_of(number)->cost(outputs, outputs, OUTPUTS);
+        assert_true(cost.lost == 0);
+        assert_true(cost.at_stake > 0);
     }
 }
 
@@ -172,20 +171,20 @@ TEST(nan_never_wins)
     assert_int_equal(aq_argmax(none, 2), 0);
 }
 
-TEST(argmax_chooses_row_by_row_and_costs_its_disagreement)
+TEST(argmax_chooses_row_by_row_and_costs_the_value_that_it_loses)
 {
     const aq_head *argmax = aq_head_of(AQ_HEAD_ARGMAX);
     const float outputs[2][3] = {{0, 2, 1}, {0, 1, 2}};
-    const aq_quant_error error = {
-        .rows = 4, .action_disagreement = 0.25f, .output_rms = 100.0f, .output_max = 200.0f};
+    const aq_head_cost cost = argmax->cost(outputs[0], outputs[1], 3);
     int32_t choices[2];
     aq_space space = {0};
     aq_space_init_discrete(&space, 3);
     argmax->act(&space, &outputs[0][0], 3, 2, choices);
     assert_int_equal(choices[0], 1);
     assert_int_equal(choices[1], 2);
-    assert_true(argmax->disagrees(outputs[0], outputs[1], 3));
-    assert_true(argmax->error_share(&error) == 0.25f);
+    assert_near(cost.lost, 1, 1e-12);     /* 2 less 1 */
+    assert_near(cost.at_stake, 1, 1e-12); /* 2 less the mean of all */
+    assert_true(argmax->cost(outputs[0], outputs[0], 3).lost == 0);
 }
 
 /* ---- tanh box ------------------------------------------------------------------------------- */

@@ -131,11 +131,11 @@ TEST_OF_POLICY(a_task_name_ends_and_can_be_printed)
 
 TEST_OF_POLICY(a_measured_error_is_a_share_and_two_sizes)
 {
-    const float bad_shares[] = {-0.1f, 1.1f, NAN};
+    const float bad_shares[] = {-0.1f, 1.1f, INFINITY};
     const float bad_sizes[] = {-1.0f, INFINITY, NAN};
     for (int i = 0; i < 3; i++) {
-        snapshot->quant_error.action_disagreement = bad_shares[i];
-        refuse(AQ_E_CORRUPT, "share of differing actions");
+        snapshot->quant_error.cost = bad_shares[i];
+        refuse(AQ_E_CORRUPT, "a cost of quantizing of");
         snapshot->quant_error.output_rms = bad_sizes[i];
         refuse(AQ_E_CORRUPT, "output error");
         snapshot->quant_error.output_max = bad_sizes[i];

@@ -5,6 +5,7 @@
  *
  * AQ_GOLDEN_WRITE=1 writes the files anew.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,6 +116,21 @@ TEST(a_policy_frame_has_not_changed)
     assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(read->layers[1].format, AQ_FORMAT_F32);
     assert_int_equal(((const int8_t *)read->layers[0].weights)[0], 127);
+    aq_snapshot_unref(read);
+}
+
+/* It had the share of actions that differ in place of what quantizing costs. */
+TEST(a_policy_from_before_its_cost_was_measured_is_read)
+{
+    aq_snapshot *read;
+    char path[512];
+    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
+    golden_path("policy_shares", path, sizeof(path));
+    read_golden(path, frame);
+    assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &read, NULL), 0);
+    assert_int_equal(aq_snapshot_validate(read, NULL), 0);
+    assert_int_equal(read->quant_error.rows, 256);
+    assert_true(isnan(read->quant_error.cost));
     aq_snapshot_unref(read);
 }
 

@@ -274,8 +274,8 @@ aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
     snapshot->version = 1 + aq_rng_below(rng, UINT64_MAX);
     snapshot->learner_step = aq_rng_next(rng);
     snapshot->quant_error = (aq_quant_error){
-        .rows = between(rng, 0, 1000),
-        .action_disagreement = (float)aq_rng_uniform(rng),
+        .rows = between(rng, 1, 1000),
+        .cost = (float)aq_rng_uniform(rng),
         .output_rms = (float)aq_rng_uniform(rng),
         .output_max = (float)aq_rng_uniform(rng),
         .kl = (float)aq_rng_uniform(rng),

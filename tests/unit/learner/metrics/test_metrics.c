@@ -98,7 +98,7 @@ static aq_metrics_sample sample_of(double loss)
         .policy_fallbacks = 4,
         .broadcast_bytes = 700,
         .broadcast_bytes_fp32 = 2800,
-        .action_disagreement = 0.01,
+        .quantization_cost = 0.01,
         .actors = 2,
         .evaluators = 1,
         .shards = 3,
@@ -147,7 +147,7 @@ TEST_IN(metrics_desk, desk, a_progress_line_has_every_number)
               "\"policy_version\": 7, \"policy_versions\": 6, \"policy_deltas\": 5, "
               "\"policy_fallbacks\": 4, "
               "\"broadcast_bytes\": 700, \"broadcast_bytes_fp32\": 2800, "
-              "\"action_disagreement\": 0.01, \"actors\": 2, \"evaluators\": 1, \"shards\": 3, "
+              "\"quantization_cost\": 0.01, \"actors\": 2, \"evaluators\": 1, \"shards\": 3, "
               "\"batch_wait_share\": 0.5}");
 }
 

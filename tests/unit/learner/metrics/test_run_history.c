@@ -133,7 +133,7 @@ static void write_progress(char *out, size_t size, int second)
                    "\"learner_steps_per_s\":264.039461,\"loss\":1.469368763,"
                    "\"q_mean\":7.156174956,\"staleness\":747.4868744,"
                    "\"training_return\":72.42372724,\"broadcast_bytes\":%.0f,"
-                   "\"broadcast_bytes_fp32\":%.0f,\"action_disagreement\":0.01234567,\"actors\":2,"
+                   "\"broadcast_bytes_fp32\":%.0f,\"quantization_cost\":0.01234567,\"actors\":2,"
                    "\"batch_wait_share\":0.0127349,\"replay\":{\"sample_per_s\":318608.6296,"
                    "\"stored\":99991,\"waiting\":\"\"},\"time\":{\"actors\":{\"waiting_s\":%d.548,"
                    "\"running_s\":%d.953669}},\"energy\":{\"roles\":{\"learner\":{\"energy_j\":%d."

@@ -154,8 +154,10 @@ TEST_IN(publication_desk, desk, int8_past_its_budget_goes_out_as_fp32)
     make_undecided(&desk->kit);
 
     const aq_publication *made = publish(desk, &config, ROWS);
-    assert_true(made->measured.action_disagreement > 0);
+    assert_true(made->measured.cost > 0);
     assert_true(made->fell_back);
+    assert_says(made->fallback, "quantizing costs");
+    assert_says(made->fallback, "quantizer.error_budget is 0");
     assert_ptr_equal(made->snapshot, made->twin);
     assert_int_equal(made->snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
     assert_int_equal(made->measured.rows, ROWS);           /* and why is told */
@@ -163,7 +165,7 @@ TEST_IN(publication_desk, desk, int8_past_its_budget_goes_out_as_fp32)
     assert_frame_is_the_snapshot(made);
     assert_twin_is(made, &desk->kit.params);
 
-    config.error_budget = (double)made->measured.action_disagreement;
+    config.error_budget = (double)made->measured.cost;
     assert_false(publish(desk, &config, ROWS)->fell_back); /* a budget that is just met is met */
 }
 
@@ -175,6 +177,7 @@ TEST_IN(publication_desk, desk, an_output_without_weights_goes_out_as_fp32)
     const aq_publication *made = publish(desk, &config, 0);
     assert_true(made->fell_back);
     assert_says(made->fallback, "layer 1, row 0: all its weights are zero");
+    assert_null(strstr(made->fallback, "budget"));
     assert_ptr_equal(made->snapshot, made->twin);
 }
 
@@ -210,7 +213,7 @@ TEST_IN(publication_desk, desk, fp32_is_its_own_twin)
     const aq_publication *made = publish(desk, &config, ROWS);
     assert_ptr_equal(made->snapshot, made->twin);
     assert_false(made->fell_back);
-    assert_true(made->measured.action_disagreement == 0);
+    assert_true(made->measured.cost == 0);
     assert_true(made->frame_bytes_fp32 >= made->frame.size);
     assert_frame_is_the_snapshot(made);
     assert_twin_is(made, &desk->kit.params);

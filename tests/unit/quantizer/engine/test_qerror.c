@@ -37,7 +37,7 @@ TEST(fp32_has_no_error_but_rounding)
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     const aq_quant_error error = measure(make_engine(fixture, AQ_FORMAT_F32), fixture, obs);
     assert_int_equal(error.rows, ROWS);
-    assert_true(error.action_disagreement == 0.0f);
+    assert_true(error.cost == 0.0f);
     assert_true(error.output_max <= 2e-6f);
     assert_true(error.output_rms <= error.output_max);
 }
@@ -73,11 +73,12 @@ TEST(a_known_difference_is_what_is_measured)
     const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.output_max == 4.0f);
     assert_true(error.output_rms == (float)sqrt((9.0 + 16.0) / 2.0));
-    assert_true(error.action_disagreement == 0.0f);
+    assert_true(error.cost == 0.0f); /* the same action is the best */
 }
 
-/* fp32 chooses by the sign of x[0]; the engine always chooses 1. */
-TEST(disagreement_is_the_share_of_rows_with_another_choice)
+/* By fp32 the first action is worth x[0] and the other nothing; the engine always chooses the
+ * other. Where x[0] is 1, all of it is lost, and a choice by chance would lose half. */
+static float cost_of_the_other(float elsewhere)
 {
     quantizer_fixture *fixture = constant_of(0.0f, 1.0f);
     float *obs = quantizer_fixture_observations(fixture, ROWS);
@@ -85,10 +86,23 @@ TEST(disagreement_is_the_share_of_rows_with_another_choice)
     fixture->params.bias[0][1] = 0.0f;
     fixture->params.weight[0][0] = 1.0f;
     for (size_t row = 0; row < ROWS; row++) {
-        obs[row * 3] = row < 15 ? 1.0f : -1.0f;
+        obs[row * 3] = row < 15 ? 1.0f : elsewhere;
     }
-    const aq_quant_error error = measure(engine, fixture, obs);
-    assert_true(error.action_disagreement == 0.3f);
+    return measure(engine, fixture, obs).cost;
+}
+
+TEST(the_cost_is_the_value_that_is_lost_of_what_choices_are_worth)
+{
+    assert_near((double)cost_of_the_other(-1.0f), 15.0 / 25.0, 1e-6);
+    /* Where more is at stake and nothing is lost, the same mistakes matter less. */
+    assert_near((double)cost_of_the_other(-10.0f), 15.0 / 182.5, 1e-6);
+    /* Mistakes where values are nearly equal cost next to nothing. */
+    assert_near((double)cost_of_the_other(-1000.0f), 15.0 / 17507.5, 1e-6);
+}
+
+TEST(worse_than_a_choice_by_chance_costs_all_that_is_at_stake)
+{
+    assert_true(cost_of_the_other(1.0f) == 1.0f);
 }
 
 TEST(pieces_of_any_size_give_the_same_result)
@@ -104,7 +118,7 @@ TEST(pieces_of_any_size_give_the_same_result)
     /* fp32 is summed in another order for another number of rows. */
     assert_near(whole.output_max, pieces.output_max, 1e-6);
     assert_near(whole.output_rms, pieces.output_rms, 1e-6);
-    assert_true(whole.action_disagreement == pieces.action_disagreement);
+    assert_near((double)whole.cost, (double)pieces.cost, 1e-6);
 }
 
 TEST(an_error_that_is_not_a_number_is_refused)
@@ -175,16 +189,8 @@ TEST(a_continuous_policy_has_the_error_of_its_action)
     const aq_quant_error error = measure(engine, fixture, obs);
     assert_true(error.output_rms == 1.0f);
     assert_true(error.output_max == 1.0f);
-    assert_true(error.action_disagreement == 0.0f); /* another argmax, but nobody asks for it */
     assert_true(error.kl == 0.0f);
-    assert_true(aq_head_of(AQ_HEAD_TANH_BOX)->error_share(&error) == 0.5f);
-}
-
-TEST(the_share_of_a_discrete_policy_is_its_disagreement)
-{
-    const aq_quant_error error = {
-        .rows = 4, .action_disagreement = 0.25f, .output_rms = 100.0f, .output_max = 200.0f};
-    assert_true(aq_head_of(AQ_HEAD_ARGMAX)->error_share(&error) == 0.25f);
+    assert_true(error.cost == 0.5f); /* from the middle of the range to an end of it */
 }
 
 /* ---- distributions -------------------------------------------------------------------------- */
