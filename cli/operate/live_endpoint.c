@@ -4,7 +4,6 @@
 #include "cli/operate/live_endpoint.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -33,7 +32,7 @@ static int take_url(const char *text, char *ret_url, aq_error *error)
     return aq_text_set(ret_url, AQ_URL_MAX, text);
 }
 
-/* {"learner": "ipc:///tmp/…"} */
+/* {"learner": "ipc:///tmp/…", "http": "http://127.0.0.1:24680"} */
 static int parse_endpoint(const char *path, const aq_buffer *text, char *ret_url, aq_error *error)
 {
     json_error_t where;
@@ -70,6 +69,19 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
     }
     aq_buffer_fini(&text);
     return rc;
+}
+
+bool aq_live_endpoint_http(const char *folder, char *ret_http)
+{
+    char path[PATH_BYTES_MAX];
+    const char *http = NULL;
+    json_t *endpoint = aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) == 0
+                           ? json_load_file(path, 0, NULL)
+                           : NULL;
+    const bool is_served = json_unpack(endpoint, "{s:s}", "http", &http) == 0 && http[0] != '\0' &&
+                           aq_text_set(ret_http, AQ_URL_MAX, http) == 0;
+    json_decref(endpoint);
+    return is_served;
 }
 
 int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error)

@@ -27,6 +27,7 @@ extern const aq_command aq_command_envs;
 extern const aq_command aq_command_export;
 extern const aq_command aq_command_bench;
 extern const aq_command aq_command_plot;
+extern const aq_command aq_command_dashboard;
 extern const aq_command aq_command_quantize;
 extern const aq_command aq_command_health;
 extern const aq_command aq_command_replay;

@@ -94,6 +94,7 @@ void aq_next_steps_print(const aq_train_report *report, const aq_train_options *
     if (report->episodes > 0) {
         look_at_policy(&next);
     }
+    (void)printf("  %s dashboard %s\n", next.program, next.run);
     if (report->state != AQ_RUN_SOLVED) {
         go_on(&next);
     }

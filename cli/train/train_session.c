@@ -43,8 +43,8 @@ typedef struct train_session {
     char learner_url[AQ_URL_MAX];
     char config_path[128];
     char parent[24];
-    const char *http; /* NULL: nothing is served */
-    bool http_told;
+    const char *http;           /* NULL: nothing is served */
+    char http_told[AQ_URL_MAX]; /* where it is served; "": not known yet */
     bool stopping;
     bool failed;
     aq_error error;
@@ -66,11 +66,21 @@ static int make_socket_dir(train_session *session, aq_error *error)
     return 0;
 }
 
-/* What `actorq status RUN` finds the run by while it lives. */
+/* What `actorq status RUN` finds the run by while it lives. `http` is where its dashboard is; "":
+ * not known yet, or nowhere. */
+static int write_endpoint(const train_session *session, const char *http, aq_error *error)
+{
+    char path[AQ_CLI_PATH_MAX + 32];
+    char text[2 * AQ_URL_MAX + 64];
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
+    (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\", \"http\": \"%s\"}\n",
+                   session->learner_url, http);
+    return aq_file_write_atomic(path, text, strlen(text), error);
+}
+
 static int write_files(train_session *session, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
-    char text[AQ_URL_MAX + 32];
     aq_buffer yaml;
     aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
     int rc = aq_settings_print_yaml(aq_run_config_table(), session->config, &yaml);
@@ -88,12 +98,7 @@ static int write_files(train_session *session, aq_error *error)
      * a learner that dies later keeps what is changed from now on. */
     (void)snprintf(path, sizeof(path), "%s/config.given.yaml", session->options->run_dir);
     (void)unlink(path);
-    (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
-    (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\"}\n", session->learner_url);
-    if (rc == 0) {
-        rc = aq_file_write_atomic(path, text, strlen(text), error);
-    }
-    return rc;
+    return rc != 0 ? rc : write_endpoint(session, "", error);
 }
 
 /* ---- starting the daemons ------------------------------------------------------------------- */
@@ -255,11 +260,18 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 
 /* ---- what happens meanwhile ----------------------------------------------------------------- */
 
-/* Once, even if a learner that is started again serves elsewhere: then its log says where. */
+/* When it is known, and when a learner that was started again serves elsewhere. A disk that is full
+ * keeps the old one in the file. */
 static void tell_http(train_session *session, const char *url)
 {
-    if (!session->http_told && url[0] != '\0') {
-        session->http_told = true;
+    aq_error ignored;
+    if (strcmp(session->http_told, url) == 0 ||
+        aq_text_set(session->http_told, sizeof(session->http_told), url) != 0) {
+        return;
+    }
+    int rc = write_endpoint(session, url, &ignored);
+    (void)rc;
+    if (!session->options->quiet && url[0] != '\0') {
         aq_progress_clear(&session->progress);
         (void)fprintf(stderr, "dashboard: %s/\n", url);
     }
@@ -271,8 +283,8 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     if (session->stopping || !status->learner) {
         return;
     }
+    tell_http(session, status->http);
     if (!session->options->quiet) {
-        tell_http(session, status->http);
         aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status);
     }
     if (status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING) {

@@ -188,6 +188,9 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
     if (learner->checkpoint_step) {
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);
     }
+    if (status->http[0] != '\0') {
+        aq_print_fact(out, "dashboard", "%s/", status->http);
+    }
     aq_print_fact(out, "members",
                   "%zu here, %" PRIu64 " joined, %" PRIu64 " lost; %" PRIu64 " messages refused",
                   status->n_members, learner->members_joined, learner->members_lost,

@@ -3,9 +3,12 @@
  */
 #include "learner/daemon/learner_pages.h"
 
+#include <string.h>
+
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/net/address/url.h"
 #include "common/sys/log.h"
 #include "learner/daemon/exported_stats.h"
 
@@ -84,6 +87,26 @@ static int create_dashboard(aq_learner_pages *pages)
     return aq_dashboard_create(&sources, &pages->dashboard);
 }
 
+/* Below those that systems give to whoever asks for any. */
+enum { OWN_PORT_FIRST = 20000, OWN_PORTS = 10000 };
+
+/* Any port is the run's own, if nobody has it: a page that was left open finds a run that is
+ * resumed, or a learner that was started again. */
+static int open_http(const aq_pages_config *config, const aq_daemon_pages *served,
+                     aq_daemon_http **ret_http, aq_error *error)
+{
+    char own[AQ_URL_MAX];
+    const size_t size = strlen(config->address);
+    const unsigned port = OWN_PORT_FIRST + (unsigned)(config->run_id % OWN_PORTS);
+    const bool is_any = size > 2 && strcmp(config->address + size - 2, ":0") == 0;
+    if (is_any &&
+        aq_text_format(own, sizeof(own), "%.*s%u", (int)size - 1, config->address, port) == 0 &&
+        aq_daemon_http_open(config->loop, own, served, ret_http, error) == 0) {
+        return 0;
+    }
+    return aq_daemon_http_open(config->loop, config->address, served, ret_http, error);
+}
+
 int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_pages,
                           aq_error *error)
 {
@@ -109,7 +132,7 @@ int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_
         .route_count = AQ_DASHBOARD_ROUTES,
     };
     aq_dashboard_routes(pages->dashboard, routes);
-    return aq_daemon_http_open(config->loop, config->address, &served, &pages->http, error);
+    return open_http(config, &served, &pages->http, error);
 }
 
 void aq_learner_pages_close(aq_learner_pages *pages)

@@ -19,6 +19,7 @@ typedef struct aq_learner_pages aq_learner_pages;
 typedef struct aq_pages_config {
     uv_loop_t *loop;
     const char *address; /* of --http */
+    uint64_t run_id;
     const aq_run_history *history;
     const aq_run_plan *plan;
     const aq_net_spec *network;

@@ -192,6 +192,7 @@ static int open_pages(aq_learner_parts *parts, aq_error *error)
     const aq_pages_config pages = {
         .loop = parts->loop,
         .address = parts->options->daemon.http,
+        .run_id = parts->folder.run_id,
         .history = parts->history,
         .plan = &parts->live.now,
         .network = aq_learner_network(parts),

@@ -71,24 +71,24 @@ class TestSuggestions(Newcomer):
     def test_dqn_in_a_folder_with_a_blank_and_a_limit_of_steps(self):
         said = self.train(f"gym:CartPole-v1 --run 'my run' --actors 1 --seed 3 {SHORT}")
         self.assertEqual(self.try_next(said, "ended at limits.env_steps=1500, not solved, after "),
-                         ["look"] * 3 + ["resume", "compare"])
+                         ["look"] * 4 + ["resume", "compare"])
 
     def test_c51_by_its_file_and_a_limit_of_training(self):
         said = self.train("gym:CartPole-v1 " + self.config("cartpole-c51", limits__env_steps=10**6,
                                       limits__learner_steps=30))
         self.assertEqual(self.try_next(said, "ended at limits.learner_steps=30, "),
-                         ["look"] * 3 + ["resume", "compare"])
+                         ["look"] * 4 + ["resume", "compare"])
 
     def test_d4pg_by_its_file_in_fp32_and_a_limit_of_time(self):
         said = self.train(self.config("pendulum-d4pg", limits__env_steps=10**9,
                                       limits__wall_s=0.5, quantizer__format="fp32"))
         self.assertEqual(self.try_next(said, "ended at limits.wall_s=0.5, ", ("fp32", "int8")),
-                         ["look"] * 3 + ["resume", "compare"])
+                         ["look"] * 4 + ["resume", "compare"])
 
     def test_td3_with_training_for_its_bits(self):
         said = self.train(self.config("pendulum-td3", learner__qat_bits=4))
         self.assertEqual(self.try_next(said, "ended at limits.env_steps=1500, "),
-                         ["look"] * 3 + ["resume", "compare"])
+                         ["look"] * 4 + ["resume", "compare"])
 
     def test_a_run_that_was_stopped(self):
         with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "x", "--no-http", "-q",
@@ -102,7 +102,7 @@ class TestSuggestions(Newcomer):
         kinds = self.try_next(said.replace("quantizer.format=fp32",
                                            "quantizer.format=fp32 --set limits.env_steps=1500"),
                               ": stopped after ", more=f" --set limits.learner_steps={steps + 50}")
-        self.assertEqual(kinds, ["look"] * 3 + ["resume", "compare"])
+        self.assertEqual(kinds, ["look"] * 4 + ["resume", "compare"])
 
     def test_a_run_that_diverged(self):
         done = self.type("actorq train 'gym:Pendulum-v1?obs_scale=1e6' --quiet --set "
@@ -112,14 +112,14 @@ class TestSuggestions(Newcomer):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertEqual(self.try_next(done.stdout, ": diverged ",
                                        more=" --set limits.wall_s=0.001"),
-                         ["look"] * 3 + ["resume"])
+                         ["look"] * 4 + ["resume"])
         look = re.search("'(.* --level error)'", done.stderr).group(1)
         self.assertIn(" diverged ", self.works(look))
 
     def test_a_run_that_solved_its_task(self):
         said = self.train(f"gym:CartPole-v1 {SHORT} --set evaluator.threshold=1 "
                           "--set limits.env_steps=100000")
-        self.assertEqual(self.try_next(said, ": solved after "), ["look"] * 3 + ["compare"])
+        self.assertEqual(self.try_next(said, ": solved after "), ["look"] * 4 + ["compare"])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@
 #include "tests/support/test.h"
 
 /* Learner, shard, two actors, evaluator. */
-enum { DAEMONS = 5, ENV_STEPS = 5000, LEARNER_STEPS = 500 };
+enum { DAEMONS = 5, ENV_STEPS = 5000, LEARNER_STEPS = 500, HTTP_BYTES = 128 };
 
 static void start_train(test_cluster *cluster, const char *first, const char *second)
 {
@@ -75,6 +75,18 @@ static bool has_endpoint(test_cluster *cluster, void *user)
     }
     json_decref(endpoint);
     return url != NULL;
+}
+
+/* Where the dashboard is, once it is known. */
+static bool has_http(test_cluster *cluster, void *http)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", cluster->run_dir);
+    json_t *endpoint = json_load_file(path, 0, NULL);
+    const char *url = json_string_value(json_object_get(endpoint, "http"));
+    (void)snprintf(http, HTTP_BYTES, "%s", url != NULL ? url : "");
+    json_decref(endpoint);
+    return url != NULL && url[0] != '\0';
 }
 
 static bool has_daemons(test_cluster *cluster, void *user)
@@ -193,7 +205,9 @@ CLUSTER_TEST(a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc
 {
     static const char *const names[] = {"learner", "replay-0", "actor-0", "evaluator"};
     enum { KILLS = sizeof(names) / sizeof(names[0]) };
+    char http[HTTP_BYTES], http_after[HTTP_BYTES];
     start_well(cluster);
+    cluster_wait(cluster, "the address of the dashboard", has_http, http);
     for (size_t i = 0; i < KILLS; i++) {
         replaced_child child = {.name = names[i]};
         child.killed = process_child_named(cluster->processes[SEAT_OTHER].pid, names[i]);
@@ -203,6 +217,9 @@ CLUSTER_TEST(a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc
         cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     }
     const uint64_t env_steps = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    assert_string_equal(cluster_look_surely(cluster, SEAT_LEARNER)->http, http);
+    assert_true(has_http(cluster, http_after));
+    assert_string_equal(http_after, http); /* of another learner: a page that is open goes on */
     end_run(cluster);
     json_t *result = result_of(cluster);
     assert_int_equal(whole(result, "restarts"), KILLS);

@@ -195,6 +195,7 @@ void status_fixture_learner(status_fixture *fixture)
     reply->uptime_s = 125;
     reply->resident_bytes = 45000000;
     reply->run_dir = text("runs/first");
+    reply->http = text("http://127.0.0.1:24680");
     reply->algorithm = text("dqn");
     reply->precision = text("int8");
     reply->seed = 42;

@@ -45,6 +45,22 @@ TEST_IN_FOLDER(a_folder_of_a_live_run_names_its_learner)
     assert_found(*state, "ipc:///tmp/aq/learner");
 }
 
+TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
+{
+    static const char *const nowhere[] = {"{\"learner\": \"ipc:///x\"}", "{\"http\": \"\"}", "",
+                                          "[]", "{\"http\": 5}"};
+    char http[AQ_URL_MAX] = "";
+    const char *path = cli_path(state, "endpoint.json");
+    assert_false(aq_live_endpoint_http(*state, http));
+    for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
+        cli_write_text(path, nowhere[i]);
+        assert_false(aq_live_endpoint_http(*state, http));
+    }
+    cli_write_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
+    assert_true(aq_live_endpoint_http(*state, http));
+    assert_string_equal(http, "http://127.0.0.1:24680");
+}
+
 TEST_IN_FOLDER(a_folder_without_a_live_run_says_so)
 {
     refuse(*state, AQ_E_NOT_FOUND, "endpoint.json");

@@ -1,0 +1,207 @@
+/*
+ * Run page: see run_page.h. Which quantities there are, the runs' own lines say: each number of the
+ * last line of progress that is no axis and no count of something said elsewhere.
+ */
+#include "cli/plot/run_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/run_plot.h"
+#include "cli/policy/run_record.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/html_page.h"
+#include "common/base/memory.h"
+#include "common/config/algorithm_rows.h"
+
+enum { QUANTITIES_MAX = 64 };
+
+typedef struct page_runs {
+    const char **paths; /* lent */
+    aq_run_record **records;
+    size_t count;
+} page_runs;
+
+/* ---- the runs ------------------------------------------------------------------------------- */
+
+static int read_runs(const char *const *paths, size_t count, void (*say)(const char *words),
+                     page_runs *runs, aq_error *error)
+{
+    aq_error problem = {0};
+    runs->paths = aq_alloc(count, sizeof(*runs->paths));
+    runs->records = aq_alloc(count, sizeof(*runs->records));
+    int rc = runs->paths && runs->records ? 0 : aq_fail(&problem, AQ_E_NOMEM, "out of memory");
+    for (size_t i = 0; rc != AQ_E_NOMEM && i < count; i++) {
+        rc = aq_run_record_read(paths[i], &runs->records[runs->count], &problem);
+        if (rc == 0) {
+            runs->paths[runs->count++] = paths[i];
+        } else if (rc != AQ_E_NOMEM && count > 1) {
+            say(problem.text);
+        }
+    }
+    return rc == AQ_E_NOMEM || runs->count == 0 ? aq_fail(error, rc, "%s", problem.text) : 0;
+}
+
+static void end_runs(page_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        aq_run_record_free(runs->records[i]);
+    }
+    aq_free(runs->records);
+    aq_free(runs->paths);
+}
+
+/* ---- a row for each ------------------------------------------------------------------------- */
+
+static void add_cell(aq_long_text *out, const char *text)
+{
+    aq_long_text_add(out, "<td>");
+    aq_long_text_add_html(out, text);
+    aq_long_text_add(out, "</td>");
+}
+
+static const char *state_of(const aq_run_record *record)
+{
+    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
+    return record->is_live ? "under way" : end ? end : "ended without a word";
+}
+
+static void add_run(aq_long_text *out, const char *path, const aq_run_record *record)
+{
+    const aq_run_config *config = &record->config;
+    const json_t *told = record->metrics.end ? record->metrics.end : record->metrics.progress;
+    aq_figure room;
+    aq_long_text_add(out, "<tr>");
+    add_cell(out, path);
+    add_cell(out, record->task);
+    add_cell(out, record->has_config ? aq_algorithm_names[config->learner.algorithm] : "-");
+    add_cell(out, record->has_config ? aq_format_name(aq_run_config_format(config)) : "-");
+    add_cell(out, state_of(record));
+    add_cell(out, aq_figure_return(&room, aq_json_number_of(record->metrics.best, "return_mean")));
+    add_cell(out, aq_figure_share(&room, aq_json_number_of(told, "policy_fallbacks") /
+                                             aq_json_number_of(told, "policy_versions")));
+    add_cell(out, aq_figure_count(&room, aq_json_number_of(told, "env_steps")));
+    add_cell(out, aq_figure_count(&room, aq_json_number_of(told, "learner_steps")));
+    add_cell(out, aq_figure_duration(&room, aq_json_number_of(told, "wall_s")));
+    aq_long_text_add(out, "</tr>\n");
+}
+
+static void add_table(aq_long_text *out, const page_runs *runs)
+{
+    aq_long_text_add(out,
+                     "<p class=\"soft\">Best: the best evaluation, confirmed where one was. In "
+                     "fp32: the share of the versions that fell back to it.</p>\n"
+                     "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>run</th>"
+                     "<th>task</th><th>algorithm</th><th>format</th><th>state</th>"
+                     "<th>best</th><th>in fp32</th><th>environment steps</th>"
+                     "<th>learner steps</th><th>time</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < runs->count; i++) {
+        add_run(out, runs->paths[i], runs->records[i]);
+    }
+    aq_long_text_add(out, "</tbody></table></div>\n");
+}
+
+/* ---- a picture for each quantity ------------------------------------------------------------ */
+
+/* Along the axes, or of what is on the page or in `actorq inspect` already. */
+static bool is_drawn(const char *key, const json_t *value)
+{
+    static const char *const others[] = {
+        "wall_s",           "env_steps",       "learner_steps",
+        "policy_version",   "policy_versions", "policy_deltas",
+        "policy_fallbacks", "broadcast_bytes", "broadcast_bytes_fp32",
+        "actors",           "evaluators",      "shards",
+    };
+    bool drawn = json_is_number(value);
+    for (size_t i = 0; drawn && i < sizeof(others) / sizeof(others[0]); i++) {
+        drawn = strcmp(key, others[i]) != 0;
+    }
+    return drawn;
+}
+
+/* The return, then what any run tells of; lent by the records. */
+static size_t choose_quantities(const page_runs *runs, const char **quantities)
+{
+    size_t count = 0;
+    quantities[count++] = "return";
+    for (size_t i = 0; i < runs->count; i++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(runs->records[i]->metrics.progress, key, value)
+        {
+            size_t known = 0;
+            while (known < count && strcmp(quantities[known], key) != 0) {
+                known++;
+            }
+            if (known == count && count < QUANTITIES_MAX && is_drawn(key, value)) {
+                quantities[count++] = key;
+            }
+        }
+    }
+    return count;
+}
+
+static bool has_points(const aq_run_plot *plot)
+{
+    bool has = false;
+    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
+        has = has || aq_run_plot_curve(plot, i).count > 0;
+    }
+    return has;
+}
+
+static int add_chart(aq_long_text *out, const page_runs *runs, const char *quantity, const char *by,
+                     size_t *charts, aq_error *error)
+{
+    const aq_run_plot_options options = {.y = quantity, .by = by, .title = quantity};
+    aq_run_plot *plot = NULL;
+    int rc = aq_run_plot_create(runs->paths, runs->count, &options, &plot, error);
+    if (rc == 0 && has_points(plot)) {
+        aq_long_text_add(out, "<figure>\n");
+        out->rc = out->rc != 0 ? out->rc : aq_run_plot_draw(plot, &out->bytes);
+        aq_long_text_add(out, "</figure>\n");
+        (*charts)++;
+    }
+    aq_run_plot_destroy(plot);
+    return rc;
+}
+
+static int add_page(aq_long_text *out, const page_runs *runs, const char *by, aq_run_page *page,
+                    aq_error *error)
+{
+    const char *quantities[QUANTITIES_MAX];
+    const size_t count = choose_quantities(runs, quantities);
+    int rc = 0;
+    aq_html_begin(out, runs->count == 1 ? runs->paths[0] : "Runs");
+    aq_long_text_add(out, "<h1>");
+    aq_long_text_add_html(out, runs->count == 1 ? runs->paths[0] : "Runs");
+    aq_long_text_add(out, "</h1>\n");
+    add_table(out, runs);
+    aq_long_text_add(out, "<div class=\"figures\">\n");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = add_chart(out, runs, quantities[i], by, &page->charts, error);
+    }
+    aq_long_text_add(out, "</div>\n");
+    aq_html_end(out);
+    page->runs = runs->count;
+    return rc;
+}
+
+int aq_run_page_make(const char *const *paths, size_t count, const char *by,
+                     void (*say)(const char *words), aq_long_text *out, aq_run_page *ret_page,
+                     aq_error *error)
+{
+    page_runs runs = {.count = 0};
+    aq_run_page page = {.charts = 0};
+    int rc = read_runs(paths, count, say, &runs, error);
+    if (rc == 0) {
+        rc = add_page(out, &runs, by, &page, error);
+    }
+    end_runs(&runs);
+    if (rc == 0) {
+        *ret_page = page;
+    }
+    return rc;
+}
