@@ -165,7 +165,7 @@ TEST(two_settings_that_differ_are_both_in_the_name)
         aq_run_groups_make(configs, names, 3, "quantizer.format,learner.algorithm", &groups, NULL),
         0);
     assert_int_equal(groups.count, 2);
-    assert_string_equal(groups.groups[1].name, "fp32, dqn");
+    assert_string_equal(groups.groups[1].name, "fp32, auto");
     aq_run_groups_fini(&groups);
     assert_int_equal(aq_run_groups_make(configs, names, 3, "run", &groups, NULL), 0);
     assert_int_equal(groups.count, 3);
