@@ -23,7 +23,8 @@ def settings_of(run):
     """The lines of its configuration but for those that may differ: formats, and limits, which a
     run that was gone on with has higher."""
     with open(os.path.join(run, "config.yaml"), encoding="utf-8") as file:
-        return [line for line in file if not re.match(r"  (format|qat_bits|(env|learner)_steps|wall_s): ", line)]
+        return [line for line in file
+                if not re.match(r"  (format|qat_bits|(env|learner)_steps|wall_s): ", line)]
 
 
 def end_of(run):
