@@ -58,12 +58,15 @@ aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *ret
         gap.return_fp32 += returns_fp32[i] / episodes;
         gap.mean += (returns[i] - returns_fp32[i]) / episodes;
     }
-    double squares = 0.0;
+    double squares = 0.0, squares_fp32 = 0.0;
     for (uint32_t i = 0; i < episodes; i++) {
         const double difference = returns[i] - returns_fp32[i] - gap.mean;
+        const double away = returns_fp32[i] - gap.return_fp32;
         squares += difference * difference;
+        squares_fp32 += away * away;
     }
     gap.std = episodes > 1 ? sqrt(squares / (episodes - 1)) : 0.0;
+    gap.return_fp32_std = episodes > 1 ? sqrt(squares_fp32 / (episodes - 1)) : 0.0;
     return gap;
 }
 

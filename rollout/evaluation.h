@@ -20,8 +20,9 @@ enum { AQ_EVALUATION_LANES_MAX = 64, AQ_EVALUATION_EPISODES_MAX = 1000000 };
 typedef struct aq_evaluation_gap {
     uint32_t episodes;  /* pairs; 0: not compared */
     double return_fp32; /* mean */
+    double return_fp32_std;
     double mean;
-    double std; /* of the sample (n - 1); 0 for one pair */
+    double std; /* of the sample (n - 1), as the other; 0 for one pair */
 } aq_evaluation_gap;
 
 typedef struct aq_evaluation {

@@ -20,11 +20,11 @@ struct aq_evaluator_core {
     double threshold;
     uint64_t seed;
     aq_trial *trial;
-    aq_engine *engine;       /* lent */
-    aq_engine *twin;         /* lent, while it compares */
-    aq_evaluation screening; /* the last; version 0: none */
-    double *screened;        /* its returns, (screen_episodes) */
-    uint64_t failures;       /* versions that were given up */
+    aq_engine *engine;  /* lent */
+    aq_engine *twin;    /* lent, while it compares */
+    aq_evaluation last; /* result; version 0: none */
+    double *returns;    /* its, (more of screen_episodes and episodes) */
+    uint64_t failures;  /* versions that were given up */
 };
 
 int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
@@ -46,12 +46,12 @@ int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t epi
     core->episodes = episodes;
     core->threshold = threshold;
     core->seed = seed;
-    core->screened = aq_alloc(screen_episodes, sizeof(*core->screened));
-    if (core->screened == NULL) {
+    const uint32_t episodes_max = screen_episodes > episodes ? screen_episodes : episodes;
+    core->returns = aq_alloc(episodes_max, sizeof(*core->returns));
+    if (core->returns == NULL) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for an evaluator");
     } else {
-        rc = aq_evaluation_trial(env, screen_episodes > episodes ? screen_episodes : episodes,
-                                 &core->trial, error);
+        rc = aq_evaluation_trial(env, episodes_max, &core->trial, error);
     }
     if (rc != 0) {
         aq_evaluator_core_destroy(core);
@@ -67,7 +67,7 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core)
         return;
     }
     aq_trial_destroy(core->trial);
-    aq_free(core->screened);
+    aq_free(core->returns);
     aq_free(core);
 }
 
@@ -86,9 +86,11 @@ static uint64_t version_of(const aq_evaluator_core *core)
     return aq_engine_snapshot(core->engine)->version;
 }
 
+/* A comparison plays what the last result played. */
 static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage)
 {
-    const bool confirms = stage == STAGE_CONFIRM;
+    const bool confirms =
+        stage == STAGE_CONFIRM || (stage == STAGE_COMPARE && core->last.confirmed);
     aq_rng rng;
     core->stage = stage;
     aq_rng_init(&rng, core->seed, 2 * version_of(core) + confirms);
@@ -101,7 +103,7 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
     aq_engine *before = core->engine;
     core->engine = engine;
     core->twin = NULL;
-    core->screening.version = 0;
+    core->last.version = 0;
     if (engine == NULL) {
         core->stage = STAGE_IDLE;
     } else {
@@ -119,7 +121,7 @@ const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core)
 void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin)
 {
     AQ_ASSERT(core->stage == STAGE_IDLE);
-    AQ_ASSERT(core->screening.version == aq_engine_snapshot(twin)->version);
+    AQ_ASSERT(core->last.version == aq_engine_snapshot(twin)->version);
     AQ_ASSERT(aq_engine_rows_max(twin) >= aq_trial_lanes(core->trial));
     core->twin = twin;
     start_stage(core, STAGE_COMPARE);
@@ -127,18 +129,17 @@ void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin)
 
 static void finish_compare(aq_evaluator_core *core, aq_evaluation *ret_result)
 {
-    *ret_result = core->screening;
+    *ret_result = core->last;
     ret_result->gap =
-        aq_evaluation_compare(core->screened, aq_trial_returns(core->trial), core->screen_episodes);
+        aq_evaluation_compare(core->returns, aq_trial_returns(core->trial), core->last.episodes);
     core->stage = STAGE_IDLE;
     core->twin = NULL;
 }
 
-static void keep_screening(aq_evaluator_core *core, const aq_evaluation *result)
+static void keep(aq_evaluator_core *core, const aq_evaluation *result)
 {
-    core->screening = *result;
-    memcpy(core->screened, aq_trial_returns(core->trial),
-           core->screen_episodes * sizeof(*core->screened));
+    core->last = *result;
+    memcpy(core->returns, aq_trial_returns(core->trial), result->episodes * sizeof(*core->returns));
 }
 
 static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
@@ -150,9 +151,7 @@ static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
     bool confirmed = core->stage == STAGE_CONFIRM;
     aq_evaluation result =
         aq_evaluation_of(core->trial, aq_engine_snapshot(core->engine), confirmed);
-    if (!confirmed) {
-        keep_screening(core, &result);
-    }
+    keep(core, &result);
     if (!confirmed && result.return_mean >= core->threshold) { /* never, for NaN */
         start_stage(core, STAGE_CONFIRM);
     } else {

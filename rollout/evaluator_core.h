@@ -3,9 +3,9 @@
  *
  * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed
  * over `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the
- * version would flatter it). The episodes of a screening can be played once more under another form
- * of the version, to compare the two episode by episode. No sockets, no clock. One thread at a
- * time.
+ * version would flatter it). The episodes that were played last can be played once more under
+ * another form of the version, to compare the two episode by episode. No sockets, no clock. One
+ * thread at a time.
  */
 #ifndef AQ_ROLLOUT_EVALUATOR_CORE_H
 #define AQ_ROLLOUT_EVALUATOR_CORE_H
@@ -39,9 +39,9 @@ uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
  * it had (NULL at first), unfinished or not. NULL makes it idle. */
 aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine);
 
-/* Plays the episodes of the last screening again under `twin`, the fp32 form of the version that
- * the core has: it is idle, and that screening has given its result. The result has a gap, and the
- * returns of the screening. The engine is the core's until it is idle again, or another is set. */
+/* Plays the episodes of the last result again under `twin`, the fp32 form of the version that the
+ * core has: it is idle, and has given that result, a screening's or a confirmation's. It gives it
+ * once more, with a gap. The engine is the core's until it is idle again, or another is set. */
 void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin);
 
 /* What was set last; NULL: nothing. */

@@ -30,6 +30,7 @@ struct aq_evaluator_session {
     aq_twin_session *twins;
     aq_evaluator_core *core; /* NULL: no run yet */
     aq_engine *twin;         /* that the core compares with; NULL: none */
+    aq_evaluation confirmed; /* is told once it was compared; version 0: none */
     aq_evaluation_pace pace;
     aq_run_settings settings; /* of the core */
     uint64_t settings_generation;
@@ -58,6 +59,7 @@ static void drop_core(aq_evaluator_session *session)
     }
     aq_engine_destroy(session->twin);
     session->twin = NULL;
+    session->confirmed.version = 0;
 }
 
 /* Two evaluators of one run must not play the same episodes. */
@@ -318,6 +320,11 @@ static void begin_next(aq_evaluator_session *session, int64_t now_ns)
     session->twin = aq_twin_session_take(session->twins);
     if (session->twin != NULL) {
         aq_evaluator_core_compare(session->core, session->twin);
+        return;
+    }
+    if (session->confirmed.version != 0) { /* it could not be compared: it is told as it is */
+        aq_report_session_put(session->reports, &session->confirmed);
+        session->confirmed.version = 0;
     } else if (aq_evaluation_pace_due_ns(&session->pace) <= now_ns) {
         take_policy(session);
     }
@@ -326,6 +333,7 @@ static void begin_next(aq_evaluator_session *session, int64_t now_ns)
 static void take_gap(aq_evaluator_session *session, const aq_evaluation *result)
 {
     session->episodes += result->gap.episodes;
+    session->confirmed.version = 0;
     aq_report_session_put(session->reports, result);
     aq_log(AQ_LOG_DEBUG, "compared", "",
            "version=%" PRIu64 " episodes=%" PRIu32 " return_fp32=%.2f gap_mean=%.3f gap_std=%.3f",
@@ -333,11 +341,15 @@ static void take_gap(aq_evaluator_session *session, const aq_evaluation *result)
            result->gap.std);
 }
 
-static void take_result(aq_evaluator_session *session, const aq_evaluation *result)
+static void take_result(aq_evaluator_session *session, const aq_evaluation *result, bool tells)
 {
     session->episodes += result->episodes;
     session->return_mean = result->return_mean;
-    aq_report_session_put(session->reports, result);
+    if (tells) {
+        aq_report_session_put(session->reports, result);
+    } else {
+        session->confirmed = *result;
+    }
     aq_log(AQ_LOG_DEBUG, "evaluated", "",
            "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%s",
            result->version, result->episodes, result->return_mean, result->return_std,
@@ -367,14 +379,14 @@ static void note_ready(aq_evaluator_session *session)
     }
 }
 
-/* Asks for the fp32 form of what was just evaluated, unless it is that itself. */
-static void ask_for_twin(aq_evaluator_session *session)
+/* Asks for the fp32 form of what was just evaluated, unless it is that itself. Every confirmation
+ * is played in both: whether a version solves the task must not hang on how it was rounded. */
+static bool asks_for_twin(aq_evaluator_session *session, const aq_evaluation *result)
 {
     const aq_engine *engine = aq_evaluator_core_engine(session->core);
-    if (session->settings.config.evaluator.fp32 &&
-        !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
-        (void)aq_twin_session_ask(session->twins, session->version); /* else the next one is */
-    }
+    return (session->settings.config.evaluator.fp32 || result->confirmed) &&
+           !aq_snapshot_is_fp32(aq_engine_snapshot(engine)) &&
+           aq_twin_session_ask(session->twins, session->version); /* else the next one is */
 }
 
 static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t now_ns)
@@ -387,10 +399,8 @@ static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t 
         take_gap(session, &result);
         return;
     }
-    take_result(session, &result);
-    if (aq_evaluator_core_idle(session->core)) {
-        ask_for_twin(session);
-    }
+    const bool asks = aq_evaluator_core_idle(session->core) && asks_for_twin(session, &result);
+    take_result(session, &result, /* tells: */ !(asks && result.confirmed));
 }
 
 uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,

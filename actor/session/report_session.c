@@ -132,6 +132,7 @@ static void call(aq_report_session *session, uint64_t member)
     gap.return_fp32 = evaluation->gap.return_fp32;
     gap.mean = evaluation->gap.mean;
     gap.std = evaluation->gap.std;
+    gap.return_fp32_std = evaluation->gap.return_fp32_std;
     Actorq__V1__EvaluationReport request;
     actorq__v1__evaluation_report__init(&request);
     request.run_id = session->run_id;

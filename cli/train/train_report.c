@@ -12,6 +12,7 @@
 #include "cli/train/metrics_digest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
@@ -44,6 +45,23 @@ static int evaluate(const aq_run_config *config, aq_env *env, const char *policy
     return rc;
 }
 
+/* The same version in fp32, if it is another form and was kept. */
+static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_evaluation evaluation;
+    (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", report->run_dir);
+    if (report->policy_format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
+        return 0;
+    }
+    int rc = evaluate(report->config, env, path, &evaluation, error);
+    if (rc == 0 && evaluation.version == report->policy_version) {
+        report->fp32_mean = evaluation.return_mean;
+        report->fp32_std = evaluation.return_std;
+    }
+    return rc;
+}
+
 /* The task's threshold, and the policy judged afresh, if there is one. */
 static int judge(aq_train_report *report, aq_error *error)
 {
@@ -58,7 +76,6 @@ static int judge(aq_train_report *report, aq_error *error)
     if (rc == 0 && aq_path_exists(path)) {
         rc = evaluate(report->config, env, path, &evaluation, error);
     }
-    aq_env_unref(env);
     if (rc == 0 && evaluation.episodes > 0) {
         report->episodes = evaluation.episodes;
         report->policy_version = evaluation.version;
@@ -66,7 +83,9 @@ static int judge(aq_train_report *report, aq_error *error)
         report->format = aq_format_name(evaluation.format);
         report->return_mean = evaluation.return_mean;
         report->return_std = evaluation.return_std;
+        rc = judge_fp32(env, report, error);
     }
+    aq_env_unref(env);
     return rc;
 }
 
@@ -129,6 +148,8 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .interrupted = result->interrupted,
         .return_mean = NAN,
         .return_std = NAN,
+        .fp32_mean = NAN,
+        .fp32_std = NAN,
         .gap_mean = NAN,
         .gap_ci95 = NAN,
         .algorithm = "",
@@ -216,11 +237,21 @@ static const char *state_name(const aq_train_report *report)
                                              : aq_run_state_name(report->state);
 }
 
+/* By more than chance explains: the means lie further apart than their standard errors allow. */
+static bool precisions_differ(const aq_train_report *report)
+{
+    const double variance =
+        report->return_std * report->return_std + report->fp32_std * report->fp32_std;
+    return fabs(report->return_mean - report->fp32_mean) >
+           AQ_SOLVED_ERRORS * sqrt(variance / report->episodes); /* never, for NaN */
+}
+
 json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
+        "s:b}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -237,7 +268,9 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "gap_episodes", whole(report->gap_episodes), "format",
         report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
         aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
-        reached_json(report), "findings", aq_run_reasons_json(&report->reasons));
+        reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
+        aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
+        "precisions_differ", precisions_differ(report));
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -262,6 +295,22 @@ static const char *verdict(const aq_train_report *report, char *out, size_t size
     return out;
 }
 
+static void print_returns(const aq_train_report *report)
+{
+    char mean[32], deviation[32];
+    (void)printf("  return     %s +- %s over %" PRIu32
+                 " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
+                 aq_text_return(mean, sizeof(mean), report->return_mean, 1),
+                 aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
+                 report->episodes, report->format, report->policy_version);
+    if (isfinite(report->fp32_mean)) {
+        (void)printf("  in fp32    %s +- %s over the same episodes%s\n",
+                     aq_text_return(mean, sizeof(mean), report->fp32_mean, 1),
+                     aq_text_return(deviation, sizeof(deviation), report->fp32_std, 1),
+                     precisions_differ(report) ? ": the two differ by more than chance" : "");
+    }
+}
+
 void aq_train_report_print(const aq_train_report *report)
 {
     const double share = fallback_share(report);
@@ -269,12 +318,7 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
-        char mean[32], deviation[32];
-        (void)printf("  return     %s +- %s over %" PRIu32
-                     " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
-                     aq_text_return(mean, sizeof(mean), report->return_mean, 1),
-                     aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
-                     report->episodes, report->format, report->policy_version);
+        print_returns(report);
     }
     if (report->policy_fallbacks > 0) {
         (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s (see "

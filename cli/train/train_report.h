@@ -42,11 +42,12 @@ typedef struct aq_train_report {
     uint32_t episodes; /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
-    uint64_t gap_versions;          /* compared with their fp32 form; 0: none */
-    uint64_t gap_episodes;          /* over so many pairs of episodes */
-    double gap_mean, gap_ci95;      /* of the return as broadcast less that in fp32; NaN: unknown */
-    aq_run_reasons reasons;         /* why it did not learn */
-    aq_run_energy energy;           /* its source is "" when nothing is known */
+    double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */
+    uint64_t gap_versions;      /* compared with their fp32 form; 0: none */
+    uint64_t gap_episodes;      /* over so many pairs of episodes */
+    double gap_mean, gap_ci95;  /* of the return as broadcast less that in fp32; NaN: unknown */
+    aq_run_reasons reasons;     /* why it did not learn */
+    aq_run_energy energy;       /* its source is "" when nothing is known */
 } aq_train_report;
 
 /* Valid while config, run_dir and result are. */

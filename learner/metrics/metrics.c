@@ -195,6 +195,10 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
                   count(result->episodes), "return_mean", number(result->return_mean), "return_std",
                   number(result->return_std), "return_min", number(result->return_min),
                   "return_max", number(result->return_max), "confirmed", result->confirmed);
+    if (line != NULL && result->in_both) { /* short of memory: left out */
+        (void)json_object_set_new(line, "return_fp32", number(result->fp32_mean));
+        (void)json_object_set_new(line, "return_fp32_std", number(result->fp32_std));
+    }
     return append(metrics, line, error);
 }
 

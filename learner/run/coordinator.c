@@ -363,6 +363,15 @@ static bool is_better(const aq_coordinator *coordinator, const aq_evaluation_res
     return result->return_mean > best->return_mean;
 }
 
+/* A version that is good in one form alone is good by the luck of its rounding. */
+static bool lies_above(const aq_coordinator *coordinator, const aq_evaluation_result *result)
+{
+    const double threshold = coordinator->config.threshold;
+    return aq_is_solved(result->return_mean, result->return_std, result->episodes, threshold) &&
+           (!result->in_both ||
+            aq_is_solved(result->fp32_mean, result->fp32_std, result->episodes, threshold));
+}
+
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held)
 {
@@ -374,9 +383,7 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     if (!held) {
         return false;
     }
-    bool solves =
-        result->confirmed && aq_is_solved(result->return_mean, result->return_std, result->episodes,
-                                          coordinator->config.threshold);
+    const bool solves = result->confirmed && lies_above(coordinator, result);
     bool better = is_better(coordinator, result, solves);
     if (better) {
         coordinator->best = *result;

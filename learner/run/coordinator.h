@@ -53,6 +53,8 @@ typedef struct aq_evaluation_result {
     uint32_t episodes;
     double return_mean, return_std, return_min, return_max;
     bool confirmed;
+    bool in_both; /* the same episodes were played in fp32 as well, with these returns: */
+    double fp32_mean, fp32_std;
 } aq_evaluation_result;
 
 typedef struct aq_coordinator aq_coordinator;
@@ -121,8 +123,8 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when it is the best so far (a confirmed one beats any that is not).
- * A confirmed one that lies three standard errors above the threshold ends the run; what comes
- * after the end is not counted.
+ * A confirmed one that lies three standard errors above the threshold, and in fp32 as well where it
+ * was played in both, ends the run; what comes after the end is not counted.
  *
  * `held`: the evaluated policy can be the run's result: it is still there, and in the precision
  * that was asked for. One that can't becomes neither the best nor the end of the run. */

@@ -255,6 +255,9 @@ static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report
 /* NULL, or what can't be true of a comparison. */
 static const char *gap_problem(const Actorq__V1__PrecisionGap *gap)
 {
+    if (gap->return_fp32_std < 0 || isnan(gap->return_fp32_std)) {
+        return "a standard deviation is not below 0";
+    }
     if (gap->episodes == 0) {
         return "a comparison needs episodes";
     }
@@ -315,6 +318,11 @@ static void take_evaluation(aq_learner_service *service,
         .return_max = request->return_max,
         .confirmed = request->confirmed,
     };
+    if (request->gap != NULL) {
+        result.in_both = true;
+        result.fp32_mean = request->gap->return_fp32;
+        result.fp32_std = request->gap->return_fp32_std;
+    }
     bool held = version_is_held(service, result.version);
     bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
     service->owner.evaluated(service->owner.user, &result, best);
@@ -338,9 +346,13 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
         aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", problem);
         return;
     }
-    if (request->gap) {
+    /* A confirmation is played in both forms anyway, and belongs to the gap of those alone who ask
+     * for one: what was chosen for its return in one form flatters it. */
+    if (request->gap != NULL &&
+        (!request->confirmed || service->identity.settings->config.evaluator.fp32)) {
         take_gap(service, request);
-    } else {
+    }
+    if (request->gap == NULL || request->confirmed) {
         take_evaluation(service, request);
     }
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;

@@ -262,6 +262,21 @@ TEST_OF_EVALUATOR(a_comparison_plays_the_episodes_of_the_screening, 1e6)
     assert_true(apart.gap.mean != 0.0);
 }
 
+TEST_OF_EVALUATOR(a_confirmation_is_compared_over_its_own_episodes, 0.0)
+{
+    aq_engine *engine = engine_of(1, 4), *same = engine_of(1, 4);
+    (void)aq_evaluator_core_set_engine(core, engine);
+    const aq_evaluation screened = next_result(core), confirmed = next_result(core);
+    aq_evaluator_core_compare(core, same);
+    const aq_evaluation both = next_result(core);
+    assert_true(both.confirmed);
+    assert_int_equal(both.gap.episodes, EPISODES);
+    assert_true(both.return_mean == confirmed.return_mean);
+    assert_true(both.return_mean != screened.return_mean);
+    assert_true(both.gap.mean == 0.0);
+    assert_near(both.gap.return_fp32_std, confirmed.return_std, 1e-9);
+}
+
 TEST(a_gap_is_the_mean_of_differences_and_their_deviation)
 {
     const double returns[] = {10, 20, 30}, fp32[] = {12, 19, 26};

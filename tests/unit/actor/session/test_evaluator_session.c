@@ -285,6 +285,30 @@ TEST_ON_STAGE(a_version_is_compared_with_its_fp32_form)
     assert_true(fabs(all->learner.report[3].gap_mean - apart) < 1e-9);
 }
 
+TEST_ON_STAGE(a_confirmation_is_told_once_with_what_fp32_reached)
+{
+    all->learner.settings.evaluation_threshold = 5.0;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    pass(all, 20);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.report[0].gap_episodes, 0);
+    assert_true(all->learner.report[1].confirmed);
+    assert_int_equal(all->learner.report[1].gap_episodes, 6);
+}
+
+TEST_ON_STAGE(a_confirmation_without_its_fp32_form_is_told_as_it_is)
+{
+    all->learner.settings.evaluation_threshold = 5.0;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    aq_buffer_clear(&all->learner.policy_frame); /* it has left the shelf */
+    pass(all, 20);
+    assert_int_equal(all->learner.reports, 2);
+    assert_true(all->learner.report[1].confirmed);
+    assert_int_equal(all->learner.report[1].gap_episodes, 0);
+}
+
 TEST_ON_STAGE(a_version_in_fp32_is_not_compared_with_itself)
 {
     all->learner.settings.config.evaluator.fp32 = true;

@@ -142,6 +142,25 @@ TEST_IN_FOLDER(the_policy_is_played_afresh_and_the_same_way_each_time)
     assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
 }
 
+TEST_IN_FOLDER(the_same_version_is_played_in_fp32_over_the_same_episodes)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 1};
+    write_policy(state, 7);
+    assert_true(isnan(report_of(state, &config, &result).fp32_mean)); /* it was not kept */
+    cli_write_policy(cli_path(state, "policy.fp32.aq"), AQ_FORMAT_F32, 7);
+    aq_train_report report = report_of(state, &config, &result);
+    assert_true(report.fp32_mean >= 1 && report.fp32_mean <= 500);
+    json_t *alike = aq_train_report_json(&report);
+    assert_true(json_is_false(json_object_get(alike, "precisions_differ")));
+    assert_true(json_number_value(json_object_get(alike, "return_fp32_mean")) == report.fp32_mean);
+    report.fp32_mean = report.return_mean - 400;
+    json_t *apart = aq_train_report_json(&report);
+    assert_true(json_is_true(json_object_get(apart, "precisions_differ")));
+    json_decref(alike);
+    json_decref(apart);
+}
+
 TEST_IN_FOLDER(a_policy_that_is_damaged_is_named)
 {
     aq_run_config config = config_of(5);

@@ -48,6 +48,32 @@ TEST_IN(service_desk, desk, a_result_is_handed_on_and_may_end_the_run)
     assert_true(desk->result.confirmed);
 }
 
+/* A confirmation that was played in fp32 as well, where it reached `mean`. */
+static enum aq_run_state confirm_in_both(service_desk *desk, uint64_t version, double mean)
+{
+    Actorq__V1__EvaluationReport request = report_of(version, 480, true);
+    Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
+    gap.episodes = 100;
+    gap.return_fp32 = mean;
+    gap.return_fp32_std = 1;
+    gap.mean = 480 - mean;
+    request.gap = &gap;
+    desk_ask(desk, &request.base);
+    return (enum aq_run_state)aq_coordinator_state(desk->coordinator);
+}
+
+TEST_IN(service_desk, desk, a_version_that_fails_in_fp32_does_not_end_the_run)
+{
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(confirm_in_both(desk, 3, -500), AQ_RUN_RUNNING);
+    assert_true(desk->best); /* of what there is */
+    assert_true(desk->result.in_both);
+    assert_true(desk->result.fp32_mean == -500 && desk->result.fp32_std == 1);
+    assert_int_equal(aq_learner_service_gap(desk->service)->versions, 0);
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(confirm_in_both(desk, 4, 490), AQ_RUN_SOLVED);
+}
+
 TEST_IN(service_desk, desk, a_version_that_has_left_the_shelf_is_not_the_best)
 {
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
