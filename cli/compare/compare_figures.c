@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
 #include "common/base/memory.h"
 
@@ -20,13 +21,8 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure)
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-/* One seed's curve as columns, smoothed. */
-typedef struct seed_curve {
-    double *xs, *ys; /* [count], one block */
-    size_t count;
-} seed_curve;
-
-static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, seed_curve *ret_curve)
+/* One seed's curve, smoothed; its x is a block to be freed. */
+static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_band_curve *ret_curve)
 {
     double *block = aq_alloc(curve->count * 2, sizeof(*block));
     if (!block) {
@@ -36,36 +32,14 @@ static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, seed_
         block[i] = over_steps ? curve->points[i].env_steps : curve->points[i].wall_s;
     }
     aq_stats_running_mean(curve->points, curve->count, AQ_RUNNING_WINDOW, block + curve->count);
-    *ret_curve = (seed_curve){.xs = block, .ys = block + curve->count, .count = curve->count};
+    *ret_curve = (aq_band_curve){.x = block, .y = block + curve->count, .count = curve->count};
     return 0;
-}
-
-/* Everywhere between what all seeds have. */
-static void fill_band(const seed_curve *seeds, size_t count, aq_plot_point *out, size_t points)
-{
-    double first = -INFINITY, last = INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        first = fmax(first, seeds[i].xs[0]);
-        last = fmin(last, seeds[i].xs[seeds[i].count - 1]);
-    }
-    for (size_t i = 0; i < points; i++) {
-        double values[AQ_COMPARE_SEEDS_MAX];
-        double x =
-            i + 1 < points ? first + (last - first) * (double)i / (double)(points - 1) : last;
-        for (size_t seed = 0; seed < count; seed++) {
-            values[seed] =
-                aq_stats_interpolate(seeds[seed].xs, seeds[seed].ys, seeds[seed].count, x);
-        }
-        aq_mean_ci mean = aq_mean_ci_of(values, count);
-        out[i] = (aq_plot_point){
-            .x = x, .y = mean.mean, .low = mean.mean - mean.ci95, .high = mean.mean + mean.ci95};
-    }
 }
 
 int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool over_steps,
                     aq_plot_point *out, size_t points, size_t *ret_count)
 {
-    seed_curve seeds[AQ_COMPARE_SEEDS_MAX];
+    aq_band_curve seeds[AQ_COMPARE_SEEDS_MAX];
     size_t count = 0;
     int rc = 0;
     bool is_short = false;
@@ -78,15 +52,15 @@ int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool ov
             is_short = true;
         }
     }
-    bool has_band = rc == 0 && count > 0 && !is_short;
-    if (has_band) {
-        fill_band(seeds, count, out, points);
+    size_t drawn = 0;
+    if (rc == 0 && !is_short) {
+        drawn = aq_plot_band(seeds, count, points, AQ_BAND_BOOTSTRAP, AQ_BAND_CUT, out);
     }
     for (size_t i = 0; i < count; i++) {
-        aq_free(seeds[i].xs);
+        aq_free((double *)(uintptr_t)seeds[i].x);
     }
     if (rc == 0) {
-        *ret_count = has_band ? points : 0;
+        *ret_count = drawn;
     }
     return rc;
 }
@@ -112,6 +86,7 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
         .series_count = count,
         .level_name = isfinite(summary->threshold) ? "threshold" : NULL,
         .level = summary->threshold,
+        .notes = {"mean of the seeds and its 95 % bootstrap interval, where all seeds have one"},
     };
     if (rc == 0) {
         rc = aq_plot_lines_draw(&chart, out);

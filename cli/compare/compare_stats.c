@@ -3,8 +3,6 @@
  */
 #include "cli/compare/compare_stats.h"
 
-#include <math.h>
-
 #include "common/base/assert.h"
 
 /* Added up anew at each point: a running sum would carry its rounding along. */
@@ -36,22 +34,4 @@ void aq_stats_running_mean(const aq_curve_point *points, size_t count, size_t wi
     for (size_t i = 0; i < count; i++) {
         out[i] = mean_up_to(points, i, window);
     }
-}
-
-double aq_stats_interpolate(const double *xs, const double *ys, size_t count, double x)
-{
-    if (count == 0 || !(x >= xs[0]) || !(x <= xs[count - 1])) {
-        return (double)NAN;
-    }
-    size_t low = 0, high = count - 1; /* xs[low] <= x <= xs[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (xs[middle] <= x) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    double width = xs[high] - xs[low];
-    return width > 0 ? ys[low] + (ys[high] - ys[low]) * (x - xs[low]) / width : ys[high];
 }

@@ -1,7 +1,6 @@
 /*
- * Statistics of curves: running means, when one reaches a threshold, and values between points.
- * Intervals over seeds are student_t.h's. All values are finite; the caller leaves others out. Any
- * thread.
+ * Statistics of curves: running means, and when one reaches a threshold. Intervals over seeds are
+ * student_t.h's. All values are finite; the caller leaves others out. Any thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_STATS_H
 #define AQ_CLI_COMPARE_COMPARE_STATS_H
@@ -24,8 +23,5 @@ size_t aq_stats_running_crossing(const aq_curve_point *points, size_t count, siz
 
 /* out[i] is the mean of the values up to i, of `window` of them at most (>= 1). */
 void aq_stats_running_mean(const aq_curve_point *points, size_t count, size_t window, double *out);
-
-/* Where x lies between ascending `xs`, the straight line between their `ys`; NaN outside. */
-double aq_stats_interpolate(const double *xs, const double *ys, size_t count, double x);
 
 #endif

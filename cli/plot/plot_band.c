@@ -129,8 +129,8 @@ size_t aq_plot_band(const aq_band_curve *curves, size_t count, size_t cells, enu
     }
     const band_extent extent = extent_of(curves, count);
     const double low = extent.begin, high = end == AQ_BAND_CUT ? extent.first : extent.last;
-    if (!(low < high)) { /* all at one place, nothing in common, or nothing at all */
-        cells = low == high && walk_count > 0 ? 1 : 0;
+    if (walk_count == 0 || !(low < high)) { /* nothing at all, or in common, or at one place */
+        cells = walk_count > 0 && low == high ? 1 : 0;
     }
     for (size_t cell = 0; cell < cells; cell++) {
         const double width = (high - low) / (double)cells;

@@ -1,5 +1,5 @@
 /*
- * Curves of a comparison: running means, crossings and interpolation, in closed form.
+ * Curves of a comparison: running means and crossings, in closed form.
  */
 #include <math.h>
 
@@ -54,24 +54,4 @@ TEST(a_single_peak_crosses_nothing_in_the_mean)
     points[3].value = 100;
     assert_int_equal(aq_stats_running_crossing(points, COUNT, 1, 50), 3);
     assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 50), COUNT);
-}
-
-TEST(between_points_lies_a_straight_line)
-{
-    const double xs[] = {1, 2, 4, 4, 8}, ys[] = {10, 20, 0, 6, 2};
-    assert_true(aq_stats_interpolate(xs, ys, 5, 1) == 10);
-    assert_true(aq_stats_interpolate(xs, ys, 5, 1.5) == 15);
-    assert_true(aq_stats_interpolate(xs, ys, 5, 3) == 10);
-    assert_true(aq_stats_interpolate(xs, ys, 5, 4) == 6);
-    assert_true(aq_stats_interpolate(xs, ys, 5, 6) == 4);
-    assert_true(aq_stats_interpolate(xs, ys, 5, 8) == 2);
-}
-
-TEST(outside_of_the_points_there_is_nothing)
-{
-    const double xs[] = {1, 2}, ys[] = {10, 20};
-    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 0.9)));
-    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 2.1)));
-    assert_true(isnan(aq_stats_interpolate(xs, ys, 0, 1)));
-    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, (double)NAN)));
 }

@@ -128,6 +128,7 @@ TEST(a_run_without_points_is_not_there)
     const aq_band_curve curves[] = {{NULL, NULL, 0}, {x, y, 2}};
     aq_plot_point points[8];
     assert_int_equal(aq_plot_band(curves, 1, 8, AQ_BAND_STUDENT, AQ_BAND_CARRY, points), 0);
+    assert_int_equal(aq_plot_band(curves, 1, 8, AQ_BAND_STUDENT, AQ_BAND_CUT, points), 0);
     assert_int_equal(aq_plot_band(curves, 2, 8, AQ_BAND_STUDENT, AQ_BAND_CARRY, points), 1);
     near(points[0].x, 3);
     near(points[0].y, 2);
