@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/train/refusal.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
@@ -20,10 +21,7 @@
 #include "common/config/preset.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536, LOG_LINE_BYTES = 1024 };
-
-/* What the learner's own refusals begin with. */
-static const char refusal[] = "actorq-learner: ";
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
 
 const char *aq_run_outcome_name(enum aq_run_outcome outcome)
 {
@@ -95,24 +93,13 @@ static void read_result(const char *dir, aq_compare_run *run)
 static void find_reason(const char *dir, const aq_error *error, aq_compare_run *run)
 {
     char path[PATH_BYTES];
-    char line[LOG_LINE_BYTES];
     run->outcome = AQ_OUTCOME_FAILED;
     (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
                    error->text);
     (void)snprintf(path, sizeof(path), "%s/logs/learner.log", dir);
-    FILE *log = fopen(path, "re");
-    if (!log) {
-        return;
+    if (aq_refusal_read(path, run->reason, sizeof(run->reason))) {
+        run->outcome = AQ_OUTCOME_REFUSED;
     }
-    while (fgets(line, sizeof(line), log)) {
-        if (strncmp(line, refusal, sizeof(refusal) - 1) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            run->outcome = AQ_OUTCOME_REFUSED;
-            (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
-                           line + sizeof(refusal) - 1);
-        }
-    }
-    (void)fclose(log);
 }
 
 /* How it ended, by the learner's last words. */

@@ -18,25 +18,13 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { TRIES_MAX = 8 };
 
 static const char parent[] = "/tmp";
 static const char prefix[] = "actorq-";
 static const char owner_name[] = "owner";
-
-static void remove_with_files(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (!dir) {
-        return;
-    }
-    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        (void)unlinkat(dirfd(dir), entry->d_name, 0); /* "." and ".." refuse */
-    }
-    (void)closedir(dir);
-    (void)rmdir(path);
-}
 
 /* Opens and locks the owner's file of a folder of this user's; -1: there is none, it is not ours,
  * or somebody holds it. */
@@ -70,7 +58,7 @@ static void remove_left(void)
         }
         int owner = lock_owner(path, 0);
         if (owner >= 0) {
-            remove_with_files(path);
+            aq_dir_remove(path);
             (void)close(owner);
         }
     }
@@ -109,7 +97,7 @@ int aq_socket_folder_make(aq_socket_folder *folder, aq_error *error)
 void aq_socket_folder_remove(aq_socket_folder *folder)
 {
     if (folder->path[0] != '\0') {
-        remove_with_files(folder->path);
+        aq_dir_remove(folder->path);
         (void)close(folder->owner);
         folder->path[0] = '\0';
     }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ typedef struct child {
     uint64_t started_ms;
     int delay_ms;
     int quick_deaths;
-    bool was_started;
+    unsigned starts;
     int open_handles; /* the timer, and the process while it has one */
     bool closed;
 } child;
@@ -104,7 +105,7 @@ static int spawn(child *starting, aq_error *error)
                        strerror(errno));
     }
     char *cut = starting->args[starting->first_arg_count];
-    if (!starting->was_started) {
+    if (starting->starts == 0) {
         starting->args[starting->first_arg_count] = NULL;
     }
     uv_stdio_container_t stdio[3] = {
@@ -132,8 +133,8 @@ static int spawn(child *starting, aq_error *error)
         return aq_fail(error, AQ_E_IO, "%s could not be started from %s: %s", starting->name,
                        starting->program, uv_strerror(problem));
     }
-    starting->supervisor->restarts += starting->was_started;
-    starting->was_started = true;
+    starting->supervisor->restarts += starting->starts > 0;
+    starting->starts++;
     starting->state = CHILD_STARTED;
     starting->started_ms = now_ms();
     return 0;
@@ -237,6 +238,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool asked = dead->state == CHILD_STOPPING;
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
     uint64_t lived_ms = now_ms() - dead->started_ms;
+    bool refused = exit_status == EXIT_FAILURE && term_signal == 0 && dead->starts == 1 &&
+                   lived_ms < QUICK_DEATH_MS;
     dead->quick_deaths = lived_ms < QUICK_DEATH_MS ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
@@ -246,7 +249,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     } else if (finished) {
         dead->state = CHILD_GONE;
         owner->finished(owner->user, dead->name);
-    } else if (dead->quick_deaths >= QUICK_DEATHS_MAX) {
+    } else if (refused || dead->quick_deaths >= QUICK_DEATHS_MAX) {
         dead->state = CHILD_GONE;
         owner->gave_up(owner->user, dead->name, dead->log_path, how);
     } else {

@@ -4,8 +4,9 @@
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
  * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
- * up. One that exits with 0 has finished. Standard output and error of each go to a file of its
- * own. Loop thread only.
+ * up, and so is one that ends itself with EXIT_FAILURE within 2 s of its very first start: daemons
+ * refuse so what they cannot work with, and would refuse it again. One that exits with 0 has
+ * finished. Standard output and error of each go to a file of its own. Loop thread only.
  */
 #ifndef AQ_CLI_TRAIN_SUPERVISOR_H
 #define AQ_CLI_TRAIN_SUPERVISOR_H
@@ -34,7 +35,7 @@ typedef struct aq_supervisor_owner {
     void (*restarting)(void *user, const char *name, const char *how, int delay_ms);
     /* It exited with 0 without being asked to: it has done its part. */
     void (*finished)(void *user, const char *name);
-    /* It died at once too often: the run can't go on. */
+    /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const char *name, const char *log_path, const char *how);
 } aq_supervisor_owner;
 

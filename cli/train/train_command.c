@@ -282,8 +282,7 @@ static int bring_data(train_arguments *arguments, const aq_run_config *config, a
         rc = aq_offline_import(arguments->offline, store, config, options->run_id, options->quiet,
                                error);
         if (rc != 0) {
-            (void)unlink(mark);
-            (void)rmdir(options->run_dir);
+            aq_dir_remove(options->run_dir);
         }
     }
     return rc;
@@ -341,6 +340,16 @@ static int say_diverged(const char *run_dir, aq_error *error)
                    aq_shell_word(run, sizeof(run), run_dir));
 }
 
+/* What a daemon refused leaves nothing behind, so that the command can be given again, mended. */
+static void drop_refused(int rc, const aq_train_options *options)
+{
+    char policy[AQ_CLI_PATH_MAX + 16];
+    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", options->run_dir);
+    if (rc == AQ_E_PEER && !options->resume && !aq_path_exists(policy)) {
+        aq_dir_remove(options->run_dir);
+    }
+}
+
 static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     aq_train_result result = {0};
@@ -367,6 +376,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);
     if (rc != 0) {
+        drop_refused(rc, &arguments->options);
         return rc;
     }
     aq_run_config last;

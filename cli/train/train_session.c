@@ -17,6 +17,7 @@
 #include <uv.h>
 
 #include "cli/train/progress.h"
+#include "cli/train/refusal.h"
 #include "cli/train/run_watch.h"
 #include "cli/train/socket_folder.h"
 #include "cli/train/supervisor.h"
@@ -327,14 +328,20 @@ static void print_tail(const char *path)
     }
 }
 
+/* What a daemon refuses is said in its own words; else the log is all there is. */
 static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
 {
     train_session *session = user;
+    char words[AQ_ERROR_TEXT_MAX];
     aq_progress_clear(&session->progress);
-    (void)fprintf(stderr, "the last lines of %s:\n", log_path);
-    print_tail(log_path);
     session->failed = true;
-    (void)aq_fail(&session->error, AQ_E_IO, "%s keeps dying (%s); see %s", name, how, log_path);
+    if (aq_refusal_read(log_path, words, sizeof(words))) {
+        (void)aq_fail(&session->error, AQ_E_PEER, "%s: %s", name, words);
+    } else {
+        (void)fprintf(stderr, "the last lines of %s:\n", log_path);
+        print_tail(log_path);
+        (void)aq_fail(&session->error, AQ_E_IO, "%s keeps dying (%s); see %s", name, how, log_path);
+    }
     begin_stopping(session);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "common/sys/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -227,6 +228,31 @@ int aq_dir_create(const char *path, aq_error *error)
         part[i] = path[i];
     }
     return 0;
+}
+
+static void remove_folder(int parent, const char *name)
+{
+    int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+    if (entries == NULL) {
+        if (folder >= 0) {
+            (void)close(folder);
+        }
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(folder, entry->d_name, 0) != 0) {
+            remove_folder(folder, entry->d_name);
+        }
+    }
+    (void)closedir(entries);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void aq_dir_remove(const char *path)
+{
+    remove_folder(AT_FDCWD, path);
 }
 
 bool aq_path_exists(const char *path)

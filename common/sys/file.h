@@ -26,6 +26,9 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
  * AQ_E_EXISTS. */
 int aq_dir_create(const char *path, aq_error *error) AQ_MUST_USE;
 
+/* Removes the folder with all that is in it, as far as that can be done. Links are not followed. */
+void aq_dir_remove(const char *path);
+
 /* True when there is something at `path`, be it a link that leads nowhere. */
 bool aq_path_exists(const char *path);
 

@@ -10,7 +10,7 @@ import unittest
 
 ACTORQ, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 # A run that takes a second; a sanitizer's build takes some.
-SHORT = "--set limits.env_steps=1500 --set replay.min_size=200 --no-http"
+SHORT = "--set limits.env_steps=1500 --set replay.min_size=200"
 SECONDS_MAX = 120
 
 

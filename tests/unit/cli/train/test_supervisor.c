@@ -251,15 +251,33 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_a_signal_ended_is_started_again)
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
 }
 
+TEST_OF_SUPERVISOR_DESK(a_child_that_refuses_its_first_start_is_given_up_at_once)
+{
+    start(desk, "ant", "echo run; exit 1");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 0);
+    assert_int_equal(desk->gave_up_count, 1);
+    assert_string_equal(desk->gave_up.how, "exit status 1");
+    assert_string_equal(log_of(desk, "ant"), "run\n");
+}
+
+TEST_OF_SUPERVISOR_DESK(what_a_child_refuses_later_is_tried_again)
+{
+    start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$; exit 1");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 4);
+    assert_int_equal(desk->gave_up_count, 1);
+}
+
 TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pauses)
 {
     static const int delays_ms[] = {100, 200, 400, 800};
-    start(desk, "ant", "echo run; exit 1");
+    start(desk, "ant", "echo run; exit 3");
     run_until_gone(desk);
     assert_int_equal(desk->restart_count, 4);
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.name, "ant");
-    assert_string_equal(desk->gave_up.how, "exit status 1");
+    assert_string_equal(desk->gave_up.how, "exit status 3");
     assert_string_equal(desk->gave_up_log, cli_path(&desk->folder, "ant.log"));
     assert_string_equal(log_of(desk, "ant"), "run\nrun\nrun\nrun\nrun\n");
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 4);
@@ -275,7 +293,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
 {
     char program[512];
     snprintf(program, sizeof(program), "%s", cli_path(&desk->folder, "ant"));
-    cli_write_text(program, "#!/bin/sh\nrm \"$0\"\nexit 1\n");
+    cli_write_text(program, "#!/bin/sh\nrm \"$0\"\nexit 3\n");
     assert_int_equal(chmod(program, 0755), 0);
     aq_child_spec spec = {
         .name = "ant", .program = program, .log_path = cli_path(&desk->folder, "ant.log")};
@@ -316,7 +334,7 @@ TEST_OF_SUPERVISOR_DESK(a_stubborn_child_is_killed_when_patience_ends)
 
 TEST_OF_SUPERVISOR_DESK(a_child_that_waits_to_be_started_again_is_not)
 {
-    start(desk, "ant", "echo run; exit 1");
+    start(desk, "ant", "echo run; exit 3");
     while (desk->restart_count == 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
@@ -331,7 +349,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_waits_to_be_started_again_is_not)
 TEST_OF_SUPERVISOR_DESK(an_owner_may_stop_all_when_it_is_told_of_a_death)
 {
     desk->stop_at_death = true;
-    start(desk, "ant", "echo run; exit 1");
+    start(desk, "ant", "echo run; exit 3");
     start(desk, "bee", "exec sleep 60");
     run_until_gone(desk);
     run_for(desk, 150);

@@ -310,6 +310,18 @@ TEST_ON_DISK(folders_are_made_with_their_parents)
     assert_int_equal(rmdir(path_of("x")), 0);
 }
 
+TEST_ON_DISK(a_folder_goes_with_all_that_is_in_it_and_links_lead_nowhere)
+{
+    assert_int_equal(aq_dir_create(path_of("kept"), &error), 0);
+    assert_int_equal(aq_dir_create(path_of("gone/deep"), &error), 0);
+    assert_int_equal(aq_file_write_atomic(path_of("gone/deep/file"), "x", 1, &error), 0);
+    assert_int_equal(symlink("../kept", path_of("gone/link")), 0);
+    aq_dir_remove(path_of("gone"));
+    assert_false(aq_path_exists(path_of("gone")));
+    assert_int_equal(rmdir(path_of("kept")), 0);
+    aq_dir_remove(path_of("gone")); /* again is fine */
+}
+
 TEST_ON_DISK(a_file_in_the_way_of_a_folder_is_named)
 {
     write_file("old", 3);
