@@ -11,7 +11,7 @@ static const aq_command *const commands[] = {
     &aq_command_set,      &aq_command_checkpoint, &aq_command_drain,  &aq_command_stop,
     &aq_command_call,     &aq_command_envs,       &aq_command_env,    &aq_command_export,
     &aq_command_quantize, &aq_command_replay,     &aq_command_bench,  &aq_command_health,
-    &aq_command_certs,    &aq_command_dashboard,
+    &aq_command_certs,    &aq_command_dashboard,  &aq_command_runs,
 };
 
 static const aq_command_page page = {

@@ -4,6 +4,7 @@
 #include "cli/train/progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,29 +13,95 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 
-enum { LINE_MAX_BYTES = 1024, BAR_CELLS = 20, COLUMNS_DEFAULT = 80 };
+enum { LINE_MAX_BYTES = 1024, FIELD_MAX_BYTES = 512, COLUMNS_DEFAULT = 80, FIGURE_MAX = 32 };
 #define TERMINAL_PERIOD_NS (100 * AQ_NS_PER_MS)
 #define PLAIN_PERIOD_NS    (2 * AQ_NS_PER_S)
 
-void aq_progress_init(aq_progress *progress)
+void aq_progress_init(aq_progress *progress, const aq_run_config *config)
 {
-    *progress = (aq_progress){.is_terminal = isatty(STDERR_FILENO)};
+    *progress =
+        (aq_progress){.config = config, .is_terminal = isatty(STDERR_FILENO), .left_s = NAN};
 }
 
-/* "[#######.............]" for a share of 0 to 1. */
-static void draw_bar(double share, char *out)
+/* ---- what is known -------------------------------------------------------------------------- */
+
+static double share_of(double done, double limit)
 {
-    int filled = (int)(share * BAR_CELLS);
-    out[0] = '[';
-    memset(out + 1, '#', (size_t)filled);
-    memset(out + 1 + filled, '.', (size_t)(BAR_CELLS - filled));
-    out[BAR_CELLS + 1] = ']';
-    out[BAR_CELLS + 2] = '\0';
+    return limit > 0 ? fmin(done / limit, 1) : 0; /* what was under way at the end comes late */
+}
+
+/* Of the limit that is nearest. */
+static double share_used(const aq_run_config *config, const Actorq__V1__LearnerStatus *learner)
+{
+    return fmax(share_of((double)learner->env_steps, (double)learner->env_steps_limit),
+                fmax(share_of((double)learner->learner_steps, (double)config->limits.learner_steps),
+                     share_of(learner->wall_s, config->limits.wall_s)));
+}
+
+void aq_progress_take(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status)
+{
+    const Actorq__V1__LearnerStatus *learner = status->learner;
+    progress->share = share_used(progress->config, learner);
+    if (progress->first_ns == 0) {
+        progress->first_ns = now_ns;
+        progress->first_share = progress->share;
+    }
+    const double gained = progress->share - progress->first_share;
+    progress->left_s =
+        gained > 0 ? (1 - progress->share) / gained * aq_ns_to_s(now_ns - progress->first_ns)
+                   : (double)NAN;
+    if (learner->evaluations != progress->evaluations) {
+        progress->evaluations = learner->evaluations;
+        aq_spark_add(&progress->returns, learner->return_mean);
+    }
+}
+
+/* ---- the line ------------------------------------------------------------------------------- */
+
+typedef struct line_builder {
+    char *out;
+    size_t size, used;
+    unsigned columns, taken;
+} line_builder;
+
+static bool begins_character(char letter)
+{
+    return ((unsigned char)letter & 0xc0) != 0x80;
+}
+
+/* A field as it is, if it fits whole; the first is cut. */
+static void put(line_builder *line, const char *format, ...) AQ_PRINTF(2, 3);
+
+static void put(line_builder *line, const char *format, ...)
+{
+    char field[FIELD_MAX_BYTES];
+    const char *gap = line->used > 0 ? "  " : "";
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(field, sizeof(field), format, arguments);
+    va_end(arguments);
+    unsigned width = (unsigned)strlen(gap);
+    size_t bytes = 0;
+    for (; field[bytes] != '\0'; bytes++) {
+        const bool begins = begins_character(field[bytes]);
+        if (begins && line->used == 0 && width == line->columns) {
+            break;
+        }
+        width += begins;
+    }
+    if (line->taken + width <= line->columns &&
+        line->used + strlen(gap) + bytes + 1 <= line->size) {
+        line->used += (size_t)snprintf(line->out + line->used, line->size - line->used, "%s%.*s",
+                                       gap, (int)bytes, field);
+        line->taken += width;
+    } else {
+        line->columns = line->taken; /* nothing less important comes in its place */
+    }
 }
 
 /* "return 187.3", "return 187.3 (fp32)" of a version that fell back to it, or "return ?" before the
  * first evaluation. */
-static void draw_return(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
+static const char *draw_return(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
 {
     if (learner->evaluations == 0) {
         (void)snprintf(out, size, "return ?");
@@ -44,68 +111,98 @@ static void draw_return(const Actorq__V1__LearnerStatus *learner, char *out, siz
                        aq_text_return(mean, sizeof(mean), learner->return_mean, 1),
                        learner->return_fell_back ? " (fp32)" : "");
     }
+    return out;
 }
 
-const char *aq_progress_line(const Actorq__V1__StatusReply *status, bool with_bar, unsigned columns,
-                             char *out, size_t size)
+static const char *draw_left(const aq_progress *progress, char out[FIGURE_MAX])
+{
+    if (isnan(progress->left_s)) {
+        (void)snprintf(out, FIGURE_MAX, "?");
+        return out;
+    }
+    return aq_text_duration(out, FIGURE_MAX, progress->left_s);
+}
+
+const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__StatusReply *status,
+                             const char *trouble, unsigned columns, char *out, size_t size)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
-    char steps[32], limit[32], rate[32], trained[32], trained_rate[32], sent[32], full[32],
-        left[32];
-    char bar[BAR_CELLS + 3] = "";
-    char result[48];
-    double share = (double)learner->env_steps / fmax(1, (double)learner->env_steps_limit);
-    share = fmin(share, 1); /* what was under way at the end arrives a little late */
-    double remaining = (double)learner->env_steps_limit - (double)learner->env_steps;
-    if (with_bar) {
-        draw_bar(share, bar);
+    line_builder line = {.out = out, .size = size, .columns = columns};
+    char figures[2][FIGURE_MAX], result[FIELD_MAX_BYTES], spark[AQ_SPARK_BYTES];
+    out[0] = '\0';
+    if (trouble[0] != '\0') {
+        put(&line, "%s", trouble);
     }
-    draw_return(learner, result, sizeof(result));
-    (void)snprintf(left, sizeof(left), "?");
-    if (learner->env_steps_per_s > 0) {
-        (void)aq_text_duration(left, sizeof(left), fmax(0, remaining) / learner->env_steps_per_s);
-    }
-    int length = snprintf(
+    (void)aq_spark_draw(&progress->returns, spark);
+    put(&line, "%s%s%s", draw_return(learner, result, sizeof(result)), spark[0] ? " " : "", spark);
+    put(&line, "%.0f%%", 100 * progress->share);
+    put(&line, "<= %s left", draw_left(progress, figures[0]));
+    put(&line, "%s/%s steps", aq_text_count(figures[0], FIGURE_MAX, (double)learner->env_steps),
+        aq_text_count(figures[1], FIGURE_MAX, (double)learner->env_steps_limit));
+    put(&line, "%s/s", aq_text_count(figures[0], FIGURE_MAX, learner->env_steps_per_s));
+    put(&line, "trained %s %s/s",
+        aq_text_count(figures[0], FIGURE_MAX, (double)learner->learner_steps),
+        aq_text_count(figures[1], FIGURE_MAX, learner->learner_steps_per_s));
+    put(&line, "sent %s", aq_text_bytes(figures[0], FIGURE_MAX, (double)learner->broadcast_bytes));
+    return out;
+}
+
+const char *aq_progress_plain_line(const aq_progress *progress,
+                                   const Actorq__V1__StatusReply *status, const char *trouble,
+                                   char *out, size_t size)
+{
+    const Actorq__V1__LearnerStatus *learner = status->learner;
+    char steps[FIGURE_MAX], limit[FIGURE_MAX], rate[FIGURE_MAX], trained[FIGURE_MAX],
+        trained_rate[FIGURE_MAX], sent[FIGURE_MAX], full[FIGURE_MAX], left[FIGURE_MAX];
+    char result[FIELD_MAX_BYTES];
+    (void)snprintf(
         out, size,
         "%s%s%3.0f%%  steps %s/%s %s/s  learner %s %s/s  %s  sent %s (whole fp32 %s)  <= %s left",
-        bar, with_bar ? " " : "", 100 * share,
+        trouble, trouble[0] != '\0' ? "  " : "", 100 * progress->share,
         aq_text_count(steps, sizeof(steps), (double)learner->env_steps),
         aq_text_count(limit, sizeof(limit), (double)learner->env_steps_limit),
         aq_text_count(rate, sizeof(rate), learner->env_steps_per_s),
         aq_text_count(trained, sizeof(trained), (double)learner->learner_steps),
-        aq_text_count(trained_rate, sizeof(trained_rate), learner->learner_steps_per_s), result,
+        aq_text_count(trained_rate, sizeof(trained_rate), learner->learner_steps_per_s),
+        draw_return(learner, result, sizeof(result)),
         aq_text_bytes(sent, sizeof(sent), (double)learner->broadcast_bytes),
-        aq_text_bytes(full, sizeof(full), (double)learner->broadcast_bytes_fp32), left);
-    if (length > 0 && (unsigned)length > columns && columns < size) {
-        out[columns] = '\0'; /* a line that wraps can't be drawn over */
-    }
+        aq_text_bytes(full, sizeof(full), (double)learner->broadcast_bytes_fp32),
+        draw_left(progress, left));
     return out;
 }
+
+/* ---- showing it ----------------------------------------------------------------------------- */
 
 static unsigned terminal_columns(void)
 {
     struct winsize window;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20) {
-        return window.ws_col - 1u;
+        return window.ws_col - 1u; /* a line that wraps can't be drawn over */
     }
     return COLUMNS_DEFAULT;
 }
 
-void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status)
+void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status,
+                      const char *trouble)
 {
     char line[LINE_MAX_BYTES];
-    if (now_ns < progress->next_ns || !status->learner) {
+    if (!status->learner) {
+        return;
+    }
+    aq_progress_take(progress, now_ns, status);
+    if (now_ns < progress->next_ns) {
         return;
     }
     if (progress->is_terminal) {
         progress->next_ns = now_ns + TERMINAL_PERIOD_NS;
-        (void)fprintf(stderr, "\r\033[K%s",
-                      aq_progress_line(status, true, terminal_columns(), line, sizeof(line)));
+        (void)fprintf(
+            stderr, "\r\033[K%s",
+            aq_progress_line(progress, status, trouble, terminal_columns(), line, sizeof(line)));
         progress->drawn = true;
     } else {
         progress->next_ns = now_ns + PLAIN_PERIOD_NS;
         (void)fprintf(stderr, "%s\n",
-                      aq_progress_line(status, false, LINE_MAX_BYTES - 1, line, sizeof(line)));
+                      aq_progress_plain_line(progress, status, trouble, line, sizeof(line)));
     }
     (void)fflush(stderr);
 }

@@ -8,24 +8,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/text/spark_line.h"
+#include "common/config/run_config.h"
 #include "proto/operations.pb-c.h"
 
 typedef struct aq_progress {
+    const aq_run_config *config; /* lent: its limits */
     bool is_terminal;
     int64_t next_ns;
     bool drawn; /* a line stands on the terminal that must be cleared before other output */
+    aq_spark returns;
+    uint64_t evaluations;      /* in `returns` */
+    int64_t first_ns;          /* when the first status came; 0: none did */
+    double first_share, share; /* of the budget that was used then and is now */
+    double left_s;             /* at the pace of the whole run; NaN: unknown */
 } aq_progress;
 
-void aq_progress_init(aq_progress *progress);
+void aq_progress_init(aq_progress *progress, const aq_run_config *config);
 
-/* Shows where the run stands, as often as is readable. */
-void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status);
+/* Takes in where the run stands. */
+void aq_progress_take(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status);
+
+/* The same, and shows it as often as is readable. `trouble` is what keeps the run from going on, or
+ * "". */
+void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status,
+                      const char *trouble);
 
 /* A line of its own between, or the end: clears what was drawn. */
 void aq_progress_clear(aq_progress *progress);
 
-/* The line itself, for a width of `columns`; returns `out`. */
-const char *aq_progress_line(const Actorq__V1__StatusReply *status, bool with_bar, unsigned columns,
-                             char *out, size_t size);
+/* The line itself: what matters most comes first, and what does not fit into `columns` is left out;
+ * and the one for files. Both return `out`. */
+const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__StatusReply *status,
+                             const char *trouble, unsigned columns, char *out, size_t size);
+const char *aq_progress_plain_line(const aq_progress *progress,
+                                   const Actorq__V1__StatusReply *status, const char *trouble,
+                                   char *out, size_t size);
 
 #endif

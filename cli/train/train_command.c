@@ -390,6 +390,8 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     }
     if (rc == 0 && report.state == AQ_RUN_DIVERGED) {
         rc = say_diverged(arguments->options.run_dir, error);
+    } else if (rc == 0 && report.trouble[0] != '\0') {
+        rc = aq_fail(error, AQ_E_IO, "the run ended in trouble: %s", report.trouble);
     }
     aq_train_result_fini(&result);
     return rc;

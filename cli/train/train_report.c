@@ -146,6 +146,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .threshold = NAN,
         .restarts = result->restarts,
         .interrupted = result->interrupted,
+        .trouble = result->trouble,
         .return_mean = NAN,
         .return_std = NAN,
         .fp32_mean = NAN,
@@ -251,7 +252,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
-        "s:b}",
+        "s:b, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -270,7 +271,8 @@ json_t *aq_train_report_json(const aq_train_report *report)
         aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
         reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
         aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
-        "precisions_differ", precisions_differ(report));
+        "precisions_differ", precisions_differ(report), "trouble",
+        report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null());
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -342,6 +344,9 @@ void aq_train_report_print(const aq_train_report *report)
     if (report->energy.source[0] != '\0') {
         char line[AQ_ENERGY_LINE_MAX];
         (void)printf("  energy     %s\n", aq_run_energy_line(&report->energy, line));
+    }
+    if (report->trouble[0] != '\0') {
+        (void)printf("  trouble    %s\n", report->trouble);
     }
     if (report->restarts) {
         (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);

@@ -38,8 +38,9 @@ typedef struct aq_train_report {
     unsigned restarts;
     enum aq_run_state state; /* running: it was interrupted, or nobody said how it ended */
     bool interrupted;
-    double threshold;  /* NaN: there is none */
-    uint32_t episodes; /* 0: there is no policy to evaluate */
+    const char *trouble; /* that it was in when it ended, or "" */
+    double threshold;    /* NaN: there is none */
+    uint32_t episodes;   /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
     double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */

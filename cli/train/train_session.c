@@ -284,9 +284,11 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     if (session->stopping || !status->learner) {
         return;
     }
+    aq_run_trouble_of(status, session->options->data_set[0] != '\0', session->result.trouble);
     tell_http(session, status->http);
     if (!session->options->quiet) {
-        aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status);
+        aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status,
+                         session->result.trouble);
     }
     if (status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING) {
         begin_stopping(session);
@@ -444,7 +446,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     }
     session->config = config;
     session->options = options;
-    aq_progress_init(&session->progress);
+    aq_progress_init(&session->progress, config);
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
     char *http = take_http(options);
     session->http = http;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/train/run_trouble.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "proto/operations.pb-c.h"
@@ -31,6 +32,7 @@ typedef struct aq_train_result {
     double wall_s;                   /* until the end of the run was known */
     unsigned restarts;
     bool interrupted;
+    char trouble[AQ_TROUBLE_MAX]; /* that it was in when it ended, or "" */
 } aq_train_result;
 
 /* Runs it. On failure the daemons are gone too, and `error` says why: AQ_E_PEER in the words of a

@@ -184,6 +184,9 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
     if (learner->energy) {
         print_energy(out, learner->energy);
     }
+    if (learner->trouble[0] != '\0') {
+        aq_print_fact(out, "trouble", "cannot write: %s", learner->trouble);
+    }
     print_findings(out, learner);
     if (learner->checkpoint_step) {
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);

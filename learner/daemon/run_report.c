@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -43,6 +44,7 @@ struct aq_run_report {
     Actorq__V1__FindingStatus *finding_pointers[AQ_FINDINGS_MAX];
     int64_t evaluation_line_ns; /* when the next screening gets a line */
     aq_log_limit train_limit, metrics_limit;
+    char metrics_trouble[AQ_ERROR_TEXT_MAX]; /* of the last line; "": it was written */
 };
 
 static void move_metrics(aq_run_report *report, const aq_metric_sums *sums)
@@ -88,6 +90,8 @@ static void say_unless_written(aq_run_report *report, int rc, const aq_error *er
 {
     uint64_t suppressed = 0;
     char quoted[2 * AQ_ERROR_TEXT_MAX];
+    (void)snprintf(report->metrics_trouble, sizeof(report->metrics_trouble), "%s",
+                   rc != 0 ? error->text : "");
     if (rc != 0 && aq_log_allowed(&report->metrics_limit, aq_clock_monotonic_ns(), &suppressed)) {
         aq_log(AQ_LOG_WARN, "metrics_failed", "training goes on without this line",
                "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
@@ -367,6 +371,9 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     fill_findings(report, status);
     status->staleness_mean = window->staleness;
     fill_replay_use(report, status->replay_use);
+    status->trouble = report->metrics_trouble[0] != '\0'
+                          ? report->metrics_trouble
+                          : (char *)(uintptr_t)aq_training_trouble(report->from.training);
     status->energy = aq_energy_account_status(report->from.energy);
 }
 

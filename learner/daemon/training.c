@@ -4,6 +4,7 @@
 #include "learner/daemon/training.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -27,6 +28,7 @@ struct aq_training {
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
     aq_log_limit policy_limit, fallback_limit;
+    char publish_trouble[AQ_ERROR_TEXT_MAX], checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
 };
 
 /* What the stage's thread tells the loop. */
@@ -148,6 +150,7 @@ static void on_published(aq_training *training, aq_publication *publication)
            "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
            aq_publication_broadcast(publication)->size);
+    training->publish_trouble[0] = '\0';
     aq_trainer_published(training->trainer, publication->snapshot->version);
     aq_policy_shelf_put(training->config.shelf, publication);
 }
@@ -156,6 +159,7 @@ static void say_publish_failed(aq_training *training, const aq_error *error)
 {
     uint64_t suppressed = 0;
     char quoted[2 * AQ_ERROR_TEXT_MAX];
+    (void)snprintf(training->publish_trouble, sizeof(training->publish_trouble), "%s", error->text);
     if (aq_log_allowed(&training->policy_limit, aq_clock_monotonic_ns(), &suppressed)) {
         aq_log(AQ_LOG_ERROR, "publish_failed", "actors keep the version that they have",
                "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
@@ -167,6 +171,8 @@ static void on_checkpointed(aq_training *training, const aq_checkpoint_outcome *
 {
     aq_best_policy *best = training->config.best;
     const bool has_failed = outcome->path[0] == '\0';
+    (void)snprintf(training->checkpoint_trouble, sizeof(training->checkpoint_trouble), "%s",
+                   has_failed ? outcome->error.text : "");
     aq_checkpointer_settle(training->config.checkpointer, outcome);
     if (outcome->wrote_policy && best->snapshot != NULL &&
         best->snapshot->version == outcome->policy_version) {
@@ -413,6 +419,12 @@ void aq_training_destroy(aq_training *training)
     }
     aq_shard_feed_destroy(training->feed);
     aq_free(training);
+}
+
+const char *aq_training_trouble(const aq_training *training)
+{
+    return training->publish_trouble[0] != '\0' ? training->publish_trouble
+                                                : training->checkpoint_trouble;
 }
 
 uint64_t aq_training_step(const aq_training *training)

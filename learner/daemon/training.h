@@ -68,6 +68,10 @@ void aq_training_destroy(aq_training *training);
 /* Closes the links to shards and the mailboxes; the loop must run before it is destroyed. */
 void aq_training_close(aq_training *training);
 
+/* Why a version could not go out or a checkpoint not be written, the last time that it was tried;
+ * "": it could. */
+const char *aq_training_trouble(const aq_training *training);
+
 uint64_t aq_training_step(const aq_training *training); /* gradient steps, in all */
 void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress);
 

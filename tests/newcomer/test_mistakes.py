@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What will not go away is said in one line, at once, and leaves nothing behind: the command that is
-given again, mended, works.
+"""What will not go away is said in one line, at once, and leaves nothing behind: the command that
+is given again, mended, works.
 
     test_mistakes.py ACTORQ SOURCE_ROOT
 """

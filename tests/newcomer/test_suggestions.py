@@ -14,6 +14,9 @@ import time
 from newcomer import ACTORQ, SHORT, SOURCE, Newcomer, main
 
 
+DIFFERS = re.compile(r"  (format|qat_bits|(env|learner)_steps|wall_s): ")
+
+
 def folder_of(said):
     """The run's folder, as its summary names it."""
     return re.search(r"^  run +(.*)$", said, re.MULTILINE).group(1)
@@ -23,8 +26,7 @@ def settings_of(run):
     """The lines of its configuration but for those that may differ: formats, and limits, which a
     run that was gone on with has higher."""
     with open(os.path.join(run, "config.yaml"), encoding="utf-8") as file:
-        return [line for line in file
-                if not re.match(r"  (format|qat_bits|(env|learner)_steps|wall_s): ", line)]
+        return [line for line in file if not DIFFERS.match(line)]
 
 
 def end_of(run):

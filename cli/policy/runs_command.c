@@ -1,0 +1,202 @@
+/*
+ * actorq runs: which runs there are in a folder, and what came of them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/policy/run_record.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/text_table.h"
+#include "common/base/growing.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
+
+enum { PATH_BYTES = 4096, RUNS_MAX = 10000, DEPTH_MAX = 2 };
+
+typedef struct runs_arguments {
+    const char *folder;
+    bool json;
+} runs_arguments;
+
+/* One line of the list. */
+typedef struct listed_run {
+    char path[PATH_BYTES];
+    char task[AQ_RUN_WORD_BYTES], made[AQ_RUN_WORD_BYTES], state[32];
+    const char *algorithm, *format; /* "": its configuration can't be read */
+    uint64_t seed;
+    double best, env_steps; /* NaN: none */
+} listed_run;
+
+typedef struct run_list {
+    listed_run *rows;
+    size_t count, capacity;
+} run_list;
+
+static const aq_option option_rows[] = {
+    {"json", 0, NULL, "print {\"runs\": [...]} as JSON on standard output",
+     AQ_TO_FLAG(runs_arguments, json)},
+};
+
+static const aq_options options_page = {
+    .program = "actorq runs",
+    .usage = "[FOLDER] [options]",
+    .summary = "Lists the runs in a folder (default ./runs), the oldest first: what was trained, "
+               "the best return of an evaluation, and how far it is.",
+    .details = "Examples:\n"
+               "  actorq runs\n"
+               "  actorq runs compared --json\n"
+               "\n"
+               "'actorq inspect RUN' tells all about one of them.\n",
+    AQ_OPTION_ROWS(option_rows),
+    .operands = {AQ_OPTIONAL_OPERAND("FOLDER", runs_arguments, folder)},
+};
+
+/* ---- finding them --------------------------------------------------------------------------- */
+
+/* "running" while its learner holds the folder, how it ended, or that it did not. */
+static const char *state_of(const char *path, const aq_run_record *record)
+{
+    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
+    return aq_folder_lock_check(path, NULL) != 0 ? "running" : end != NULL ? end : "interrupted";
+}
+
+static int list_run(run_list *list, const char *path, aq_error *error)
+{
+    aq_run_record *record;
+    aq_error unread;
+    if (list->count == RUNS_MAX || aq_run_record_read(path, &record, &unread) != 0) {
+        return 0; /* one that is damaged: 'actorq inspect' says how */
+    }
+    if (aq_grow(&list->rows, &list->capacity, list->count, sizeof(*list->rows), RUNS_MAX) != 0) {
+        aq_run_record_free(record);
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    listed_run *row = &list->rows[list->count++];
+    *row = (listed_run){
+        .algorithm = record->has_config ? aq_algorithm_names[record->config.learner.algorithm] : "",
+        .format = record->has_config ? aq_format_name(aq_run_config_format(&record->config)) : "",
+        .seed = record->seed,
+        .best = aq_json_number_of(record->metrics.best, "return_mean"),
+        .env_steps = aq_json_number_of(record->metrics.progress, "env_steps"),
+    };
+    (void)snprintf(row->path, sizeof(row->path), "%s", path);
+    (void)snprintf(row->task, sizeof(row->task), "%s", record->task);
+    (void)snprintf(row->made, sizeof(row->made), "%s", record->made);
+    (void)snprintf(row->state, sizeof(row->state), "%s", state_of(path, record));
+    aq_run_record_free(record);
+    return 0;
+}
+
+/* The folder, if it is a run's, or those in it. */
+static int find_runs(run_list *list, const char *path, int depth, aq_error *error)
+{
+    char inner[PATH_BYTES];
+    if (aq_text_format(inner, sizeof(inner), "%s/run.json", path) == 0 && aq_path_exists(inner)) {
+        return list_run(list, path, error);
+    }
+    DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
+    if (folder == NULL) {
+        return depth > 0
+                   ? 0
+                   : aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
+    }
+    int rc = 0;
+    for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] != '.' &&
+            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) == 0) {
+            rc = find_runs(list, inner, depth + 1, error);
+        }
+    }
+    (void)closedir(folder);
+    return rc;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const listed_run *a = left, *b = right;
+    const int order = strcmp(a->made, b->made);
+    return order != 0 ? order : strcmp(a->path, b->path);
+}
+
+/* ---- showing them --------------------------------------------------------------------------- */
+
+static json_t *list_json(const run_list *list)
+{
+    json_t *runs = json_array();
+    for (size_t i = 0; i < list->count; i++) {
+        const listed_run *row = &list->rows[i];
+        (void)json_array_append_new(/* short of memory: left out */
+                                    runs,
+                                    json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s}",
+                                              "path", aq_json_text(row->path), "task", row->task,
+                                              "algorithm", row->algorithm, "format", row->format,
+                                              "seed", aq_json_count(row->seed), "best_return",
+                                              aq_json_number(row->best), "env_steps",
+                                              aq_json_number(row->env_steps), "state", row->state,
+                                              "made", row->made));
+    }
+    return json_pack("{s:o}", "runs", runs);
+}
+
+static int print_list(const run_list *list, aq_error *error)
+{
+    static const aq_table_column columns[] = {
+        {"made", AQ_TABLE_LEFT},   {"task", AQ_TABLE_LEFT},         {"algorithm", AQ_TABLE_LEFT},
+        {"format", AQ_TABLE_LEFT}, {"best return", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},
+        {"state", AQ_TABLE_LEFT},  {"run", AQ_TABLE_LEFT},
+    };
+    aq_text_table *table;
+    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), RUNS_MAX, &table) !=
+        0) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const listed_run *row = &list->rows[i];
+        aq_figure best, steps;
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%.16s", row->made);
+        aq_text_table_cell(table, "%s", row->task);
+        aq_text_table_cell(table, "%s", row->algorithm);
+        aq_text_table_cell(table, "%s", row->format);
+        aq_text_table_cell(table, "%s", aq_figure_return(&best, row->best));
+        aq_text_table_cell(table, "%s", aq_figure_count(&steps, row->env_steps));
+        aq_text_table_cell(table, "%s", row->state);
+        aq_text_table_cell(table, "%s", row->path);
+    }
+    aq_text_table_print(table, stdout);
+    aq_text_table_destroy(table);
+    return 0;
+}
+
+static int list_runs(void *given, aq_error *error)
+{
+    const runs_arguments *arguments = given;
+    run_list list = {0};
+    int rc = find_runs(&list, arguments->folder, 0, error);
+    if (rc == 0 && list.count > 0) {
+        qsort(list.rows, list.count, sizeof(*list.rows), by_time);
+    }
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(list_json(&list), error);
+    } else if (rc == 0 && list.count == 0) {
+        (void)printf("There are no runs in %s.\n", arguments->folder);
+    } else if (rc == 0) {
+        rc = print_list(&list, error);
+    }
+    aq_free(list.rows);
+    return rc;
+}
+
+static const runs_arguments defaults = {.folder = "runs"};
+
+const aq_command aq_command_runs = {
+    .name = "runs",
+    .summary = "list the runs in a folder",
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = list_runs,
+};

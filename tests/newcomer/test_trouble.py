@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""A disk that is full is seen while the run lasts, and is an error at its end.
+
+The disk is a small tmpfs in a mount namespace, which not every host allows; then this is skipped.
+
+    test_trouble.py ACTORQ SOURCE_ROOT
+"""
+
+import json
+import os
+import subprocess
+
+from newcomer import ACTORQ, Newcomer, main
+
+PLACE = ["unshare", "--map-root-user", "--mount"]
+RUN = ("mount -t tmpfs -o size=600k tmpfs disk && "
+       f"exec '{ACTORQ}' train gym:CartPole-v1 --run disk/x --no-http --json "
+       "--set limits.wall_s=6 --set limits.env_steps=100000000 --set replay.segment_bytes=1048576 "
+       "--set evaluator.threshold=1e9")
+
+
+class TestTrouble(Newcomer):
+    def test_a_full_disk(self):
+        if subprocess.run([*PLACE, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False,
+                          capture_output=True).returncode != 0:
+            self.skipTest("no mount namespace may be made here")
+        os.mkdir("disk")
+        done = subprocess.run([*PLACE, "/bin/sh", "-c", RUN], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertIn("cannot write: ", report["trouble"])
+        lines = done.stderr.splitlines()
+        self.assertEqual(lines[-1], "actorq train: the run ended in trouble: " + report["trouble"])
+        self.assertTrue(any(" cannot write: " in line and "% " in line for line in lines[:-1]),
+                        done.stderr)
+
+
+if __name__ == "__main__":
+    main()

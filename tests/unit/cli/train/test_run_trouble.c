@@ -1,0 +1,74 @@
+/*
+ * What keeps a run from going on is said, and nothing else is.
+ */
+#include <string.h>
+
+#include "cli/train/run_trouble.h"
+#include "tests/support/test.h"
+#include "tests/unit/cli/status_fixture.h"
+
+static const char *trouble_of(const status_fixture *fixture, bool is_offline)
+{
+    static char trouble[AQ_TROUBLE_MAX];
+    aq_run_trouble_of(&fixture->reply, is_offline, trouble);
+    return trouble;
+}
+
+/* A run of a minute, in which all is well. */
+static void status_fixture_setup(status_fixture *fixture)
+{
+    status_fixture_learner(fixture);
+    fixture->replay.stuck = (char *)(uintptr_t) "";
+    fixture->learner.wall_s = 60;
+}
+
+static void status_fixture_teardown(status_fixture *fixture)
+{
+    (void)fixture;
+}
+
+static void drop_members(status_fixture *fixture, Actorq__V1__Role role)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < fixture->reply.n_members; i++) {
+        if (fixture->pointers[i]->role != role) {
+            fixture->pointers[kept++] = fixture->pointers[i];
+        }
+    }
+    fixture->reply.n_members = kept;
+}
+
+TEST_IN(status_fixture, fixture, a_run_that_goes_on_is_in_no_trouble)
+{
+    assert_string_equal(trouble_of(fixture, false), "");
+}
+
+TEST_IN(status_fixture, fixture, a_shard_that_cannot_write_is_trouble)
+{
+    fixture->replay.stuck = (char *)(uintptr_t) "no space left on the device";
+    fixture->learner.trouble = (char *)(uintptr_t) "another";
+    assert_string_equal(trouble_of(fixture, false),
+                        "replay 0 cannot write: no space left on the device");
+}
+
+TEST_IN(status_fixture, fixture, a_learner_that_cannot_write_is_trouble)
+{
+    fixture->learner.trouble = (char *)(uintptr_t) "x/versions: no space";
+    assert_string_equal(trouble_of(fixture, false),
+                        "the learner cannot write: x/versions: no space");
+}
+
+TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)
+{
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR);
+    assert_string_equal(trouble_of(fixture, false), "no actor is in the run");
+    assert_string_equal(trouble_of(fixture, true), "");
+    fixture->learner.wall_s = 2;
+    assert_string_equal(trouble_of(fixture, false), "");
+    fixture->learner.wall_s = 60;
+    fixture->reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET;
+    assert_string_equal(trouble_of(fixture, false), "");
+    fixture->reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY);
+    assert_string_equal(trouble_of(fixture, false), "no replay shard is in the run");
+}
