@@ -136,17 +136,8 @@ static json_t *plan_json(const aq_compare_plan *plan)
 static int write_config(const aq_compare_plan *plan, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
-    aq_buffer yaml;
     int rc = path_of(plan->dir, "config.yaml", path, sizeof(path), error);
-    aq_buffer_init(&yaml, FILE_BYTES_MAX);
-    if (rc == 0 && aq_settings_print_yaml(aq_run_config_table(), &plan->config, &yaml) != 0) {
-        rc = aq_fail(error, AQ_E_NOMEM, "the configuration could not be printed");
-    }
-    if (rc == 0) {
-        rc = aq_file_write_atomic(path, yaml.data, yaml.size, error);
-    }
-    aq_buffer_fini(&yaml);
-    return rc;
+    return rc != 0 ? rc : aq_train_write_config(&plan->config, path, error);
 }
 
 /* The plan comes last: where it is, the configuration is, too. */

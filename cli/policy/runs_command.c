@@ -82,7 +82,9 @@ static int list_run(run_list *list, const char *path, aq_error *error)
         .format = record->has_config ? aq_format_name(aq_run_config_format(&record->config)) : "",
         .seed = record->seed,
         .best = aq_json_number_of(record->metrics.best, "return_mean"),
-        .env_steps = aq_json_number_of(record->metrics.progress, "env_steps"),
+        .env_steps = aq_json_number_of(record->metrics.end != NULL ? record->metrics.end
+                                                                   : record->metrics.progress,
+                                       "env_steps"),
     };
     (void)snprintf(row->path, sizeof(row->path), "%s", path);
     (void)snprintf(row->task, sizeof(row->task), "%s", record->task);
@@ -176,15 +178,16 @@ static int print_list(const run_list *list, aq_error *error)
 static int list_runs(void *given, aq_error *error)
 {
     const runs_arguments *arguments = given;
+    const char *folder = arguments->folder != NULL ? arguments->folder : "runs";
     run_list list = {0};
-    int rc = find_runs(&list, arguments->folder, 0, error);
+    int rc = find_runs(&list, folder, 0, error);
     if (rc == 0 && list.count > 0) {
         qsort(list.rows, list.count, sizeof(*list.rows), by_time);
     }
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(list_json(&list), error);
     } else if (rc == 0 && list.count == 0) {
-        (void)printf("There are no runs in %s.\n", arguments->folder);
+        (void)printf("There are no runs in %s.\n", folder);
     } else if (rc == 0) {
         rc = print_list(&list, error);
     }
@@ -192,7 +195,7 @@ static int list_runs(void *given, aq_error *error)
     return rc;
 }
 
-static const runs_arguments defaults = {.folder = "runs"};
+static const runs_arguments defaults = {0};
 
 const aq_command aq_command_runs = {
     .name = "runs",

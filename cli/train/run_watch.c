@@ -98,9 +98,11 @@ int aq_run_watch_create(uv_loop_t *loop, const char *url, unsigned period_ms,
     return 0;
 }
 
-const Actorq__V1__StatusReply *aq_run_watch_status(const aq_run_watch *watch)
+Actorq__V1__StatusReply *aq_run_watch_take(aq_run_watch *watch)
 {
-    return watch->status;
+    Actorq__V1__StatusReply *status = watch->status;
+    watch->status = NULL;
+    return status;
 }
 
 static void on_timer_closed(uv_handle_t *handle)

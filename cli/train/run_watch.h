@@ -19,8 +19,8 @@ int aq_run_watch_create(uv_loop_t *loop, const char *url, unsigned period_ms,
                         aq_run_watch_fn changed, void *user, aq_run_watch **ret_watch,
                         aq_error *error) AQ_MUST_USE;
 
-/* The newest answer, or NULL before the first. */
-const Actorq__V1__StatusReply *aq_run_watch_status(const aq_run_watch *watch);
+/* The newest answer, or NULL before the first; the caller frees it. */
+Actorq__V1__StatusReply *aq_run_watch_take(aq_run_watch *watch);
 
 /* The memory goes when the loop has run its close callbacks. NULL is fine. */
 void aq_run_watch_close(aq_run_watch *watch);

@@ -12,6 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
+#include "cli/train/seed_runs.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
@@ -34,6 +35,8 @@ typedef struct train_arguments {
     const char *actors;
     const char *offline;
     aq_settings_assignments overrides;
+    aq_seed_range seeds;
+    uint64_t jobs; /* 0: as many as fit */
     bool json;
     bool print_config;
     bool no_http;
@@ -59,6 +62,11 @@ static const aq_option option_rows[] = {
      AQ_TO(aq_settings_assignments_add, train_arguments, overrides)},
     {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)",
      AQ_TO_TEXT(train_arguments, seed)},
+    {"seeds", 0, "N",
+     "train from the seeds 1 to N, or A..B, each in a folder of its own, and sum them up",
+     AQ_TO(aq_seed_range_take, train_arguments, seeds)},
+    {"jobs", 0, "N", "how many of these at once (default: as many as there are processors for)",
+     AQ_TO_NUMBER(train_arguments, jobs, 1, AQ_SEEDS_MAX)},
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",
      AQ_TO_TEXT(train_arguments, actors)},
     {"run", 0, "DIR", "the run folder (default: a new one below ./runs)",
@@ -91,6 +99,7 @@ static const aq_options options_page = {
                "  actorq train gym:CartPole-v1\n"
                "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
                "  actorq train dmc:walker_walk --preset none --set learner.algorithm=td3\n"
+               "  actorq train gym:CartPole-v1 --seeds 5 --run runs/five\n"
                "  actorq train --run runs/first --resume\n"
                "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
                "\n"
@@ -182,7 +191,9 @@ static int name_run(const aq_run_config *config, char *out, size_t size)
 {
     char name[AQ_CLI_PATH_MAX];
     int rc = aq_train_name_folder("runs", config->task, name, sizeof(name));
-    return rc != 0 ? rc : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
+    return rc != 0             ? rc
+           : config->seed == 0 ? aq_text_set(out, size, name) /* of several */
+                               : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
 }
 
 static int choose_run_dir(const aq_run_config *config, aq_train_options *options, aq_error *error)
@@ -302,16 +313,29 @@ static int check_resumed(const aq_train_options *options, aq_error *error)
     return 0;
 }
 
+static int check_seeds(const train_arguments *arguments, aq_error *error)
+{
+    return arguments->seeds.count > 0 && (arguments->options.resume || arguments->seed)
+               ? aq_fail(error, AQ_E_INVALID, "--seeds starts new runs: leave %s out",
+                         arguments->seed ? "--seed" : "--resume")
+               : 0;
+}
+
 static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    int rc = check_resumed(&arguments->options, error);
+    int rc = check_seeds(arguments, error);
+    if (rc == 0) {
+        rc = check_resumed(&arguments->options, error);
+    }
     if (rc == 0) {
         rc = resolve_settings(arguments, config, error);
     }
     if (rc == 0) {
         rc = prepare_offline(arguments, config, error);
     }
-    if (rc == 0 && config->seed == 0 && !arguments->print_config) {
+    if (rc == 0 && arguments->seeds.count > 0) {
+        config->seed = 0;
+    } else if (rc == 0 && config->seed == 0 && !arguments->print_config) {
         config->seed = 1 + aq_rng_system_seed() % AQ_JSON_SEED_MAX;
     }
     return rc;
@@ -350,16 +374,12 @@ static void drop_refused(int rc, const aq_train_options *options)
     }
 }
 
-static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+/* In a new folder, or in the one of the run that is resumed. */
+static int train_one(train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     aq_train_result result = {0};
     aq_train_report report;
-    choose_http(arguments);
-    int rc = choose_run_dir(config, &arguments->options, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = bring_data(arguments, config, error);
+    int rc = bring_data(arguments, config, error);
     if (rc != 0) {
         return rc;
     }
@@ -376,7 +396,6 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);
     if (rc != 0) {
-        drop_refused(rc, &arguments->options);
         return rc;
     }
     aq_run_config last;
@@ -394,6 +413,20 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
         rc = aq_fail(error, AQ_E_IO, "the run ended in trouble: %s", report.trouble);
     }
     aq_train_result_fini(&result);
+    return rc;
+}
+
+static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+{
+    choose_http(arguments);
+    int rc = choose_run_dir(config, &arguments->options, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = arguments->seeds.count > 0 ? aq_seed_runs(config, &arguments->options, arguments->seeds,
+                                                   arguments->jobs, arguments->json, error)
+                                    : train_one(arguments, config, error);
+    drop_refused(rc, &arguments->options);
     return rc;
 }
 

@@ -67,6 +67,17 @@ static int make_socket_dir(train_session *session, aq_error *error)
     return 0;
 }
 
+int aq_train_write_config(const aq_run_config *config, const char *path, aq_error *error)
+{
+    aq_buffer yaml;
+    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &yaml);
+    rc = rc != 0 ? aq_fail(error, rc, "the configuration could not be printed")
+                 : aq_file_write_atomic(path, yaml.data, yaml.size, error);
+    aq_buffer_fini(&yaml);
+    return rc;
+}
+
 /* What `actorq status RUN` finds the run by while it lives. `http` is where its dashboard is; "":
  * not known yet, or nowhere. */
 static int write_endpoint(const train_session *session, const char *http, aq_error *error)
@@ -82,15 +93,7 @@ static int write_endpoint(const train_session *session, const char *http, aq_err
 static int write_files(train_session *session, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
-    aq_buffer yaml;
-    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), session->config, &yaml);
-    if (rc != 0) {
-        (void)aq_fail(error, rc, "the configuration could not be printed");
-    } else {
-        rc = aq_file_write_atomic(session->config_path, yaml.data, yaml.size, error);
-    }
-    aq_buffer_fini(&yaml);
+    int rc = aq_train_write_config(session->config, session->config_path, error);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
     if (rc == 0) {
         rc = aq_dir_create(path, error);
@@ -393,20 +396,6 @@ static void close_handle(uv_handle_t *handle, void *user)
     }
 }
 
-/* The last status belongs to the watch; the result gets a copy of its own. */
-static Actorq__V1__StatusReply *copy_status(const Actorq__V1__StatusReply *status)
-{
-    size_t size = status ? actorq__v1__status_reply__get_packed_size(status) : 0;
-    uint8_t *bytes = status ? aq_alloc(size, 1) : NULL;
-    if (!bytes) {
-        return NULL;
-    }
-    (void)actorq__v1__status_reply__pack(status, bytes);
-    Actorq__V1__StatusReply *copied = actorq__v1__status_reply__unpack(NULL, size, bytes);
-    aq_free(bytes);
-    return copied;
-}
-
 static void destroy(train_session *session)
 {
     if (session->supervisor) {
@@ -461,7 +450,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     }
     uv_run(&session->loop, UV_RUN_DEFAULT);
     if (rc == 0 && session->watch) {
-        session->result.status = copy_status(aq_run_watch_status(session->watch));
+        session->result.status = aq_run_watch_take(session->watch);
     }
     if (rc == 0 && session->failed) {
         *error = session->error;

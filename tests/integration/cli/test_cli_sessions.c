@@ -145,6 +145,7 @@ SESSION(envs)
 SESSION(eval)
 SESSION(inspect)
 SESSION(quantize)
+SESSION(runs)
 
 static char written[1 << 20];
 

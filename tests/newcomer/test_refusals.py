@@ -2,7 +2,7 @@
 """What will not go away is said in one line, at once, and leaves nothing behind: the command that
 is given again, mended, works.
 
-    test_mistakes.py ACTORQ SOURCE_ROOT
+    test_refusals.py ACTORQ SOURCE_ROOT
 """
 
 import os
@@ -11,7 +11,7 @@ import socket
 from newcomer import SHORT, Newcomer, main
 
 
-class TestMistakes(Newcomer):
+class TestRefusals(Newcomer):
     def mend(self, wrong, words, right):
         """The first is refused in one line, and the second works in the same folder."""
         self.refused(f"actorq train --run x {wrong} {SHORT} --quiet", *words)

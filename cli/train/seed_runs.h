@@ -1,0 +1,33 @@
+/*
+ * Seed runs: the same run from several seeds, each an `actorq train` of its own, one after the
+ * other or side by side; and what they came to together.
+ *
+ * The configuration of all is FOLDER/config.yaml, and a run is FOLDER/seed-K.
+ */
+#ifndef AQ_CLI_TRAIN_SEED_RUNS_H
+#define AQ_CLI_TRAIN_SEED_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/train/train_session.h"
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+
+enum { AQ_SEEDS_MAX = 256 };
+
+/* count 0: none were asked for. */
+typedef struct aq_seed_range {
+    uint64_t first, count;
+} aq_seed_range;
+
+/* For AQ_TO: "5" is 1 to 5, "3..7" what it says. */
+int aq_seed_range_take(void *range, const char *value, aq_error *error) AQ_MUST_USE;
+
+/* In options->run_dir, which is there; `jobs` at once, 0: as many as this host has processors for.
+ * Prints a line a run and a summary, or the runs as JSON, a line each. Fails in words when a run
+ * came to nothing, with AQ_E_PEER when all did. */
+int aq_seed_runs(const aq_run_config *config, const aq_train_options *options, aq_seed_range seeds,
+                 uint64_t jobs, bool json, aq_error *error) AQ_MUST_USE;
+
+#endif

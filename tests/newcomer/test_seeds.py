@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Several seeds are trained by one command, summed up, and listed.
+
+    test_seeds.py ACTORQ SOURCE_ROOT
+"""
+
+import json
+import os
+
+from newcomer import SHORT, Newcomer, main
+
+
+class TestSeeds(Newcomer):
+    def test_seeds_are_trained_and_summed_up(self):
+        said = self.works(f"actorq train gym:CartPole-v1 --run all --seeds 2 --jobs 2 -q {SHORT}")
+        self.assertIn("\nseed 2 ", "\n" + said)
+        self.assertIn("\n0 of 2 solved; return ", said)
+        self.works(said.split("\nTry next:\n")[1].strip())
+        listed = json.loads(self.works("actorq runs all --json"))["runs"]
+        self.assertEqual(sorted((run["path"], run["seed"], run["state"]) for run in listed),
+                         [("all/seed-1", 1, "budget"), ("all/seed-2", 2, "budget")])
+        self.assertIn("gym:CartPole-v1", self.works("actorq runs all"))
+
+    def test_as_json_there_is_a_line_for_each_and_one_for_all(self):
+        said = self.works(f"actorq train gym:CartPole-v1 --seeds 7..8 --jobs 1 --json -q {SHORT}")
+        lines = [json.loads(line) for line in said.splitlines()[:2]]
+        rest = json.loads("\n".join(said.splitlines()[2:]))
+        self.assertEqual([line["seed"] for line in lines], [7, 8])
+        self.assertEqual(rest["runs"], 2)
+        mean = sum(line["return_mean"] for line in lines) / 2
+        self.assertAlmostEqual(rest["return_mean"], mean, places=6)
+
+    def test_what_is_refused_is_refused_once(self):
+        done = self.type(f"actorq train gym:FrozenLake-v1 --run x --seeds 3 --jobs 1 -q {SHORT}")
+        self.assertEqual(done.returncode, 1)
+        self.assertLessEqual(done.stderr.count("one_hot"), 1)
+        self.assertFalse(os.path.exists("x"))
+        self.refused("actorq train gym:CartPole-v1 --seeds 0", "--seeds: '0' is neither")
+        self.refused("actorq train gym:CartPole-v1 --seeds 2 --seed 3", "leave --seed out")
+
+
+if __name__ == "__main__":
+    main()
