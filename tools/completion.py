@@ -3,7 +3,8 @@
 
     tools/completion.py OUTPUT PROGRAM...     the first program is actorq
 
-Installed as completions/actorq; the daemons' names are links to it. It uses the functions of the
+Installed as completions/actorq; the daemons' names are links to it. In a clone, `source
+build/man/actorq` completes ./run as well. It uses the functions of the
 bash-completion package, which loads it.
 """
 
@@ -52,6 +53,7 @@ _actorq() {
     _init_completion -n =: || return
     local -a typed=("${words[@]}")
     path=${typed[0]##*/}
+    path=${path/#run/actorq} # ./run in a clone
     place=0
     _actorq_table "$path"
     for ((i = 1; i < cword; i++)); do
@@ -115,7 +117,7 @@ def main(output, *programs):
     lines = []
     for program in programs:
         lines += rows(help_pages.read_program(program))
-    names = " ".join(os.path.basename(program) for program in programs)
+    names = " ".join([*(os.path.basename(program) for program in programs), "./run"])
     with open(output, "w", encoding="utf-8") as file:
         file.write(HEAD.format(settings=settings, tasks=tasks, presets=" ".join(presets)))
         file.write("\n".join(lines) + "\n" + TAIL + names + "\n")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes a manual page (mdoc) from a template and from what the programs say of themselves.
+"""Makes manual pages (mdoc) from templates and from what the programs say of themselves.
 
-    tools/manpage.py TEMPLATE OUTPUT VERSION PROGRAM...
+    tools/manpage.py TEMPLATE OUTPUT VERSION PROGRAM...    a page
+    tools/manpage.py --commands FOLDER VERSION PROGRAM     a page for each command of the program
 
 A line of the template that begins with @ stands for more:
 
     @OPTIONS NAME     the options of a program
-    @COMMANDS NAME    a subsection for each of its commands
+    @COMMANDS NAME    a list of its commands, each of which has a page
     @EXAMPLES NAME    what its help says after the options
     @SETTINGS         every setting of a run
     @VERSION          the name and version, for the foot of the page
@@ -15,12 +16,14 @@ A line of the template that begins with @ stands for more:
 
 import os
 import re
+import shutil
 import sys
 import textwrap
 
 import help_pages
 
 LINE_MAX = 72
+DATE = "November 22, 2026"  # of the pages that have no template
 SENTENCE_END = re.compile(r"""(?<=[\w)"'][.?!]) +(?=\w)""")
 LONG_OPTION = re.compile(r"(?<![\w-])--(?=\w)")
 SPECIAL = {"\\": "\\e", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", '"': "\\(dq"}
@@ -90,26 +93,54 @@ def render_options(page, built_in):
     return [*out, ".El"] if rows else []
 
 
-def render_command(page):
-    """A subsection; a command that has commands is one for each of them."""
-    if page.commands:
-        return [line for command, _ in page.commands for line in render_command(command)]
-    out = [f".Ss {escape(page.program)}", f".D1 {escape(page.program)} {escape(page.usage)}", ".Pp"]
-    for paragraph in page.summary:
-        out += prose(paragraph)
-    return out + render_options(page, False) + render_details(page.details)
+def leaves(page):
+    """The commands below a page that have no commands themselves, each with its summary."""
+    for command, summary in page.commands:
+        yield from leaves(command) if command.commands else [(command, summary)]
+
+
+def page_name(command):
+    """actorq-replay-export of "actorq replay export"."""
+    return command.program.replace(" ", "-")
 
 
 def render_commands(page):
-    """A list of all, then each of them."""
-    out = [".Bl -tag -width quantize -compact"]
-    for command, summary in page.commands:
-        name = command.program.split(" ", 1)[1]
-        out += [f".It Cm {name}", *prose(summary)]
-    out.append(".El")
-    for command, _ in page.commands:
-        out += render_command(command)
-    return out
+    """A list of all that have a page."""
+    out = [".Bl -tag -width Ds"]
+    for command, summary in leaves(page):
+        out += [f".It Xr {page_name(command)} 1", *prose(summary)]
+    return [*out, ".El"]
+
+
+def render_command(command, summary, parent, version):
+    """The page of a command."""
+    name = page_name(command)
+    out = [f".Dd {DATE}", f".Dt {name.upper()} 1", f".Os ActorQ {version}",
+           ".Sh NAME", f".Nm {name}", f".Nd {escape(summary)}",
+           ".Sh SYNOPSIS", f".D1 {escape(command.program)} {escape(command.usage)}",
+           ".Sh DESCRIPTION"]
+    for number, paragraph in enumerate(command.summary):
+        out += [".Pp"] if number else []
+        out += prose(paragraph)
+    out += [".Sh OPTIONS", *render_options(command, True)]
+    details = render_details(command.details)
+    out += [".Sh NOTES", *details[1:]] if details else []
+    return [*out, ".Sh SEE ALSO", f".Xr {parent} 1"]
+
+
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def write_commands(folder, version, program):
+    """A page for each command, in a folder that then holds nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    page = help_pages.read_program(program)
+    for command, summary in leaves(page):
+        write(os.path.join(folder, page_name(command) + ".1"),
+              render_command(command, summary, page.program, version))
 
 
 def render_settings(settings):
@@ -162,12 +193,13 @@ class Template:
 
 
 def main(template, output, version, *programs):
-    lines = Template(version, programs).fill(template)
-    with open(output, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write(output, Template(version, programs).fill(template))
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    if sys.argv[1] == "--commands":
+        write_commands(*sys.argv[2:])
+    else:
+        main(*sys.argv[1:])

@@ -19,7 +19,8 @@ EXPECTED = (
     "share/actorq/examples/plugin/build.sh", "share/actorq/python/actorq_env/__init__.py",
     "share/actorq/torch_steps.py", "share/bash-completion/completions/actorq",
     "share/bash-completion/completions/actorq-learner", "share/doc/actorq/docs/operations.md",
-    "share/man/man1/actorq.1", "share/man/man5/actorq.yaml.5", "share/man/man8/actorq-learner.8",
+    "share/man/man1/actorq.1", "share/man/man1/actorq-replay-export.1",
+    "share/man/man5/actorq.yaml.5", "share/man/man8/actorq-learner.8",
 )
 
 

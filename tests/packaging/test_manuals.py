@@ -40,8 +40,10 @@ def page(name):
 
 
 class TestManuals(unittest.TestCase):
+    commands = sorted(os.listdir(os.path.join(PAGES, "man1")))
     pages = {name: page(name) for name in ("actorq.1", "actorq.yaml.5", "actorq-actor.8",
-                                           "actorq-learner.8", "actorq-replay.8")}
+                                           "actorq-learner.8", "actorq-replay.8",
+                                           *(f"man1/{name}" for name in commands))}
     every = "\n".join(pages.values())
     code = "\n".join(sources())
 
@@ -93,8 +95,18 @@ class TestManuals(unittest.TestCase):
         self.assertEqual(subprocess.run(["bash", "-n", path], check=False).returncode, 0)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for command in re.findall(r"^\.Ss (actorq .*)$", self.pages["actorq.1"], re.MULTILINE):
-            self.assertIn(f"'{command}')", text)
+        known = {command.replace(" ", "-")
+                 for command in re.findall(r"^    '(actorq [a-z -]+)'\)$", text, re.MULTILINE)}
+        self.assertGreater(len(self.commands), 20)
+        self.assertLessEqual({name.removesuffix(".1") for name in self.commands}, known)
+
+    def test_completions_work_for_what_is_typed_in_a_clone(self):
+        typed = "COMP_WORDS=(./run train --conf); COMP_CWORD=2; _actorq; echo ${COMPREPLY[@]}"
+        mock = "_init_completion() { cur=--conf prev=train words=(./run train) cword=2; }"
+        done = subprocess.run(
+            ["bash", "-c", f"source {os.path.join(PAGES, 'actorq')}; complete -p ./run; {mock}; "
+                           f"{typed}"], check=True, stdout=subprocess.PIPE, encoding="utf-8")
+        self.assertEqual(done.stdout, "complete -F _actorq ./run\n--config\n")
 
 
 if __name__ == "__main__":
