@@ -53,8 +53,8 @@ static const char *outcome_words(int outcome)
     case AQ_DIAL_NOT_TRIED:
         return "not tried yet";
     case AQ_DIAL_CONNECTED:
-        return "connected, but what is there does not answer as ActorQ (another program, or other "
-               "certificates)";
+        return "connected, but what is there does not answer as ActorQ (another program, other "
+               "certificates, or --certs on one side alone)";
     case AQ_DIAL_ANSWERED:
         return "answered until now";
     case EINPROGRESS:

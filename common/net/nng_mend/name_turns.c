@@ -20,6 +20,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
+#include "common/net/nng_mend/tls_mend.h"
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -251,6 +252,21 @@ void aq_name_turns_met(const struct sockaddr *address)
     give_lock();
 }
 
+/* The last one is nearly always that of the one address that somebody waits for. */
+static void write_refusal(const aq_dial_tries *tries, char *text, size_t size)
+{
+    const char *why = aq_tls_refusal();
+    const size_t used = strlen(text);
+    bool is_met = false;
+
+    for (size_t i = 0; i < tries->count; i++) {
+        is_met = is_met || tries->tries[i].outcome == AQ_DIAL_CONNECTED;
+    }
+    if (is_met && why != NULL) {
+        (void)snprintf(text + used, size - used, "; TLS: %s", why);
+    }
+}
+
 void aq_name_turns_words(const char *url, char *ret_text, size_t size)
 {
     static const char tcp[] = "tcp://";
@@ -263,6 +279,7 @@ void aq_name_turns_words(const char *url, char *ret_text, size_t size)
     }
     if (row != NULL) {
         aq_dial_tries_write(&row->known, ret_text, size);
+        write_refusal(&row->known, ret_text, size);
     }
     give_lock();
 }

@@ -1,5 +1,5 @@
 /*
- * One signature at a time.
+ * One signature at a time, and the reason of a handshake that failed.
  *
  * NNG keeps one private key and one authority for all handshakes of a socket, and its threads
  * shake hands at the same time. mbedTLS 2.28 writes to an elliptic key that it signs or verifies
@@ -17,7 +17,9 @@
 
 #include <dlfcn.h>
 #include <mbedtls/pk.h>
+#include <mbedtls/ssl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -36,6 +38,7 @@ typedef int (*verify_ext_fn)(mbedtls_pk_type_t type, const void *options, mbedtl
                              mbedtls_md_type_t hash, const unsigned char *digest,
                              size_t digest_size, const unsigned char *signature,
                              size_t signature_size);
+typedef int (*handshake_fn)(mbedtls_ssl_context *ssl);
 
 /* Process-wide. Recursive, since each of them may be made of another. */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -43,6 +46,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sign_fn real_sign;
 static sign_restartable_fn real_sign_restartable;
 static verify_ext_fn real_verify_ext;
+static handshake_fn real_handshake;
+static _Atomic(const char *) refusal; /* see aq_tls_refusal */
 
 /* Writes a pointer to the function that the library has by this name, behind ours. */
 static void find(const char *name, void *ret_function)
@@ -60,6 +65,7 @@ static void find_real(void)
     find("mbedtls_pk_sign", &real_sign);
     find("mbedtls_pk_sign_restartable", &real_sign_restartable);
     find("mbedtls_pk_verify_ext", &real_verify_ext);
+    find("mbedtls_ssl_handshake", &real_handshake);
 }
 
 void aq_tls_mend(void)
@@ -116,5 +122,77 @@ STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
     int rc =
         real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
     end_turn();
+    return rc;
+}
+
+/* ---- why a handshake failed ----------------------------------------------------------------- */
+
+/* What we have against the certificate of whom we called. */
+static const char *our_refusal(uint32_t flags)
+{
+    if ((flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED) != 0) {
+        return "its certificate is of another authority than ours";
+    }
+    if ((flags & MBEDTLS_X509_BADCERT_EXPIRED) != 0) {
+        return "its certificate has expired; 'actorq certs DIR --renew' makes new ones";
+    }
+    if ((flags & MBEDTLS_X509_BADCERT_FUTURE) != 0) {
+        return "its certificate is not valid yet; are both clocks right?";
+    }
+    if ((flags & (MBEDTLS_X509_BADCERT_CN_MISMATCH | MBEDTLS_X509_BADCERT_EXT_KEY_USAGE)) != 0) {
+        return "its certificate is not one of a learner or a shard";
+    }
+    return "its certificate cannot be verified";
+}
+
+/* What it has against ours, as far as it says. */
+static const char *its_refusal(uint8_t alert)
+{
+    switch (alert) {
+    case MBEDTLS_SSL_ALERT_MSG_UNKNOWN_CA:
+        return "it refuses our certificate, which is of another authority than its own";
+    case MBEDTLS_SSL_ALERT_MSG_CERT_EXPIRED:
+        return "it refuses our certificate, which has expired; 'actorq certs DIR --renew' makes "
+               "new ones";
+    case MBEDTLS_SSL_ALERT_MSG_BAD_CERT:
+    case MBEDTLS_SSL_ALERT_MSG_UNSUPPORTED_CERT:
+    case MBEDTLS_SSL_ALERT_MSG_CERT_REVOKED:
+    case MBEDTLS_SSL_ALERT_MSG_CERT_UNKNOWN:
+    case MBEDTLS_SSL_ALERT_MSG_ACCESS_DENIED:
+        return "it refuses our certificate";
+    default:
+        return "it refuses the handshake";
+    }
+}
+
+const char *aq_tls_refusal(void)
+{
+    return atomic_load(&refusal);
+}
+
+static const char *refusal_of(const mbedtls_ssl_context *ssl, int rc)
+{
+    switch (rc) {
+    case MBEDTLS_ERR_X509_CERT_VERIFY_FAILED:
+        return our_refusal(mbedtls_ssl_get_verify_result(ssl));
+    case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
+        return its_refusal(ssl->in_msg[1]); /* behind the level */
+    case MBEDTLS_ERR_SSL_INVALID_RECORD:
+        return "it does not speak TLS: another program, or started without --certs";
+    default: /* a connection that ended says less than what was said before */
+        return aq_tls_refusal() != NULL
+                   ? aq_tls_refusal()
+                   : "it ended the handshake: another program, or started without --certs";
+    }
+}
+
+STAND_IN int mbedtls_ssl_handshake(mbedtls_ssl_context *ssl)
+{
+    aq_tls_mend();
+    int rc = real_handshake(ssl);
+    if (ssl->conf->endpoint == MBEDTLS_SSL_IS_CLIENT && rc != MBEDTLS_ERR_SSL_WANT_READ &&
+        rc != MBEDTLS_ERR_SSL_WANT_WRITE) {
+        atomic_store(&refusal, rc == 0 ? NULL : refusal_of(ssl, rc));
+    }
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <nng/protocol/reqrep0/rep.h>
+#include <nng/protocol/reqrep0/req.h>
 #include <nng/supplemental/tls/tls.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,32 @@ static void read_pem(const char *certs, const char *role, const char *name, aq_b
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s/%s", certs, role, name), 0);
     assert_int_equal(aq_file_read(path, text, NULL), 0);
     assert_int_equal(aq_buffer_append(text, "", 1), 0);
+}
+
+void secure_kit_dial_as(const char *certs, const char *trusted, const char *role, const char *url,
+                        nng_socket *ret_socket)
+{
+    char tls_url[AQ_URL_MAX + sizeof("tls+")];
+    nng_tls_config *config;
+    nng_dialer dialer;
+    aq_buffer ca, cert, key;
+    read_pem(trusted, role, "ca.pem", &ca);
+    read_pem(certs, role, "cert.pem", &cert);
+    read_pem(certs, role, "key.pem", &key);
+    assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_CLIENT), 0);
+    assert_int_equal(nng_tls_config_ca_chain(config, (const char *)ca.data, NULL), 0);
+    assert_int_equal(
+        nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
+    assert_int_equal(nng_tls_config_server_name(config, AQ_TLS_SERVER_NAME), 0);
+    (void)snprintf(tls_url, sizeof(tls_url), "tls+%s", url);
+    assert_int_equal(nng_req0_open(ret_socket), 0);
+    assert_int_equal(nng_dialer_create(&dialer, *ret_socket, tls_url), 0);
+    assert_int_equal(nng_dialer_set_ptr(dialer, NNG_OPT_TLS_CONFIG, config), 0);
+    assert_int_equal(nng_dialer_start(dialer, NNG_FLAG_NONBLOCK), 0);
+    nng_tls_config_free(config);
+    aq_buffer_fini(&ca);
+    aq_buffer_fini(&cert);
+    aq_buffer_fini(&key);
 }
 
 void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,

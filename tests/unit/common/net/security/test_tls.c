@@ -2,6 +2,8 @@
  * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
  */
 #include "common/base/buffer.h"
+#include "common/net/address/dial_tries.h"
+#include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/sockets/pubsub.h"
@@ -89,13 +91,24 @@ static bool is_counted(void *user)
     return aq_rpc_server_foreign_peers(((const net_pair *)user)->server) > 0;
 }
 
-/* Nothing gets through, and the daemon counts who tried. */
-static void expect_refused(const aq_security *own, const aq_security *callers, bool counted)
+/* Who was refused says why. */
+static void expect_told(const char *url, const char *words)
+{
+    char text[AQ_DIAL_WORDS_MAX];
+    aq_name_turns_words(url, text, sizeof(text));
+    assert_says(text, "connected, but");
+    assert_says(text, words);
+}
+
+/* Nothing gets through, the daemon counts who tried, and the caller says why. */
+static void expect_refused(const aq_security *own, const aq_security *callers, bool counted,
+                           const char *words)
 {
     net_pair *pair = open_secured(own, callers, REFUSED_MS);
     assert_int_equal(fetch(pair, 10)->code, AQ_RPC_DEADLINE_EXCEEDED);
     assert_int_equal(pair->kit.carried_out, 0);
     assert_false(aq_rpc_client_connected(pair->client));
+    expect_told(pair->url, words);
     if (counted) {
         net_kit_run_until(&pair->loop, is_counted, pair);
     }
@@ -104,17 +117,37 @@ static void expect_refused(const aq_security *own, const aq_security *callers, b
 TEST(a_foreign_certificate_is_refused_and_counted)
 {
     expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                   secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS), true);
+                   secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS), true,
+                   "; TLS: its certificate is of another authority than ours");
+}
+
+static bool is_told(void *user)
+{
+    char text[AQ_DIAL_WORDS_MAX];
+    aq_name_turns_words(((const net_pair *)user)->url, text, sizeof(text));
+    return strstr(text, "TLS: it refuses our certificate, which is of another authority") != NULL;
+}
+
+TEST(a_caller_is_told_that_its_certificate_is_refused)
+{
+    net_pair *pair =
+        net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    nng_socket socket;
+    secure_kit_dial_as(foreign_certs, certs, "actor", pair->url, &socket);
+    net_kit_run_until(&pair->loop, is_told, pair);
+    nng_close(socket);
 }
 
 TEST(a_plain_caller_is_refused_and_counted)
 {
-    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, true);
+    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, true,
+                   "--certs on one side alone");
 }
 
 TEST(a_daemon_in_plain_is_not_called)
 {
-    expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true);
+    expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true,
+                   "; TLS: it does not speak TLS: another program, or started without --certs");
 }
 
 TEST(an_actors_certificate_cannot_pose_as_the_learner)
@@ -130,6 +163,7 @@ TEST(an_actors_certificate_cannot_pose_as_the_learner)
         net_kit_run_for(loop, 50);
         assert_false(aq_rpc_client_connected(client));
     }
+    expect_told(url, "; TLS: it refuses the handshake"); /* mbedTLS will not serve with it */
     aq_rpc_client_close(client);
     nng_close(socket);
 }
