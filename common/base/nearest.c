@@ -80,6 +80,7 @@ static size_t short_form_distance(const char *text, const char *name)
 {
     size_t distance = 1;
 
+    text += strspn(text, WORD_ENDS); /* which alone are short for nothing */
     for (; *text != '\0' && *name != '\0'; name = next_word(name)) {
         if (is_short_form(text, name)) {
             return distance;

@@ -20,7 +20,7 @@ TEST(mistakes_are_answered_in_words)
     program_refuses("actorq bench: SUBJECT is missing", "bench", NULL);
     program_refuses("there is no benchmark 'kernel'; did you mean 'kernels'?", "bench", "kernel",
                     NULL);
-    program_refuses("actorq bench kernels: unknown option --size", "bench", "kernels", "--size",
+    program_refuses("actorq bench kernels: unknown option --shape", "bench", "kernels", "--shape",
                     "64", NULL);
     program_refuses("'0' is not a whole number from 1 to 4096", "bench", "kernels", "--sizes",
                     "64,0", NULL);
