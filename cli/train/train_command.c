@@ -12,6 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
+#include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
@@ -405,6 +406,9 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
         rc = aq_print_json(aq_train_report_json(&report), error);
     } else if (rc == 0) {
         aq_train_report_print(&report);
+        if (isatty(STDOUT_FILENO)) {
+            aq_return_picture_print(stdout, report.run_dir);
+        }
         aq_next_steps_print(&report, &arguments->options);
     }
     if (rc == 0 && report.state == AQ_RUN_DIVERGED) {
