@@ -300,9 +300,30 @@ void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *sche
     }
 }
 
+/* What a network takes of an observation. */
+static int check_observations(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+{
+    const size_t inputs = aq_space_elements(&schema->obs);
+    if (schema->obs.kind != AQ_SPACE_BOX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s needs observations of numbers; those of %s are a discrete state, which "
+                       "'%s%cone_hot=yes' shows as numbers, if the task has that option",
+                       aq_algorithm_names[config->learner.algorithm], config->task, config->task,
+                       strchr(config->task, '?') != NULL ? '&' : '?');
+    }
+    if (inputs > AQ_NET_WIDTH_MAX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "a network takes observations of up to %" PRIu32
+                       " elements; this task's have %zu",
+                       AQ_NET_WIDTH_MAX, inputs);
+    }
+    return 0;
+}
+
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
-    return aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
+    int rc = aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
+    return rc == 0 ? check_observations(config, schema, error) : rc;
 }
 
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)

@@ -3,8 +3,6 @@
  */
 #include "learner/nn/hidden_layers.h"
 
-#include <inttypes.h>
-
 int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidden, aq_error *error)
 {
     aq_hidden_layers hidden = {
@@ -46,25 +44,5 @@ int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net
         }
         *width = hidden->widths[i];
     }
-    return 0;
-}
-
-int aq_network_inputs(const aq_schema *schema, const char *algorithm, uint32_t *ret_inputs,
-                      aq_error *error)
-{
-    size_t inputs = aq_space_elements(&schema->obs);
-    if (schema->obs.kind != AQ_SPACE_BOX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s needs observations of numbers; those of this task are a discrete state "
-                       "(if it has the option, TASK?one_hot=yes shows that as numbers)",
-                       algorithm);
-    }
-    if (inputs > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "a network takes observations of up to %" PRIu32
-                       " elements; this task's have %zu",
-                       AQ_NET_WIDTH_MAX, inputs);
-    }
-    *ret_inputs = (uint32_t)inputs;
     return 0;
 }

@@ -31,9 +31,4 @@ int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidde
 int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
                          aq_error *error) AQ_MUST_USE;
 
-/* What a network takes of an observation. AQ_E_UNSUPPORTED, in words, when it is not a box or more
- * than a layer takes. */
-int aq_network_inputs(const aq_schema *schema, const char *algorithm, uint32_t *ret_inputs,
-                      aq_error *error) AQ_MUST_USE;
-
 #endif

@@ -61,12 +61,8 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
                            const char *algorithm, aq_net_spec *ret_spec, aq_error *error)
 {
     aq_hidden_layers hidden;
-    uint32_t inputs;
-    int rc = aq_network_inputs(schema, algorithm, &inputs, error);
-
-    if (rc == 0) {
-        rc = check_actions(schema, algorithm, error);
-    }
+    const uint32_t inputs = (uint32_t)aq_space_elements(&schema->obs);
+    int rc = check_actions(schema, algorithm, error);
     if (rc == 0) {
         rc = aq_hidden_layers_of(config, &hidden, error);
     }

@@ -188,7 +188,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     aq_rng rng;
     AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
     AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
-    int rc = aq_q_network_spec(config, setup->schema, class->name, atoms, &spec, error);
+    int rc = aq_q_network_spec(config, setup->schema, atoms, &spec, error);
     if (rc != 0) {
         return rc;
     }

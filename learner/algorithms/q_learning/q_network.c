@@ -19,17 +19,13 @@ static int add_outputs(const aq_run_config *config, uint32_t inputs, uint32_t ac
     return rc == 0 && is_dueling ? aq_net_spec_add(spec, &dueling, error) : rc;
 }
 
-int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, const char *algorithm,
-                      uint32_t atoms, aq_net_spec *ret_spec, aq_error *error)
+int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t atoms,
+                      aq_net_spec *ret_spec, aq_error *error)
 {
     aq_hidden_layers hidden;
-    uint32_t width;
+    uint32_t width = (uint32_t)aq_space_elements(&schema->obs);
     aq_net_spec spec;
-    int rc = aq_network_inputs(schema, algorithm, &width, error);
-
-    if (rc == 0) {
-        rc = aq_hidden_layers_of(config, &hidden, error);
-    }
+    int rc = aq_hidden_layers_of(config, &hidden, error);
     if (rc != 0) {
         return rc;
     }

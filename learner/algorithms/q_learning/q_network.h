@@ -14,9 +14,9 @@
 #include "common/experience/schema.h"
 #include "common/policy/netspec.h"
 
-/* For discrete actions and observations that are boxes. AQ_E_UNSUPPORTED for observations wider
- * than a layer; AQ_E_INVALID for settings that make no network. In words. */
-int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, const char *algorithm,
-                      uint32_t atoms, aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
+/* For a task that fits the algorithm (aq_run_config_check_task). AQ_E_INVALID, in words, for
+ * settings that make no network. */
+int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t atoms,
+                      aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
 
 #endif

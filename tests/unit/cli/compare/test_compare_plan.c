@@ -93,7 +93,7 @@ TEST_IN_FOLDER(a_precision_that_there_is_not_is_said)
 TEST_IN_FOLDER(every_precision_is_checked_before_the_first_run)
 {
     aq_error error;
-    const aq_schema schema = {.action = {.kind = AQ_SPACE_DISCRETE}};
+    const aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX}, .action = {.kind = AQ_SPACE_DISCRETE}};
     aq_compare_plan plan = make_plan("d", "fp32,int8");
     assert_int_equal(aq_compare_plan_check(&plan, &schema, &error), 0);
     plan = make_plan("d", "fp32,int8,int3");

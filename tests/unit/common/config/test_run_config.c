@@ -398,6 +398,8 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
     aq_schema choices = {0}, floats = {0};
     aq_space_init_discrete(&choices.action, 2);
     aq_space_init_box(&floats.action, 1, &low, &high);
+    aq_space_init_box(&choices.obs, 1, &low, &high);
+    aq_space_init_box(&floats.obs, 1, &low, &high);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_run_config config;
         aq_error error = {0};
@@ -420,6 +422,8 @@ TEST(where_nobody_chose_an_algorithm_the_actions_do)
     aq_schema choices = {0}, floats = {0};
     aq_space_init_discrete(&choices.action, 2);
     aq_space_init_box(&floats.action, 1, &low, &high);
+    aq_space_init_box(&choices.obs, 1, &low, &high);
+    aq_space_init_box(&floats.obs, 1, &low, &high);
     aq_run_config config = defaults();
     aq_run_config_choose_algorithm(&config, &choices);
     assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
@@ -429,6 +433,22 @@ TEST(where_nobody_chose_an_algorithm_the_actions_do)
     config = defaults();
     aq_run_config_choose_algorithm(&config, &floats);
     assert_int_equal(aq_run_config_check_task(&config, &floats, NULL), 0);
+}
+
+TEST(a_discrete_state_is_refused_with_the_option_that_mends_it)
+{
+    static const char *const rows[][2] = {
+        {"gym:FrozenLake-v1", "'gym:FrozenLake-v1?one_hot=yes'"},
+        {"gym:FrozenLake-v1?slippery=no", "'gym:FrozenLake-v1?slippery=no&one_hot=yes'"}};
+    const aq_schema schema = {.obs.kind = AQ_SPACE_DISCRETE, .action.kind = AQ_SPACE_DISCRETE};
+    EACH_ROW(i, rows) {
+        aq_run_config config = defaults();
+        aq_error error = {0};
+        aq_run_config_choose_algorithm(&config, &schema);
+        (void)snprintf(config.task, sizeof(config.task), "%s", rows[i][0]);
+        assert_refused(aq_run_config_check_task(&config, &schema, &error), AQ_E_UNSUPPORTED, &error,
+                       rows[i][1]);
+    }
 }
 
 typedef struct room {

@@ -48,6 +48,7 @@ static aq_schema schema_of_floats(void)
 {
     const float low = -1, high = 1;
     aq_schema schema = {0};
+    aq_space_init_box(&schema.obs, 1, &low, &high);
     aq_space_init_box(&schema.action, 1, &low, &high);
     return schema;
 }
