@@ -26,8 +26,10 @@ struct aq_actor_core {
     aq_vec_env *vec;
     aq_chunker *chunker;
     aq_shard_spread *spread;
-    aq_engine *engine; /* lent; NULL: act at random */
-    uint32_t version;
+    aq_engine *engine; /* lent; NULL: none yet */
+    bool random_first; /* a policy that was never trained is none */
+    bool is_random;    /* actions are drawn */
+    uint32_t version;  /* 0: of none */
 
     aq_exploration *exploration; /* (lanes) */
     aq_rng *rngs;                /* (lanes): exploration; environments have their own */
@@ -110,6 +112,8 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
         return rc;
     }
     aq_actor_core_explore(core, &settings->config);
+    core->random_first = settings->config.actor.random_first;
+    core->is_random = true;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         aq_rng_init(&core->rngs[lane], explore_seed, lane);
         if (!core->vec->waits[lane]) {
@@ -196,7 +200,9 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
     aq_engine *before = core->engine;
     core->engine = engine;
     core->version = 0;
-    if (engine != NULL) {
+    core->is_random =
+        engine == NULL || (core->random_first && aq_engine_snapshot(engine)->learner_step == 0);
+    if (!core->is_random) {
         AQ_ASSERT(aq_engine_rows_max(engine) >= core->lanes);
         uint64_t version = aq_engine_snapshot(engine)->version;
         core->version = version < UINT32_MAX ? (uint32_t)version : UINT32_MAX;
@@ -206,12 +212,11 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
 
 /* ---- stepping ------------------------------------------------------------------------------- */
 
-/* Without a policy all of them are random. */
 static void choose_actions(aq_actor_core *core)
 {
     const aq_space *space = &core->task.env->schema.action;
     const aq_head *head = NULL;
-    if (core->engine != NULL) {
+    if (!core->is_random) {
         head = aq_head_of(aq_engine_snapshot(core->engine)->head);
         aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
     }

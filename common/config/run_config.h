@@ -125,6 +125,7 @@ typedef struct aq_run_config {
         double epsilon_base;
         double epsilon_alpha;
         double noise; /* of continuous actions, a share of half their range */
+        bool random_first;
         uint64_t flush_ms;
         uint32_t noise_ladder; /* enum aq_noise_ladder */
     } actor;

@@ -221,6 +221,9 @@ static const aq_setting rows[] = {
      "Standard deviation of what is added to each element of a continuous action, as a share of "
      "half "
      "its range; choices are explored by epsilon instead."},
+    {SEEN_MEMBER(BOOL, actor.random_first, ACTORS), "false", 0, 0, NULL, "",
+     "Draws all actions at random until the first version comes that was trained, so that "
+     "replay.min_size steps explore evenly, and not as an untrained network happens to act."},
     {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
     {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",

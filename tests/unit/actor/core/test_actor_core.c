@@ -53,13 +53,20 @@ static aq_actor_core *core_with_credit(uint64_t granted)
 #define TEST_OF_CORE(name, granted)                                                                \
     TEST_OF(name, aq_actor_core *core, core_with_credit(granted), aq_actor_core_destroy)
 
-static aq_engine *engine_of(uint64_t version, int32_t choice)
+/* Of a policy that so many steps of training made. */
+static aq_engine *engine_after(uint64_t learner_step, uint64_t version, int32_t choice)
 {
     aq_engine *engine = NULL;
     aq_snapshot *snapshot = kit_policy(KIT_RUN, version, choice);
+    snapshot->learner_step = learner_step;
     assert_int_equal(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, NULL), 0);
     aq_snapshot_unref(snapshot);
     return engine;
+}
+
+static aq_engine *engine_of(uint64_t version, int32_t choice)
+{
+    return engine_after(0, version, choice);
 }
 
 /* All that the core sends until now, unpacked; the sum of what `look` makes of each chunk. */
@@ -210,6 +217,31 @@ TEST_OF_CORE(each_step_is_stamped_with_the_version_that_chose_it, UINT64_C(1) <<
     assert_ptr_equal(aq_actor_core_set_engine(core, NULL), second);
     aq_engine_destroy(first);
     aq_engine_destroy(second);
+}
+
+TEST(a_run_that_begins_at_random_waits_for_a_policy_that_was_trained)
+{
+    aq_run_settings settings = kit_settings();
+    settings.config.actor.random_first = true;
+    aq_actor_core *core = core_of(&settings);
+    grant(core, UINT64_C(1) << 40);
+    aq_engine *untrained = engine_after(0, 1, 1), *trained = engine_after(100, 2, 1);
+    choice_expected = 1;
+    versions_allowed = 1u << 0;
+    (void)aq_actor_core_set_engine(core, untrained);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    }
+    assert_true(send_all(core, 0, check_versions) > 0);
+    assert_ptr_equal(aq_actor_core_set_engine(core, trained), untrained);
+    assert_int_equal(aq_actor_core_counters(core).policy_version, 2);
+    versions_allowed |= 1u << 2;
+    assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    aq_actor_core_drain(core);
+    assert_true(send_all(core, 0, check_versions) > 0);
+    aq_actor_core_destroy(core);
+    aq_engine_destroy(untrained);
+    aq_engine_destroy(trained);
 }
 
 static uint64_t random_choices;
