@@ -32,7 +32,8 @@ typedef struct aq_evaluation {
     double return_mean;
     double return_std; /* of the sample (n - 1); 0 for one episode */
     double return_min, return_max;
-    bool confirmed; /* over all episodes, after a screening that passed */
+    uint32_t cut_off; /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
+    bool confirmed;   /* over all episodes, after a screening that passed */
     aq_evaluation_gap gap;
 } aq_evaluation;
 

@@ -31,6 +31,8 @@ struct aq_trial {
     uint32_t episodes; /* of this trial */
     uint32_t begun;
     uint32_t finished;
+    uint32_t cut_off;     /* of them */
+    bool has_cap;         /* AQ_TRIAL_EPISODE_STEPS_MAX, for the task has no limit */
     uint32_t *episode_of; /* (lanes): which episode it plays */
     double *returns;      /* (episodes) */
     aq_act *act;
@@ -61,6 +63,10 @@ int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lan
     if (rc != 0) {
         aq_trial_destroy(trial);
         return rc;
+    }
+    trial->has_cap = task->env->step_limit == 0;
+    if (trial->has_cap) {
+        trial->vec->step_limit = AQ_TRIAL_EPISODE_STEPS_MAX;
     }
     *ret_trial = trial;
     return 0;
@@ -94,6 +100,7 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     aq_rng_init(&trial->random, seed, RANDOM_STREAM);
     trial->episodes = episodes;
     trial->finished = 0;
+    trial->cut_off = 0;
     trial->begun = playing;
     aq_vec_env_start(trial->vec, playing, seed);
     trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
@@ -109,6 +116,8 @@ static bool finish_episode(aq_trial *trial, uint32_t lane)
 {
     trial->returns[trial->episode_of[lane]] = trial->vec->episode_return[lane];
     trial->finished++;
+    trial->cut_off += trial->has_cap && (trial->vec->events[lane] & AQ_LANE_TRUNCATED) != 0 &&
+                      trial->vec->episode_steps[lane] == AQ_TRIAL_EPISODE_STEPS_MAX;
     trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
     if (trial->begun < trial->episodes) {
         uint32_t episode = trial->begun++;
@@ -211,6 +220,7 @@ aq_trial_result aq_trial_result_of(const aq_trial *trial)
         .episodes = n,
         .return_min = trial->returns[0],
         .return_max = trial->returns[0],
+        .cut_off = trial->cut_off,
     };
     double sum = 0.0;
     for (uint32_t i = 0; i < n; i++) {

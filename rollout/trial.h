@@ -15,6 +15,10 @@
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 
+/* Where a task has no step limit of its own, an episode is cut off here: a greedy policy may go
+ * round in circles for ever. */
+enum { AQ_TRIAL_EPISODE_STEPS_MAX = 10000 };
+
 typedef struct aq_trial aq_trial;
 
 typedef struct aq_trial_result {
@@ -22,6 +26,7 @@ typedef struct aq_trial_result {
     double return_mean;
     double return_std; /* of the sample (n - 1); 0 for one episode */
     double return_min, return_max;
+    uint32_t cut_off; /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
 } aq_trial_result;
 
 /* For up to episodes_max episodes (at least 1) in up to lanes_max environments at once. As

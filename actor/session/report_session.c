@@ -145,6 +145,7 @@ static void call(aq_report_session *session, uint64_t member)
     request.return_std = evaluation->return_std;
     request.return_min = evaluation->return_min;
     request.return_max = evaluation->return_max;
+    request.cut_off = evaluation->cut_off;
     request.confirmed = evaluation->confirmed;
     request.gap = evaluation->gap.episodes > 0 ? &gap : NULL;
     session->is_calling = true;

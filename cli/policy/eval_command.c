@@ -148,15 +148,15 @@ static json_t *make_json(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     return json_pack(
-        "{s:o, s:s, s:o, s:s?, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
+        "{s:o, s:s, s:o, s:s?, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
         aq_json_text(report->path), "task", report->task.env->name, "policy_version",
         aq_json_count(result->version), "precision", report->precision, "requantized",
         report->quantized, "kernels", report->rung, "episodes", aq_json_count(result->episodes),
         "seed", aq_json_count(report->seed), "return_mean", aq_json_number(result->return_mean),
         "return_std", aq_json_number(result->return_std), "return_min",
         aq_json_number(result->return_min), "return_max", aq_json_number(result->return_max),
-        "reward_threshold", aq_json_number(report->task.env->reward_threshold), "solved",
-        is_solved(report));
+        "cut_off", aq_json_count(result->cut_off), "reward_threshold",
+        aq_json_number(report->task.env->reward_threshold), "solved", is_solved(report));
 }
 
 static void print(const eval_report *report)
@@ -178,6 +178,12 @@ static void print(const eval_report *report)
                   aq_text_return(mean, sizeof(mean), result->return_min, 2),
                   aq_text_return(deviation, sizeof(deviation), result->return_max, 2));
     aq_print_fact(stdout, "episodes", "%" PRIu32 ", seed %" PRIu64, result->episodes, report->seed);
+    if (result->cut_off > 0) {
+        aq_print_fact(stdout, "cut off",
+                      "%" PRIu32 " of the episodes after %d steps: the task "
+                      "has no step limit of its own",
+                      result->cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
+    }
     if (!isnan(report->task.env->reward_threshold)) {
         aq_print_fact(stdout, "solved", "%s (a mean %g standard errors above %g)",
                       is_solved(report) ? "yes" : "no", AQ_SOLVED_ERRORS,

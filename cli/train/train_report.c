@@ -83,6 +83,7 @@ static int judge(aq_train_report *report, aq_error *error)
         report->format = aq_format_name(evaluation.format);
         report->return_mean = evaluation.return_mean;
         report->return_std = evaluation.return_std;
+        report->cut_off = evaluation.cut_off;
         rc = judge_fp32(env, report, error);
     }
     aq_env_unref(env);
@@ -252,7 +253,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
-        "s:b, s:o}",
+        "s:b, s:o, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -272,7 +273,8 @@ json_t *aq_train_report_json(const aq_train_report *report)
         reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
         aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
         "precisions_differ", precisions_differ(report), "trouble",
-        report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null());
+        report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
+        whole(report->cut_off));
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -321,6 +323,12 @@ void aq_train_report_print(const aq_train_report *report)
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
         print_returns(report);
+    }
+    if (report->cut_off > 0) {
+        (void)printf("  cut off    %" PRIu32
+                     " of the episodes after %d steps: the task has no step "
+                     "limit of its own\n",
+                     report->cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
     }
     if (report->policy_fallbacks > 0) {
         (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s (see "

@@ -43,6 +43,7 @@ typedef struct aq_train_report {
     uint32_t episodes;   /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
+    uint32_t cut_off;               /* of the episodes; see rollout/trial.h */
     double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */
     uint64_t gap_versions;      /* compared with their fp32 form; 0: none */
     uint64_t gap_episodes;      /* over so many pairs of episodes */

@@ -187,14 +187,14 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                           const aq_evaluation_result *result, aq_error *error)
 {
-    json_t *line =
-        json_pack("{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "event",
-                  "evaluation", "wall_s", number(wall_s), "env_steps", count(env_steps),
-                  "policy_version", count(result->version), "format",
-                  aq_format_name(result->format), "fell_back", result->fell_back, "episodes",
-                  count(result->episodes), "return_mean", number(result->return_mean), "return_std",
-                  number(result->return_std), "return_min", number(result->return_min),
-                  "return_max", number(result->return_max), "confirmed", result->confirmed);
+    json_t *line = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "event", "evaluation",
+        "wall_s", number(wall_s), "env_steps", count(env_steps), "policy_version",
+        count(result->version), "format", aq_format_name(result->format), "fell_back",
+        result->fell_back, "episodes", count(result->episodes), "return_mean",
+        number(result->return_mean), "return_std", number(result->return_std), "return_min",
+        number(result->return_min), "return_max", number(result->return_max), "cut_off",
+        count(result->cut_off), "confirmed", result->confirmed);
     if (line != NULL && result->in_both) { /* short of memory: left out */
         (void)json_object_set_new(line, "return_fp32", number(result->fp32_mean));
         (void)json_object_set_new(line, "return_fp32_std", number(result->fp32_std));

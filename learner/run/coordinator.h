@@ -52,6 +52,7 @@ typedef struct aq_evaluation_result {
     bool fell_back;  /* it is fp32, which was not asked for */
     uint32_t episodes;
     double return_mean, return_std, return_min, return_max;
+    uint32_t cut_off; /* of the episodes, where the task has no step limit of its own */
     bool confirmed;
     bool in_both; /* the same episodes were played in fp32 as well, with these returns: */
     double fp32_mean, fp32_std;

@@ -246,6 +246,9 @@ static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report
         !isfinite(report->return_min) || !isfinite(report->return_max)) {
         return "an evaluation's returns are finite";
     }
+    if (report->cut_off > report->episodes) {
+        return "an evaluation cuts off no more episodes than it has";
+    }
     if (report->return_std < 0 || report->return_min > report->return_max) {
         return "an evaluation's returns contradict each other";
     }
@@ -316,6 +319,7 @@ static void take_evaluation(aq_learner_service *service,
         .return_std = request->return_std,
         .return_min = request->return_min,
         .return_max = request->return_max,
+        .cut_off = request->cut_off,
         .confirmed = request->confirmed,
     };
     if (request->gap != NULL) {

@@ -104,6 +104,33 @@ TEST(short_episodes_are_not_favoured)
     }
 }
 
+/* The short episodes end, the others go on for ever. */
+static enum aq_step_end step_on(const void *params, void *state, aq_rng *rng, const void *action,
+                                void *obs, float *reward)
+{
+    const enum aq_step_end end = tally_env.step(params, state, rng, action, obs, reward);
+    return end == AQ_STEP_TERMINATED && ((const float *)obs)[1] > 5.0f ? AQ_STEP_GOES_ON : end;
+}
+
+TEST(an_episode_without_a_limit_is_cut_off_and_counted)
+{
+    aq_env_class endless = tally_env;
+    endless.name = "test:Endless";
+    endless.step_limit = 0;
+    endless.step = step_on;
+    aq_env *env = tally_open(&endless, "");
+    aq_engine *engine = tally_engine(env, 1, 7, EPISODES);
+    const aq_trial_result result = tally_trial(env, engine, EPISODES, EPISODES, SEED);
+    assert_in_range(result.cut_off, 1, EPISODES - 1);
+    assert_near(result.return_max, /* 1 and a quarter of its number each step */
+                AQ_TRIAL_EPISODE_STEPS_MAX +
+                    0.125 * AQ_TRIAL_EPISODE_STEPS_MAX * (AQ_TRIAL_EPISODE_STEPS_MAX + 1.0),
+                1);
+    aq_env_unref(env);
+    engine = engine_of(1, 7); /* the task's own limit is no cut */
+    assert_int_equal(tally_trial(tally, engine, EPISODES, EPISODES, SEED).cut_off, 0);
+}
+
 TEST(one_episode_has_no_spread)
 {
     assert_true(trial_in(4, 1).return_std == 0.0);

@@ -191,6 +191,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                    .return_std = 20,
                                    .return_min = 300,
                                    .return_max = 500,
+                                   .cut_off = 3,
                                    .confirmed = true};
     assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, NULL), 0);
     aq_metrics_outcome outcome = {.state = "solved",
@@ -209,7 +210,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
               "{\"event\": \"evaluation\", \"wall_s\": 30.0, \"env_steps\": 5000, "
               "\"policy_version\": 9, \"format\": \"fp32\", \"fell_back\": true, "
               "\"episodes\": 100, \"return_mean\": 480.5, "
-              "\"return_std\": 20.0, \"return_min\": 300.0, \"return_max\": 500.0, "
+              "\"return_std\": 20.0, \"return_min\": 300.0, \"return_max\": 500.0, \"cut_off\": 3, "
               "\"confirmed\": true}");
     assert_is(lines->objects[1],
               "{\"event\": \"end\", \"wall_s\": 31.0, \"state\": \"solved\", \"env_steps\": 6000, "
