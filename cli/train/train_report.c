@@ -125,6 +125,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     report->policy_fallbacks = count_of(digest.end, "policy_fallbacks");
     report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
     report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
+    report->broadcast_packed_bytes_fp32 = count_of(digest.end, "broadcast_packed_bytes_fp32");
     aq_run_reasons_of_end(digest.end, &report->reasons);
     const json_t *gap = json_object_get(digest.end, "precision_gap");
     report->gap_versions = count_of(gap, "versions");
@@ -168,6 +169,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.policy_fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
+        report.broadcast_packed_bytes_fp32 = learner->broadcast_packed_bytes_fp32;
         report.state = (enum aq_run_state)result->status->state;
         aq_run_reasons_of_status(learner, &report.reasons);
     }
@@ -253,7 +255,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
-        "s:b, s:o, s:o}",
+        "s:b, s:o, s:o, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -274,7 +276,9 @@ json_t *aq_train_report_json(const aq_train_report *report)
         aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
         "precisions_differ", precisions_differ(report), "trouble",
         report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
-        whole(report->cut_off));
+        whole(report->cut_off), "broadcast_packed_bytes_fp32",
+        report->broadcast_packed_bytes_fp32 > 0 ? whole(report->broadcast_packed_bytes_fp32)
+                                                : json_null());
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -315,10 +319,25 @@ static void print_returns(const aq_train_report *report)
     }
 }
 
+static void print_broadcast(const aq_train_report *report)
+{
+    char sent[32], full[32], packed[32];
+    (void)printf("  broadcast  %" PRIu64 " versions, %s; sent whole, in fp32: %s",
+                 report->policy_versions,
+                 aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
+                 aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
+    if (report->broadcast_packed_bytes_fp32 > 0) {
+        (void)printf(
+            "; as changes, compressed, in fp32: about %s",
+            aq_text_bytes(packed, sizeof(packed), (double)report->broadcast_packed_bytes_fp32));
+    }
+    (void)printf("\n");
+}
+
 void aq_train_report_print(const aq_train_report *report)
 {
     const double share = fallback_share(report);
-    char duration[32], steps[32], trained[32], sent[32], full[32], ended[96];
+    char duration[32], steps[32], trained[32], ended[96];
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
     if (report->episodes) {
@@ -345,10 +364,7 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),
                  aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
-    (void)printf("  broadcast  %" PRIu64 " versions, %s; sent whole, in fp32: %s\n",
-                 report->policy_versions,
-                 aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
-                 aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
+    print_broadcast(report);
     if (report->energy.source[0] != '\0') {
         char line[AQ_ENERGY_LINE_MAX];
         (void)printf("  energy     %s\n", aq_run_energy_line(&report->energy, line));

@@ -35,6 +35,7 @@ typedef struct aq_train_report {
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
+    uint64_t broadcast_packed_bytes_fp32; /* 0: not known */
     unsigned restarts;
     enum aq_run_state state; /* running: it was interrupted, or nobody said how it ended */
     bool interrupted;

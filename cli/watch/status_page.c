@@ -107,6 +107,12 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
         aq_figure_bytes(&sent, (double)learner->broadcast_bytes),
         aq_figure_bytes(&full, (double)learner->broadcast_bytes_fp32),
         aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));
+    if (learner->broadcast_packed_bytes_fp32 > 0) {
+        aq_print_fact(out, "in fp32", "about %s, as changes and compressed (%s times as much)",
+                      aq_figure_bytes(&full, (double)learner->broadcast_packed_bytes_fp32),
+                      aq_figure_number(&times, ratio(learner->broadcast_packed_bytes_fp32,
+                                                     learner->broadcast_bytes)));
+    }
     if (error && error->rows) {
         aq_print_fact(out, "error",
                       "quantizing costs %s of what is at stake, over %" PRIu32

@@ -40,6 +40,7 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->policy_fallbacks = checkpoint->policy_fallbacks;
     ret_message->broadcast_bytes = checkpoint->broadcast_bytes;
     ret_message->broadcast_bytes_fp32 = checkpoint->broadcast_bytes_fp32;
+    ret_message->broadcast_packed_bytes_fp32 = checkpoint->broadcast_packed_bytes_fp32;
     ret_message->gap_versions = checkpoint->gap_versions;
     ret_message->gap_episodes = checkpoint->gap_episodes;
     ret_message->gap_mean = checkpoint->gap_mean;
@@ -173,6 +174,7 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->policy_fallbacks = message->policy_fallbacks;
     checkpoint->broadcast_bytes = message->broadcast_bytes;
     checkpoint->broadcast_bytes_fp32 = message->broadcast_bytes_fp32;
+    checkpoint->broadcast_packed_bytes_fp32 = message->broadcast_packed_bytes_fp32;
     checkpoint->wall_s = message->wall_s;
     checkpoint->best_return = message->best_return;
     checkpoint->best_confirmed = message->best_confirmed != 0;

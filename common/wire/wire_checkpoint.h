@@ -43,6 +43,7 @@ typedef struct aq_checkpoint {
     uint64_t policy_fallbacks; /* of them, in fp32 since quantized they erred too much */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
+    uint64_t broadcast_packed_bytes_fp32; /* 0: not known */
     aq_named_arrays arrays; /* "parameters" begins with those of the policy's network `spec` */
     uint64_t gap_versions;  /* compared with fp32, and what came of it: precision_gap.h */
     uint64_t gap_episodes;

@@ -176,6 +176,7 @@ static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts
         .policy_fallbacks = facts->totals.fallbacks,
         .broadcast_bytes = facts->totals.bytes,
         .broadcast_bytes_fp32 = facts->totals.bytes_fp32,
+        .broadcast_packed_bytes_fp32 = facts->totals.packed_bytes_fp32,
         .arrays = *arrays,
         .gap_versions = facts->gap.versions,
         .gap_episodes = facts->gap.episodes,

@@ -102,6 +102,7 @@ static void resume_counts(const aq_resume_into *into, const aq_checkpoint *check
         .fallbacks = checkpoint->policy_fallbacks,
         .bytes = checkpoint->broadcast_bytes,
         .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
+        .packed_bytes_fp32 = checkpoint->broadcast_packed_bytes_fp32,
     };
     aq_policy_shelf_restore_totals(into->shelf, &totals);
 }

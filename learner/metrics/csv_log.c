@@ -27,7 +27,8 @@ static const char header_begin[] =
     "event,wall_s,env_steps,learner_steps,env_steps_per_s,learner_steps_per_s,";
 static const char header_end[] =
     "staleness,batch_wait_share,training_return,policy_version,policy_versions,policy_deltas,"
-    "policy_fallbacks,broadcast_bytes,broadcast_bytes_fp32,quantization_cost,actors,evaluators,"
+    "policy_fallbacks,broadcast_bytes,broadcast_bytes_fp32,broadcast_packed_bytes_fp32,"
+    "quantization_cost,actors,evaluators,"
     "shards,"
     "replay/stored,replay/bytes,replay/disk_bytes,replay/actors_waited_s,"
     "replay/learner_waited_s,replay_use/answer_ms_mean,energy/cpu_s,energy/energy_j,"

@@ -161,7 +161,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
         count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
         number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
@@ -170,6 +170,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
         "policy_fallbacks", count(sample->policy_fallbacks), "broadcast_bytes",
         count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
+        "broadcast_packed_bytes_fp32", count(sample->broadcast_packed_bytes_fp32),
         "quantization_cost", number(sample->quantization_cost), "actors", count(sample->actors),
         "evaluators", count(sample->evaluators), "shards", count(sample->shards),
         "batch_wait_share", number(sample->batch_wait_share));
@@ -250,13 +251,14 @@ static json_t *findings_json(const aq_findings *findings)
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
     json_t *line = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
         number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
         "learner_steps", count(outcome->learner_steps), "policy_versions",
         count(outcome->policy_versions), "policy_deltas", count(outcome->policy_deltas),
         "policy_fallbacks", count(outcome->policy_fallbacks), "broadcast_bytes",
         count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
-        count(outcome->broadcast_bytes_fp32), "findings", findings_json(&outcome->findings));
+        count(outcome->broadcast_bytes_fp32), "broadcast_packed_bytes_fp32",
+        count(outcome->broadcast_packed_bytes_fp32), "findings", findings_json(&outcome->findings));
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     json_t *gap = gap_of_run(&outcome->gap);

@@ -35,6 +35,7 @@ typedef struct aq_metrics_sample {
     uint64_t policy_fallbacks; /* likewise: in fp32 instead of what was asked for */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
+    uint64_t broadcast_packed_bytes_fp32;
     double quantization_cost;
     uint32_t actors, evaluators, shards;
     double batch_wait_share;   /* of the time, 0 to 1 */
@@ -57,6 +58,7 @@ typedef struct aq_metrics_outcome {
     uint64_t policy_fallbacks;
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
+    uint64_t broadcast_packed_bytes_fp32;
     aq_precision_gap gap;
     aq_findings findings; /* why it did not learn */
 } aq_metrics_outcome;

@@ -67,6 +67,9 @@ void aq_policy_shelf_put(aq_policy_shelf *shelf, aq_publication *publication)
     if (shelf->count > 0) {
         drop_frame(shelf, &shelf->places[(shelf->next + PLACES - 1) % PLACES]);
     }
+    if (shelf->totals.versions == 0 || shelf->totals.packed_bytes_fp32 > 0) {
+        shelf->totals.packed_bytes_fp32 += publication->packed_bytes_fp32;
+    }
     shelf->totals.versions++;
     shelf->totals.deltas += publication->delta.size > 0;
     shelf->totals.bytes += aq_publication_broadcast(publication)->size;

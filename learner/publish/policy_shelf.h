@@ -30,7 +30,9 @@ typedef struct aq_shelf_totals {
     uint64_t versions;
     uint64_t deltas;     /* of them, sent as a change of the version before */
     uint64_t bytes;      /* of frames as they went out */
-    uint64_t bytes_fp32; /* had they gone out in fp32 */
+    uint64_t bytes_fp32; /* in fp32, each in full and as it is */
+    /* In fp32 by the same rules: as changes, compressed. 0: not known of versions of before. */
+    uint64_t packed_bytes_fp32;
     uint64_t fallbacks;
 } aq_shelf_totals;
 

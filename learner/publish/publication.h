@@ -36,6 +36,10 @@ typedef struct aq_publication_config {
 typedef struct aq_publication_history {
     aq_snapshot *newest; /* NULL: none yet */
     uint32_t deltas;     /* since the last one in full */
+    /* The same for the fp32 forms, of which a change is packed now and then to know its size. */
+    aq_snapshot *twin;
+    uint32_t twin_deltas;
+    size_t twin_delta_bytes; /* of the last that was packed; 0: none yet */
     aq_range_observer ranges;
 } aq_publication_history;
 
@@ -48,8 +52,9 @@ typedef struct aq_publication {
     aq_snapshot *twin;     /* the same version in fp32, to compare with; may be `snapshot` itself */
     aq_buffer frame;       /* all of it, for those who fetch */
     aq_buffer delta;       /* empty when it goes out in full */
-    size_t frame_bytes_fp32; /* what the same version takes in fp32, in full and as it is */
-    bool fell_back;          /* it is in fp32, which was not asked for */
+    size_t frame_bytes_fp32;  /* what the same version takes in fp32, in full and as it is */
+    size_t packed_bytes_fp32; /* and compressed, or as a change, as a run in fp32 would send it */
+    bool fell_back;           /* it is in fp32, which was not asked for */
     char fallback[AQ_ERROR_TEXT_MAX]; /* why, in words; "" where it did not */
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;

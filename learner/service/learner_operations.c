@@ -77,6 +77,7 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
     learner->policy_deltas = totals.deltas;
     learner->broadcast_bytes = totals.bytes;
     learner->broadcast_bytes_fp32 = totals.bytes_fp32;
+    learner->broadcast_packed_bytes_fp32 = totals.packed_bytes_fp32;
     learner->wall_s = aq_coordinator_wall_s(service->coordinator, now_ns);
     learner->members_joined = aq_coordinator_joined_total(service->coordinator);
     learner->members_lost = aq_coordinator_lost_total(service->coordinator);

@@ -98,6 +98,7 @@ static aq_metrics_sample sample_of(double loss)
         .policy_fallbacks = 4,
         .broadcast_bytes = 700,
         .broadcast_bytes_fp32 = 2800,
+        .broadcast_packed_bytes_fp32 = 1400,
         .quantization_cost = 0.01,
         .actors = 2,
         .evaluators = 1,
@@ -147,6 +148,7 @@ TEST_IN(metrics_desk, desk, a_progress_line_has_every_number)
               "\"policy_version\": 7, \"policy_versions\": 6, \"policy_deltas\": 5, "
               "\"policy_fallbacks\": 4, "
               "\"broadcast_bytes\": 700, \"broadcast_bytes_fp32\": 2800, "
+              "\"broadcast_packed_bytes_fp32\": 1400, "
               "\"quantization_cost\": 0.01, \"actors\": 2, \"evaluators\": 1, \"shards\": 3, "
               "\"batch_wait_share\": 0.5}");
 }
@@ -217,6 +219,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
               "\"learner_steps\": 700, \"policy_versions\": 80, \"policy_deltas\": 0, "
               "\"policy_fallbacks\": 20, "
               "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000, "
+              "\"broadcast_packed_bytes_fp32\": 0, "
               "\"findings\": [{\"words\": \"a\", \"setting\": \"learner.tau=0.005\"}]}");
 }
 

@@ -191,6 +191,26 @@ TEST_IN(publication_desk, desk, a_budget_of_nothing_is_met_where_nothing_differs
     assert_int_equal(made->snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
 }
 
+/* What is sent, beside what the same versions would take in fp32 by the same rules. */
+TEST_IN(publication_desk, desk, a_run_in_fp32_takes_what_it_is_said_to_take)
+{
+    const aq_publication_config config = config_of(AQ_FORMAT_F32, 1);
+    for (uint64_t version = 1; version <= 2; version++) {
+        desk->kit.meta.version = version;
+        const aq_publication *made = publish(desk, &config, 0);
+        assert_int_equal(made->packed_bytes_fp32, aq_publication_broadcast(made)->size);
+        desk->kit.params.block[0] += 0.25f;
+    }
+}
+
+TEST_IN(publication_desk, desk, int8_takes_less_than_fp32_by_the_same_rules)
+{
+    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    const aq_publication *made = publish(desk, &config, 0);
+    assert_true(aq_publication_broadcast(made)->size < made->packed_bytes_fp32);
+    assert_true(made->packed_bytes_fp32 <= made->frame_bytes_fp32);
+}
+
 TEST_IN(publication_desk, desk, without_observations_nothing_is_measured)
 {
     const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
