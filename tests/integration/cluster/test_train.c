@@ -86,7 +86,7 @@ static bool has_http(test_cluster *cluster, void *http)
     const char *url = json_string_value(json_object_get(endpoint, "http"));
     (void)snprintf(http, HTTP_BYTES, "%s", url != NULL ? url : "");
     json_decref(endpoint);
-    return url != NULL && url[0] != '\0';
+    return ((const char *)http)[0] != '\0';
 }
 
 static bool has_daemons(test_cluster *cluster, void *user)
