@@ -147,6 +147,20 @@ ensure_packages() {
     rm -f -- "$log"
 }
 
+# Writes what ninja prints to a log, and on a terminal how far it is.
+watch_build() {
+    local line
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        if [ -t 2 ] && [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+            printf '\r%s: %d of %d files ' "$script" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >&2
+        fi
+    done >"$1"
+    if [ -t 2 ]; then
+        printf '\r\033[K' >&2
+    fi
+}
+
 # build_in FOLDER [MESON OPTIONS]: configures the folder below the root where that is needed, and
 # builds everything in it, or what the command `choose_targets` names for it. A folder that somebody
 # configured by hand is built as it is.
@@ -172,9 +186,9 @@ build_in() {
         mapfile -t targets < <("${choose_targets[@]}" "$folder")
     fi
     if [[ $(ninja -C "$folder" -n "${targets[@]}" 2>&1) != *'no work to do'* ]]; then
-        say "building in $1/"
+        say "building in $1/ (a minute or two from nothing)"
     fi
-    if ! ninja -C "$folder" "${targets[@]}" >"$log" 2>&1 </dev/null; then
+    if ! ninja -C "$folder" "${targets[@]}" 2>&1 </dev/null | watch_build "$log"; then
         show_tail "$log"
         fail "the build failed; all of it: $log (start anew with: rm -r $1)"
     fi
