@@ -1,6 +1,6 @@
 # Ten tasks, int8 beside fp32, from the curves of bench/control_suite.py:
 #
-#     gnuplot bench/curves/control_suite.gnuplot      # writes docs/figures/control-suite.svg
+#     gnuplot bench/curves/control_suite.gnuplot && sed -i 's/\t/ /g; s/ *$//; /^$/d' docs/figures/control-suite.svg
 #
 # A line is a run; three seeds each.
 set terminal svg size 1000,430 dynamic font 'DejaVu Sans,11' background '#ffffff'
