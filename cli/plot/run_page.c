@@ -62,12 +62,6 @@ static void add_cell(aq_long_text *out, const char *text)
     aq_long_text_add(out, "</td>");
 }
 
-static const char *state_of(const aq_run_record *record)
-{
-    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
-    return record->is_live ? "under way" : end ? end : "ended without a word";
-}
-
 static void add_run(aq_long_text *out, const char *path, const aq_run_record *record)
 {
     const aq_run_config *config = &record->config;
@@ -78,7 +72,7 @@ static void add_run(aq_long_text *out, const char *path, const aq_run_record *re
     add_cell(out, record->task);
     add_cell(out, record->has_config ? aq_algorithm_names[config->learner.algorithm] : "-");
     add_cell(out, record->has_config ? aq_format_name(aq_run_config_format(config)) : "-");
-    add_cell(out, state_of(record));
+    add_cell(out, aq_run_record_state(record));
     add_cell(out, aq_figure_return(&room, aq_json_number_of(record->metrics.best, "return_mean")));
     add_cell(out, aq_figure_share(&room, aq_json_number_of(told, "policy_fallbacks") /
                                              aq_json_number_of(told, "policy_versions")));

@@ -11,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 #include "common/wire/wire_policy.h"
 
 enum { PATH_BYTES_MAX = 4096, IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
@@ -121,7 +122,7 @@ static void read_rest(record_reader *reader)
         add_problem(reader, &problem);
     }
     record->has_policy_fp32 = aq_path_exists(file_of(reader, "policy.fp32.aq"));
-    record->is_live = aq_path_exists(file_of(reader, "endpoint.json"));
+    record->is_live = aq_folder_lock_check(reader->folder, NULL) != 0;
 }
 
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error)
@@ -157,4 +158,10 @@ void aq_run_record_free(aq_run_record *record)
     aq_metrics_digest_fini(&record->metrics);
     aq_snapshot_unref(record->policy);
     aq_free(record);
+}
+
+const char *aq_run_record_state(const aq_run_record *record)
+{
+    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
+    return record->is_live ? "running" : end != NULL ? end : "interrupted";
 }

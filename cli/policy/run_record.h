@@ -34,7 +34,7 @@ typedef struct aq_run_record {
 
     aq_snapshot *policy;  /* policy.aq; NULL: none yet, or a problem */
     bool has_policy_fp32; /* policy.fp32.aq is there */
-    bool is_live;         /* a run is driven from this folder: it has endpoint.json */
+    bool is_live;         /* a learner holds the folder */
 
     size_t problem_count;
     char problems[AQ_RUN_PROBLEMS_MAX][AQ_ERROR_TEXT_MAX];
@@ -44,5 +44,8 @@ typedef struct aq_run_record {
  * AQ_E_TOO_BIG for a path that is too long, AQ_E_NOMEM. */
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error) AQ_MUST_USE;
 void aq_run_record_free(aq_run_record *record); /* NULL is fine */
+
+/* "running"; how the run ended, as "solved"; or "interrupted". Lent by the record. */
+const char *aq_run_record_state(const aq_run_record *record);
 
 #endif

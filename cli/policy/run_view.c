@@ -148,25 +148,13 @@ static void print_metrics(FILE *out, const aq_run_record *record)
     free(last);
 }
 
-/* ", live", ", ended: solved", or nothing to say. */
-static void print_state(FILE *out, const aq_run_record *record)
-{
-    char plain[TEXT_BYTES];
-    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
-    if (record->is_live) {
-        (void)fputs(", live", out);
-    } else if (end) {
-        (void)fprintf(out, ", ended: %s", aq_plain_text(plain, sizeof(plain), end));
-    }
-    (void)fputc('\n', out);
-}
-
 void aq_run_view_print(FILE *out, const char *path, const aq_run_record *record)
 {
     char plain[LINE_BYTES], task[TEXT_BYTES];
-    (void)fprintf(out, "%s: a run of %s", aq_plain_text(plain, sizeof(plain), path),
+    (void)fprintf(out, "%s: a run of %s\n", aq_plain_text(plain, sizeof(plain), path),
                   aq_plain_text(task, sizeof(task), record->task));
-    print_state(out, record);
+    aq_print_fact(out, "state", "%s",
+                  aq_plain_text(plain, sizeof(plain), aq_run_record_state(record)));
     aq_print_fact(out, "run", "%s, seed %" PRIu64 ", made %s by version %s", record->run_id,
                   record->seed, record->made, record->software);
     if (record->has_config) {

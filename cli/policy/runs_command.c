@@ -14,7 +14,6 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
-#include "common/sys/folder_lock.h"
 
 enum { PATH_BYTES = 4096, RUNS_MAX = 10000, DEPTH_MAX = 2 };
 
@@ -58,13 +57,6 @@ static const aq_options options_page = {
 
 /* ---- finding them --------------------------------------------------------------------------- */
 
-/* "running" while its learner holds the folder, how it ended, or that it did not. */
-static const char *state_of(const char *path, const aq_run_record *record)
-{
-    const char *end = json_string_value(json_object_get(record->metrics.end, "state"));
-    return aq_folder_lock_check(path, NULL) != 0 ? "running" : end != NULL ? end : "interrupted";
-}
-
 static int list_run(run_list *list, const char *path, aq_error *error)
 {
     aq_run_record *record;
@@ -89,7 +81,7 @@ static int list_run(run_list *list, const char *path, aq_error *error)
     (void)snprintf(row->path, sizeof(row->path), "%s", path);
     (void)snprintf(row->task, sizeof(row->task), "%s", record->task);
     (void)snprintf(row->made, sizeof(row->made), "%s", record->made);
-    (void)snprintf(row->state, sizeof(row->state), "%s", state_of(path, record));
+    (void)snprintf(row->state, sizeof(row->state), "%s", aq_run_record_state(record));
     aq_run_record_free(record);
     return 0;
 }

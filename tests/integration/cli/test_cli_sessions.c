@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/sys/folder_lock.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -103,6 +104,9 @@ static void make_plot_run(const char *name, const char *config)
                          "\"return_mean\":195}\n");
 }
 
+/* A learner's, as long as this program runs. */
+static aq_folder_lock *young_lock;
+
 static int make_things(void **state)
 {
     int rc = cli_fixture_setup(state);
@@ -122,7 +126,7 @@ static int make_things(void **state)
                    "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", "
                    "\"seed\": 42, \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
     cli_write_text("young/config.yaml", "task: gym:CartPole-v1\nlearner: {algorithm: dqn}\n");
-    cli_write_text("young/endpoint.json", "{}");
+    assert_int_equal(aq_folder_lock_take("young", &young_lock, NULL), 0);
     make_plot_run("seed-1", "seed: 1\n");
     make_plot_run("seed-2", "seed: 2\n");
     make_plot_run("fp32", "quantizer:\n  format: fp32\n");

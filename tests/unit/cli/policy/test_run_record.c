@@ -6,6 +6,7 @@
 #include "cli/policy/run_record.h"
 #include "cli/policy/run_view.h"
 #include "common/base/memory.h"
+#include "common/sys/folder_lock.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -43,7 +44,7 @@ TEST_WITH(a_whole_run_is_read_without_problems, run_setup, cli_fixture_teardown)
     assert_int_equal(record->metrics.lines, 5);
     assert_non_null(record->policy);
     assert_true(record->has_policy_fp32);
-    assert_false(record->is_live);
+    assert_string_equal(aq_run_record_state(record), "interrupted");
     assert_int_equal(record->problem_count, 0);
 }
 
@@ -55,13 +56,15 @@ TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
     unlink(cli_path(state, "checkpoints/step-000000001000.aqc"));
     unlink(cli_path(state, "checkpoints/step-000000002000.aqc"));
     unlink(cli_path(state, "checkpoints/step-000000003000.aqc"));
-    cli_write_text(cli_path(state, "endpoint.json"), "{}");
+    aq_folder_lock *lock;
+    assert_int_equal(aq_folder_lock_take(*state, &lock, NULL), 0);
     aq_run_record *record = read_run(state);
     assert_false(record->has_checkpoint);
     assert_null(record->policy);
     assert_null(record->metrics.last);
-    assert_true(record->is_live);
+    assert_string_equal(aq_run_record_state(record), "running");
     assert_int_equal(record->problem_count, 0);
+    aq_folder_lock_release(lock);
 }
 
 TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli_fixture_teardown)
