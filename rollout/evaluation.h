@@ -34,6 +34,7 @@ typedef struct aq_evaluation {
     double return_min, return_max;
     uint32_t cut_off; /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
     bool confirmed;   /* over all episodes, after a screening that passed */
+    bool ranks_only;  /* over fresh episodes, to rank the version; it may be played so again */
     aq_evaluation_gap gap;
 } aq_evaluation;
 

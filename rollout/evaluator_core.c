@@ -1,6 +1,6 @@
 /*
- * Screening and confirmation, each a trial with a seed of its own: no version and neither of its
- * two trials sees episodes that another was chosen by.
+ * Screening, confirmation and ranking, each a trial with a seed of its own: no version and none of
+ * its trials sees episodes that another was chosen by.
  */
 #include "rollout/evaluator_core.h"
 
@@ -11,7 +11,7 @@
 #include "common/base/rng.h"
 #include "rollout/trial.h"
 
-enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM, STAGE_COMPARE };
+enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM, STAGE_RANK, STAGE_COMPARE };
 
 struct aq_evaluator_core {
     enum evaluator_stage stage;
@@ -21,7 +21,10 @@ struct aq_evaluator_core {
     uint64_t seed;
     aq_trial *trial;
     aq_engine *engine;  /* lent */
-    aq_engine *twin;    /* lent, while it compares */
+    aq_engine *kept;    /* likewise: that led when another was set */
+    aq_engine *playing; /* one of the two, or a twin */
+    uint64_t leader;    /* version; 0: none */
+    uint64_t rankings;  /* begun so far */
     aq_evaluation last; /* result; version 0: none */
     double *returns;    /* its, (more of screen_episodes and episodes) */
     uint64_t failures;  /* versions that were given up */
@@ -81,19 +84,25 @@ uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core)
     return aq_trial_lanes(core->trial);
 }
 
-static uint64_t version_of(const aq_evaluator_core *core)
+static bool leads(const aq_evaluator_core *core, const aq_engine *engine)
 {
-    return aq_engine_snapshot(core->engine)->version;
+    return engine != NULL && aq_engine_snapshot(engine)->version == core->leader;
 }
 
-/* A comparison plays what the last result played. */
-static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage)
+/* A comparison plays what the last result played. A version may be ranked many times: those streams
+ * are counted, from the other end. */
+static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage, aq_engine *engine)
 {
     const bool confirms =
         stage == STAGE_CONFIRM || (stage == STAGE_COMPARE && core->last.confirmed);
+    const uint64_t stream = stage == STAGE_RANK
+                                ? UINT64_MAX - core->rankings++
+                                : 2 * aq_engine_snapshot(engine)->version + confirms;
     aq_rng rng;
+    AQ_ASSERT(aq_engine_rows_max(engine) >= aq_trial_lanes(core->trial));
     core->stage = stage;
-    aq_rng_init(&rng, core->seed, 2 * version_of(core) + confirms);
+    core->playing = engine;
+    aq_rng_init(&rng, core->seed, stream);
     aq_trial_start(core->trial, confirms ? core->episodes : core->screen_episodes,
                    aq_rng_next(&rng));
 }
@@ -101,16 +110,33 @@ static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage)
 aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine)
 {
     aq_engine *before = core->engine;
+    if ((engine == NULL && before == NULL) || (engine != NULL && leads(core, before))) {
+        before = core->kept;
+        core->kept = core->engine;
+    }
     core->engine = engine;
-    core->twin = NULL;
     core->last.version = 0;
-    if (engine == NULL) {
-        core->stage = STAGE_IDLE;
-    } else {
-        AQ_ASSERT(aq_engine_rows_max(engine) >= aq_trial_lanes(core->trial));
-        start_stage(core, STAGE_SCREEN);
+    core->stage = STAGE_IDLE;
+    if (engine != NULL) {
+        start_stage(core, STAGE_SCREEN, engine);
     }
     return before;
+}
+
+void aq_evaluator_core_set_leader(aq_evaluator_core *core, uint64_t version)
+{
+    core->leader = version;
+}
+
+bool aq_evaluator_core_rank(aq_evaluator_core *core)
+{
+    AQ_ASSERT(core->stage == STAGE_IDLE);
+    aq_engine *leader = leads(core, core->engine) ? core->engine : core->kept;
+    if (!leads(core, leader)) {
+        return false;
+    }
+    start_stage(core, STAGE_RANK, leader);
+    return true;
 }
 
 const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core)
@@ -122,9 +148,7 @@ void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin)
 {
     AQ_ASSERT(core->stage == STAGE_IDLE);
     AQ_ASSERT(core->last.version == aq_engine_snapshot(twin)->version);
-    AQ_ASSERT(aq_engine_rows_max(twin) >= aq_trial_lanes(core->trial));
-    core->twin = twin;
-    start_stage(core, STAGE_COMPARE);
+    start_stage(core, STAGE_COMPARE, twin);
 }
 
 static void finish_compare(aq_evaluator_core *core, aq_evaluation *ret_result)
@@ -132,8 +156,6 @@ static void finish_compare(aq_evaluator_core *core, aq_evaluation *ret_result)
     *ret_result = core->last;
     ret_result->gap =
         aq_evaluation_compare(core->returns, aq_trial_returns(core->trial), core->last.episodes);
-    core->stage = STAGE_IDLE;
-    core->twin = NULL;
 }
 
 static void keep(aq_evaluator_core *core, const aq_evaluation *result)
@@ -144,18 +166,20 @@ static void keep(aq_evaluator_core *core, const aq_evaluation *result)
 
 static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
 {
-    if (core->stage == STAGE_COMPARE) {
+    const enum evaluator_stage stage = core->stage;
+    core->stage = STAGE_IDLE;
+    if (stage == STAGE_COMPARE) {
         finish_compare(core, ret_result);
         return;
     }
-    bool confirmed = core->stage == STAGE_CONFIRM;
     aq_evaluation result =
-        aq_evaluation_of(core->trial, aq_engine_snapshot(core->engine), confirmed);
-    keep(core, &result);
-    if (!confirmed && result.return_mean >= core->threshold) { /* never, for NaN */
-        start_stage(core, STAGE_CONFIRM);
-    } else {
-        core->stage = STAGE_IDLE;
+        aq_evaluation_of(core->trial, aq_engine_snapshot(core->playing), stage == STAGE_CONFIRM);
+    result.ranks_only = stage == STAGE_RANK;
+    if (stage != STAGE_RANK) {
+        keep(core, &result);
+    }
+    if (stage == STAGE_SCREEN && result.return_mean >= core->threshold) { /* never, for NaN */
+        start_stage(core, STAGE_CONFIRM, core->engine);
     }
     *ret_result = result;
 }
@@ -164,14 +188,12 @@ bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t 
                            aq_evaluation *ret_result)
 {
     for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
-        aq_engine *engine = core->twin != NULL ? core->twin : core->engine;
-        switch (aq_trial_step(core->trial, engine, now_ns)) {
+        switch (aq_trial_step(core->trial, core->playing, now_ns)) {
         case AQ_TRIAL_DONE:
             finish_stage(core, ret_result);
             return true;
         case AQ_TRIAL_FAILED:
             core->stage = STAGE_IDLE;
-            core->twin = NULL;
             core->failures++;
             break;
         case AQ_TRIAL_GOES_ON:

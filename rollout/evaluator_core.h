@@ -4,8 +4,9 @@
  * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed
  * over `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the
  * version would flatter it). The episodes that were played last can be played once more under
- * another form of the version, to compare the two episode by episode. No sockets, no clock. One
- * thread at a time.
+ * another form of the version, to compare the two episode by episode. As many fresh episodes as a
+ * screening has rank the version that leads, which the core keeps beside the one that it has. No
+ * sockets, no clock. One thread at a time.
  */
 #ifndef AQ_ROLLOUT_EVALUATOR_CORE_H
 #define AQ_ROLLOUT_EVALUATOR_CORE_H
@@ -36,13 +37,21 @@ void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold);
 uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
 
 /* Starts on a version, a policy for this environment (aq_env_task_check_policy); returns the engine
- * it had (NULL at first), unfinished or not. NULL makes it idle. */
+ * that it needs no more, unfinished or not: the one it had, or that of the leader before when the
+ * one it had leads. NULL: none. Without an engine it becomes idle, and gives back what it has, one
+ * a call. */
 aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine);
 
 /* Plays the episodes of the last result again under `twin`, the fp32 form of the version that the
  * core has: it is idle, and has given that result, a screening's or a confirmation's. It gives it
  * once more, with a gap. The engine is the core's until it is idle again, or another is set. */
 void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin);
+
+/* Who leads; 0: nobody. */
+void aq_evaluator_core_set_leader(aq_evaluator_core *core, uint64_t version);
+
+/* Plays fresh episodes of the leader: it is idle. False when it does not have that version. */
+bool aq_evaluator_core_rank(aq_evaluator_core *core);
 
 /* What was set last; NULL: nothing. */
 const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core);

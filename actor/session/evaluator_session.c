@@ -34,6 +34,7 @@ struct aq_evaluator_session {
     aq_evaluation_pace pace;
     aq_run_settings settings; /* of the core */
     uint64_t settings_generation;
+    bool is_screened; /* the answer to that says which version is ranked */
     bool is_finishing;
     bool was_ready;
     int64_t now_ns;   /* of the last tick */
@@ -53,13 +54,17 @@ struct aq_evaluator_session {
 static void drop_core(aq_evaluator_session *session)
 {
     if (session->core != NULL) {
-        aq_engine_destroy(aq_evaluator_core_set_engine(session->core, NULL));
+        aq_engine *engine;
+        while ((engine = aq_evaluator_core_set_engine(session->core, NULL)) != NULL) {
+            aq_engine_destroy(engine);
+        }
         aq_evaluator_core_destroy(session->core);
         session->core = NULL;
     }
     aq_engine_destroy(session->twin);
     session->twin = NULL;
     session->confirmed.version = 0;
+    session->is_screened = false;
 }
 
 /* Two evaluators of one run must not play the same episodes. */
@@ -325,7 +330,14 @@ static void begin_next(aq_evaluator_session *session, int64_t now_ns)
     if (session->confirmed.version != 0) { /* it could not be compared: it is told as it is */
         aq_report_session_put(session->reports, &session->confirmed);
         session->confirmed.version = 0;
-    } else if (aq_evaluation_pace_due_ns(&session->pace) <= now_ns) {
+    }
+    if (!aq_report_session_empty(session->reports)) {
+        return; /* what the learner makes of them says who leads */
+    }
+    aq_evaluator_core_set_leader(session->core, aq_report_session_leader(session->reports));
+    const bool ranks = session->is_screened && aq_evaluator_core_rank(session->core);
+    session->is_screened = false;
+    if (!ranks && aq_evaluation_pace_due_ns(&session->pace) <= now_ns) {
         take_policy(session);
     }
 }
@@ -344,16 +356,18 @@ static void take_gap(aq_evaluator_session *session, const aq_evaluation *result)
 static void take_result(aq_evaluator_session *session, const aq_evaluation *result, bool tells)
 {
     session->episodes += result->episodes;
-    session->return_mean = result->return_mean;
+    session->is_screened = !result->confirmed && !result->ranks_only;
+    session->return_mean = result->ranks_only ? session->return_mean : result->return_mean;
     if (tells) {
         aq_report_session_put(session->reports, result);
     } else {
         session->confirmed = *result;
     }
     aq_log(AQ_LOG_DEBUG, "evaluated", "",
-           "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%s",
+           "version=%" PRIu64 " episodes=%" PRIu32
+           " return_mean=%.2f return_std=%.2f confirmed=%d ranks_only=%d",
            result->version, result->episodes, result->return_mean, result->return_std,
-           result->confirmed ? "true" : "false");
+           result->confirmed, result->ranks_only);
 }
 
 /* A version that could not be evaluated is not tried again: the next one is. */
@@ -384,7 +398,7 @@ static void note_ready(aq_evaluator_session *session)
 static bool asks_for_twin(aq_evaluator_session *session, const aq_evaluation *result)
 {
     const aq_engine *engine = aq_evaluator_core_engine(session->core);
-    return (session->settings.config.evaluator.fp32 || result->confirmed) &&
+    return (session->settings.config.evaluator.fp32 || result->confirmed) && !result->ranks_only &&
            !aq_snapshot_is_fp32(aq_engine_snapshot(engine)) &&
            aq_twin_session_ask(session->twins, session->version); /* else the next one is */
 }
@@ -407,8 +421,7 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
                                    int64_t now_ns)
 {
     aq_evaluation_pace_tell(&session->pace, now_ns, false);
-    if (session->core == NULL || session->is_finishing ||
-        !aq_report_session_room(session->reports)) {
+    if (session->core == NULL || session->is_finishing) {
         return 0;
     }
     note_ready(session);

@@ -28,6 +28,7 @@ struct aq_report_session {
     bool is_calling;
     bool is_stale;               /* the call under way is about another run */
     enum report_outcome outcome; /* of the last call, for the next tick */
+    uint64_t leader;             /* version; 0: none */
     uint32_t failures;
     int64_t call_at_ns;
     int64_t now_ns; /* of the last tick */
@@ -61,20 +62,21 @@ void aq_report_session_start(aq_report_session *session, const aq_member_view *v
     session->pause_ms_min = (uint32_t)config->net.reconnect_min_ms;
     session->pause_ms_max = (uint32_t)config->net.reconnect_max_ms;
     session->count = 0;
+    session->leader = 0;
     session->is_stale = session->is_calling;
     session->outcome = REPORT_NONE;
     session->failures = 0;
     session->call_at_ns = INT64_MIN;
 }
 
-bool aq_report_session_room(const aq_report_session *session)
-{
-    return session->count < AQ_REPORTS_MAX;
-}
-
 bool aq_report_session_empty(const aq_report_session *session)
 {
     return session->count == 0;
+}
+
+uint64_t aq_report_session_leader(const aq_report_session *session)
+{
+    return session->leader;
 }
 
 void aq_report_session_put(aq_report_session *session, const aq_evaluation *evaluation)
@@ -116,6 +118,7 @@ static void on_reported(const Actorq__V1__EvaluationReply *reply, void *user)
     }
     if (reply != NULL) {
         session->outcome = REPORT_TAKEN;
+        session->leader = reply->leader;
         return;
     }
     const aq_rpc_status *status = aq_rpc_stub_status(&session->stub);
@@ -147,6 +150,7 @@ static void call(aq_report_session *session, uint64_t member)
     request.return_max = evaluation->return_max;
     request.cut_off = evaluation->cut_off;
     request.confirmed = evaluation->confirmed;
+    request.ranks_only = evaluation->ranks_only;
     request.gap = evaluation->gap.episodes > 0 ? &gap : NULL;
     session->is_calling = true;
     actorq__v1__membership__report_evaluation(&session->stub.base, &request, on_reported, session);

@@ -14,8 +14,8 @@
 #include "common/net/rpc/rpc.h"
 #include "rollout/evaluation.h"
 
-/* With more waiting, no further version should be evaluated. */
-enum { AQ_REPORTS_MAX = 16 };
+/* Nothing further is evaluated while one waits, but what follows from it by itself. */
+enum { AQ_REPORTS_MAX = 4 };
 
 typedef struct aq_report_session aq_report_session;
 
@@ -29,8 +29,10 @@ void aq_report_session_destroy(aq_report_session *session);
 /* A run begins: what was found in another one is forgotten. */
 void aq_report_session_start(aq_report_session *session, const aq_member_view *view);
 
-bool aq_report_session_room(const aq_report_session *session);
 bool aq_report_session_empty(const aq_report_session *session);
+
+/* The version that leads, by the learner's last answer; 0: none. */
+uint64_t aq_report_session_leader(const aq_report_session *session);
 
 /* There must be room. */
 void aq_report_session_put(aq_report_session *session, const aq_evaluation *evaluation);

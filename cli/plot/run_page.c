@@ -85,7 +85,7 @@ static void add_run(aq_long_text *out, const char *path, const aq_run_record *re
 static void add_table(aq_long_text *out, const page_runs *runs)
 {
     aq_long_text_add(out,
-                     "<p class=\"soft\">Best: the best evaluation, confirmed where one was. In "
+                     "<p class=\"soft\">Best: what the best version reached in fresh episodes. In "
                      "fp32: the share of the versions that fell back to it.</p>\n"
                      "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>run</th>"
                      "<th>task</th><th>algorithm</th><th>format</th><th>state</th>"

@@ -67,7 +67,7 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
     (void)snprintf(run_id, sizeof(run_id), "%016" PRIx64, checkpoint->run_id);
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o, s:o}",
         "kind", "checkpoint", "run_id", run_id, "task", checkpoint->task, "algorithm",
         checkpoint->algorithm, "schema",
         aq_schema_text(&checkpoint->schema, schema, sizeof(schema)), "network",
@@ -84,7 +84,8 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
         checkpoint->best_policy ? aq_policy_view_json(checkpoint->best_policy, 0) : json_null(),
         "shards", shards_json(checkpoint), "layers",
         aq_layer_figures_json(figures, checkpoint->spec.layer_count), "config",
-        config_json(checkpoint), "file_bytes", aq_json_count(file_bytes));
+        config_json(checkpoint), "file_bytes", aq_json_count(file_bytes), "best_episodes",
+        aq_json_count(checkpoint->best_episodes));
 }
 
 /* "parameters, target, adam_m, adam_v, adam_step" */
@@ -125,11 +126,15 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
 static void print_best(FILE *out, const aq_checkpoint *checkpoint)
 {
     char line[TEXT_BYTES];
-    aq_figure mean;
-    if (isfinite(checkpoint->best_return)) {
-        aq_print_fact(out, "best return", "%s (%s)",
-                      aq_figure_return(&mean, checkpoint->best_return),
-                      checkpoint->best_confirmed ? "confirmed" : "screening");
+    if (checkpoint->best_policy && isfinite(checkpoint->best_return)) {
+        const aq_best_figure best = {
+            .mean = checkpoint->best_return,
+            .std = checkpoint->best_std,
+            .version = checkpoint->best_policy->version,
+            .episodes = checkpoint->best_episodes,
+            .is_fresh = checkpoint->best_confirmed,
+        };
+        aq_print_fact(out, "best return", "%s", aq_figure_best(&best, line, sizeof(line)));
     }
     if (checkpoint->best_policy) {
         aq_print_fact(out, "best policy", "%s",

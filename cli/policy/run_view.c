@@ -4,6 +4,7 @@
 #include "cli/policy/run_view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,18 +70,11 @@ json_t *aq_run_view_json(const char *path, const aq_run_record *record)
 
 static void print_best(FILE *out, const aq_run_record *record)
 {
-    const json_t *best = record->metrics.best;
-    aq_figure mean, deviation, episodes, version;
-    if (!best) {
-        aq_print_fact(out, "best return", "no evaluation yet");
-        return;
-    }
-    aq_print_fact(out, "best return", "%s +- %s over %s episodes of version %s (%s)",
-                  aq_figure_return(&mean, aq_json_number_of(best, "return_mean")),
-                  aq_figure_return(&deviation, aq_json_number_of(best, "return_std")),
-                  aq_figure_number(&episodes, aq_json_number_of(best, "episodes")),
-                  aq_figure_number(&version, aq_json_number_of(best, "policy_version")),
-                  json_is_true(json_object_get(best, "confirmed")) ? "confirmed" : "screening");
+    char line[TEXT_BYTES];
+    const aq_best_figure best = aq_metrics_digest_best(&record->metrics);
+    aq_print_fact(out, "best return", "%s",
+                  isfinite(best.mean) ? aq_figure_best(&best, line, sizeof(line))
+                                      : "no evaluation yet");
 }
 
 static void print_policy(FILE *out, const aq_run_record *record)

@@ -3,6 +3,7 @@
  */
 #include "cli/text/figure_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -64,4 +65,19 @@ const char *aq_figure_share(aq_figure *room, double share)
     (void)snprintf(room->text, sizeof(room->text),
                    percent != 0 && fabs(percent) < 10 ? "%.2g %%" : "%.0f %%", percent);
     return room->text;
+}
+
+const char *aq_figure_best(const aq_best_figure *best, char *out, size_t size)
+{
+    aq_figure mean, deviation;
+    const char *kind = best->is_fresh ? "" : " (screening)";
+    (void)aq_figure_return(&mean, best->mean);
+    if (best->episodes == 0) {
+        (void)snprintf(out, size, "%s of version %" PRIu64 "%s", mean.text, best->version, kind);
+        return out;
+    }
+    (void)snprintf(out, size, "%s +- %s over %" PRIu64 "%s episodes of version %" PRIu64 "%s",
+                   mean.text, aq_figure_return(&deviation, best->std), best->episodes,
+                   best->is_fresh ? " fresh" : "", best->version, kind);
+    return out;
 }

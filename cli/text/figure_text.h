@@ -5,7 +5,9 @@
 #ifndef AQ_CLI_TEXT_FIGURE_TEXT_H
 #define AQ_CLI_TEXT_FIGURE_TEXT_H
 
-#include "common/base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct aq_figure {
     char text[32];
@@ -22,5 +24,16 @@ const char *aq_figure_return(aq_figure *room, double value);
 
 /* A share as "12 %", "0.4 %". */
 const char *aq_figure_share(aq_figure *room, double share);
+
+/* What the best version reached, by the learner's word. */
+typedef struct aq_best_figure {
+    double mean, std; /* NaN: nothing is known */
+    uint64_t version;
+    uint64_t episodes; /* 0: nobody knows of how many */
+    bool is_fresh;     /* they had no part in its choice; else it is a screening */
+} aq_best_figure;
+
+/* "187.5 +- 25.5 over 120 fresh episodes of version 31"; returns out. */
+const char *aq_figure_best(const aq_best_figure *best, char *out, size_t size);
 
 #endif

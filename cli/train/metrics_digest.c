@@ -1,59 +1,30 @@
 /*
- * Metrics digest: see metrics_digest.h. Only evaluations, ends and the last lines are parsed; there
- * may be millions of the others.
+ * Metrics digest: see metrics_digest.h. Only ends and the last lines are parsed; there may be
+ * millions of the others.
  */
 #include "cli/train/metrics_digest.h"
 
-#include <stdbool.h>
 #include <string.h>
 
+#include "cli/text/command.h"
 #include "cli/text/run_lines.h"
 #include "common/base/memory.h"
 
 typedef struct digest_reader {
     aq_metrics_digest digest;
     char *last;     /* [AQ_RUN_LINE_BYTES_MAX]: the last line */
-    char *progress; /* likewise: the last that is neither an evaluation nor an end */
+    char *progress; /* likewise: the last of progress */
 } digest_reader;
 
-static bool is_event(const json_t *line, const char *name)
-{
-    const char *event = json_string_value(json_object_get(line, "event"));
-    return event && strcmp(event, name) == 0;
-}
-
-static bool is_better(const json_t *line, const json_t *best)
-{
-    if (!best) {
-        return true;
-    }
-    bool confirmed = json_is_true(json_object_get(line, "confirmed"));
-    bool best_confirmed = json_is_true(json_object_get(best, "confirmed"));
-    if (confirmed != best_confirmed) {
-        return confirmed;
-    }
-    return json_number_value(json_object_get(line, "return_mean")) >
-           json_number_value(json_object_get(best, "return_mean"));
-}
-
-/* Puts `line` in the place of what is there. */
-static void keep(json_t **place, json_t *line)
-{
-    json_decref(*place);
-    *place = line ? json_incref(line) : NULL;
-}
-
-static void take_event(aq_metrics_digest *digest, const char *text)
+/* NULL for a text that is no object. */
+static json_t *object_of(const char *text)
 {
     json_t *line = json_loads(text, 0, NULL);
-    if (is_event(line, "end")) {
-        keep(&digest->end, line);
-    } else if (is_event(line, "evaluation") && !json_is_true(json_object_get(line, "fell_back")) &&
-               json_is_number(json_object_get(line, "return_mean")) &&
-               is_better(line, digest->best)) {
-        keep(&digest->best, line);
+    if (!json_is_object(line)) {
+        json_decref(line);
+        return NULL;
     }
-    json_decref(line);
+    return line;
 }
 
 static int take_line(void *user, const char *line)
@@ -66,24 +37,15 @@ static int take_line(void *user, const char *line)
     }
     digest->lines++;
     memcpy(reader->last, line, size);
-    if (strstr(line, "\"evaluation\"") || strstr(line, "\"end\"")) {
-        take_event(digest, line);
-    } else { /* progress: the run goes on */
-        keep(&digest->end, NULL);
+    if (strstr(line, "\"end\"")) {
+        json_decref(digest->end);
+        digest->end = object_of(line);
+    } else if (strstr(line, "\"progress\"")) { /* the run goes on */
+        json_decref(digest->end);
+        digest->end = NULL;
         memcpy(reader->progress, line, size);
     }
     return 0;
-}
-
-/* NULL for a text that is no object. */
-static json_t *object_of(const char *text)
-{
-    json_t *line = json_loads(text, 0, NULL);
-    if (!json_is_object(line)) {
-        json_decref(line);
-        return NULL;
-    }
-    return line;
 }
 
 int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_error *error)
@@ -97,12 +59,20 @@ int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_e
     if (rc == 0) {
         reader.digest.last = object_of(reader.last);
         reader.digest.progress = object_of(reader.progress);
+        const json_t *told = reader.digest.end ? reader.digest.end : reader.digest.progress;
+        reader.digest.best = json_incref(json_object_get(told, "best"));
         *ret_digest = reader.digest;
     } else {
         aq_metrics_digest_fini(&reader.digest);
     }
     aq_free(reader.last);
     return rc;
+}
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
 }
 
 void aq_metrics_digest_fini(aq_metrics_digest *digest)
@@ -112,4 +82,16 @@ void aq_metrics_digest_fini(aq_metrics_digest *digest)
     json_decref(digest->best);
     json_decref(digest->end);
     *digest = (aq_metrics_digest){0};
+}
+
+aq_best_figure aq_metrics_digest_best(const aq_metrics_digest *digest)
+{
+    const json_t *best = digest->best;
+    return (aq_best_figure){
+        .mean = aq_json_number_of(best, "return_mean"),
+        .std = aq_json_number_of(best, "return_std"),
+        .version = count_of(best, "policy_version"),
+        .episodes = count_of(best, "episodes"),
+        .is_fresh = json_is_true(json_object_get(best, "confirmed")),
+    };
 }

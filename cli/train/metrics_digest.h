@@ -1,7 +1,7 @@
 /*
  * Metrics digest: what matters of a run's metrics.jsonl, which may be long: its last line, its last
- * line of progress and its best evaluation. The file may be written to meanwhile, and a crash may
- * have left half a line.
+ * line of progress, and what the best version reached. The file may be written to meanwhile, and a
+ * crash may have left half a line.
  */
 #ifndef AQ_CLI_TRAIN_METRICS_DIGEST_H
 #define AQ_CLI_TRAIN_METRICS_DIGEST_H
@@ -9,17 +9,19 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "cli/text/figure_text.h"
 #include "common/base/error.h"
 
 typedef struct aq_metrics_digest {
     uint64_t lines;
     json_t *last;     /* the last whole line; NULL: none */
     json_t *progress; /* the last one that says how far the run is; NULL: none */
-    json_t *best;     /* of the evaluations, as the learner ranks them: a confirmed one is above any
-                       * screening, then the mean counts; one of a version that fell back to fp32
-                       * does not; NULL: none */
+    json_t *best;     /* version, by the learner's last word on it; NULL: none */
     json_t *end;      /* how the run ended; NULL: it did not, or it was resumed since */
 } aq_metrics_digest;
+
+/* Of `best`. */
+aq_best_figure aq_metrics_digest_best(const aq_metrics_digest *digest);
 
 /* What aq_file_read says, AQ_E_NOMEM. */
 int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest,

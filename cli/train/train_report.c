@@ -113,7 +113,9 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     char path[AQ_CLI_PATH_MAX + 16];
     aq_metrics_digest digest = {0};
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
-    if (aq_metrics_digest_read(path, &digest, NULL) != 0 || !digest.end) {
+    const int rc = aq_metrics_digest_read(path, &digest, NULL);
+    report->best = aq_metrics_digest_best(&digest);
+    if (rc != 0 || !digest.end) {
         aq_metrics_digest_fini(&digest);
         return;
     }
@@ -151,6 +153,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .trouble = result->trouble,
         .return_mean = NAN,
         .return_std = NAN,
+        .best = {.mean = NAN, .std = NAN},
         .fp32_mean = NAN,
         .fp32_std = NAN,
         .gap_mean = NAN,
@@ -255,7 +258,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
-        "s:b, s:o, s:o, s:o}",
+        "s:b, s:o, s:o, s:o, s:o, s:o, s:b}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -278,7 +281,9 @@ json_t *aq_train_report_json(const aq_train_report *report)
         report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
         whole(report->cut_off), "broadcast_packed_bytes_fp32",
         report->broadcast_packed_bytes_fp32 > 0 ? whole(report->broadcast_packed_bytes_fp32)
-                                                : json_null());
+                                                : json_null(),
+        "best_return", aq_json_number(report->best.mean), "best_episodes",
+        whole(report->best.episodes), "best_is_fresh", report->best.is_fresh);
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -319,6 +324,15 @@ static void print_returns(const aq_train_report *report)
     }
 }
 
+static void print_best(const aq_train_report *report)
+{
+    char line[128];
+    if (isfinite(report->best.mean)) {
+        (void)printf("  best       %s, while it trained\n",
+                     aq_figure_best(&report->best, line, sizeof(line)));
+    }
+}
+
 static void print_broadcast(const aq_train_report *report)
 {
     char sent[32], full[32], packed[32];
@@ -343,6 +357,7 @@ void aq_train_report_print(const aq_train_report *report)
     if (report->episodes) {
         print_returns(report);
     }
+    print_best(report);
     if (report->cut_off > 0) {
         (void)printf("  cut off    %" PRIu32
                      " of the episodes after %d steps: the task has no step "

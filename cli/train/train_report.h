@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/text/figure_text.h"
 #include "cli/train/run_energy.h"
 #include "cli/train/run_reasons.h"
 #include "cli/train/train_session.h"
@@ -44,6 +45,7 @@ typedef struct aq_train_report {
     uint32_t episodes;   /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
+    aq_best_figure best;            /* while it trained */
     uint32_t cut_off;               /* of the episodes; see rollout/trial.h */
     double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */
     uint64_t gap_versions;      /* compared with their fp32 form; 0: none */

@@ -126,19 +126,27 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
 
 static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    aq_figure mean, deviation, best;
+    char line[METRICS_TEXT_MAX];
+    aq_figure mean, deviation;
     if (!isfinite(learner->return_mean)) {
         aq_print_fact(out, "return", "no evaluation yet");
         return;
     }
     aq_print_fact(out, "return",
-                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s, %s); best %s of "
+                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s, %s), the last of "
                   "%" PRIu64 " evaluations",
                   aq_figure_return(&mean, learner->return_mean),
                   aq_figure_return(&deviation, learner->return_std), learner->return_episodes,
                   learner->return_version, learner->return_format,
-                  learner->return_confirmed ? "confirmed" : "screening",
-                  aq_figure_return(&best, learner->return_best), learner->evaluations);
+                  learner->return_confirmed ? "confirmed" : "screening", learner->evaluations);
+    const aq_best_figure best = {
+        .mean = learner->return_best,
+        .std = learner->return_best_std,
+        .version = learner->return_best_version,
+        .episodes = learner->return_best_episodes,
+        .is_fresh = learner->return_best_confirmed,
+    };
+    aq_print_fact(out, "best return", "%s", aq_figure_best(&best, line, sizeof(line)));
 }
 
 static void print_gap(FILE *out, const Actorq__V1__PrecisionGapStatus *gap)

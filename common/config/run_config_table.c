@@ -231,7 +231,8 @@ static const aq_setting rows[] = {
      "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
 
     {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
-     "Greedy episodes with which each policy is tried first."},
+     "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "
+     "it leads, else of the best one, and only these say which is the best."},
     {LIVE_SEEN_MEMBER(U64, evaluator.episodes, EVALUATORS), "200", 1, 10000, NULL, "episodes",
      "Fresh greedy episodes that confirm a policy which passed the first trial."},
     {LIVE_MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",

@@ -47,6 +47,8 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->gap_squares = checkpoint->gap_squares;
     ret_message->wall_s = checkpoint->wall_s;
     ret_message->best_return = checkpoint->best_return;
+    ret_message->best_std = checkpoint->best_std;
+    ret_message->best_episodes = checkpoint->best_episodes;
     ret_message->best_confirmed = checkpoint->best_confirmed;
     ret_message->config = aq_wire_text(checkpoint->config);
 }
@@ -177,12 +179,17 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->broadcast_packed_bytes_fp32 = message->broadcast_packed_bytes_fp32;
     checkpoint->wall_s = message->wall_s;
     checkpoint->best_return = message->best_return;
+    checkpoint->best_std = message->best_std;
+    checkpoint->best_episodes = message->best_episodes;
     checkpoint->best_confirmed = message->best_confirmed != 0;
     if (!(message->wall_s >= 0.0) || isinf(message->wall_s)) {
         return aq_fail(error, AQ_E_CORRUPT, "wall_s is %g", message->wall_s);
     }
     if (isinf(message->best_return)) {
         return aq_fail(error, AQ_E_CORRUPT, "best_return is infinite");
+    }
+    if (!(message->best_std >= 0.0) || isinf(message->best_std)) {
+        return aq_fail(error, AQ_E_CORRUPT, "best_std is %g", message->best_std);
     }
     return read_gap(message, checkpoint, error);
 }

@@ -51,9 +51,11 @@ typedef struct aq_checkpoint {
     double gap_squares;
     double wall_s;
     aq_snapshot *best_policy;
-    double best_return;  /* NaN: none yet */
-    bool best_confirmed; /* over all evaluation episodes, not a screening */
-    const char *config;  /* YAML */
+    double best_return;     /* NaN: none yet */
+    double best_std;        /* of the returns that it is the mean of */
+    uint32_t best_episodes; /* likewise, their number; 0: not known */
+    bool best_confirmed;    /* they are fresh ones, not a screening */
+    const char *config;     /* YAML */
 } aq_checkpoint;
 
 /* Appends the frame. AQ_E_TOO_BIG past the buffer's limit or 2 GiB, AQ_E_NOMEM; it is unchanged

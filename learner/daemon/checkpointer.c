@@ -185,6 +185,8 @@ static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts
         .wall_s = facts->wall_s,
         .best_policy = facts->best.snapshot,
         .best_return = facts->best.snapshot != NULL ? facts->best.result.return_mean : (double)NAN,
+        .best_std = facts->best.result.return_std,
+        .best_episodes = facts->best.result.episodes,
         .best_confirmed = facts->best.result.confirmed,
         .config = facts->config_text != NULL ? facts->config_text : "",
         .shard_count = (uint32_t)facts->shard_count,

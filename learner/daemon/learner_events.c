@@ -61,13 +61,16 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
     if (events->is_over) {
         return; /* an evaluator that had not heard of the end yet */
     }
-    aq_log(result->confirmed ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",
+    aq_log(result->confirmed && !result->ranks_only ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",
            "version=%" PRIu64 " format=%s episodes=%" PRIu32
-           " return_mean=%.2f return_std=%.2f confirmed=%d",
+           " return_mean=%.2f return_std=%.2f confirmed=%d ranks_only=%d",
            result->version, aq_format_name(result->format), result->episodes, result->return_mean,
-           result->return_std, result->confirmed);
-    aq_run_report_evaluated(events->parts.report, result, is_best);
-    if (is_best && !aq_best_policy_keep(events->best, events->shelf, result)) {
+           result->return_std, result->confirmed, result->ranks_only);
+    const aq_snapshot *kept = events->best->snapshot;
+    aq_run_report_evaluated(events->parts.report, result,
+                            is_best && (kept == NULL || kept->version != result->version));
+    if (is_best && !aq_best_policy_keep(events->best, events->shelf,
+                                        aq_coordinator_best(events->parts.coordinator))) {
         aq_log(AQ_LOG_WARN, "best_policy_gone",
                "the evaluated version is no longer held; a later one will be kept",
                "version=%" PRIu64, result->version);

@@ -230,6 +230,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .evaluators = summary.evaluators,
         .shards = summary.shards,
         .batch_wait_share = window->wait_share,
+        .best = aq_coordinator_best(report->from.coordinator),
     };
     aq_error error;
     add_objects(report, &sample);
@@ -255,7 +256,8 @@ void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *
                              bool is_best)
 {
     const int64_t now_ns = aq_clock_monotonic_ns();
-    if (!is_best && !result->confirmed && now_ns < report->evaluation_line_ns) {
+    if (!is_best && (!result->confirmed || result->ranks_only) &&
+        now_ns < report->evaluation_line_ns) {
         return;
     }
     report->evaluation_line_ns = now_ns + EVALUATION_LINE_NS;
@@ -307,6 +309,7 @@ void aq_run_report_ended(aq_run_report *report)
         .energy = aq_energy_account_metrics(report->from.energy),
         .time = aq_run_report_time(report),
         .findings = report->findings,
+        .best = best,
     };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",

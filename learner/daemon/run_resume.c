@@ -75,6 +75,8 @@ static void resume_best(const aq_resume_into *into, const aq_checkpoint *checkpo
     const aq_evaluation_result result = {
         .version = checkpoint->best_policy->version,
         .return_mean = checkpoint->best_return,
+        .return_std = checkpoint->best_std,
+        .episodes = checkpoint->best_episodes,
         .confirmed = checkpoint->best_confirmed,
     };
     aq_snapshot *twin = read_twin(into->folder, result.version);

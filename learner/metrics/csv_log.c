@@ -35,7 +35,8 @@ static const char header_end[] =
     "energy/idle_j,energy/carbon_g,time/actors/inference_s,time/actors/environment_s,"
     "time/actors/waiting_s,time/learner/training_s,time/learner/waiting_s,"
     "time/learner/publishing_s,format,episodes,return_mean,return_std,return_min,return_max,"
-    "cut_off,confirmed,return_fp32,gap/mean,gap/ci95,state\n";
+    "cut_off,confirmed,ranks_only,return_fp32,gap/mean,gap/ci95,best/policy_version,best/episodes,"
+    "best/return_mean,state\n";
 
 struct aq_csv_log {
     char path[AQ_PATH_MAX];

@@ -157,6 +157,16 @@ static void put_part(json_t *line, const char *key, const json_t *part)
     }
 }
 
+/* NULL when nothing was evaluated, or short of memory: left out, as what is NULL is. */
+static json_t *best_json(const aq_evaluation_result *best)
+{
+    return best == NULL ? NULL
+                        : json_pack("{s:o, s:o, s:o, s:o, s:b}", "policy_version",
+                                    count(best->version), "episodes", count(best->episodes),
+                                    "return_mean", number(best->return_mean), "return_std",
+                                    number(best->return_std), "confirmed", best->confirmed);
+}
+
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
 {
     json_t *line = json_pack(
@@ -182,6 +192,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     put_part(line, "replay_use", sample->replay_use);
     put_part(line, "time", sample->time);
     put_part(line, "energy", sample->energy);
+    (void)json_object_set_new(line, "best", best_json(sample->best));
     return append(metrics, line, error);
 }
 
@@ -189,13 +200,13 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
                           const aq_evaluation_result *result, aq_error *error)
 {
     json_t *line = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "event", "evaluation",
-        "wall_s", number(wall_s), "env_steps", count(env_steps), "policy_version",
+        "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "event",
+        "evaluation", "wall_s", number(wall_s), "env_steps", count(env_steps), "policy_version",
         count(result->version), "format", aq_format_name(result->format), "fell_back",
         result->fell_back, "episodes", count(result->episodes), "return_mean",
         number(result->return_mean), "return_std", number(result->return_std), "return_min",
         number(result->return_min), "return_max", number(result->return_max), "cut_off",
-        count(result->cut_off), "confirmed", result->confirmed);
+        count(result->cut_off), "confirmed", result->confirmed, "ranks_only", result->ranks_only);
     if (line != NULL && result->in_both) { /* short of memory: left out */
         (void)json_object_set_new(line, "return_fp32", number(result->fp32_mean));
         (void)json_object_set_new(line, "return_fp32_std", number(result->fp32_std));
@@ -261,11 +272,7 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
         count(outcome->broadcast_packed_bytes_fp32), "findings", findings_json(&outcome->findings));
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
-    json_t *gap = gap_of_run(&outcome->gap);
-    if (line && gap) {
-        (void)json_object_set_new(line, "precision_gap", gap); /* short of memory: left out */
-    } else {
-        json_decref(gap);
-    }
+    (void)json_object_set_new(line, "precision_gap", gap_of_run(&outcome->gap));
+    (void)json_object_set_new(line, "best", best_json(outcome->best));
     return append(metrics, line, error);
 }

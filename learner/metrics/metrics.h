@@ -38,11 +38,12 @@ typedef struct aq_metrics_sample {
     uint64_t broadcast_packed_bytes_fp32;
     double quantization_cost;
     uint32_t actors, evaluators, shards;
-    double batch_wait_share;   /* of the time, 0 to 1 */
-    struct json_t *replay;     /* what the shards said, together; NULL: nothing. Lent */
-    struct json_t *replay_use; /* how the learner gets on with them; NULL: left out. Lent */
-    struct json_t *time;       /* where it went, by role; NULL: left out. Lent */
-    struct json_t *energy;     /* what the run took so far; NULL: left out. Lent */
+    double batch_wait_share;          /* of the time, 0 to 1 */
+    struct json_t *replay;            /* what the shards said, together; NULL: nothing. Lent */
+    struct json_t *replay_use;        /* how the learner gets on with them; NULL: left out. Lent */
+    struct json_t *time;              /* where it went, by role; NULL: left out. Lent */
+    struct json_t *energy;            /* what the run took so far; NULL: left out. Lent */
+    const aq_evaluation_result *best; /* NULL: nothing was evaluated yet. Lent */
 } aq_metrics_sample;
 
 /* What a run came to. */
@@ -60,7 +61,8 @@ typedef struct aq_metrics_outcome {
     uint64_t broadcast_bytes_fp32;
     uint64_t broadcast_packed_bytes_fp32;
     aq_precision_gap gap;
-    aq_findings findings; /* why it did not learn */
+    aq_findings findings;             /* why it did not learn */
+    const aq_evaluation_result *best; /* as in a sample */
 } aq_metrics_outcome;
 
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;

@@ -94,7 +94,9 @@ int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line,
     if (mirror->history) {
         aq_run_history_line(mirror->history, line);
     }
-    int rc = mirror->board ? write_scalars(mirror, line, error) : 0;
+    /* What only ranks is of a version that has its point in the curve. */
+    const bool is_point = !json_is_true(json_object_get(line, "ranks_only"));
+    int rc = mirror->board && is_point ? write_scalars(mirror, line, error) : 0;
     if (mirror->csv) {
         int csv_rc = aq_csv_log_row(mirror->csv, line, rc != 0 ? &again : error);
         rc = rc != 0 ? rc : csv_rc;

@@ -188,6 +188,8 @@ static bool kind_of(const json_t *line, enum aq_history_kind *ret_kind)
     }
     if (strcmp(event, "progress") == 0) {
         *ret_kind = AQ_HISTORY_PROGRESS;
+    } else if (json_is_true(json_object_get(line, "ranks_only"))) {
+        return false; /* of a version that has its point */
     } else if (strcmp(event, "evaluation") == 0) {
         *ret_kind = json_is_true(json_object_get(line, "fell_back"))   ? AQ_HISTORY_FELL_BACK
                     : json_is_true(json_object_get(line, "confirmed")) ? AQ_HISTORY_CONFIRMED

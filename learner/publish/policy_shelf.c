@@ -5,7 +5,7 @@
 
 #include "common/base/memory.h"
 
-enum { PLACES = 256, KEPT_MIN = 4 };
+enum { PLACES = 256, KEPT_MIN = 4, HELD = 2 };
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 struct aq_policy_shelf {
@@ -13,6 +13,8 @@ struct aq_policy_shelf {
     size_t next;
     size_t count;
     size_t bytes;
+    aq_publication held[HELD]; /* snapshots without frames, or empty */
+    size_t next_held;
     aq_shelf_totals totals;
 };
 
@@ -58,6 +60,9 @@ void aq_policy_shelf_destroy(aq_policy_shelf *shelf)
     }
     while (shelf->count > 0) {
         drop_oldest(shelf);
+    }
+    for (size_t i = 0; i < HELD; i++) {
+        aq_publication_fini(&shelf->held[i]);
     }
     aq_free(shelf);
 }
@@ -107,7 +112,27 @@ const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_
             return candidate;
         }
     }
+    for (size_t i = 0; i < HELD; i++) {
+        if (shelf->held[i].snapshot != NULL && shelf->held[i].snapshot->version == version) {
+            return &shelf->held[i];
+        }
+    }
     return NULL;
+}
+
+void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version)
+{
+    const aq_publication *found = aq_policy_shelf_find(shelf, version);
+    if (found == NULL) {
+        return;
+    }
+    aq_publication held = *found;
+    held.frame = held.delta = (aq_buffer){0};
+    held.snapshot = aq_snapshot_ref(held.snapshot);
+    held.twin = aq_snapshot_ref(held.twin);
+    aq_publication_fini(&shelf->held[shelf->next_held]);
+    shelf->held[shelf->next_held] = held;
+    shelf->next_held = (shelf->next_held + 1) % HELD;
 }
 
 aq_shelf_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf)

@@ -1,7 +1,7 @@
 /*
  * Policy shelf: the newest version for those who ask for it, and the recent ones, so that the
  * version which an evaluation was about can still be kept when its result arrives. At most 256
- * versions and 64 MiB, but always the last 4. Loop thread only.
+ * versions and 64 MiB, but always the last 4, and 2 that are held. Loop thread only.
  */
 #ifndef AQ_LEARNER_PUBLISH_POLICY_SHELF_H
 #define AQ_LEARNER_PUBLISH_POLICY_SHELF_H
@@ -24,6 +24,10 @@ const aq_publication *aq_policy_shelf_newest(const aq_policy_shelf *shelf);
 
 /* That version, or NULL when it has left the shelf. Valid until the next put. */
 const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_t version);
+
+/* Keeps that version beyond its time, until another two are held: evaluators screened it, and play
+ * it on. One that has left the shelf is passed over. */
+void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version);
 
 /* Of everything ever put. */
 typedef struct aq_shelf_totals {

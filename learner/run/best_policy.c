@@ -28,15 +28,15 @@ void aq_best_policy_fini(aq_best_policy *best)
 bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
                          const aq_evaluation_result *result)
 {
-    const aq_publication *evaluated = aq_policy_shelf_find(shelf, result->version);
-    if (evaluated != NULL) {
-        aq_best_policy_set(best, evaluated->snapshot, evaluated->twin, result, true);
+    if (best->snapshot != NULL && best->snapshot->version == result->version) {
+        best->result = *result;
         return true;
     }
-    if (best->snapshot == NULL || best->snapshot->version != result->version) {
+    const aq_publication *evaluated = aq_policy_shelf_find(shelf, result->version);
+    if (evaluated == NULL) {
         return false;
     }
-    best->result = *result;
+    aq_best_policy_set(best, evaluated->snapshot, evaluated->twin, result, true);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Best policy: the version that did best so far, in a confirmed evaluation if there was one, and
- * whether policy.aq has it yet. Loop thread only.
+ * Best policy: the version that ranks first so far (ranking.h), and whether policy.aq has it yet.
+ * Loop thread only.
  */
 #ifndef AQ_LEARNER_RUN_BEST_POLICY_H
 #define AQ_LEARNER_RUN_BEST_POLICY_H

@@ -37,8 +37,7 @@ struct aq_coordinator {
     double wall_before_s;
 
     aq_evaluation_result latest;
-    aq_evaluation_result best;
-    bool has_best;
+    aq_evaluation_result best; /* of version 0: none yet */
     uint64_t evaluations;
     uint64_t learner_steps; /* as of the last word */
 };
@@ -349,18 +348,6 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best)
 {
     coordinator->best = *best;
-    coordinator->has_best = true;
-}
-
-/* The one that solves the task is the result, whatever luckier mean there was before. */
-static bool is_better(const aq_coordinator *coordinator, const aq_evaluation_result *result,
-                      bool solves)
-{
-    const aq_evaluation_result *best = &coordinator->best;
-    if (!coordinator->has_best || solves || result->confirmed != best->confirmed) {
-        return !coordinator->has_best || solves || result->confirmed;
-    }
-    return result->return_mean > best->return_mean;
 }
 
 /* A version that is good in one form alone is good by the luck of its rounding. */
@@ -378,21 +365,26 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     if (coordinator->state != AQ_RUN_RUNNING) {
         return false;
     }
-    coordinator->latest = *result;
-    coordinator->evaluations++;
+    if (!result->ranks_only) {
+        coordinator->latest = *result;
+        coordinator->evaluations++;
+    }
     if (!held) {
         return false;
     }
-    const bool solves = result->confirmed && lies_above(coordinator, result);
-    bool better = is_better(coordinator, result, solves);
-    if (better) {
-        coordinator->best = *result;
-        coordinator->has_best = true;
-    }
+    const bool solves = result->confirmed && !result->ranks_only && lies_above(coordinator, result);
     if (solves) {
         coordinator->state = AQ_RUN_SOLVED;
     }
-    return better;
+    return aq_ranking_take(&coordinator->best, result, solves);
+}
+
+uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,
+                               const aq_evaluation_result *result, bool held)
+{
+    return held && !result->confirmed && aq_ranking_leads(&coordinator->best, result)
+               ? result->version
+               : coordinator->best.version;
 }
 
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator)
@@ -402,7 +394,7 @@ const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordina
 
 const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator)
 {
-    return coordinator->has_best ? &coordinator->best : NULL;
+    return coordinator->best.version != 0 ? &coordinator->best : NULL;
 }
 
 uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator)

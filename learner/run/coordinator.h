@@ -16,6 +16,7 @@
 #include "common/base/error.h"
 #include "common/config/run_settings.h"
 #include "common/net/address/url.h"
+#include "learner/run/ranking.h"
 #include "learner/run/store_ledger.h"
 
 enum { AQ_MEMBERS_MAX = 16384, AQ_HOST_MAX = 256, AQ_REPLACED_MAX = 2 };
@@ -45,18 +46,6 @@ typedef struct aq_coordinator_config {
     double wall_limit_s;          /* 0: none */
     double threshold;             /* NaN: none */
 } aq_coordinator_config;
-
-typedef struct aq_evaluation_result {
-    uint64_t version;
-    uint32_t format; /* that was played: aq_snapshot_format */
-    bool fell_back;  /* it is fp32, which was not asked for */
-    uint32_t episodes;
-    double return_mean, return_std, return_min, return_max;
-    uint32_t cut_off; /* of the episodes, where the task has no step limit of its own */
-    bool confirmed;
-    bool in_both; /* the same episodes were played in fp32 as well, with these returns: */
-    double fp32_mean, fp32_std;
-} aq_evaluation_result;
 
 typedef struct aq_coordinator aq_coordinator;
 
@@ -123,14 +112,21 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 /* What the best evaluation before a restart was. */
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
-/* A finished evaluation; true when it is the best so far (a confirmed one beats any that is not).
- * A confirmed one that lies three standard errors above the threshold, and in fp32 as well where it
- * was played in both, ends the run; what comes after the end is not counted.
+/* A finished evaluation; true when the best has changed (ranking.h). A confirmed one that lies
+ * three standard errors above the threshold, and in fp32 as well where it was played in both, ends
+ * the run unless it only ranks; what comes after the end is not counted.
  *
  * `held`: the evaluated policy can be the run's result: it is still there, and in the precision
  * that was asked for. One that can't becomes neither the best nor the end of the run. */
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held);
+
+/* The version that an evaluator is to play afresh after this result, if it has it: that of a
+ * screening which leads and is `held`, or else the best. 0: none. */
+uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,
+                               const aq_evaluation_result *result, bool held);
+
+/* The latest that does not only rank. */
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator); /* or NULL */
 const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator);   /* or NULL */
 uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator);

@@ -53,7 +53,14 @@ static void fill_returns(const aq_learner_service *service, Actorq__V1__LearnerS
     const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
     learner->return_mean = NAN;
     learner->return_std = NAN;
-    learner->return_best = best ? best->return_mean : NAN;
+    learner->return_best = NAN;
+    if (best) {
+        learner->return_best = best->return_mean;
+        learner->return_best_std = best->return_std;
+        learner->return_best_episodes = best->episodes;
+        learner->return_best_version = best->version;
+        learner->return_best_confirmed = best->confirmed;
+    }
     learner->evaluations = aq_coordinator_evaluations(service->coordinator);
     if (latest) {
         learner->return_mean = latest->return_mean;

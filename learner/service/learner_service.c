@@ -307,8 +307,8 @@ static bool has_fallen_back(const aq_learner_service *service,
                    : service->identity.quantizes && report->format == AQ_FORMAT_F32;
 }
 
-static void take_evaluation(aq_learner_service *service,
-                            const Actorq__V1__EvaluationReport *request)
+static aq_evaluation_result result_of(const aq_learner_service *service,
+                                      const Actorq__V1__EvaluationReport *request)
 {
     aq_evaluation_result result = {
         .version = request->version,
@@ -320,16 +320,32 @@ static void take_evaluation(aq_learner_service *service,
         .return_min = request->return_min,
         .return_max = request->return_max,
         .cut_off = request->cut_off,
-        .confirmed = request->confirmed,
+        .confirmed = request->confirmed || request->ranks_only,
+        .ranks_only = request->ranks_only,
     };
     if (request->gap != NULL) {
         result.in_both = true;
         result.fp32_mean = request->gap->return_fp32;
         result.fp32_std = request->gap->return_fp32_std;
     }
-    bool held = version_is_held(service, result.version);
-    bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
-    service->owner.evaluated(service->owner.user, &result, best);
+    return result;
+}
+
+/* A version that is played afresh must not leave the shelf meanwhile. */
+static uint64_t take_evaluation(aq_learner_service *service,
+                                const Actorq__V1__EvaluationReport *request)
+{
+    const aq_evaluation_result result = result_of(service, request);
+    const bool held = version_is_held(service, result.version);
+    /* A confirmation is told with its gap, a screening before it. */
+    if (request->gap == NULL || request->confirmed) {
+        const bool changed = aq_coordinator_evaluated(service->coordinator, &result, held);
+        service->owner.evaluated(service->owner.user, &result, changed);
+    }
+    if (held && !result.confirmed) {
+        aq_policy_shelf_hold(service->shelf, result.version);
+    }
+    return aq_coordinator_leader(service->coordinator, &result, held);
 }
 
 static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,
@@ -356,10 +372,8 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
         (!request->confirmed || service->identity.settings->config.evaluator.fp32)) {
         take_gap(service, request);
     }
-    if (request->gap == NULL || request->confirmed) {
-        take_evaluation(service, request);
-    }
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
+    reply.leader = take_evaluation(service, request);
     reply.state = state_of(service);
     closure(&reply, call);
 }

@@ -31,8 +31,8 @@ typedef struct aq_learner_service_owner {
     /* What a member said its process takes, by heartbeat or when it left. May be NULL. */
     void (*energy_said)(void *user, const aq_member_record *record,
                         const Actorq__V1__EnergyStats *stats);
-    /* A result came; `best` is true when it is the best so far. Its policy is on the shelf then, or
-     * it is the one that was the best before. */
+    /* A result came; `best` is true when it changed what the coordinator holds as the best. The
+     * policy is on the shelf then, or it is the one that was the best before. */
     void (*evaluated)(void *user, const aq_evaluation_result *result, bool best);
     /* A version was compared with its fp32 form. May be NULL. */
     void (*compared)(void *user, const aq_version_gap *gap);

@@ -71,7 +71,9 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
     if (best && evaluated != NULL) {
         aq_snapshot_unref(learner->best);
         learner->best = aq_snapshot_ref(evaluated->snapshot);
-        learner->best_result = *result;
+    }
+    if (best) {
+        learner->best_result = *aq_coordinator_best(learner->coordinator);
     }
 }
 

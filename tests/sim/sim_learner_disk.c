@@ -40,6 +40,8 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
         .wall_s = aq_coordinator_wall_s(learner->coordinator, sim_now_ns(&learner->site->world)),
         .best_policy = learner->best,
         .best_return = learner->best != NULL ? learner->best_result.return_mean : (double)NAN,
+        .best_std = learner->best_result.return_std,
+        .best_episodes = learner->best_result.episodes,
         .best_confirmed = learner->best_result.confirmed,
         .config = "",
     };
@@ -76,6 +78,8 @@ static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
         learner->best_result = (aq_evaluation_result){
             .version = checkpoint->best_policy->version,
             .return_mean = checkpoint->best_return,
+            .return_std = checkpoint->best_std,
+            .episodes = checkpoint->best_episodes,
             .confirmed = checkpoint->best_confirmed,
         };
         learner->best = aq_snapshot_ref(checkpoint->best_policy);

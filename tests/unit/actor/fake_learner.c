@@ -105,6 +105,7 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     learner->report[learner->reports].format = request->format;
     learner->report[learner->reports].episodes = request->episodes;
     learner->report[learner->reports].confirmed = request->confirmed;
+    learner->report[learner->reports].ranks_only = request->ranks_only;
     learner->report[learner->reports].return_mean = request->return_mean;
     if (request->gap != NULL) {
         learner->report[learner->reports].gap_episodes = request->gap->episodes;
@@ -113,6 +114,7 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     }
     learner->reports++;
     reply.state = learner->state;
+    reply.leader = learner->leader;
     closure(&reply, call);
 }
 

@@ -50,6 +50,7 @@ struct fake_learner {
     bool has_forgotten;           /* heartbeats: not known */
     enum aq_rpc_code refuse_join; /* AQ_RPC_OK: it does not */
     enum aq_rpc_code refuse_report;
+    uint64_t leader;        /* as it answers reports */
     aq_buffer policy_frame; /* empty: NOT_FOUND */
 
     /* What it was asked. */
@@ -63,6 +64,7 @@ struct fake_learner {
         uint64_t run_id, member, version;
         uint32_t format, episodes;
         bool confirmed;
+        bool ranks_only;
         uint32_t gap_episodes; /* 0: it was no comparison */
         double gap_mean, return_mean, return_fp32;
     } report[FAKE_REPORTS_MAX];

@@ -285,6 +285,8 @@ void cli_write_checkpoint(const char *path, uint64_t step)
         .broadcast_bytes_fp32 = 1200 * (step / 100),
         .wall_s = 12.5,
         .best_return = 187.5,
+        .best_std = 25.5,
+        .best_episodes = 100,
         .best_confirmed = true,
         .config = "task: gym:CartPole-v1\nlearner:\n  algorithm: dqn\n  hidden: \"16,8\"\n",
     };
@@ -333,7 +335,9 @@ void cli_write_run(const char *folder)
         "150.0,\"return_std\":25.5,\"confirmed\":true}\n"
         "{\"event\":\"progress\",\"wall_s\":2.0,\"env_steps\":1800,\"replay\":{\"stored\":1700,"
         "\"bytes\":170000,\"disk_bytes\":200000,\"running_s\":2.0,\"inserting_s\":0.5,"
-        "\"staleness\":[60,0,40],\"tables\":[{\"name\":\"main\",\"times_sampled\":null}]}}\n");
+        "\"staleness\":[60,0,40],\"tables\":[{\"name\":\"main\",\"times_sampled\":null}]},"
+        "\"best\":{\"policy_version\":31,\"episodes\":100,\"return_mean\":187.5,"
+        "\"return_std\":25.5,\"confirmed\":true}}\n");
     for (unsigned step = 1000; step <= 3000; step += 1000) {
         assert_int_equal(
             aq_text_format(path, sizeof(path), "%s/checkpoints/step-%012u.aqc", folder, step), 0);

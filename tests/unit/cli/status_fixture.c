@@ -154,6 +154,10 @@ static void fill_results(status_fixture *fixture)
     learner->return_confirmed = 1;
     learner->evaluations = 12;
     learner->return_best = 201.75;
+    learner->return_best_std = 40.5;
+    learner->return_best_episodes = 120;
+    learner->return_best_version = 25;
+    learner->return_best_confirmed = 1;
     actorq__v1__quant_error_status__init(&fixture->quant_error);
     fixture->quant_error.rows = 256;
     fixture->quant_error.cost = 0.0078125;

@@ -340,6 +340,35 @@ TEST_OF_EVALUATOR(an_engine_may_be_replaced_in_the_middle, (double)NAN)
     assert_true(aq_evaluator_core_idle(core));
 }
 
+TEST_OF_EVALUATOR(the_leader_is_played_on_over_fresh_episodes, (double)NAN)
+{
+    aq_engine *first = engine_of(1, 4), *second = engine_of(1, 5), *third = engine_of(1, 6);
+    (void)aq_evaluator_core_set_engine(core, first);
+    double means[4] = {next_result(core).return_mean};
+    assert_false(aq_evaluator_core_rank(core)); /* nobody leads */
+    aq_evaluator_core_set_leader(core, 4);
+    assert_true(aq_evaluator_core_rank(core));
+    const aq_evaluation ranked = next_result(core);
+    assert_true(ranked.ranks_only && !ranked.confirmed && ranked.version == 4);
+    assert_int_equal(ranked.episodes, SCREEN);
+    assert_null(aq_evaluator_core_set_engine(core, second)); /* the first is kept */
+    means[1] = ranked.return_mean;
+    means[2] = next_result(core).return_mean;
+    assert_true(aq_evaluator_core_rank(core));
+    const aq_evaluation again = next_result(core);
+    assert_int_equal(again.version, 4);
+    means[3] = again.return_mean;
+    for (int i = 0; i < 4; i++) {
+        assert_true(i == 0 || means[i] != means[i - 1]);
+    }
+    assert_true(means[1] != means[3]);
+    aq_evaluator_core_set_leader(core, 5);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, third), first);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), third);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), second);
+    assert_null(aq_evaluator_core_set_engine(core, NULL));
+}
+
 TEST_OF_EVALUATOR(evaluating_allocates_nothing, 0.0)
 {
     aq_engine *engine = engine_of(1, 4);

@@ -186,19 +186,38 @@ TEST_OF_JOINED(a_result_that_is_refused_is_forgotten)
     assert_int_equal(all->learner.report[0].version, 5);
 }
 
-TEST_OF_JOINED(with_too_many_results_untold_no_policy_is_taken)
+TEST_OF_JOINED(with_a_result_untold_no_policy_is_taken)
 {
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
-    for (uint64_t version = 1; version <= AQ_REPORTS_MAX + 5; version++) {
+    for (uint64_t version = 1; version <= 5; version++) {
         hear(all, version);
         pass(all, 3);
     }
     all->learner.refuse_report = AQ_RPC_OK;
     pass(all, 500);
-    /* The first 16, and then the newest of those that came meanwhile. */
-    assert_int_equal(all->learner.reports, AQ_REPORTS_MAX + 1);
-    assert_int_equal(all->learner.report[AQ_REPORTS_MAX - 1].version, AQ_REPORTS_MAX);
-    assert_int_equal(all->learner.report[AQ_REPORTS_MAX].version, AQ_REPORTS_MAX + 5);
+    assert_int_equal(all->learner.reports, 2); /* the first, and then the newest */
+    assert_int_equal(all->learner.report[0].version, 1);
+    assert_int_equal(all->learner.report[1].version, 5);
+}
+
+TEST_OF_JOINED(a_screening_is_followed_by_fresh_episodes_of_the_version_that_leads)
+{
+    static const uint64_t told[] = {4, 4, 5, 4, 6, 6, 7}; /* versions, as they are reported */
+    all->learner.leader = 4;
+    for (uint64_t version = 4; version <= 7; version++) {
+        all->learner.leader = version == 6 ? 6 : all->learner.leader;
+        hear(all, version);
+        all->learner.leader = version == 7 ? 3 : all->learner.leader; /* which it never had */
+        pass(all, 20);
+    }
+    assert_int_equal(all->learner.reports, sizeof(told) / sizeof(told[0]));
+    EACH_ROW(i, told) {
+        assert_int_equal(all->learner.report[i].version, told[i]);
+        assert_int_equal(all->learner.report[i].ranks_only, i % 2);
+        assert_int_equal(all->learner.report[i].episodes, 3);
+        assert_false(all->learner.report[i].confirmed);
+    }
+    assert_true(all->learner.report[1].return_mean != all->learner.report[3].return_mean);
 }
 
 TEST_OF_JOINED(in_another_run_old_results_are_not_told)

@@ -19,7 +19,7 @@ static const char *const metrics =
     "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":250,\"learner_steps\":40,"
     "\"loss\":0.25,\"actors\":2,\"replay\":{\"stored\":9}}\n"
     "{\"event\":\"end\",\"wall_s\":3,\"state\":\"solved\",\"env_steps\":300,\"learner_steps\":50,"
-    "\"policy_versions\":40,\"policy_fallbacks\":10}\n";
+    "\"policy_versions\":40,\"policy_fallbacks\":10,\"best\":{\"return_mean\":30}}\n";
 
 static void write_run(void **state, const char *name, const char *format)
 {

@@ -1,6 +1,7 @@
 /*
- * The last line and the best evaluation are found, whatever else is in the file.
+ * The last line and the best version are found, whatever else is in the file.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/text/run_lines.h"
@@ -68,24 +69,32 @@ TEST_IN_FOLDER(empty_and_damaged_lines_are_passed_over)
     assert_null(digest.best);
 }
 
-TEST_IN_FOLDER(the_best_evaluation_has_the_greatest_mean)
+#define BEST(version, mean)                                                                        \
+    ",\"best\":{\"policy_version\":" version ",\"episodes\":40,\"return_mean\":" mean              \
+    ",\"return_std\":2,\"confirmed\":true}}\n"
+
+TEST_IN_FOLDER(the_best_is_what_the_learner_said_last)
 {
-    digest_of(state, EVALUATION("1", "10.0", "false") EVALUATION("2", "30", "false")
-                         EVALUATION("3", "20.0", "false"));
-    assert_int_equal(whole(digest.best, "policy_version"), 2);
+    digest_of(state, "{\"event\":\"progress\"" BEST("2", "30") "{\"event\":\"progress\"" BEST(
+                         "1", "20") EVALUATION("3", "99.0", "false"));
+    const aq_best_figure best = aq_metrics_digest_best(&digest);
+    assert_int_equal(best.version, 1);
+    assert_int_equal(best.episodes, 40);
+    assert_true(best.mean == 20 && best.std == 2 && best.is_fresh);
 }
 
-TEST_IN_FOLDER(a_confirmed_evaluation_is_above_any_screening)
+TEST_IN_FOLDER(the_end_says_what_the_best_came_to)
 {
-    digest_of(state, EVALUATION("1", "100.0", "false") EVALUATION("2", "30.0", "true")
-                         EVALUATION("3", "200.0", "false"));
-    assert_int_equal(whole(digest.best, "policy_version"), 2);
+    digest_of(state,
+              "{\"event\":\"progress\"" BEST("2", "30") "{\"event\":\"end\"" BEST("2", "25"));
+    assert_true(aq_metrics_digest_best(&digest).mean == 25);
+    assert_int_equal(digest.lines, 2);
 }
 
-TEST_IN_FOLDER(an_evaluation_without_a_mean_does_not_count)
+TEST_IN_FOLDER(without_a_word_there_is_no_best)
 {
-    digest_of(state, EVALUATION("1", "null", "true") EVALUATION("2", "5.0", "false"));
-    assert_int_equal(whole(digest.best, "policy_version"), 2);
+    digest_of(state, PROGRESS("1") EVALUATION("3", "99.0", "true"));
+    assert_true(isnan(aq_metrics_digest_best(&digest).mean));
 }
 
 TEST_IN_FOLDER(a_line_that_is_too_long_to_be_ours_is_passed_over)

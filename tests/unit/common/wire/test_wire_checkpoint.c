@@ -33,6 +33,8 @@ static void assert_same_counts(const aq_checkpoint *a, const aq_checkpoint *b)
     assert_memory_equal(&a->wall_s, &b->wall_s, sizeof(a->wall_s));
     assert_memory_equal(&a->best_return, &b->best_return, sizeof(a->best_return));
     assert_int_equal(a->best_confirmed, b->best_confirmed);
+    assert_int_equal(a->best_episodes, b->best_episodes);
+    assert_true(a->best_std == b->best_std);
     assert_int_equal(a->gap_versions, b->gap_versions);
     assert_int_equal(a->gap_episodes, b->gap_episodes);
     assert_true(a->gap_mean == b->gap_mean && a->gap_squares == b->gap_squares);
@@ -175,6 +177,13 @@ TEST_IN(changed, it, a_checkpoint_before_the_first_evaluation_survives)
     assert_survives(it, &original);
 }
 
+TEST_IN(changed, it, what_the_best_return_is_of_survives)
+{
+    it->original.best_std = 12.5;
+    it->original.best_episodes = 120;
+    assert_survives(it, &it->original);
+}
+
 TEST_IN(changed, it, the_gap_to_fp32_survives)
 {
     aq_checkpoint original = it->original;
@@ -213,6 +222,8 @@ TEST_IN(changed, it, what_can_not_be_is_refused)
     refuse(it, AQ_E_CORRUPT, "gap");
     it->message->wall_s = -1.0;
     refuse(it, AQ_E_CORRUPT, "wall_s is -1");
+    it->message->best_std = -1;
+    refuse(it, AQ_E_CORRUPT, "best_std");
     it->message->best_return = INFINITY;
     refuse(it, AQ_E_CORRUPT, "best_return");
     protobuf_c_message_free_unpacked(&it->message->schema->base, NULL);

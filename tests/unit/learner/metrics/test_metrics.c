@@ -204,7 +204,8 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                   .policy_fallbacks = 20,
                                   .broadcast_bytes = 900,
                                   .broadcast_bytes_fp32 = 1000,
-                                  .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1}};
+                                  .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1},
+                                  .best = &result};
     assert_int_equal(aq_metrics_end(desk->metrics, &outcome, NULL), 0);
 
     const metrics_lines *lines = read_lines(desk, 2);
@@ -213,14 +214,16 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
               "\"policy_version\": 9, \"format\": \"fp32\", \"fell_back\": true, "
               "\"episodes\": 100, \"return_mean\": 480.5, "
               "\"return_std\": 20.0, \"return_min\": 300.0, \"return_max\": 500.0, \"cut_off\": 3, "
-              "\"confirmed\": true}");
+              "\"confirmed\": true, \"ranks_only\": false}");
     assert_is(lines->objects[1],
               "{\"event\": \"end\", \"wall_s\": 31.0, \"state\": \"solved\", \"env_steps\": 6000, "
               "\"learner_steps\": 700, \"policy_versions\": 80, \"policy_deltas\": 0, "
               "\"policy_fallbacks\": 20, "
               "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000, "
               "\"broadcast_packed_bytes_fp32\": 0, "
-              "\"findings\": [{\"words\": \"a\", \"setting\": \"learner.tau=0.005\"}]}");
+              "\"findings\": [{\"words\": \"a\", \"setting\": \"learner.tau=0.005\"}], "
+              "\"best\": {\"policy_version\": 9, \"episodes\": 100, \"return_mean\": 480.5, "
+              "\"return_std\": 20.0, \"confirmed\": true}}");
 }
 
 TEST_IN(metrics_desk, desk, a_comparison_is_a_line_and_their_sum_part_of_the_end)

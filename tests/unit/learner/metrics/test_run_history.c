@@ -71,6 +71,8 @@ TEST(each_event_goes_to_its_series)
                   "\"return_std\":1,\"confirmed\":false}");
     tell(history, "{\"event\":\"evaluation\",\"wall_s\":3,\"env_steps\":160,\"return_mean\":200,"
                   "\"return_std\":1,\"confirmed\":true}");
+    tell(history, "{\"event\":\"evaluation\",\"wall_s\":3,\"env_steps\":160,\"return_mean\":250,"
+                  "\"confirmed\":true,\"ranks_only\":true}"); /* no point of any */
     tell(history, "{\"event\":\"evaluation\",\"wall_s\":3,\"env_steps\":160,\"return_mean\":300,"
                   "\"format\":\"fp32\",\"fell_back\":true,\"confirmed\":true}");
     tell(history, "{\"event\":\"gap\",\"wall_s\":3,\"env_steps\":160,\"return_fp32\":190,"

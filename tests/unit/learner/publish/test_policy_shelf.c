@@ -175,6 +175,24 @@ TEST_IN(shelf_desk, desk, who_holds_a_reference_keeps_a_version_that_has_left)
     aq_snapshot_unref(kept);
 }
 
+TEST_IN(shelf_desk, desk, a_version_that_is_held_stays_until_two_others_are)
+{
+    put(desk, 1, 100);
+    aq_policy_shelf_hold(desk->shelf, 1);
+    aq_policy_shelf_hold(desk->shelf, 77); /* which it does not have */
+    for (uint64_t version = 2; version <= PLACES + 1; version++) {
+        put(desk, version, 100);
+    }
+    const aq_publication *held = aq_policy_shelf_find(desk->shelf, 1);
+    assert_non_null(held);
+    assert_int_equal(held->snapshot->version, 1);
+    assert_int_equal(held->frame.size, 0);
+    aq_policy_shelf_hold(desk->shelf, 2);
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
+    aq_policy_shelf_hold(desk->shelf, 3);
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
+}
+
 TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
 {
     for (uint64_t version = 1; version <= 2 * PLACES; version++) {

@@ -251,6 +251,29 @@ TEST_OF_RUN(a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve)
     assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
 }
 
+TEST_OF_RUN(a_result_that_only_ranks_neither_solves_nor_is_the_latest)
+{
+    aq_evaluation_result ranked = result(1, 500, true);
+    ranked.ranks_only = true;
+    evaluate(run, 1, 470, false);
+    assert_true(aq_coordinator_evaluated(run, &ranked, true));
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_RUNNING);
+    assert_true(aq_coordinator_best(run)->confirmed);
+    assert_true(aq_coordinator_latest(run)->return_mean == 470);
+    assert_int_equal(aq_coordinator_evaluations(run), 1);
+}
+
+TEST_OF_RUN(the_leader_is_a_screening_that_leads_or_the_best)
+{
+    const aq_evaluation_result low = result(8, 90, false), high = result(9, 110, false);
+    assert_int_equal(aq_coordinator_leader(run, &low, false), 0);
+    assert_int_equal(aq_coordinator_leader(run, &low, true), 8);
+    evaluate(run, 7, 100, true);
+    assert_int_equal(aq_coordinator_leader(run, &low, true), 7);
+    assert_int_equal(aq_coordinator_leader(run, &high, true), 9);
+    assert_int_equal(aq_coordinator_leader(run, &high, false), 7); /* it cannot be kept */
+}
+
 TEST_OF(without_a_threshold_nothing_solves, aq_coordinator *coordinator, create(NAN, 0),
         aq_coordinator_destroy)
 {

@@ -111,9 +111,38 @@ TEST_IN(service_desk, desk, the_best_version_may_be_confirmed_after_it_has_left_
     for (uint64_t version = 2; version < 300; version++) {
         desk_publish(desk, version, AQ_FORMAT_F32);
     }
+    report(desk, 298, 1, false);
+    report(desk, 299, 1, false); /* these two are held now */
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
     assert_int_equal(report(desk, 1, 479, true), AQ_RUN_SOLVED);
     assert_true(desk->best);
+}
+
+static uint64_t leader_after(service_desk *desk, const Actorq__V1__EvaluationReport *request)
+{
+    return ((const Actorq__V1__EvaluationReply *)desk_ask(desk, &request->base))->leader;
+}
+
+/* Policies leave the shelf while the evaluator plays one on. */
+TEST_IN(service_desk, desk, a_version_that_leads_is_held_until_it_was_played_afresh)
+{
+    Actorq__V1__EvaluationReport screened = report_of(1, 100, false);
+    const Actorq__V1__EvaluationReport confirmed = report_of(2, 80, true);
+    desk_publish(desk, 1, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(leader_after(desk, &screened), 1);
+    desk_publish(desk, 2, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(leader_after(desk, &confirmed), 2);
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    screened = report_of(3, 70, false);
+    assert_int_equal(leader_after(desk, &screened), 2);
+    screened = report_of(3, 90, false);
+    assert_int_equal(leader_after(desk, &screened), 3);
+    for (uint64_t version = 4; version < 300; version++) {
+        desk_publish(desk, version, AQ_FORMAT_INT8_CHANNEL);
+    }
+    screened.ranks_only = true;
+    assert_int_equal(leader_after(desk, &screened), 3);
+    assert_true(desk->best && desk->result.confirmed);
 }
 
 TEST_IN(service_desk, desk, a_result_of_another_run_is_refused)
