@@ -151,6 +151,42 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return dropped ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
+/* The column of the ball that lands next, which is the lowest that falls, or else the highest. */
+static uint32_t next_ball(const uint8_t *obs)
+{
+    for (uint32_t i = 0; i < 2 * AQ_GAME_SIDE; i++) {
+        const bool falls = i < AQ_GAME_SIDE;
+        const uint32_t row = falls ? LAST_ROW - i : i - AQ_GAME_SIDE;
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            if (aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, row, column,
+                               falls ? AQ_JUGGLE_FALLING : AQ_JUGGLE_RISING)) {
+                return column;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Goes below the shadow nearest to the ball that lands next: a guess, where there are several. */
+static void script(const void *obs, void *action)
+{
+    const uint32_t ball = next_ball(obs);
+    uint32_t goal = 0, nearest = AQ_GAME_SIDE;
+    uint8_t row, tray;
+    for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+        const uint32_t far = column < ball ? ball - column : column - ball;
+        if (far < nearest &&
+            aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, LAST_ROW, column, AQ_JUGGLE_SHADOW)) {
+            nearest = far;
+            goal = column;
+        }
+    }
+    aq_game_find(obs, AQ_JUGGLE_CHANNELS, AQ_JUGGLE_TRAY, &row, &tray);
+    *(int32_t *)action = goal < tray                 ? AQ_JUGGLE_LEFT
+                         : goal >= tray + TRAY_WIDTH ? AQ_JUGGLE_RIGHT
+                                                     : AQ_JUGGLE_STAY;
+}
+
 static void draw(const void *params, const void *state, aq_canvas *canvas)
 {
     static const aq_colour colours[AQ_JUGGLE_CHANNELS] = {
