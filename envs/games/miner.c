@@ -27,7 +27,7 @@ enum {
     ROWS_PER_PERIOD = 10,
     START_ROW = 3,
     FREE_ROWS = 2,    /* at the top of a new mine, without rocks */
-    FLOODED_ROWS = 2, /* at the top, which the script shuns */
+    SHUNNED_ROWS = 2, /* at the top, by the script */
 };
 
 /* Shares of a fresh row's cells in 1/32: the others are earth. */
@@ -169,15 +169,15 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
-/* Goes to the nearest ore, or else down, past rocks and what lies under one that falls. It leaves the
- * upper rows in time. */
+/* Goes to the nearest ore, or else down, past rocks and what lies under one that falls. It shuns
+ * the upper rows. */
 static void script(const void *obs, void *action)
 {
     aq_game_map map = {0};
     uint8_t own_row, own_column;
     for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
         for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
-            map.barred[row][column] = row < FLOODED_ROWS ||
+            map.barred[row][column] = row < SHUNNED_ROWS ||
                                       is_lit(obs, row, column, AQ_MINER_ROCK) ||
                                       is_lit(obs, row, column, AQ_MINER_FALLING) ||
                                       is_lit(obs, row - 1, column, AQ_MINER_FALLING);

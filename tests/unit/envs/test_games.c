@@ -133,8 +133,8 @@ TEST(another_seed_plays_another_game)
     }
 }
 
-/* Means over many episodes; the bounds are far outside of what chance does to means of as many, so a
- * change of the rules is seen, and a change of the generator is not. */
+/* Means over many episodes; the bounds are far outside of what chance does to means of as many, so
+ * a change of the rules is seen, and a change of the generator is not. */
 TEST(random_play_is_short_and_poor_and_scripts_are_not)
 {
     static const struct {
