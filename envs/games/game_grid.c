@@ -44,16 +44,16 @@ void aq_game_move(int32_t move, uint8_t *row, uint8_t *column)
     }
 }
 
-int32_t aq_game_way(const aq_game_map *map, uint8_t row, uint8_t column)
+int32_t aq_game_way(const aq_game_map *map)
 {
     struct {
         uint8_t row, column;
         int32_t move; /* with which the way to here began */
-    } cells[AQ_GAME_SIDE * AQ_GAME_SIDE] = {{row, column, AQ_MOVE_STAY}};
+    } cells[AQ_GAME_SIDE * AQ_GAME_SIDE] = {{map->row, map->column, AQ_MOVE_STAY}};
     bool seen[AQ_GAME_SIDE][AQ_GAME_SIDE], has_spare = false;
     int32_t spare = AQ_MOVE_STAY;
     memcpy(seen, map->barred, sizeof(seen));
-    seen[row][column] = true;
+    seen[map->row][map->column] = true;
     for (uint32_t at = 0, count = 1; at < count; at++) {
         if (map->wanted[cells[at].row][cells[at].column]) {
             return cells[at].move;
@@ -74,18 +74,6 @@ int32_t aq_game_way(const aq_game_map *map, uint8_t row, uint8_t column)
         }
     }
     return spare;
-}
-
-void aq_game_find(const uint8_t *obs, uint32_t channels, uint32_t channel, uint8_t *ret_row,
-                  uint8_t *ret_column)
-{
-    uint8_t cell = 0;
-    while (obs[cell * channels + channel] == 0) {
-        cell++;
-        AQ_ASSERT(cell < AQ_GAME_SIDE * AQ_GAME_SIDE);
-    }
-    *ret_row = cell / AQ_GAME_SIDE;
-    *ret_column = cell % AQ_GAME_SIDE;
 }
 
 static aq_colour cell_colour(const uint8_t *cell, uint32_t channels, const aq_colour *colours,

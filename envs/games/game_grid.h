@@ -42,13 +42,14 @@ void aq_game_move(int32_t move, uint8_t *row, uint8_t *column);
 
 /* What a script makes of the cells that it sees. */
 typedef struct aq_game_map {
+    uint8_t row, column; /* of the walker */
     bool barred[AQ_GAME_SIDE][AQ_GAME_SIDE];
     bool wanted[AQ_GAME_SIDE][AQ_GAME_SIDE];
     bool spare[AQ_GAME_SIDE][AQ_GAME_SIDE]; /* will do where none that is wanted can be reached */
 } aq_game_map;
 
-/* The first move of a shortest way there from a cell. */
-int32_t aq_game_way(const aq_game_map *map, uint8_t row, uint8_t column);
+/* The first move of a shortest way there. */
+int32_t aq_game_way(const aq_game_map *map);
 
 static inline size_t aq_game_obs_bytes(uint32_t channels)
 {
@@ -66,10 +67,6 @@ static inline bool aq_game_is_lit(const uint8_t *obs, uint32_t channels, uint32_
 {
     return obs[((size_t)row * AQ_GAME_SIDE + column) * channels + channel] != 0;
 }
-
-/* The first cell in which the channel is lit, which one must be: the walker's own. */
-void aq_game_find(const uint8_t *obs, uint32_t channels, uint32_t channel, uint8_t *ret_row,
-                  uint8_t *ret_column);
 
 /* Draws an observation: each cell in the colour of the first of its channels that is lit. */
 void aq_game_draw(const uint8_t *obs, uint32_t channels, const aq_colour *colours,

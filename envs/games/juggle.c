@@ -151,6 +151,11 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return dropped ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
+static bool is_lit(const uint8_t *obs, uint32_t row, uint32_t column, uint32_t channel)
+{
+    return aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, row, column, channel);
+}
+
 /* The column of the ball that lands next, which is the lowest that falls, or else the highest. */
 static uint32_t next_ball(const uint8_t *obs)
 {
@@ -158,8 +163,7 @@ static uint32_t next_ball(const uint8_t *obs)
         const bool falls = i < AQ_GAME_SIDE;
         const uint32_t row = falls ? LAST_ROW - i : i - AQ_GAME_SIDE;
         for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
-            if (aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, row, column,
-                               falls ? AQ_JUGGLE_FALLING : AQ_JUGGLE_RISING)) {
+            if (is_lit(obs, row, column, falls ? AQ_JUGGLE_FALLING : AQ_JUGGLE_RISING)) {
                 return column;
             }
         }
@@ -171,20 +175,18 @@ static uint32_t next_ball(const uint8_t *obs)
 static void script(const void *obs, void *action)
 {
     const uint32_t ball = next_ball(obs);
-    uint32_t goal = 0, nearest = AQ_GAME_SIDE;
-    uint8_t row, tray;
+    uint32_t goal = 0, nearest = AQ_GAME_SIDE, right = 0; /* the last column of the tray */
     for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
         const uint32_t far = column < ball ? ball - column : column - ball;
-        if (far < nearest &&
-            aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, LAST_ROW, column, AQ_JUGGLE_SHADOW)) {
+        if (is_lit(obs, LAST_ROW, column, AQ_JUGGLE_SHADOW) && far < nearest) {
             nearest = far;
             goal = column;
         }
+        right = is_lit(obs, LAST_ROW, column, AQ_JUGGLE_TRAY) ? column : right;
     }
-    aq_game_find(obs, AQ_JUGGLE_CHANNELS, AQ_JUGGLE_TRAY, &row, &tray);
-    *(int32_t *)action = goal < tray                 ? AQ_JUGGLE_LEFT
-                         : goal >= tray + TRAY_WIDTH ? AQ_JUGGLE_RIGHT
-                                                     : AQ_JUGGLE_STAY;
+    *(int32_t *)action = goal > right                ? AQ_JUGGLE_RIGHT
+                         : goal + TRAY_WIDTH > right ? AQ_JUGGLE_STAY
+                                                     : AQ_JUGGLE_LEFT;
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)

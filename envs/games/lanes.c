@@ -161,9 +161,12 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 static void script(const void *obs, void *action)
 {
     aq_game_map map = {0};
-    uint8_t own_row, own_column;
     for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
         for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            if (is_lit(obs, row, column, AQ_LANES_WALKER)) {
+                map.row = (uint8_t)row;
+                map.column = (uint8_t)column;
+            }
             map.barred[row][column] = is_lit(obs, row, column, AQ_LANES_TO_RIGHT) ||
                                       is_lit(obs, row, column, AQ_LANES_TO_LEFT) ||
                                       is_lit(obs, row, column, AQ_LANES_LIGHT);
@@ -171,8 +174,7 @@ static void script(const void *obs, void *action)
             map.spare[row][column] = !map.barred[row][column];
         }
     }
-    aq_game_find(obs, AQ_LANES_CHANNELS, AQ_LANES_WALKER, &own_row, &own_column);
-    *(int32_t *)action = aq_game_way(&map, own_row, own_column);
+    *(int32_t *)action = aq_game_way(&map);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
