@@ -112,6 +112,10 @@ struct aq_env_class {
     int (*restore)(const void *params, void *state, const void *bytes);
     void (*observe)(const void *params, const void *state, void *obs);
 
+    /* A policy by hand, from an observation row to an action row, as something to compare learned
+     * ones with; NULL: there is none. */
+    void (*script)(const void *obs, void *action);
+
     /* A picture of the state; NULL: there is none. */
     void (*draw)(const void *params, const void *state, aq_canvas *canvas);
 

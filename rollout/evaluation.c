@@ -95,16 +95,16 @@ static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error 
                                             aq_trial_failure(trial));
 }
 
-int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
-                aq_evaluation *ret_result, aq_error *error)
+static int evaluate(aq_env *env, aq_engine *engine, bool by_script, uint32_t episodes,
+                    uint64_t seed, aq_evaluation *ret_result, aq_error *error)
 {
     aq_trial *trial;
-    int rc = engine != NULL ? check_policy(env, engine, error) : 0;
-    if (rc == 0) {
-        rc = aq_evaluation_trial(env, episodes, &trial, error);
-    }
+    int rc = aq_evaluation_trial(env, episodes, &trial, error);
     if (rc != 0) {
         return rc;
+    }
+    if (by_script) {
+        aq_trial_take_script(trial);
     }
     if (engine != NULL && aq_engine_rows_max(engine) < aq_trial_lanes(trial)) {
         rc = aq_fail(error, AQ_E_INVALID, "an engine for %zu rows; %u episodes need %u",
@@ -120,4 +120,21 @@ int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed
     }
     aq_trial_destroy(trial);
     return rc;
+}
+
+int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+                aq_evaluation *ret_result, aq_error *error)
+{
+    int rc = engine != NULL ? check_policy(env, engine, error) : 0;
+    return rc != 0 ? rc : evaluate(env, engine, false, episodes, seed, ret_result, error);
+}
+
+int aq_evaluate_script(aq_env *env, uint32_t episodes, uint64_t seed, aq_evaluation *ret_result,
+                       aq_error *error)
+{
+    return env->class->script != NULL
+               ? evaluate(env, NULL, true, episodes, seed, ret_result, error)
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "%s has no script; the games have one of what they show by themselves",
+                         env->name);
 }

@@ -38,7 +38,7 @@ typedef struct aq_evaluation {
     aq_evaluation_gap gap;
 } aq_evaluation;
 
-/* Of a trial of this policy that is complete; NULL: of random actions. */
+/* Of a trial of this policy that is complete; NULL: of none. */
 aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy, bool confirmed);
 
 /* Of `episodes` pairs, at least 1. */
@@ -61,5 +61,9 @@ int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial,
  * the environment has to be waited for: not for an event loop. */
 int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
+
+/* The same of the task's script (aq_env_class.script). AQ_E_UNSUPPORTED where it has none. */
+int aq_evaluate_script(aq_env *env, uint32_t episodes, uint64_t seed, aq_evaluation *ret_result,
+                       aq_error *error) AQ_MUST_USE;
 
 #endif

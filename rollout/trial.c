@@ -25,6 +25,7 @@ enum { FAILURES_MAX = 100 };
 struct aq_trial {
     aq_vec_env *vec;
     uint64_t seed;
+    bool has_script;
     aq_rng random;  /* for actions at random */
     uint64_t steps; /* of environments, over all trials */
     uint32_t episodes_max;
@@ -90,6 +91,12 @@ uint32_t aq_trial_lanes(const aq_trial *trial)
     return trial->vec->lanes_max;
 }
 
+void aq_trial_take_script(aq_trial *trial)
+{
+    AQ_ASSERT(trial->vec->task.env->class->script != NULL);
+    trial->has_script = true;
+}
+
 void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
 {
     AQ_ASSERT(episodes >= 1);
@@ -152,13 +159,17 @@ static bool is_hopeless(const aq_trial *trial, int64_t now_ns)
            (now_ns > trial->stepped_ns && now_ns - trial->stepped_ns > STANDSTILL_NS);
 }
 
-static void act_at_random(aq_trial *trial)
+static void act_without_policy(aq_trial *trial)
 {
     const aq_vec_env *vec = trial->vec;
     const aq_env_task *task = &vec->task;
     for (uint32_t lane = 0; lane < vec->lanes; lane++) {
-        aq_action_random(&task->env->schema.action, &trial->random,
-                         (char *)trial->actions + (size_t)lane * task->action_bytes);
+        void *action = (char *)trial->actions + (size_t)lane * task->action_bytes;
+        if (trial->has_script) {
+            task->env->class->script(vec->obs + (size_t)lane * task->obs_bytes, action);
+        } else {
+            aq_action_random(&task->env->schema.action, &trial->random, action);
+        }
     }
 }
 
@@ -170,7 +181,7 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
         if (engine != NULL) {
             aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);
         } else {
-            act_at_random(trial);
+            act_without_policy(trial);
         }
     }
     const uint32_t made = aq_vec_env_step(vec, trial->actions, now_ns);

@@ -38,6 +38,9 @@ void aq_trial_destroy(aq_trial *trial); /* NULL is fine */
 /* Rows that an engine must allow. */
 uint32_t aq_trial_lanes(const aq_trial *trial);
 
+/* In the place of random actions, those of the class's script, which it must have. */
+void aq_trial_take_script(aq_trial *trial);
+
 /* Begins; what was going on is forgotten. */
 void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed);
 
@@ -47,9 +50,9 @@ enum aq_trial_state {
     AQ_TRIAL_FAILED, /* the environment fails too often, or does not come back: it is given up */
 };
 
-/* Steps every environment once under the engine, the same one from start to end, or with random
- * actions where it is NULL, which the task's space must have bounds for. An episode that fails is
- * played again. */
+/* Steps every environment once under the engine, the same one from start to end, or where it is
+ * NULL with random actions, which the task's space must have bounds for, or the script's. An
+ * episode that fails is played again. */
 enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns);
 
 /* When a step can do something: in the past, unless all environments wait to be tried again. */

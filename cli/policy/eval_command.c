@@ -22,11 +22,11 @@
 enum { EPISODES_DEFAULT = 100, FIGURE_MAX = 32 };
 
 /* In the place of a run or a policy. */
-static const char random_play[] = "random";
+static const char random_play[] = "random", scripted_play[] = "scripted";
 
 typedef struct eval_arguments {
     const char *source;
-    const char *env; /* of random actions */
+    const char *env; /* without a policy */
     uint64_t episodes;
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
@@ -37,7 +37,7 @@ typedef struct eval_arguments {
 typedef struct eval_report {
     char path[AQ_POLICY_PATH_MAX];
     aq_env_task task;
-    const char *precision; /* NULL: random actions, as rung */
+    const char *precision; /* NULL: no policy, as rung */
     bool quantized;        /* now, for this evaluation */
     const char *rung;
     uint64_t seed;
@@ -45,7 +45,7 @@ typedef struct eval_report {
 } eval_report;
 
 static const aq_option option_rows[] = {
-    {"env", 0, "TASK", "the task of random actions; a policy has its own",
+    {"env", 0, "TASK", "the task of random or scripted actions; a policy has its own",
      AQ_TO_TEXT(eval_arguments, env)},
     {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)",
      AQ_TO_NUMBER(eval_arguments, episodes, 1, AQ_EVALUATION_EPISODES_MAX)},
@@ -64,18 +64,19 @@ static const aq_option option_rows[] = {
 
 static const aq_options options_page = {
     .program = "actorq eval",
-    .usage = "RUN|POLICY|random [options]",
+    .usage = "RUN|POLICY|random|scripted [options]",
     .summary =
-        "Plays whole episodes with a policy, always taking the action that it values most, or with "
-        "random actions, and reports their returns. RUN is a run folder, POLICY a policy file "
-        "(.aq).",
+        "Plays whole episodes with a policy, always taking the action that it values most, with "
+        "random actions, or, of a game, with those of its hand-written script, and reports their "
+        "returns. RUN is a run folder, POLICY a policy file (.aq).",
     .details = "Examples:\n"
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
                "  actorq eval policy.aq --episodes 1000\n"
-               "  actorq eval random --env game:miner\n",
+               "  actorq eval random --env game:miner\n"
+               "  actorq eval scripted --env game:miner\n",
     AQ_OPTION_ROWS(option_rows),
-    .operands = {AQ_OPERAND("RUN, POLICY or random", eval_arguments, source)},
+    .operands = {AQ_OPERAND("RUN, POLICY, random or scripted", eval_arguments, source)},
 };
 
 /* ---- playing -------------------------------------------------------------------------------- */
@@ -89,11 +90,13 @@ static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_
 }
 
 /* What a policy of the task has to beat. */
-static int evaluate_random(const eval_arguments *arguments, eval_report *report, aq_error *error)
+static int evaluate_without(const eval_arguments *arguments, eval_report *report, aq_error *error)
 {
     aq_env *env;
+    const uint32_t episodes = (uint32_t)arguments->episodes;
     if (arguments->env == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "random actions need a task: --env TASK");
+        return aq_fail(error, AQ_E_INVALID, "%s actions need a task: --env TASK",
+                       arguments->source);
     }
     int rc = aq_env_open(arguments->env, &env, error);
     if (rc != 0) {
@@ -102,9 +105,12 @@ static int evaluate_random(const eval_arguments *arguments, eval_report *report,
     rc = aq_env_task_init(env, &report->task, error);
     aq_env_unref(env);
     if (rc == 0) {
-        (void)snprintf(report->path, sizeof(report->path), "%s", random_play);
-        rc = aq_long_evaluation(report->task.env, NULL, (uint32_t)arguments->episodes, report->seed,
-                                &report->result, error);
+        (void)snprintf(report->path, sizeof(report->path), "%s", arguments->source);
+        rc = strcmp(arguments->source, random_play) == 0
+                 ? aq_long_evaluation(report->task.env, NULL, episodes, report->seed,
+                                      &report->result, error)
+                 : aq_evaluate_script(report->task.env, episodes, report->seed, &report->result,
+                                      error);
     }
     return rc;
 }
@@ -112,7 +118,8 @@ static int evaluate_random(const eval_arguments *arguments, eval_report *report,
 static int evaluate_policy(const eval_arguments *arguments, eval_report *report, aq_error *error)
 {
     if (arguments->env != NULL) {
-        return aq_fail(error, AQ_E_INVALID, "--env is for random actions; a policy has its task");
+        return aq_fail(error, AQ_E_INVALID,
+                       "--env is for actions without a policy, which has its task");
     }
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
@@ -164,7 +171,7 @@ static void print(const eval_report *report)
     const aq_evaluation *result = &report->result;
     char path[AQ_POLICY_PATH_MAX], mean[FIGURE_MAX], deviation[FIGURE_MAX];
     if (report->precision == NULL) {
-        (void)printf("random actions: %s\n", report->task.env->name);
+        (void)printf("%s actions: %s\n", report->path, report->task.env->name);
     } else {
         (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
                      aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
@@ -205,9 +212,10 @@ static int eval(void *given, aq_error *error)
     eval_arguments *arguments = given;
     aq_command_draw_seed(&arguments->seed);
     eval_report report = {.seed = arguments->seed};
-    const bool at_random = strcmp(arguments->source, random_play) == 0;
-    int rc = at_random ? evaluate_random(arguments, &report, error)
-                       : evaluate_policy(arguments, &report, error);
+    const bool has_policy = strcmp(arguments->source, random_play) != 0 &&
+                            strcmp(arguments->source, scripted_play) != 0;
+    int rc = has_policy ? evaluate_policy(arguments, &report, error)
+                        : evaluate_without(arguments, &report, error);
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(make_json(&report), error);
     } else if (rc == 0) {

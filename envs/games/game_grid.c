@@ -44,6 +44,38 @@ void aq_game_move(int32_t move, uint8_t *row, uint8_t *column)
     }
 }
 
+int32_t aq_game_way(const aq_game_map *map)
+{
+    struct {
+        uint8_t row, column;
+        int32_t move; /* with which the way to here began */
+    } cells[AQ_GAME_SIDE * AQ_GAME_SIDE] = {{map->row, map->column, AQ_MOVE_STAY}};
+    bool seen[AQ_GAME_SIDE][AQ_GAME_SIDE], has_spare = false;
+    int32_t spare = AQ_MOVE_STAY;
+    memcpy(seen, map->barred, sizeof(seen));
+    seen[map->row][map->column] = true;
+    for (uint32_t at = 0, count = 1; at < count; at++) {
+        if (map->wanted[cells[at].row][cells[at].column]) {
+            return cells[at].move;
+        }
+        if (!has_spare && map->spare[cells[at].row][cells[at].column]) {
+            has_spare = true;
+            spare = cells[at].move;
+        }
+        for (int32_t move = AQ_MOVE_UP; move < AQ_MOVE_COUNT; move++) {
+            uint8_t to_row = cells[at].row, to_column = cells[at].column;
+            aq_game_move(move, &to_row, &to_column);
+            if (!seen[to_row][to_column]) {
+                seen[to_row][to_column] = true;
+                cells[count].row = to_row;
+                cells[count].column = to_column;
+                cells[count++].move = at == 0 ? move : cells[at].move;
+            }
+        }
+    }
+    return spare;
+}
+
 static aq_colour cell_colour(const uint8_t *cell, uint32_t channels, const aq_colour *colours,
                              aq_colour background)
 {

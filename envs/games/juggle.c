@@ -151,6 +151,44 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return dropped ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
+static bool is_lit(const uint8_t *obs, uint32_t row, uint32_t column, uint32_t channel)
+{
+    return aq_game_is_lit(obs, AQ_JUGGLE_CHANNELS, row, column, channel);
+}
+
+/* The column of the ball that lands next, which is the lowest that falls, or else the highest. */
+static uint32_t next_ball(const uint8_t *obs)
+{
+    for (uint32_t i = 0; i < 2 * AQ_GAME_SIDE; i++) {
+        const bool falls = i < AQ_GAME_SIDE;
+        const uint32_t row = falls ? LAST_ROW - i : i - AQ_GAME_SIDE;
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            if (is_lit(obs, row, column, falls ? AQ_JUGGLE_FALLING : AQ_JUGGLE_RISING)) {
+                return column;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Goes below the shadow nearest to the ball that lands next: a guess, where there are several. */
+static void script(const void *obs, void *action)
+{
+    const uint32_t ball = next_ball(obs);
+    uint32_t goal = 0, nearest = AQ_GAME_SIDE, right = 0; /* the last column of the tray */
+    for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+        const uint32_t far = column < ball ? ball - column : column - ball;
+        if (is_lit(obs, LAST_ROW, column, AQ_JUGGLE_SHADOW) && far < nearest) {
+            nearest = far;
+            goal = column;
+        }
+        right = is_lit(obs, LAST_ROW, column, AQ_JUGGLE_TRAY) ? column : right;
+    }
+    *(int32_t *)action = goal > right                ? AQ_JUGGLE_RIGHT
+                         : goal + TRAY_WIDTH > right ? AQ_JUGGLE_STAY
+                                                     : AQ_JUGGLE_LEFT;
+}
+
 static void draw(const void *params, const void *state, aq_canvas *canvas)
 {
     static const aq_colour colours[AQ_JUGGLE_CHANNELS] = {

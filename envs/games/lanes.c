@@ -91,6 +91,11 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     return true;
 }
 
+static bool is_lit(const uint8_t *obs, uint32_t row, uint32_t column, uint32_t channel)
+{
+    return aq_game_is_lit(obs, AQ_LANES_CHANNELS, row, column, channel);
+}
+
 static bool is_on_kerb(const aq_lanes_state *s)
 {
     return s->row == 0 || s->row == LAST_ROW;
@@ -150,6 +155,26 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     *reward = over ? 0.0f : take_letter(params, s, rng);
     observe(params, s, obs);
     return over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
+}
+
+/* Goes to the nearest letter, past cells where a car is or comes next; else to where none comes. */
+static void script(const void *obs, void *action)
+{
+    aq_game_map map = {0};
+    for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            if (is_lit(obs, row, column, AQ_LANES_WALKER)) {
+                map.row = (uint8_t)row;
+                map.column = (uint8_t)column;
+            }
+            map.barred[row][column] = is_lit(obs, row, column, AQ_LANES_TO_RIGHT) ||
+                                      is_lit(obs, row, column, AQ_LANES_TO_LEFT) ||
+                                      is_lit(obs, row, column, AQ_LANES_LIGHT);
+            map.wanted[row][column] = is_lit(obs, row, column, AQ_LANES_LETTER);
+            map.spare[row][column] = !map.barred[row][column];
+        }
+    }
+    *(int32_t *)action = aq_game_way(&map);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)

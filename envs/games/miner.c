@@ -26,7 +26,8 @@ enum {
     PERIOD_LAST = 4,
     ROWS_PER_PERIOD = 10,
     START_ROW = 3,
-    FREE_ROWS = 2, /* at the top of a new mine, without rocks */
+    FREE_ROWS = 2,    /* at the top of a new mine, without rocks */
+    SHUNNED_ROWS = 2, /* at the top, by the script */
 };
 
 /* Shares of a fresh row's cells in 1/32: the others are earth. */
@@ -53,6 +54,11 @@ static void observe(const void *params, const void *state, void *obs)
     for (uint32_t i = 0; i < s->wait; i++) {
         aq_game_light(obs, AQ_MINER_CHANNELS, 0, i, AQ_MINER_CLOCK);
     }
+}
+
+static bool is_lit(const uint8_t *obs, uint32_t row, uint32_t column, uint32_t channel)
+{
+    return aq_game_is_lit(obs, AQ_MINER_CHANNELS, row, column, channel);
 }
 
 static void make_row(uint8_t *row, bool rocks, aq_rng *rng)
@@ -161,6 +167,28 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     }
     observe(params, s, obs);
     return over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
+}
+
+/* Goes to the nearest ore, or else down, past rocks and what lies under one that falls. It shuns
+ * the upper rows. */
+static void script(const void *obs, void *action)
+{
+    aq_game_map map = {0};
+    for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            if (is_lit(obs, row, column, AQ_MINER_MINER)) {
+                map.row = (uint8_t)row;
+                map.column = (uint8_t)column;
+            }
+            map.barred[row][column] = row < SHUNNED_ROWS ||
+                                      is_lit(obs, row, column, AQ_MINER_ROCK) ||
+                                      is_lit(obs, row, column, AQ_MINER_FALLING) ||
+                                      is_lit(obs, row - 1, column, AQ_MINER_FALLING);
+            map.wanted[row][column] = is_lit(obs, row, column, AQ_MINER_ORE);
+            map.spare[row][column] = row == LAST_ROW;
+        }
+    }
+    *(int32_t *)action = aq_game_way(&map);
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)

@@ -28,10 +28,9 @@
 /* Beyond this size, rewards make errors that are far from what step sizes are chosen for. */
 #define REWARD_LARGE 30.0
 
-/* What the easiest tasks take, and what is likely to do. */
-#define UPDATES_FEW    1000.0
-#define UPDATES_ENOUGH 10000.0
-#define VERSIONS_FEW   10.0
+/* What the easier tasks take: a run that was not solved with less has not been tried. */
+#define UPDATES_FEW  10000.0
+#define VERSIONS_FEW 10.0
 
 /* More fallbacks than this share are no accident. */
 #define FALLBACKS_MANY 0.1
@@ -267,12 +266,12 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
     (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
     (void)aq_text_count(made, sizeof(made), (double)facts->learner_steps);
     if (updates < UPDATES_FEW) {
-        suggest_updates(facts->config, UPDATES_ENOUGH / fmax(1, updates),
+        suggest_updates(facts->config, UPDATES_FEW / fmax(1, updates),
                         add(findings, "there were %s updates in %s environment steps, which is few",
                             made, steps));
     }
     const double possible =
-        fmax(updates, UPDATES_ENOUGH) / (double)facts->config->quantizer.publish_period;
+        fmax(updates, UPDATES_FEW) / (double)facts->config->quantizer.publish_period;
     if (versions < VERSIONS_FEW && possible < VERSIONS_FEW) {
         suggest(add(findings,
                     "only %" PRIu64 " versions of the policy came of %s updates: actors act on "

@@ -58,7 +58,10 @@ def programs_in(words):
 
 # A task for the presets that are not for one.
 TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "paper-d4pg": "gym:Pendulum-v1",
-           "taxi-dqn": "gym:Taxi-v3?one_hot=yes",
+           "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:lanes",
+           "miner-dqn": "game:miner",
+           "frozenlake-dqn": "gym:FrozenLake-v1?one_hot=yes",
+           "cliffwalking-dqn": "gym:CliffWalking-v1?one_hot=yes",
            "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1"}
 
 

@@ -91,7 +91,7 @@ TEST_MISTAKES(an_option_that_is_not_there)
         {"train gym:CartPole-v1 --resume=yes", "--resume takes no value"},
         {"train gym:CartPole-v1 gym:Taxi-v4", "one argument too many after 'gym:CartPole-v1'"},
         {"eval run --episods 3", "did you mean --episodes?"},
-        {"eval", "RUN, POLICY or random is missing"},
+        {"eval", "RUN, POLICY, random or scripted is missing"},
         {"drain", "RUN and MEMBER are missing"},
     };
     MAKE_EACH(mistakes);

@@ -19,15 +19,17 @@ EPISODES = 100
 # Environment steps of a run, by suite. The control suite's presets want half a million.
 STEPS = {"dmc": 4_000, "game": 50_000, "gym": 200_000}
 WALL_S = 300
+# With the closing evaluation, which is 200 episodes of a thousand steps for a humanoid.
+PATIENCE_S = 4 * WALL_S
 
 
 def answer(*arguments):
     """What a command prints, or what it says is wrong."""
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, check=False,
-                              timeout=2 * WALL_S)
+                              timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
-        return None, f"no end after {2 * WALL_S} s\n"
+        return None, f"no end after {PATIENCE_S} s\n"
     return (json.loads(done.stdout), "") if done.returncode == 0 else (None, done.stderr.strip())
 
 
@@ -51,7 +53,7 @@ def try_task(arguments, task, seed):
                               "--set", f"limits.env_steps={steps}",
                               "--set", f"limits.wall_s={WALL_S}")
     if result is None:
-        print(f"| `{task}` | {seed} | refused: {said} |", flush=True)
+        print(f"| `{task}` | {seed} | refused: {said.strip()} |", flush=True)
         option = re.search(r"\?(\w+=\w+)", said)
         is_followed = option is None or "?" in task or \
             try_task(arguments, f"{task}?{option.group(1)}", seed)

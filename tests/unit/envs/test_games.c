@@ -39,16 +39,26 @@ static void begin(play *p, const aq_env_class *game, uint64_t seed)
     assert_true(game->reset(&ramp, p->state, &p->env_rng, p->obs));
 }
 
-/* A step with a random action; another episode after the end of one. */
-static enum aq_step_end step(play *p)
+static enum aq_step_end take(play *p, int32_t action)
 {
-    int32_t action = (int32_t)aq_rng_below(&p->action_rng, p->schema.action.choice_count);
     float reward = NAN;
     enum aq_step_end end = p->game->step(&ramp, p->state, &p->env_rng, &action, p->obs, &reward);
     p->steps++;
     p->score += reward;
     assert_true(reward == 0.0f || reward == 1.0f);
     return end;
+}
+
+static enum aq_step_end step(play *p)
+{
+    return take(p, (int32_t)aq_rng_below(&p->action_rng, p->schema.action.choice_count));
+}
+
+static enum aq_step_end step_by_script(play *p)
+{
+    int32_t action = -1;
+    p->game->script(p->obs, &action);
+    return take(p, action);
 }
 
 static void again(play *p)
@@ -123,26 +133,35 @@ TEST(another_seed_plays_another_game)
     }
 }
 
-/* Means over many episodes of random play; the bounds are far outside of what chance does to means
- * of as many, so a change of the rules is seen, and a change of the generator is not. */
-TEST(random_play_is_short_and_poor)
+/* Means over many episodes; the bounds are far outside of what chance does to means of as many, so
+ * a change of the rules is seen, and a change of the generator is not. */
+TEST(random_play_is_short_and_poor_and_scripts_are_not)
 {
-    enum { EPISODES = 4000 };
-    static const double score_low[GAMES] = {0.18, 0.22, 1.3}, score_high[GAMES] = {0.3, 0.36, 1.7};
-    static const double steps_low[GAMES] = {18, 11.5, 33}, steps_high[GAMES] = {22, 14.5, 38};
-    for (size_t i = 0; i < GAMES; i++) {
-        play p;
-        double score = 0, steps = 0;
-        begin(&p, games[i], 9);
-        for (int n = 0; n < EPISODES; n++) {
-            while (step(&p) == AQ_STEP_GOES_ON && p.steps < games[i]->step_limit) {
+    static const struct {
+        enum aq_step_end (*step)(play *p);
+        int episodes;
+        struct {
+            double score_low, score_high, steps_low, steps_high;
+        } of[GAMES];
+    } rows[] = {
+        {step, 4000, {{0.18, 0.3, 18, 22}, {0.22, 0.36, 11.5, 14.5}, {1.3, 1.7, 33, 38}}},
+        {step_by_script, 400, {{30, 42, 210, 300}, {63, 82, 300, 400}, {22, 35, 120, 180}}},
+    };
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        for (size_t i = 0; i < GAMES; i++) {
+            play p;
+            double score = 0, steps = 0;
+            begin(&p, games[i], 9);
+            for (int n = 0; n < rows[row].episodes; n++) {
+                while (rows[row].step(&p) == AQ_STEP_GOES_ON && p.steps < games[i]->step_limit) {
+                }
+                score += p.score / rows[row].episodes;
+                steps += (double)p.steps / rows[row].episodes;
+                again(&p);
             }
-            score += p.score / EPISODES;
-            steps += (double)p.steps / EPISODES;
-            again(&p);
+            assert_true(score > rows[row].of[i].score_low && score < rows[row].of[i].score_high);
+            assert_true(steps > rows[row].of[i].steps_low && steps < rows[row].of[i].steps_high);
         }
-        assert_true(score > score_low[i] && score < score_high[i]);
-        assert_true(steps > steps_low[i] && steps < steps_high[i]);
     }
 }
 

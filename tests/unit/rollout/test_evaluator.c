@@ -163,6 +163,21 @@ TEST(without_a_policy_actions_are_random)
     assert_int_equal(first.episodes, EPISODES);
 }
 
+TEST(a_script_plays_what_it_sees_where_there_is_one)
+{
+    aq_evaluation scripted, untouched = {.version = 77};
+    aq_error error = {0};
+    aq_env *game = NULL;
+    assert_int_equal(aq_env_open("game:juggle", &game, NULL), 0);
+    assert_int_equal(aq_evaluate_script(game, EPISODES, SEED, &scripted, NULL), 0);
+    assert_int_equal(scripted.episodes, EPISODES);
+    assert_true(scripted.return_min >= 1); /* whoever moves by chance drops the first ball */
+    assert_refused(aq_evaluate_script(tally, EPISODES, SEED, &untouched, &error), AQ_E_UNSUPPORTED,
+                   &error, "has no script");
+    assert_int_equal(untouched.version, 77);
+    aq_env_unref(game);
+}
+
 TEST(evaluate_refuses_what_cannot_be_played)
 {
     aq_engine *engine = engine_of(0, 1);

@@ -96,6 +96,7 @@ static const row rows[] = {
      "limits.env_steps=20000000"},
     {"replay.samples_per_insert=1", FACT(learner_steps), 250, "250 updates",
      "replay.samples_per_insert=40"},
+    {"limits.env_steps=10000", FACT(learner_steps), 2250, "2.2k updates", "limits.env_steps=45000"},
     {"quantizer.publish_period=100000", FACT(versions), 4, "only 4 versions",
      "quantizer.publish_period=100"},
     {NULL, FACT(state), AQ_RUN_DIVERGED, "losses were not finite", "learner.learning_rate=0.0002"},
@@ -165,10 +166,10 @@ TEST(too_few_updates_are_foreseen)
     aq_learning_facts facts = good_facts(&config);
     facts.state = AQ_RUN_RUNNING;
     facts.env_steps = 125000;
-    facts.learner_steps = 300;
-    assert_int_equal(findings_of(&facts).count, 0); /* 1,200 at its limit */
-    facts.learner_steps = 200;
-    assert_says(findings_of(&facts).rows[0].words, "200 updates in 125.0k");
+    facts.learner_steps = 3000;
+    assert_int_equal(findings_of(&facts).count, 0); /* 12,000 at its limit */
+    facts.learner_steps = 2000;
+    assert_says(findings_of(&facts).rows[0].words, "2.0k updates in 125.0k");
     facts.state = AQ_RUN_STOPPED; /* somebody wanted no more */
     assert_int_equal(findings_of(&facts).count, 0);
 }

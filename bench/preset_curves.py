@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Curves of the presets, on the tasks that they are for.
+
+    bench/preset_curves.py GROUP --work DIR [--seeds N]
+
+GROUP is algorithms, which are compared on the task where one would try them first, or games.
+Trains each with the seeds 1, 2, 3, ..., writes bench/curves/GROUP.csv, and draws
+docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not made again.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import subprocess
+
+from run_curves import binned_returns
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+# Never "solved", so that every run is as long; measured as often as an evaluator can.
+ALL_OF_IT = ["--set", "evaluator.threshold=100000", "--set", "evaluator.share=1"]
+# Figure, environment steps, steps of a bin, line across, what all runs are given, and the arguments
+# of each. The lines of the games are the scripts' means: `actorq eval scripted --env TASK`.
+GROUPS = {
+    "algorithms": {
+        "choices": (60_000, 2_000, 475, ALL_OF_IT, {
+            "dqn": ["gym:CartPole-v1"],
+            "c51": ["gym:CartPole-v1", "--preset", "cartpole-c51"],
+        }),
+        "continuous": (20_000, 1_000, -200, ALL_OF_IT, {
+            "d4pg": ["gym:Pendulum-v1", "--preset", "pendulum-d4pg"],
+            "ddpg": ["gym:Pendulum-v1", "--preset", "pendulum-ddpg"],
+            "td3": ["gym:Pendulum-v1", "--preset", "pendulum-td3"],
+        }),
+    },
+    "games": {
+        "juggle": (3_000_000, 100_000, 35.6, [], {"juggle": ["game:juggle"]}),
+        "lanes": (3_000_000, 100_000, 73.5, [], {"lanes": ["game:lanes"]}),
+        "miner": (3_000_000, 100_000, 28.6, [], {"miner": ["game:miner"]}),
+    },
+}
+
+
+def train(arguments, folder, steps, options, seed):
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    if not folder.exists():
+        subprocess.run(
+            [arguments.actorq, "train", *options, "--seed", str(seed), "--run", str(folder),
+             "--quiet", "--set", f"limits.env_steps={steps}"], env=environment, check=True,
+            stdout=subprocess.DEVNULL)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("group", choices=GROUPS)
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    with (HERE / "curves" / f"{arguments.group}.csv").open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
+        for figure, (steps, bin_steps, level, settings, runs) in GROUPS[arguments.group].items():
+            folders = []
+            for name, options in runs.items():
+                for seed in range(1, arguments.seeds + 1):
+                    folder = arguments.work / f"{name}-{seed}"
+                    train(arguments, folder, steps, [*options, *settings], seed)
+                    folders.append(str(folder))
+                    for row in binned_returns(folder, bin_steps, steps):
+                        table.writerow([name, seed, row[0], f"{row[1]:.2f}", row[2]])
+            picture = ROOT / "docs" / "figures" / f"{arguments.group}-{figure}.svg"
+            subprocess.run([arguments.actorq, "plot", *folders, "--group-by", "learner.algorithm",
+                            "--level", str(level), "--output", str(picture)], check=True)
+
+
+if __name__ == "__main__":
+    main()
