@@ -108,14 +108,16 @@ static uint64_t most_beyond(const aq_replay_core *core)
 
 TEST_OF_CORE(a_call_with_impossible_totals_is_refused)
 {
+    const aq_credit_call bad[] = {
+        {1, 1, UINT64_MAX, 0, 0, 0},
+        {1, 1, 0, UINT64_MAX, 0, 0},
+        {1, 1, 0, 10, 10 + most_beyond(core) + 1, 0}, /* far more acknowledged than granted */
+        {1, 1, 0, AQ_CREDIT_COUNT_MAX, AQ_CREDIT_COUNT_MAX + 1, 0},
+    };
     aq_error error;
-    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    /* Far more acknowledged than granted. */
-    call = (aq_credit_call){1, 1, 0, 10, 10 + most_beyond(core) + 1, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    EACH_ROW(i, bad) {
+        assert_int_equal(aq_replay_core_called(core, 0, &bad[i], &error), AQ_E_INVALID);
+    }
     assert_int_equal(aq_replay_core_actors(core), 0);
 }
 
