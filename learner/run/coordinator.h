@@ -74,8 +74,8 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
  *
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
  * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose
- * incarnation stays. AQ_E_EXISTS when the incarnation
- * joined in another role, AQ_E_INVALID when it did with another store, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
+ * incarnation stays. AQ_E_EXISTS when the incarnation joined in another role, AQ_E_INVALID when it
+ * did with another store, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
  * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
                         const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],
