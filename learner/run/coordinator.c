@@ -248,6 +248,13 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     return 0;
 }
 
+const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, uint64_t member,
+                                            uint64_t incarnation)
+{
+    const aq_member_record *record = find(coordinator, incarnation);
+    return record && record->member == member ? record : NULL;
+}
+
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation)
 {

@@ -82,6 +82,8 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
                         aq_error *error) AQ_MUST_USE;
 
 /* NULL when it is not a member (any more): it has to join again. */
+const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, uint64_t member,
+                                            uint64_t incarnation);
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation);
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation);

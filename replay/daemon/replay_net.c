@@ -25,6 +25,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/incarnation.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
@@ -412,9 +413,10 @@ static int create(replay_daemon *daemon, aq_error *error)
         rc = create_service(daemon, error);
     }
     if (rc == 0) {
-        daemon->identity.incarnation = aq_rng_system_seed();
+        daemon->identity.incarnation = aq_incarnation_draw();
         rc = aq_replay_store_init(&daemon->store, daemon->service, &daemon->loop,
-                                  daemon->options->data_dir, daemon->identity.incarnation, error);
+                                  daemon->options->data_dir,
+                                  aq_incarnation_name(daemon->identity.incarnation), error);
     }
     if (rc == 0) {
         rc = open_sockets(daemon, error);
