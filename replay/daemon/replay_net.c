@@ -56,6 +56,7 @@ enum {
 typedef struct replay_daemon {
     const aq_replay_options *options;
     aq_daemon_security security;
+    aq_seal seal;
     uv_loop_t loop;
     uv_timer_t tick;
     uv_timer_t linger;
@@ -295,14 +296,19 @@ static void on_tick(uv_timer_t *timer)
 
 static int create_service(replay_daemon *daemon, aq_error *error)
 {
+    const aq_token *token = aq_security_token(daemon->security.security);
+    int rc = token != NULL ? aq_token_seal(token, &daemon->seal) : 0;
+    if (rc != 0) {
+        return aq_fail(error, rc, "actors cannot be told from strangers by this token");
+    }
     const aq_replay_service_owner owner = {
         .user = daemon,
-        .announced_only = aq_security_token(daemon->security.security) != NULL,
+        .seal = token != NULL ? &daemon->seal : NULL,
         .rejected = on_rejected,
         .damaged = on_damaged,
         .stop = on_stop_call,
     };
-    int rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
+    rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
     if (rc == 0) {
         rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, RPC_BYTES_MAX, REPEATS_BYTES_MAX,
                                       &daemon->dispatcher);
@@ -333,7 +339,7 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: there is no address after it for experience", listen_url);
     }
-    limits.message_bytes_max = EXPERIENCE_BYTES_MAX;
+    limits.message_bytes_max = EXPERIENCE_BYTES_MAX + AQ_SEAL_BYTES;
     rc = aq_pull_create(&daemon->loop, push_url, &limits, on_experience, daemon, &daemon->pull,
                         error);
     if (rc != 0) {

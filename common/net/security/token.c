@@ -418,3 +418,25 @@ bool aq_token_verify(const aq_token *token, const aq_token_call *call,
     aq_wipe(expected, sizeof(expected));
     return is_genuine;
 }
+
+int aq_token_seal(const aq_token *token, aq_seal *ret_seal)
+{
+    uint8_t key[AQ_TOKEN_KEY_BYTES];
+    int rc = AQ_E_INVALID;
+
+    _Static_assert(sizeof(key) >= AQ_SEAL_KEY_BYTES, "one is the beginning of the other");
+    if (token->role == AQ_ACCESS_REPLAY && token->accepts[AQ_ACCESS_ACTOR]) {
+        memcpy(key, token->accepted[AQ_ACCESS_ACTOR], sizeof(key));
+        rc = 0;
+    } else if (token->role == AQ_ACCESS_ACTOR || token->role == AQ_ACCESS_SHARED) {
+        rc = derive_call_key(token->key, AQ_ACCESS_REPLAY, key);
+    }
+    if (rc == 0) {
+        rc = derive(key, sizeof(key), "actorq experience", key);
+    }
+    if (rc == 0) {
+        aq_seal_init(ret_seal, key);
+    }
+    aq_wipe(key, sizeof(key));
+    return rc;
+}

@@ -32,6 +32,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "common/net/security/seal.h"
 
 /* On the wire; numbers stay. */
 #define AQ_ACCESS_ROLE_LIST(X)                                                                     \
@@ -100,6 +101,10 @@ int aq_token_sign(const aq_token *token, const aq_token_call *call,
  * role, whatever the call says. */
 bool aq_token_verify(const aq_token *token, const aq_token_call *call,
                      const uint8_t mac[AQ_TOKEN_MAC_BYTES]);
+
+/* What experience is sealed with: on its way by a token of an actor, at its end by one that actors
+ * may call replay with. AQ_E_INVALID of any other token; AQ_E_NOMEM. */
+int aq_token_seal(const aq_token *token, aq_seal *ret_seal) AQ_MUST_USE;
 
 /* What a caller knows of the daemon that it calls; all 0: nothing yet. */
 typedef struct aq_token_peer {
