@@ -135,6 +135,7 @@ static void insert_shard(shard_list *list, const aq_member_record *record)
     address->push_url = (char *)(uintptr_t)record->push_url;
     address->slot = record->slot;
     address->store = record->store;
+    address->instance = aq_incarnation_name(record->incarnation);
     for (; place > 0 && list->pointers[place - 1]->slot > record->slot; place--) {
         list->pointers[place] = list->pointers[place - 1];
     }
