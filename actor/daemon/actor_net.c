@@ -27,6 +27,7 @@
 #include "common/net/daemon/daemon_security.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
+#include "common/net/security/incarnation.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/push.h"
 #include "common/sys/cpu.h"
@@ -330,9 +331,7 @@ static void name_self(aq_member_identity *identity, bool evaluate)
 {
     identity->role = evaluate ? AQ_ROLE_EVALUATOR : AQ_ROLE_ACTOR;
     identity->pid = (uint32_t)getpid();
-    do {
-        identity->incarnation = aq_rng_system_seed();
-    } while (identity->incarnation == 0);
+    identity->incarnation = aq_incarnation_draw();
     if (gethostname(identity->host, sizeof(identity->host) - 1) != 0) {
         identity->host[0] = '\0';
     }

@@ -11,6 +11,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/net/security/incarnation.h"
 #include "common/sys/log.h"
 
 enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
@@ -18,7 +19,7 @@ enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
 struct aq_participant {
     aq_participant_hooks hooks;
     aq_member *member;
-    uint64_t incarnation; /* seeds what is played, so it is said */
+    uint64_t start; /* what is said of the incarnation */
     enum aq_participant_phase phase;
     int exit_code;
     int64_t now_ns; /* of the last tick */
@@ -95,7 +96,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
     aq_log(AQ_LOG_INFO, "joined", "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " slot=%" PRIu32
            " task=%s incarnation=%016" PRIx64 " again=%s",
-           view->run_id, view->member, view->slot, view->settings.task, participant->incarnation,
+           view->run_id, view->member, view->slot, view->settings.task, participant->start,
            again ? "true" : "false");
 }
 
@@ -168,7 +169,7 @@ int aq_participant_create(aq_rpc_channel *learner, const aq_member_identity *ide
         return AQ_E_NOMEM;
     }
     participant->hooks = *hooks;
-    participant->incarnation = identity->incarnation;
+    participant->start = aq_incarnation_name(identity->incarnation);
     participant->exit_code = EXIT_SUCCESS;
     actorq__v1__actor_stats__init(&participant->stats);
     participant->stats.return_mean = NAN;

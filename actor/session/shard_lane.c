@@ -132,6 +132,9 @@ void aq_shard_lane_list(aq_shard_lane *lane, const aq_shard_place *place)
         close_transport(lane);
     }
     if (place->store == lane->place.store) {
+        if (lane->is_open && place->instance != lane->place.instance) {
+            aq_rpc_channel_expect(lane->credit.stub.channel, AQ_ACCESS_REPLAY, place->instance);
+        }
         lane->place = *place;
     }
     lane->is_listed = true;
@@ -155,6 +158,7 @@ void aq_shard_lane_pass(aq_shard_lane *lane, uint64_t store)
     aq_shard_spread_move(lane->spread, lane->number, lane->now_ns, store);
     lane->store_before = lane->place.store;
     lane->place.store = store;
+    lane->place.instance = 0; /* until it is listed */
     lane->is_known = false;
     lane->is_durable = false;
     lane->stranger = 0;
@@ -191,6 +195,7 @@ static void open_transport(aq_shard_lane *lane)
                              lane->place.push_url, limits, &channel, &error);
     if (rc == 0) {
         lane->is_open = true;
+        aq_rpc_channel_expect(channel, AQ_ACCESS_REPLAY, lane->place.instance);
         aq_credit_session_open(&lane->credit, &lane->config.asker, channel);
         return;
     }

@@ -39,6 +39,7 @@ typedef struct aq_shard_transport {
 typedef struct aq_shard_place {
     uint64_t member;
     uint64_t store;
+    uint64_t instance; /* as in aq_member_view */
     uint32_t slot;
     char rpc_url[AQ_URL_MAX];
     char push_url[AQ_URL_MAX];

@@ -57,6 +57,7 @@ static aq_shard_place listed(const aq_member_view *view, uint32_t index)
     aq_shard_place place = {
         .member = view->shards[index].member,
         .store = view->shards[index].store,
+        .instance = view->shards[index].instance,
         .slot = view->shards[index].slot,
     };
     int rc = aq_text_set(place.rpc_url, sizeof(place.rpc_url), view->shards[index].rpc_url);

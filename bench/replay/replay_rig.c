@@ -13,6 +13,7 @@
 #include "common/base/parse.h"
 #include "common/net/rpc/caller.h"
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/security.h"
 #include "common/sys/process.h"
 #include "common/wire/wire_run.h"
 #include "proto/membership.pb-c.h"
@@ -41,6 +42,7 @@ struct aq_replay_rig {
     aq_rpc_dispatcher *dispatcher;
     aq_rpc_server *learner;
     aq_supervisor *supervisor;
+    aq_security *security; /* of the environment, as the shard has it */
     bool is_serving, has_died;
     aq_rig_place place;
     char log_path[PATH_BYTES];
@@ -206,6 +208,7 @@ static int serve_membership(aq_replay_rig *rig, const aq_rig_config *config, aq_
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
+    aq_rpc_dispatcher_name(rig->dispatcher, AQ_ACCESS_LEARNER, 0);
     return aq_rpc_server_create(rig->loop, url, &rig->place.limits, rig->dispatcher, CALLS_MAX,
                                 &rig->learner, error);
 }
@@ -226,7 +229,13 @@ int aq_replay_rig_open(uv_loop_t *loop, const aq_rig_config *config, aq_replay_r
                    .reconnect_min_ms = config->settings.config.net.reconnect_min_ms,
                    .reconnect_max_ms = config->settings.config.net.reconnect_max_ms},
     };
-    int rc = uv_timer_init(loop, &rig->alarm);
+    int rc = aq_security_from_environment(&rig->security, error);
+    if (rc != 0) {
+        aq_free(rig);
+        return rc;
+    }
+    rig->place.limits.security = rig->security;
+    rc = uv_timer_init(loop, &rig->alarm);
     AQ_ASSERT(rc == 0);
     rig->alarm.data = rig;
     rc = uv_timer_start(&rig->alarm, on_alarm, ALARM_MS, ALARM_MS);
@@ -250,6 +259,7 @@ static void on_alarm_closed(uv_handle_t *handle)
 {
     aq_replay_rig *rig = handle->data;
     aq_rpc_dispatcher_destroy(rig->dispatcher);
+    aq_security_destroy(rig->security);
     aq_free(rig);
 }
 

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/rpc_catalog.h"
@@ -20,11 +21,14 @@ typedef struct call_arguments {
     uint64_t timeout_ms;
     bool list;
     bool json;
+    bool shard;
 } call_arguments;
 
 static const aq_option option_rows[] = {
     {"list", 'l', NULL, "list all methods, each with a template of its request",
      AQ_TO_FLAG(call_arguments, list)},
+    {"shard", 0, NULL, "to stop what is at the URL as a replay shard, not as the learner",
+     AQ_TO_FLAG(call_arguments, shard)},
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
      AQ_TO_NUMBER(call_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
@@ -113,6 +117,11 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
         rc = aq_caller_open(url, &caller, error);
     }
     if (rc == 0) {
+        /* A stop that was meant for one must not end the other; the rest changes nothing. */
+        bool stops = strcmp(aq_rpc_catalog_method(method)->name, "Stop") == 0;
+        aq_caller_expect(caller, arguments->shard ? AQ_ACCESS_REPLAY
+                                 : stops          ? AQ_ACCESS_LEARNER
+                                                  : AQ_ACCESS_NONE);
         rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
                             ret_status, error);
     }

@@ -14,8 +14,8 @@
  * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
  * answer that is an error, in the daemon's words; what aq_live_endpoint_url and aq_caller_call say.
  */
-int aq_operation_call(const char *endpoint, const char *method, const ProtobufCMessage *request,
-                      uint32_t timeout_ms, ProtobufCMessage **ret_reply,
-                      aq_error *error) AQ_MUST_USE;
+int aq_operation_call(const char *endpoint, enum aq_access_role role, const char *method,
+                      const ProtobufCMessage *request, uint32_t timeout_ms,
+                      ProtobufCMessage **ret_reply, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -92,8 +92,8 @@ static int set(void *given, aq_error *error)
     }
     request.n_assignments = arguments->assignments.count;
     request.assignments = texts;
-    int rc = aq_operation_call(arguments->endpoint, "Operations/Configure", &request.base,
-                               (uint32_t)arguments->timeout_ms, &answer, error);
+    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, "Operations/Configure",
+                               &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc != 0) {
         return rc;
     }

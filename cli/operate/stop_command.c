@@ -15,9 +15,12 @@ typedef struct stop_arguments {
     const char *endpoint;
     const char *reason;
     uint64_t timeout_ms;
+    bool shard;
 } stop_arguments;
 
 static const aq_option option_rows[] = {
+    {"shard", 0, NULL, "what is at the URL is a replay shard, which ends alone",
+     AQ_TO_FLAG(stop_arguments, shard)},
     {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(stop_arguments, reason)},
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
@@ -30,8 +33,8 @@ static const aq_options options_page = {
     .usage = "RUN [options]",
     .summary = "Ends a run for everybody, as one that was stopped: the learner writes its last "
                "checkpoint and policy, its members hear of the end with their next heartbeat, and "
-               "all exit with 0. RUN is the URL of its learner, or the folder of a live run; the "
-               "URL of a replay shard stops that shard alone.",
+               "all exit with 0. RUN is the URL of its learner, or the folder of a live run; "
+               "with --shard, the URL of a replay shard.",
     .details = "A learner that gets SIGTERM ends, too, but not the run: it can be resumed.\n"
                "\n"
                "Examples:\n"
@@ -52,8 +55,9 @@ static int stop(void *given, aq_error *error)
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
-    int rc = aq_operation_call(arguments->endpoint, "Operations/Stop", &request.base,
-                               (uint32_t)arguments->timeout_ms, &answer, error);
+    int rc = aq_operation_call(
+        arguments->endpoint, arguments->shard ? AQ_ACCESS_REPLAY : AQ_ACCESS_LEARNER,
+        "Operations/Stop", &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }

@@ -42,8 +42,9 @@ typedef struct aq_member_view {
     uint32_t shard_count;
     struct {
         uint64_t member;
-        uint64_t store; /* as in aq_member_identity */
-        uint32_t slot;  /* below AQ_MEMBER_SHARDS_MAX, no two the same; stays with the store */
+        uint64_t store;    /* as in aq_member_identity */
+        uint64_t instance; /* whom calls to it are signed for; 0: not known */
+        uint32_t slot;     /* below AQ_MEMBER_SHARDS_MAX, no two the same; stays with the store */
         char rpc_url[AQ_URL_MAX];
         char push_url[AQ_URL_MAX];
     } shards[AQ_MEMBER_SHARDS_MAX];

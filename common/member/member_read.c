@@ -90,6 +90,7 @@ static int read_shard(const Actorq__V1__ShardAddress *shard, uint32_t index, aq_
     }
     view->shards[index].member = shard->member;
     view->shards[index].store = shard->store;
+    view->shards[index].instance = shard->instance;
     view->shards[index].slot = shard->slot;
     int rc = read_url(view->shards[index].rpc_url, shard->rpc_url, "a shard's rpc_url", error);
     if (rc == 0) {

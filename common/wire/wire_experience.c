@@ -382,3 +382,26 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, const aq_layout 
     *ret_arrival = arrival;
     return 0;
 }
+
+int aq_wire_experience_copy_as(const aq_lease *frame, uint64_t incarnation, aq_buffer *out)
+{
+    size_t start = out->size;
+    aq_wire_field field;
+    int rc = aq_buffer_append(out, frame->bytes, frame->size);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_wire_scan scan =
+        aq_wire_scan_of(frame->bytes + AQ_FRAME_HEADER_BYTES, frame->size - AQ_FRAME_HEADER_BYTES);
+    for (rc = aq_wire_scan_next(&scan, &field); rc > 0; rc = aq_wire_scan_next(&scan, &field)) {
+        if (field.number == INCARNATION) {
+            uint8_t *at = out->data + start + (size_t)(scan.at - frame->bytes);
+            for (int i = 1; i <= 8; i++) {
+                *(at - i) = (uint8_t)(incarnation >> (64 - 8 * i));
+            }
+        }
+    }
+    AQ_ASSERT(rc == 0); /* it has arrived */
+    aq_frame_end(out, start, AQ_FRAME_EXPERIENCE);
+    return 0;
+}

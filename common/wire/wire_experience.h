@@ -25,4 +25,8 @@ size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *con
 int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
                               aq_arrival **ret_arrival, aq_error *error) AQ_MUST_USE;
 
+/* Appends a copy of a frame that has arrived, in which its sender has another incarnation. */
+int aq_wire_experience_copy_as(const aq_lease *frame, uint64_t incarnation,
+                               aq_buffer *out) AQ_MUST_USE;
+
 #endif

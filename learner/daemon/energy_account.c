@@ -10,6 +10,7 @@
 #include "common/base/rng.h"
 #include "common/energy/energy_meter.h"
 #include "common/energy/power_model.h"
+#include "common/net/security/incarnation.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_energy.h"
 #include "learner/metrics/energy_file.h"
@@ -82,8 +83,9 @@ void aq_energy_account_told(aq_energy_account *account, const aq_member_record *
 {
     aq_energy_reading reading;
     if (aq_wire_energy_from(stats, &reading) == 0) {
-        aq_energy_ledger_told(&account->ledger, aq_clock_monotonic_ns(), record->incarnation,
-                              (uint32_t)record->role, &reading);
+        aq_energy_ledger_told(&account->ledger, aq_clock_monotonic_ns(),
+                              aq_incarnation_name(record->incarnation), (uint32_t)record->role,
+                              &reading);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_client.h"
+#include "common/net/security/incarnation.h"
 
 enum { RETRY_MS = 1000 };
 
@@ -77,6 +78,8 @@ static int dial(aq_shard_links *links, const aq_member_record *record, aq_error 
     if (rc != 0) {
         return rc;
     }
+    aq_rpc_channel_expect(aq_rpc_client_channel(client), AQ_ACCESS_REPLAY,
+                          aq_incarnation_name(record->incarnation));
     rc = aq_prefetch_add_shard(links->prefetch, record->incarnation, record->rpc_url,
                                aq_rpc_client_channel(client));
     if (rc != 0) {

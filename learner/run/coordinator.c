@@ -224,8 +224,10 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     AQ_ASSERT(wanted->role != AQ_ROLE_REPLAY || wanted->store != 0);
     aq_member_record *known = find(coordinator, wanted->incarnation);
     if (known && known->role != wanted->role) {
-        return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
-                       (unsigned long long)wanted->incarnation);
+        return aq_fail(error, AQ_E_EXISTS, "this process joined in another role before");
+    }
+    if (known && known->role == AQ_ROLE_REPLAY && known->store != wanted->store) {
+        return aq_fail(error, AQ_E_INVALID, "this process joined with another store before");
     }
     if (known && has_moved(known, wanted)) {
         known = NULL; /* that record is of an earlier life, in a way */
@@ -243,6 +245,13 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     *ret_record = known ? known : add(coordinator, now_ns, wanted);
     memcpy(ret_replaced, replaced, sizeof(replaced));
     return 0;
+}
+
+const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, uint64_t member,
+                                            uint64_t incarnation)
+{
+    const aq_member_record *record = find(coordinator, incarnation);
+    return record && record->member == member ? record : NULL;
 }
 
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,

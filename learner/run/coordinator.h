@@ -63,14 +63,16 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
  *
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
  * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose
- * incarnation stays. AQ_E_EXISTS when the incarnation
- * joined in another role, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
+ * incarnation stays. AQ_E_EXISTS when the incarnation joined in another role, AQ_E_INVALID when it
+ * did with another store, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
  * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
                         const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],
                         aq_error *error) AQ_MUST_USE;
 
 /* NULL when it is not a member (any more): it has to join again. */
+const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, uint64_t member,
+                                            uint64_t incarnation);
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation);
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation);

@@ -254,7 +254,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
     aq_priority_return_clear(batch);
     /* Another process may live at the address by now; its steps are not to be counted as this
      * one's. Its own heartbeats tell of them. */
-    if (reply->shard_incarnation == from->incarnation) {
+    if (reply->shard_incarnation == from->start) {
         prefetch->owner.progress(prefetch->owner.user, from->incarnation, reply->inserted);
     }
     return true;

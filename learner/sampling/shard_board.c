@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/net/security/incarnation.h"
 
 /* A shard that failed is left alone this long, so that a dead one doesn't keep the loop busy. */
 #define PAUSE_NS   (100 * AQ_NS_PER_MS)
@@ -35,7 +36,9 @@ int aq_shard_board_add(aq_shard_board *board, uint64_t incarnation, const char *
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
         aq_board_shard *place = &board->shards[i];
         if (place->incarnation == 0) {
-            *place = (aq_board_shard){.incarnation = incarnation, .life = ++board->lives};
+            *place = (aq_board_shard){.incarnation = incarnation,
+                                      .start = aq_incarnation_name(incarnation),
+                                      .life = ++board->lives};
             (void)snprintf(place->name, sizeof(place->name), "%s", name);
             aq_shard_turn_init(&board->turns[i]);
             *ret_shard = place;

@@ -29,6 +29,7 @@ enum aq_shard_word { AQ_SHARD_SAID_NOTHING, AQ_SHARD_SAID_NOT_YET, AQ_SHARD_SAID
 
 typedef struct aq_board_shard {
     uint64_t incarnation; /* 0: the place is free */
+    uint64_t start;       /* by which its answers name it */
     uint64_t life;        /* another one each time that it is added, never 0 */
     char name[AQ_URL_MAX];
     aq_rpc_stub stub; /* the owner's to set */

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/net/security/incarnation.h"
 #include "common/sys/machine.h"
 #include "common/wire/wire_peers.h"
 #include "learner/service/learner_service_priv.h"
@@ -35,7 +36,7 @@ static void fill_member(const aq_learner_service *service, const aq_member_recor
     status->slot = record->slot;
     status->host = text(record->host);
     status->pid = record->pid;
-    status->incarnation = record->incarnation;
+    status->incarnation = aq_incarnation_name(record->incarnation);
     status->joined_ms = ms_since(now_ns, record->joined_ns);
     status->heartbeat_ms = ms_since(now_ns, record->heard_ns);
     status->address = text(record->address);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_run.h"
 #include "learner/sampling/shard_address.h"
 #include "learner/service/learner_service_priv.h"
@@ -36,7 +37,8 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
         .member = request->run_id == run_id ? request->member : 0,
         .slot = request->run_id == run_id || request->run_id == 0 ? request->slot : 0,
         .pid = request->pid,
-        .store = request->store ? request->store : request->incarnation, /* of one life */
+        /* Of one life, when it has no name. */
+        .store = request->store ? request->store : aq_incarnation_name(request->incarnation),
     };
     if (record.role < AQ_ROLE_ACTOR || record.role > AQ_ROLE_REPLAY) {
         return aq_fail(error, AQ_E_INVALID, "role %d is not one that can join", (int)request->role);
@@ -67,13 +69,6 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
     return 0;
 }
 
-/* A token says which kind of member its holder may be; without one, it may be any. */
-static bool may_join_as(enum aq_access_role access, enum aq_role role)
-{
-    enum aq_access_role needed = role == AQ_ROLE_REPLAY ? AQ_ACCESS_REPLAY : AQ_ACCESS_ACTOR;
-    return access == needed || access == AQ_ACCESS_NONE || access == AQ_ACCESS_SHARED;
-}
-
 static void membership_join(Actorq__V1__Membership_Service *methods,
                             const Actorq__V1__JoinRequest *request,
                             Actorq__V1__JoinReply_Closure closure, void *call)
@@ -86,9 +81,7 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
         aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", error.text);
         return;
     }
-    if (!may_join_as(aq_rpc_call_role(call), wanted.role)) {
-        aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "a token of the role %s is for other members",
-                    aq_access_role_name(aq_rpc_call_role(call)));
+    if (!aq_learner_may_be(call, wanted.role)) {
         return;
     }
     uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
@@ -142,6 +135,7 @@ static void insert_shard(shard_list *list, const aq_member_record *record)
     address->push_url = (char *)(uintptr_t)record->push_url;
     address->slot = record->slot;
     address->store = record->store;
+    address->instance = aq_incarnation_name(record->incarnation);
     for (; place > 0 && list->pointers[place - 1]->slot > record->slot; place--) {
         list->pointers[place] = list->pointers[place - 1];
     }
@@ -167,16 +161,6 @@ static void hear_energy(const aq_learner_service *service, const aq_member_recor
     }
 }
 
-/* NULL when it is not a member (any more), or of another run. */
-static const aq_member_record *hear_member(const aq_learner_service *service, uint64_t run_id,
-                                           uint64_t member, uint64_t incarnation)
-{
-    int64_t now_ns = service->owner.now_ns(service->owner.user);
-    return run_id == service->identity.run_id
-               ? aq_coordinator_heartbeat(service->coordinator, now_ns, member, incarnation)
-               : NULL;
-}
-
 static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
                                  const Actorq__V1__HeartbeatRequest *request,
                                  Actorq__V1__HeartbeatReply_Closure closure, void *call)
@@ -185,8 +169,11 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
     Actorq__V1__HeartbeatReply reply = ACTORQ__V1__HEARTBEAT_REPLY__INIT;
     shard_list shards;
     aq_wire_settings_view settings;
-    const aq_member_record *record =
-        hear_member(service, request->run_id, request->member, request->incarnation);
+    const aq_member_record *record;
+    if (!aq_learner_identify(service, call, request->run_id, request->member, request->incarnation,
+                             &record)) {
+        return;
+    }
     reply.state = state_of(service);
     if (record && !aq_shard_has_moved(record, aq_rpc_call_peer(call))) {
         aq_member_stats_put(&service->stats, request);
@@ -218,8 +205,11 @@ static void membership_leave(Actorq__V1__Membership_Service *methods,
                              Actorq__V1__LeaveReply_Closure closure, void *call)
 {
     aq_learner_service *service = of_membership(methods);
-    const aq_member_record *record =
-        hear_member(service, request->run_id, request->member, request->incarnation);
+    const aq_member_record *record;
+    if (!aq_learner_identify(service, call, request->run_id, request->member, request->incarnation,
+                             &record)) {
+        return;
+    }
     if (record) {
         hear_energy(service, record, request->energy);
         service->owner.left(service->owner.user, record, request->reason);
@@ -356,6 +346,15 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
     if (request->run_id != service->identity.run_id) {
         aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
                     request->run_id);
+        return;
+    }
+    const aq_member_record *record;
+    if (!aq_learner_identify(service, call, request->run_id, request->member, request->incarnation,
+                             &record)) {
+        return;
+    }
+    if (!record || record->role != AQ_ROLE_EVALUATOR) {
+        aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "no evaluator of this run has said so");
         return;
     }
     const char *problem = evaluation_problem(request);

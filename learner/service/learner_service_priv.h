@@ -47,6 +47,17 @@ struct aq_learner_service {
     size_t checkpoint_waiter_count;
 };
 
+/* A token says which kind of member its holder may be; without one, it may be any. False when the
+ * call was refused. */
+bool aq_learner_may_be(void *call, enum aq_role role);
+
+/* Who makes this call. That it is a member it proves by its incarnation, and by a token of the
+ * member's role where there are tokens. False when the call was refused; `*ret_record` is NULL when
+ * it is no member (any more) and has to join again. */
+bool aq_learner_identify(const aq_learner_service *service, void *call, uint64_t run_id,
+                         uint64_t member, uint64_t incarnation,
+                         const aq_member_record **ret_record);
+
 void aq_learner_operations_init(aq_learner_service *service);
 void aq_learner_policy_init(aq_learner_service *service);
 

@@ -25,6 +25,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/incarnation.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
@@ -55,6 +56,7 @@ enum {
 typedef struct replay_daemon {
     const aq_replay_options *options;
     aq_daemon_security security;
+    aq_seal seal;
     uv_loop_t loop;
     uv_timer_t tick;
     uv_timer_t linger;
@@ -294,14 +296,19 @@ static void on_tick(uv_timer_t *timer)
 
 static int create_service(replay_daemon *daemon, aq_error *error)
 {
+    const aq_token *token = aq_security_token(daemon->security.security);
+    int rc = token != NULL ? aq_token_seal(token, &daemon->seal) : 0;
+    if (rc != 0) {
+        return aq_fail(error, rc, "actors cannot be told from strangers by this token");
+    }
     const aq_replay_service_owner owner = {
         .user = daemon,
-        .announced_only = aq_security_token(daemon->security.security) != NULL,
+        .seal = token != NULL ? &daemon->seal : NULL,
         .rejected = on_rejected,
         .damaged = on_damaged,
         .stop = on_stop_call,
     };
-    int rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
+    rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
     if (rc == 0) {
         rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, RPC_BYTES_MAX, REPEATS_BYTES_MAX,
                                       &daemon->dispatcher);
@@ -323,6 +330,8 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
         .security = daemon->security.security,
     };
     aq_daemon_security_watch(&daemon->security, daemon->dispatcher);
+    aq_rpc_dispatcher_name(daemon->dispatcher, AQ_ACCESS_REPLAY,
+                           aq_incarnation_name(daemon->identity.incarnation));
     int rc = aq_rpc_server_create(&daemon->loop, listen_url, &limits, daemon->dispatcher,
                                   AQ_REPLAY_CALLS_MAX, &daemon->server, error);
     if (rc != 0) {
@@ -332,7 +341,7 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: there is no address after it for experience", listen_url);
     }
-    limits.message_bytes_max = EXPERIENCE_BYTES_MAX;
+    limits.message_bytes_max = EXPERIENCE_BYTES_MAX + AQ_SEAL_BYTES;
     rc = aq_pull_create(&daemon->loop, push_url, &limits, on_experience, daemon, &daemon->pull,
                         error);
     if (rc != 0) {
@@ -412,9 +421,10 @@ static int create(replay_daemon *daemon, aq_error *error)
         rc = create_service(daemon, error);
     }
     if (rc == 0) {
-        daemon->identity.incarnation = aq_rng_system_seed();
+        daemon->identity.incarnation = aq_incarnation_draw();
         rc = aq_replay_store_init(&daemon->store, daemon->service, &daemon->loop,
-                                  daemon->options->data_dir, daemon->identity.incarnation, error);
+                                  daemon->options->data_dir,
+                                  aq_incarnation_name(daemon->identity.incarnation), error);
     }
     if (rc == 0) {
         rc = open_sockets(daemon, error);

@@ -71,13 +71,13 @@ static int identify(aq_replay_store *store, aq_error *error)
 }
 
 int aq_replay_store_init(aq_replay_store *store, aq_replay_service *service, uv_loop_t *loop,
-                         const char *folder, uint64_t incarnation, aq_error *error)
+                         const char *folder, uint64_t start, aq_error *error)
 {
     *store = (aq_replay_store){
         .service = service,
         .folder = folder,
         .identity = draw_name(),
-        .incarnation = incarnation,
+        .start = start,
         .is_new = true,
     };
     int rc = folder != NULL ? identify(store, error) : 0;
@@ -211,7 +211,7 @@ static int begin(aq_replay_store *store, const aq_member_view *view, const aq_re
         .store = store->identity,
         /* The first has the name of the process, by which the learner knows whose answers it gets;
          * one that is begun anew must have another, or actors would not notice. */
-        .incarnation = store->begun == 0 ? store->incarnation : aq_rng_system_seed(),
+        .incarnation = store->begun == 0 ? store->start : aq_rng_system_seed(),
         .seed = aq_rng_next(&rng),
     };
     if (store->folder != NULL && !durable && !store->is_new) {

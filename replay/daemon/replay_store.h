@@ -19,14 +19,14 @@
 
 typedef struct aq_replay_store {
     aq_replay_service *service;
-    const char *folder;   /* NULL: in memory */
-    uint64_t identity;    /* names it over all its lives */
-    uint64_t incarnation; /* of the process */
-    uint32_t slot;        /* that it had; 0 if none */
-    bool is_new;          /* the folder held nothing when the process began */
-    uint64_t begun;       /* times, in this process */
-    uint64_t damaged;     /* lines about damaged records */
-    uv_async_t progress;  /* the log has news */
+    const char *folder;  /* NULL: in memory */
+    uint64_t identity;   /* names it over all its lives */
+    uint64_t start;      /* what is shown of the process's incarnation */
+    uint32_t slot;       /* that it had; 0 if none */
+    bool is_new;         /* the folder held nothing when the process began */
+    uint64_t begun;      /* times, in this process */
+    uint64_t damaged;    /* lines about damaged records */
+    uv_async_t progress; /* the log has news */
     int64_t ticked_ns;
     bool was_stuck;
     int demotion_code;
@@ -36,7 +36,7 @@ typedef struct aq_replay_store {
 /* Reads who the store in `folder` (NULL: in memory) is, or draws its name. `folder` is borrowed. In
  * words, what aq_segment_log_identify refuses. On failure nothing is to be given back. */
 int aq_replay_store_init(aq_replay_store *store, aq_replay_service *service, uv_loop_t *loop,
-                         const char *folder, uint64_t incarnation, aq_error *error) AQ_MUST_USE;
+                         const char *folder, uint64_t start, aq_error *error) AQ_MUST_USE;
 
 /* The learner took this shard into a run, again or for the first time: begins, keeps or changes
  * the store. What it refuses, in words, ends the process. */

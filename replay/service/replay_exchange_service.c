@@ -1,5 +1,5 @@
 /*
- * A reply points at the frames where they lie; it is packed before the call of its closure returns.
+ * Who sent what is told apart in a page, and by names alone: an incarnation is its member's secret.
  */
 #include "replay/service/replay_exchange_service.h"
 
@@ -8,28 +8,38 @@
 #include "common/base/lease.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
 
-/* Fills the page; returns how many frames. */
-static size_t fill(aq_exchange_service *exchange, const Actorq__V1__ExportRequest *input,
-                   uint64_t *ret_last)
+/* Fills the page; the frames point into it. */
+static int fill(aq_exchange_service *exchange, const Actorq__V1__ExportRequest *input,
+                aq_buffer *page, Actorq__V1__ExportReply *reply)
 {
     const aq_replay_core *core = exchange->host->core;
     const aq_stored_message *message = aq_replay_core_message_after(core, input->after);
-    uint64_t bytes = 0;
     size_t count = 0;
-    *ret_last = input->after;
+    size_t at = 0;
+    reply->last = input->after;
     for (; message != NULL && count < AQ_EXCHANGE_FRAMES_MAX; message = message->newer) {
-        const aq_lease *frame = message->arrival->frame;
-        bytes += frame->size;
-        if (count > 0 && bytes > input->bytes_max) {
+        const aq_arrival *arrival = message->arrival;
+        if (count > 0 && page->size + arrival->frame->size > input->bytes_max) {
             break;
         }
-        exchange->frames[count++] =
-            (ProtobufCBinaryData){.len = frame->size, .data = (uint8_t *)(uintptr_t)frame->bytes};
-        *ret_last = message->number;
+        int rc = aq_wire_experience_copy_as(arrival->frame,
+                                            aq_incarnation_name(arrival->incarnation), page);
+        if (rc != 0) {
+            return rc;
+        }
+        exchange->frames[count++].len = arrival->frame->size;
+        reply->last = message->number;
     }
-    return count;
+    for (size_t i = 0; i < count; i++) {
+        exchange->frames[i].data = page->data + at;
+        at += exchange->frames[i].len;
+    }
+    reply->frames = exchange->frames;
+    reply->n_frames = count;
+    return 0;
 }
 
 static void exchange_export(Actorq__V1__Exchange_Service *service,
@@ -49,10 +59,17 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
         return;
     }
     const aq_run_settings *settings = aq_replay_core_settings(core);
-    ProtobufCBinaryData *frames = exchange->frames;
     Actorq__V1__ExportReply reply = ACTORQ__V1__EXPORT_REPLY__INIT;
-    reply.n_frames = fill(exchange, input, &reply.last);
-    reply.frames = frames;
+    aq_buffer page;
+    aq_buffer_init(&page, AQ_EXCHANGE_BYTES_MAX + AQ_FRAME_HEADER_BYTES +
+                              settings->config.net.message_bytes);
+    int rc = fill(exchange, input, &page, &reply);
+    if (rc != 0) {
+        aq_buffer_fini(&page);
+        aq_rpc_fail(closure_data, aq_rpc_code_from_error(rc), "a page cannot be made: %s",
+                    aq_error_text(rc));
+        return;
+    }
     reply.more = aq_replay_core_message_after(core, reply.last) != NULL;
     reply.run_id = aq_replay_core_run_id(core);
     reply.task = (char *)(uintptr_t)settings->task;
@@ -64,6 +81,7 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     reply.chunk_length = (uint32_t)settings->config.replay.chunk_length;
     reply.message_bytes = (uint32_t)settings->config.net.message_bytes;
     closure(&reply, closure_data);
+    aq_buffer_fini(&page);
 }
 
 static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,

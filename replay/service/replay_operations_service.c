@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/net/rpc/rpc.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_peers.h"
 
 /* protobuf-c's messages hold writable pointers; packing only reads. */
@@ -43,7 +44,7 @@ static size_t list_members(aq_operations_service *operations)
         stats->return_mean = NAN;
         member->member = actor.actor;
         member->role = ACTORQ__V1__ROLE__ROLE_ACTOR;
-        member->incarnation = actor.incarnation;
+        member->incarnation = aq_incarnation_name(actor.incarnation);
         member->joined_ms = (uint64_t)((host->now_ns - actor.met_ns) / AQ_NS_PER_MS);
         member->heartbeat_ms = (uint64_t)((host->now_ns - actor.heard_ns) / AQ_NS_PER_MS);
         member->actor = stats;

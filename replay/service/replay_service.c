@@ -188,21 +188,34 @@ const aq_replay_core *aq_replay_service_core(const aq_replay_service *service)
     return service->host.core;
 }
 
+/* Takes the seal off. */
+static int check_seal(const aq_replay_service *service, aq_lease *message, aq_error *error)
+{
+    if (service->owner.seal == NULL) {
+        return 0;
+    }
+    if (!aq_seal_is_whole(service->owner.seal, message->bytes, message->size)) {
+        return aq_fail(error, AQ_E_PEER, "the message is not sealed with a token of this run");
+    }
+    message->size -= AQ_SEAL_BYTES;
+    return 0;
+}
+
 static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
 {
     aq_replay_core *core = service->host.core;
     const aq_run_settings *settings = aq_replay_core_settings(core);
     aq_arrival *arrival;
     size_t size_max = settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES;
-    int rc;
-    if (message->size > size_max) {
+    int rc = check_seal(service, message, error);
+    if (rc == 0 && message->size > size_max) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
                      message->size, size_max);
-    } else {
+    } else if (rc == 0) {
         rc = aq_wire_experience_arrive(message, aq_replay_core_run_id(core),
                                        aq_replay_core_layout(core), &arrival, error);
     }
-    if (rc == 0 && service->owner.announced_only &&
+    if (rc == 0 && service->owner.seal != NULL &&
         !aq_replay_core_is_announced(core, arrival->actor, arrival->incarnation)) {
         rc = aq_fail(error, AQ_E_PEER, "actor %" PRIu64 " has not called here", arrival->actor);
         aq_arrival_unref(arrival);

@@ -34,8 +34,8 @@ enum { AQ_REPLAY_TICK_MS = 2 };
 
 typedef struct aq_replay_service_owner {
     void *user;
-    bool announced_only; /* experience counts from incarnations that have called, and proved that
-                            they may, and from nobody else */
+    const aq_seal *seal; /* experience counts when it is sealed, of incarnations that have called,
+                            and proved that they may; NULL: of everybody */
     /* An experience message was refused and counted; for a rate-limited log line. */
     void (*rejected)(void *user, const char *peer, const aq_error *error);
     /* Something of an earlier life of the store could not be restored; likewise. */

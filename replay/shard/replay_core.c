@@ -207,7 +207,14 @@ int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, ui
                        "actor %" PRIu64 " is one more than the %d that a shard keeps track of",
                        actor, AQ_ROSTER_ACTORS_MAX);
     }
-    aq_seq_tracker_lift(&(*ret_actor)->sequence, acknowledged);
+    aq_seq_tracker *sequence = &(*ret_actor)->sequence;
+    if ((*ret_actor)->polled && acknowledged > sequence->taken) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "actor %" PRIu64 " says that message %" PRIu64 " was acknowledged; %" PRIu64
+                       " have been taken",
+                       actor, acknowledged, sequence->taken);
+    }
+    aq_seq_tracker_lift(sequence, acknowledged);
     return 0;
 }
 

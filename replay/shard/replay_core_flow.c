@@ -20,11 +20,13 @@ int aq_replay_core_called(aq_replay_core *core, int64_t now_ns, const aq_credit_
 {
     AQ_ASSERT(aq_replay_core_is_meant(core, call->store));
     if (call->known_acknowledged > AQ_CREDIT_COUNT_MAX ||
-        call->known_granted > AQ_CREDIT_COUNT_MAX) {
+        call->known_granted > AQ_CREDIT_COUNT_MAX ||
+        call->acknowledged_steps > AQ_CREDIT_COUNT_MAX) {
         return aq_fail(error, AQ_E_INVALID,
-                       "actor %" PRIu64 " knows of %" PRIu64 " messages and a grant of %" PRIu64
-                       "; both are below 2^62 in any run",
-                       call->actor, call->known_acknowledged, call->known_granted);
+                       "actor %" PRIu64 " knows of %" PRIu64 " messages, %" PRIu64
+                       " steps and a grant of %" PRIu64 "; all are below 2^62 in any run",
+                       call->actor, call->known_acknowledged, call->acknowledged_steps,
+                       call->known_granted);
     }
     if (call->acknowledged_steps >
         call->known_granted + aq_replay_credit_overdraft(&core->credit)) {

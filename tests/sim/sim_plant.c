@@ -21,7 +21,7 @@ static bool change(enum sim_plant plant, aq_experience *message)
     case SIM_PLANT_DUPLICATE:
         message->seq++;
         return true;
-    case SIM_PLANT_ACKNOWLEDGED: /* a shard believes this of an actor, and tells it back */
+    case SIM_PLANT_ACKNOWLEDGED: /* a shard that believed it would tell it back */
         message->seq += 3;
         message->acknowledged = message->seq - 2;
         return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/net/security/incarnation.h"
 #include "proto/experience.pb-c.h"
 #include "tests/sim/sim_plant.h"
 #include "tests/support/must.h"
@@ -255,8 +256,8 @@ static void begin_store(sim_replay *replay, const aq_member_view *view)
 {
     sim_site *site = replay->site;
     aq_error error = {0};
-    uint64_t incarnation =
-        replay->stores == 0 ? replay->identity.incarnation : sim_draw_incarnation(&site->world);
+    uint64_t incarnation = replay->stores == 0 ? aq_incarnation_name(replay->identity.incarnation)
+                                               : sim_draw_incarnation(&site->world);
     replay->stores++;
     aq_run_settings settings = view->settings;
     if (site->scenario.plant == SIM_PLANT_CREDIT) {

@@ -18,7 +18,7 @@ enum sim_plant {
     SIM_PLANT_NONE,
     SIM_PLANT_DUPLICATE,    /* a shard takes a message a second time, under the next number */
     SIM_PLANT_LOSS,         /* a shard drops a chunk of a message that it acknowledges */
-    SIM_PLANT_ACKNOWLEDGED, /* a shard acknowledges one message more than it has */
+    SIM_PLANT_ACKNOWLEDGED, /* a message says that one more was acknowledged than the shard has */
     SIM_PLANT_VERSION,      /* a restarted learner goes on with the version of its checkpoint */
     SIM_PLANT_CREDIT,       /* a shard grants more than the run's tolerance */
     SIM_PLANT_SAMPLES,      /* a shard gives out samples beyond the run's ratio */

@@ -40,7 +40,7 @@ TEST(each_planted_fault_is_noticed)
     } rows[] = {
         {SIM_PLANT_DUPLICATE, SIM_STORED_ONCE, 5, "a message stored twice"},
         {SIM_PLANT_LOSS, SIM_STORED_ONCE, 5, "a chunk lost in a shard"},
-        {SIM_PLANT_ACKNOWLEDGED, SIM_ACKNOWLEDGED, 5, "an acknowledgement of what is not stored"},
+        {SIM_PLANT_ACKNOWLEDGED, SIM_REFUSED, 5, "an acknowledgement that nobody gave"},
         {SIM_PLANT_CONTENT, SIM_CONTENT, 5, "a changed bit in a shard"},
         {SIM_PLANT_STREAM, SIM_STREAM, 5, "a chunk that an actor leaves out"},
         {SIM_PLANT_VERSION, SIM_VERSIONS, 3, "a version used again"},

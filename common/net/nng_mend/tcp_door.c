@@ -49,7 +49,7 @@ enum phase {
 enum { TLS_HANDSHAKE = 22, TLS_DATA = 23, TLS_HEADER_BYTES = 5, TLS_LENGTH_AT = 3 };
 
 typedef struct guest {
-    _Atomic bool here; /* written under the lock */
+    _Atomic bool here; /* first; written under the lock */
     bool cut;
     uint8_t phase;
     uint8_t have;     /* bytes of the greeting or the length */
@@ -332,7 +332,10 @@ static bool let_in(int descriptor, const struct in6_addr *address, int64_t now_n
         return false;
     }
     leave(peer); /* its number is another's now */
-    *peer = (guest){.address = *address, .begun_ns = now_ns};
+    /* All but the first, which is read without the lock. */
+    memset((char *)peer + offsetof(guest, cut), 0, sizeof(*peer) - offsetof(guest, cut));
+    peer->address = *address;
+    peer->begun_ns = now_ns;
     peer->here = true;
     highest = descriptor > highest ? descriptor : highest;
     counters.connections++;

@@ -39,6 +39,7 @@ typedef int (*verify_ext_fn)(mbedtls_pk_type_t type, const void *options, mbedtl
                              size_t digest_size, const unsigned char *signature,
                              size_t signature_size);
 typedef int (*handshake_fn)(mbedtls_ssl_context *ssl);
+typedef int (*defaults_fn)(mbedtls_ssl_config *config, int endpoint, int transport, int preset);
 
 /* Process-wide. Recursive, since each of them may be made of another. */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -47,6 +48,7 @@ static sign_fn real_sign;
 static sign_restartable_fn real_sign_restartable;
 static verify_ext_fn real_verify_ext;
 static handshake_fn real_handshake;
+static defaults_fn real_defaults;
 static _Atomic(const char *) refusal; /* see aq_tls_refusal */
 
 /* Writes a pointer to the function that the library has by this name, behind ours. */
@@ -66,6 +68,7 @@ static void find_real(void)
     find("mbedtls_pk_sign_restartable", &real_sign_restartable);
     find("mbedtls_pk_verify_ext", &real_verify_ext);
     find("mbedtls_ssl_handshake", &real_handshake);
+    find("mbedtls_ssl_config_defaults", &real_defaults);
 }
 
 void aq_tls_mend(void)
@@ -122,6 +125,29 @@ STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
     int rc =
         real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
     end_turn();
+    return rc;
+}
+
+/* ---- ciphers -------------------------------------------------------------------------------- */
+
+/* With forward secrecy, and authenticated as they are encrypted: no CBC, whose padding tells. NNG
+ * has no setting for this. */
+STAND_IN int mbedtls_ssl_config_defaults(mbedtls_ssl_config *config, int endpoint, int transport,
+                                         int preset)
+{
+    static const int suites[] = {
+        MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+        MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        MBEDTLS_TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        MBEDTLS_TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        0,
+    };
+
+    aq_tls_mend();
+    int rc = real_defaults(config, endpoint, transport, preset);
+    mbedtls_ssl_conf_ciphersuites(config, suites);
     return rc;
 }
 

@@ -79,6 +79,11 @@ void aq_caller_close(aq_caller *caller)
     aq_free(caller);
 }
 
+void aq_caller_expect(aq_caller *caller, enum aq_access_role role)
+{
+    aq_rpc_channel_expect(aq_rpc_client_channel(caller->client), role, 0);
+}
+
 /* protobuf-c copies a message by packing it and reading it back. */
 static ProtobufCMessage *copy_message(const ProtobufCMessage *message)
 {

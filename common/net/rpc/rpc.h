@@ -72,10 +72,15 @@ struct aq_rpc_channel {
     size_t frame_bytes_max; /* the largest frame that may be sent */
     const aq_token *token;  /* what calls are signed with; NULL: nothing. Outlives the channel */
     aq_token_peer peer;     /* for whom */
+    aq_token_peer expected; /* whom alone calls are signed for: its role, its instance; 0: any */
 };
 
 /* Sets the common members, without a token; `seed` makes the request ids unique among callers. */
 void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64_t seed);
+
+/* Calls are signed for nobody but a daemon of that role (NONE: that serves the method), in that
+ * start (0: any): whoever sits at the address cannot have them signed for somebody else. */
+void aq_rpc_channel_expect(aq_rpc_channel *channel, enum aq_access_role role, uint64_t instance);
 
 /* A protobuf-c service whose methods are remote: hand &stub.base to the generated functions.
  *
@@ -115,6 +120,11 @@ int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t re
 
 /* The largest reply frame, in bytes. */
 size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher);
+
+/* Who serves here, for callers that expect somebody: LEARNER or REPLAY, and a number that names this
+ * start, or 0 for one that nobody expects. Before it is guarded. */
+void aq_rpc_dispatcher_name(aq_rpc_dispatcher *dispatcher, enum aq_access_role role,
+                            uint64_t instance);
 
 /* From now on only callers are served that prove to hold a token of the run, each with what its
  * role may call (rpc_rights.h). `token` is for listening and outlives the dispatcher. Once. */

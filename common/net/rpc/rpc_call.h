@@ -45,6 +45,8 @@ struct aq_rpc_dispatcher {
     aq_id_map calls; /* in progress */
     aq_rpc_repeats *repeats;
     aq_rpc_guard *guard; /* NULL: whoever calls is served */
+    enum aq_access_role role;
+    uint64_t instance;
     aq_rpc_refused_fn refused;
     void *refused_user;
     aq_buffer reply; /* the frame that is being answered with */

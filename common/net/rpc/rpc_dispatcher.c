@@ -75,10 +75,18 @@ int aq_rpc_dispatcher_add(aq_rpc_dispatcher *dispatcher, ProtobufCService *servi
     return 0;
 }
 
+void aq_rpc_dispatcher_name(aq_rpc_dispatcher *dispatcher, enum aq_access_role role,
+                            uint64_t instance)
+{
+    AQ_ASSERT(dispatcher->guard == NULL);
+    dispatcher->role = role;
+    dispatcher->instance = instance;
+}
+
 int aq_rpc_dispatcher_guard(aq_rpc_dispatcher *dispatcher, const aq_token *token)
 {
     AQ_ASSERT(dispatcher->guard == NULL);
-    return aq_rpc_guard_create(token, &dispatcher->guard);
+    return aq_rpc_guard_create(token, dispatcher->role, dispatcher->instance, &dispatcher->guard);
 }
 
 void aq_rpc_dispatcher_on_refused(aq_rpc_dispatcher *dispatcher, aq_rpc_refused_fn refused,

@@ -11,8 +11,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/rpc/id_map.h"
+#include "common/net/security/incarnation.h"
 
 /* A caller's clock may run a little faster than ours, or what it learned of ours was under way. */
 enum { FUTURE_MS = 1000 };
@@ -24,6 +24,7 @@ typedef struct remembered {
 
 struct aq_rpc_guard {
     const aq_token *token;
+    enum aq_access_role role; /* of this daemon */
     uint64_t instance;
     int64_t started_ns;
     uint64_t oldest_ms; /* nothing that was signed before or then is taken */
@@ -70,7 +71,8 @@ static proof read_proof(const Actorq__V1__RpcRequest *request)
 
 /* ---- the daemon's end ---------------------------------------------------------------------- */
 
-int aq_rpc_guard_create(const aq_token *token, aq_rpc_guard **ret_guard)
+int aq_rpc_guard_create(const aq_token *token, enum aq_access_role role, uint64_t instance,
+                        aq_rpc_guard **ret_guard)
 {
     AQ_ASSERT(aq_token_is_for_listening(token));
     aq_rpc_guard *guard = aq_alloc(1, sizeof(*guard));
@@ -83,9 +85,8 @@ int aq_rpc_guard_create(const aq_token *token, aq_rpc_guard **ret_guard)
     }
     guard->token = token;
     guard->started_ns = aq_clock_monotonic_ns();
-    do {
-        guard->instance = aq_rng_system_seed();
-    } while (guard->instance == 0);
+    guard->role = role != AQ_ACCESS_NONE ? role : aq_token_role(token);
+    guard->instance = instance != 0 ? instance : aq_incarnation_draw();
     *ret_guard = guard;
     return 0;
 }
@@ -103,7 +104,7 @@ enum aq_guard_verdict aq_rpc_guard_check(const aq_rpc_guard *guard,
                                          size_t body_size, enum aq_access_role *ret_role,
                                          const char **ret_why)
 {
-    aq_token_call call = {.listener = aq_token_role(guard->token),
+    aq_token_call call = {.listener = guard->role,
                           .instance = guard->instance,
                           .request_id = request->request_id,
                           .timeout_ms = request->timeout_ms,
@@ -184,7 +185,7 @@ void aq_rpc_guard_challenge(const aq_rpc_guard *guard, int64_t now_ns,
     *ret_challenge = (Actorq__V1__RpcChallenge)ACTORQ__V1__RPC_CHALLENGE__INIT;
     ret_challenge->instance = guard->instance;
     ret_challenge->now_ms = clock_ms(guard, now_ns);
-    ret_challenge->role = (uint32_t)aq_token_role(guard->token);
+    ret_challenge->role = (uint32_t)guard->role;
 }
 
 /* ---- the caller's end ---------------------------------------------------------------------- */

@@ -25,8 +25,10 @@ enum {
 
 typedef struct aq_rpc_guard aq_rpc_guard;
 
-/* `token` outlives the guard and is for listening. */
-int aq_rpc_guard_create(const aq_token *token, aq_rpc_guard **ret_guard) AQ_MUST_USE;
+/* `token` outlives the guard and is for listening; NONE and 0: its role, and a number that is
+ * drawn. */
+int aq_rpc_guard_create(const aq_token *token, enum aq_access_role role, uint64_t instance,
+                        aq_rpc_guard **ret_guard) AQ_MUST_USE;
 void aq_rpc_guard_destroy(aq_rpc_guard *guard); /* NULL is fine */
 
 enum aq_guard_verdict {

@@ -22,16 +22,22 @@ enum {
 static const struct {
     const char *method;
     unsigned roles;
+    enum aq_access_role listener; /* who serves it; NONE: either */
 } rows[] = {
-    {"Membership/ReportEvaluation", BY_ACTOR},
-    {"Membership/", BY_ACTOR | BY_REPLAY},
-    {"Policy/Fetch", BY_ACTOR | BY_OPERATOR},
-    {"Flow/Credit", BY_ACTOR | BY_OPERATOR}, /* an import sends steps as an actor does */
-    {"Sampling/", BY_LEARNER},
-    {"Exchange/", BY_OPERATOR},
-    {"Operations/Status", BY_ALL},
-    {"Operations/", BY_OPERATOR},
+    {"Membership/ReportEvaluation", BY_ACTOR, AQ_ACCESS_LEARNER},
+    {"Membership/", BY_ACTOR | BY_REPLAY, AQ_ACCESS_LEARNER},
+    {"Policy/Fetch", BY_ACTOR | BY_OPERATOR, AQ_ACCESS_LEARNER},
+    /* An import sends steps as an actor does. */
+    {"Flow/Credit", BY_ACTOR | BY_OPERATOR, AQ_ACCESS_REPLAY},
+    {"Sampling/", BY_LEARNER, AQ_ACCESS_REPLAY},
+    {"Exchange/", BY_OPERATOR, AQ_ACCESS_REPLAY},
+    {"Operations/Status", BY_ALL, AQ_ACCESS_NONE},
+    {"Operations/Configure", BY_OPERATOR, AQ_ACCESS_LEARNER},
+    {"Operations/Drain", BY_OPERATOR, AQ_ACCESS_LEARNER},
+    {"Operations/", BY_OPERATOR, AQ_ACCESS_NONE},
 };
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static bool fits(const char *row, const char *method)
 {
@@ -40,19 +46,30 @@ static bool fits(const char *row, const char *method)
     return row[size - 1] == '/' ? strncmp(row, method, size) == 0 : strcmp(row, method) == 0;
 }
 
+/* The row of a method; ROWS: there is none. */
+static size_t row_of(const char *method)
+{
+    size_t row = strncmp(method, PACKAGE, sizeof(PACKAGE) - 1) == 0 ? 0 : ROWS;
+
+    while (row < ROWS && !fits(rows[row].method, method + sizeof(PACKAGE) - 1)) {
+        row++;
+    }
+    return row;
+}
+
+enum aq_access_role aq_rpc_listener_of(const char *method)
+{
+    size_t row = row_of(method);
+
+    return row < ROWS ? rows[row].listener : AQ_ACCESS_NONE;
+}
+
 bool aq_rpc_may_call(enum aq_access_role role, const char *method)
 {
     if (role == AQ_ACCESS_NONE || role == AQ_ACCESS_SHARED) {
         return true; /* nobody is told apart */
     }
-    if ((unsigned)role >= AQ_ACCESS_ROLE_COUNT ||
-        strncmp(method, PACKAGE, sizeof(PACKAGE) - 1) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (fits(rows[i].method, method + sizeof(PACKAGE) - 1)) {
-            return (rows[i].roles & 1U << role) != 0;
-        }
-    }
-    return false;
+    size_t row = row_of(method);
+    return (unsigned)role < AQ_ACCESS_ROLE_COUNT && row < ROWS &&
+           (rows[row].roles & 1U << role) != 0;
 }

@@ -12,4 +12,7 @@
 /* `method` as it is called: "actorq.v1.Sampling/Sample". */
 bool aq_rpc_may_call(enum aq_access_role role, const char *method);
 
+/* Whose method it is: LEARNER or REPLAY; NONE when both may serve it, or it is not known. */
+enum aq_access_role aq_rpc_listener_of(const char *method);
+
 #endif

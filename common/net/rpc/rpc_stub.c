@@ -21,6 +21,7 @@
 #include "common/net/rpc/rpc.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"
+#include "common/net/rpc/rpc_rights.h"
 #include "proto/rpc.pb-c.h"
 
 /* A call on its way. It holds all it needs: the stub may be gone when the answer comes. */
@@ -52,6 +53,13 @@ void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64
     channel->next_call = aq_rng_next(&rng) >> 32;
     channel->frame_bytes_max = frame_bytes_max;
     channel->token = NULL;
+    channel->peer = (aq_token_peer){0};
+    channel->expected = (aq_token_peer){0};
+}
+
+void aq_rpc_channel_expect(aq_rpc_channel *channel, enum aq_access_role role, uint64_t instance)
+{
+    channel->expected = (aq_token_peer){.role = role, .instance = instance};
     channel->peer = (aq_token_peer){0};
 }
 
@@ -125,6 +133,12 @@ static void failure_status(const pending *call, int error, const char *words, aq
     }
 }
 
+static const char *method_name(const pending *call, char ret_name[AQ_RPC_METHOD_MAX + 1])
+{
+    snprintf(ret_name, AQ_RPC_METHOD_MAX + 1, "%s/%s", call->service->name, call->method->name);
+    return ret_name;
+}
+
 /* ---- the answer ---------------------------------------------------------------------------- */
 
 /* Fills `status`, and `*ret_reply` when it is OK. */
@@ -172,6 +186,30 @@ static int open_reply(const uint8_t *frame, size_t size, aq_envelope *ret_envelo
 
 static int send_signed(pending *call, aq_error *error);
 
+/* Whether the daemon that asks for a signature is the one that was called. Another start of it may
+ * be heard of before the call is tried again. */
+static bool is_expected(const pending *call, const Actorq__V1__RpcChallenge *challenge,
+                        aq_rpc_status *status)
+{
+    const aq_token_peer *expected = &call->channel->expected;
+    char method[AQ_RPC_METHOD_MAX + 1];
+    enum aq_access_role role = aq_rpc_listener_of(method_name(call, method));
+
+    role = role != AQ_ACCESS_NONE ? role : expected->role;
+    if (role != AQ_ACCESS_NONE && challenge->role != AQ_ACCESS_SHARED && challenge->role != role) {
+        set_status(status, AQ_RPC_UNAUTHENTICATED, "%s: the daemon there is of the role %s, not %s",
+                   method, aq_access_role_name((enum aq_access_role)challenge->role),
+                   aq_access_role_name(role));
+        return false;
+    }
+    if (expected->instance != 0 && challenge->instance != expected->instance) {
+        set_status(status, AQ_RPC_UNAVAILABLE,
+                   "%s: another daemon, or another start of it, is there", method);
+        return false;
+    }
+    return true;
+}
+
 /* True when the call is under way again. */
 static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_status *status)
 {
@@ -188,6 +226,9 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
                    "%s/%s: the daemon asks for one signature after "
                    "the other",
                    call->service->name, call->method->name);
+        return false;
+    }
+    if (!is_expected(call, reply->challenge, status)) {
         return false;
     }
     aq_guard_peer_take(&call->channel->peer, reply->challenge, now_ns);
@@ -255,12 +296,6 @@ static int send_envelope(pending *call, Actorq__V1__RpcRequest *envelope,
     }
     aq_buffer_fini(&frame);
     return rc;
-}
-
-static const char *method_name(const pending *call, char ret_name[AQ_RPC_METHOD_MAX + 1])
-{
-    snprintf(ret_name, AQ_RPC_METHOD_MAX + 1, "%s/%s", call->service->name, call->method->name);
-    return ret_name;
 }
 
 /* Signs the kept body under a new id, and sends it. */

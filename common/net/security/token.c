@@ -20,6 +20,7 @@ struct aq_token {
     enum aq_access_role role;
     uint8_t key[AQ_TOKEN_KEY_BYTES];
     bool accepts[AQ_ACCESS_ROLE_COUNT];
+    /* By the caller's role; of a secret that all share, by the listener's, which any may be. */
     uint8_t accepted[AQ_ACCESS_ROLE_COUNT][AQ_TOKEN_KEY_BYTES];
 };
 
@@ -197,6 +198,17 @@ static int parse_role_lines(aq_token *token, const char *text, aq_error *error)
     return 0;
 }
 
+/* How many there are that differ. */
+static size_t count_letters(const char *text, size_t size)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        count += memchr(text, text[i], i) == NULL;
+    }
+    return count;
+}
+
 static int parse_secret(aq_token *token, const char *text, size_t size, aq_error *error)
 {
     for (size_t i = 0; i < size; i++) {
@@ -211,11 +223,17 @@ static int parse_secret(aq_token *token, const char *text, size_t size, aq_error
                        "'openssl rand -hex 32'",
                        size, AQ_TOKEN_SECRET_MIN);
     }
+    if (count_letters(text, size) < AQ_TOKEN_LETTERS_MIN) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the token is made of fewer than %d different letters, so it is soon "
+                       "guessed; take one such as of 'openssl rand -hex 32'",
+                       AQ_TOKEN_LETTERS_MIN);
+    }
     token->role = AQ_ACCESS_SHARED;
     token->accepts[AQ_ACCESS_SHARED] = true;
     int rc = derive(text, size, "actorq shared secret", token->key);
-    if (rc == 0) {
-        rc = derive_call_key(token->key, AQ_ACCESS_SHARED, token->accepted[AQ_ACCESS_SHARED]);
+    for (int role = AQ_ACCESS_SHARED; rc == 0 && role <= AQ_ACCESS_REPLAY; role++) {
+        rc = derive_call_key(token->key, (enum aq_access_role)role, token->accepted[role]);
     }
     return rc < 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
@@ -405,16 +423,50 @@ static bool are_equal(const uint8_t *one, const uint8_t *other, size_t size)
     return difference == 0;
 }
 
+/* NULL: such a call is never genuine here. */
+static const uint8_t *accepted_key(const aq_token *token, const aq_token_call *call)
+{
+    if ((unsigned)call->caller >= AQ_ACCESS_ROLE_COUNT || !token->accepts[call->caller]) {
+        return NULL;
+    }
+    if (token->role == AQ_ACCESS_SHARED) {
+        return call->listener <= AQ_ACCESS_REPLAY ? token->accepted[call->listener] : NULL;
+    }
+    return call->listener == token->role ? token->accepted[call->caller] : NULL;
+}
+
 bool aq_token_verify(const aq_token *token, const aq_token_call *call,
                      const uint8_t mac[AQ_TOKEN_MAC_BYTES])
 {
     uint8_t expected[AQ_TOKEN_MAC_BYTES];
 
-    if ((unsigned)call->caller >= AQ_ACCESS_ROLE_COUNT || !token->accepts[call->caller] ||
-        make_mac(token->accepted[call->caller], call->caller, token->role, call, expected) < 0) {
+    const uint8_t *key = accepted_key(token, call);
+    if (key == NULL || make_mac(key, call->caller, call->listener, call, expected) < 0) {
         return false;
     }
     bool is_genuine = are_equal(expected, mac, sizeof(expected));
     aq_wipe(expected, sizeof(expected));
     return is_genuine;
+}
+
+int aq_token_seal(const aq_token *token, aq_seal *ret_seal)
+{
+    uint8_t key[AQ_TOKEN_KEY_BYTES];
+    int rc = AQ_E_INVALID;
+
+    _Static_assert(sizeof(key) >= AQ_SEAL_KEY_BYTES, "one is the beginning of the other");
+    if (token->role == AQ_ACCESS_REPLAY && token->accepts[AQ_ACCESS_ACTOR]) {
+        memcpy(key, token->accepted[AQ_ACCESS_ACTOR], sizeof(key));
+        rc = 0;
+    } else if (token->role == AQ_ACCESS_ACTOR || token->role == AQ_ACCESS_SHARED) {
+        rc = derive_call_key(token->key, AQ_ACCESS_REPLAY, key);
+    }
+    if (rc == 0) {
+        rc = derive(key, sizeof(key), "actorq experience", key);
+    }
+    if (rc == 0) {
+        aq_seal_init(ret_seal, key);
+    }
+    aq_wipe(key, sizeof(key));
+    return rc;
 }

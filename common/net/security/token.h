@@ -2,7 +2,7 @@
  * Tokens: the secrets that prove what a caller is, and the proof itself.
  *
  * The text of a token is either a secret that all who hold it share, one line of at least 16
- * letters:
+ * letters, not always the same few:
  *
  *   correct horse battery staple
  *
@@ -32,6 +32,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "common/net/security/seal.h"
 
 /* On the wire; numbers stay. */
 #define AQ_ACCESS_ROLE_LIST(X)                                                                     \
@@ -54,6 +55,7 @@ enum {
     AQ_TOKEN_MAC_BYTES = 32,
     AQ_TOKEN_TEXT_MAX = 4096,
     AQ_TOKEN_SECRET_MIN = 16,
+    AQ_TOKEN_LETTERS_MIN = 6, /* of a secret that differ */
 };
 
 const char *aq_access_role_name(enum aq_access_role role);
@@ -96,10 +98,14 @@ typedef struct aq_token_call {
 int aq_token_sign(const aq_token *token, const aq_token_call *call,
                   uint8_t ret_mac[AQ_TOKEN_MAC_BYTES]) AQ_MUST_USE;
 
-/* True when somebody signed this call who holds the key of call->caller; the listener is token's
- * role, whatever the call says. */
+/* True when somebody signed this call, to call->listener, who holds the key of call->caller. Who
+ * holds a role's token listens as that role. */
 bool aq_token_verify(const aq_token *token, const aq_token_call *call,
                      const uint8_t mac[AQ_TOKEN_MAC_BYTES]);
+
+/* What experience is sealed with: on its way by a token of an actor, at its end by one that actors
+ * may call replay with. AQ_E_INVALID of any other token; AQ_E_NOMEM. */
+int aq_token_seal(const aq_token *token, aq_seal *ret_seal) AQ_MUST_USE;
 
 /* What a caller knows of the daemon that it calls; all 0: nothing yet. */
 typedef struct aq_token_peer {

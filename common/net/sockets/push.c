@@ -30,6 +30,7 @@
 #include "common/base/rng.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
+#include "common/net/security/security.h"
 #include "common/net/sockets/endpoint.h"
 
 /* A peer that takes nothing for so long is given up: a machine that vanished looks like this. */
@@ -62,6 +63,7 @@ struct aq_push {
     uint64_t connected_at_ms; /* in the loop's time */
     uint32_t back_off_ms;
     aq_net_limits limits;
+    aq_seal *seal; /* NULL: nothing is sealed */
     aq_push_events events;
     aq_rng rng;
     char url[AQ_URL_MAX];
@@ -290,6 +292,36 @@ static void on_changed(uv_async_t *async)
     }
 }
 
+/* ---- the seal ------------------------------------------------------------------------------ */
+
+static void drop_seal(aq_push *push)
+{
+    if (push->seal != NULL) {
+        aq_wipe(push->seal, sizeof(*push->seal));
+        aq_free(push->seal);
+        push->seal = NULL;
+    }
+}
+
+/* With a token that may send experience. */
+static int make_seal(aq_push *push)
+{
+    const aq_token *token = aq_security_token(push->limits.security);
+    int rc = AQ_E_NOMEM;
+
+    if (token == NULL) {
+        return 0;
+    }
+    push->seal = aq_alloc(1, sizeof(*push->seal));
+    if (push->seal != NULL) {
+        rc = aq_token_seal(token, push->seal);
+    }
+    if (rc < 0) {
+        drop_seal(push);
+    }
+    return rc == AQ_E_INVALID ? 0 : rc;
+}
+
 /* ---- the interface ------------------------------------------------------------------------- */
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -298,6 +330,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
     push->open_handles--;
     if (push->open_handles == 0) {
+        drop_seal(push);
         aq_free(push);
     }
 }
@@ -338,8 +371,14 @@ int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
     aq_rng_init(&push->rng, aq_rng_system_seed(), 0);
     rc = aq_text_set(push->url, sizeof(push->url), url);
     AQ_ASSERT(rc == 0); /* it is valid, so it fits */
+    rc = make_seal(push);
+    if (rc < 0) {
+        aq_free(push);
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
     rc = uv_async_init(loop, &push->changed, on_changed);
     if (rc != 0) {
+        drop_seal(push);
         aq_free(push);
         return aq_fail(error, aq_error_from_errno(-rc), "%s", uv_strerror(rc));
     }
@@ -405,10 +444,14 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
     if (!push->connected || link->blocked) {
         return AQ_E_AGAIN;
     }
-    if (nng_msg_alloc(&message, size) != 0) {
+    if (nng_msg_alloc(&message, size + (push->seal != NULL ? AQ_SEAL_BYTES : 0)) != 0) {
         return AQ_E_NOMEM;
     }
-    memcpy(nng_msg_body(message), bytes, size);
+    uint8_t *body = nng_msg_body(message);
+    memcpy(body, bytes, size);
+    if (push->seal != NULL) {
+        aq_seal_write(push->seal, body, size, body + size);
+    }
     int rc = send_guarded(link, message);
     if (rc == 0) {
         return 0;

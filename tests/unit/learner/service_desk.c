@@ -188,6 +188,7 @@ void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer 
                 *answer = (desk_answer){.stub = stubs[i]};
                 stubs[i]->base.invoke(&stubs[i]->base, k, request, on_answer, answer);
                 loopback_pump(&desk->loop);
+                loopback_pump(&desk->loop); /* what had to be signed goes again */
                 return;
             }
         }

@@ -34,19 +34,17 @@ static void on_stop(void *user, const char *peer, const char *reason)
     snprintf(kit->stop_reason, sizeof(kit->stop_reason), "%s", reason);
 }
 
-aq_replay_service_owner kit_owner(service_kit *kit, bool announced_only)
+aq_replay_service_owner kit_owner(service_kit *kit, const aq_seal *seal)
 {
-    return (aq_replay_service_owner){.user = kit,
-                                     .announced_only = announced_only,
-                                     .rejected = on_rejected,
-                                     .damaged = on_damaged,
-                                     .stop = on_stop};
+    return (aq_replay_service_owner){
+        .user = kit, .seal = seal, .rejected = on_rejected, .damaged = on_damaged, .stop = on_stop};
 }
 
-void kit_create(service_kit *kit, bool announced_only)
+void kit_create(service_kit *kit, const aq_seal *seal)
 {
     kit->now_ns = AQ_NS_PER_S;
-    const aq_replay_service_owner owner = kit_owner(kit, announced_only);
+    kit->seal = seal;
+    const aq_replay_service_owner owner = kit_owner(kit, seal);
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_succeeds(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
                                              &kit->dispatcher),
@@ -61,13 +59,13 @@ void kit_create(service_kit *kit, bool announced_only)
 
 void idle_kit_setup(idle_kit *kit)
 {
-    kit_create(kit, false);
+    kit_create(kit, NULL);
 }
 
 void service_kit_setup(service_kit *kit)
 {
     const aq_run_settings settings = kit_settings();
-    kit_create(kit, false);
+    kit_create(kit, NULL);
     kit_begin(kit, &settings);
 }
 
@@ -125,6 +123,11 @@ void kit_receive_laid_out(service_kit *kit, const aq_layout *layout, aq_experien
     aq_buffer frame;
     aq_buffer_init(&frame, LOOPBACK_FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(message, layout, &frame), 0);
+    if (kit->seal != NULL) {
+        uint8_t sum[AQ_SEAL_BYTES];
+        aq_seal_write(kit->seal, frame.data, frame.size, sum);
+        assert_int_equal(aq_buffer_append(&frame, sum, sizeof(sum)), 0);
+    }
     kit_receive_frame(kit, frame.data, frame.size);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);

@@ -19,6 +19,7 @@ enum { KIT_SHARD_INCARNATION = 31 };
 typedef struct service_kit {
     aq_replay_service *service;
     aq_rpc_dispatcher *dispatcher;
+    const aq_seal *seal; /* NULL: none */
     loopback loop;
     aq_rpc_stub flow, sampling, operations;
     int64_t now_ns;
@@ -58,9 +59,9 @@ typedef service_kit idle_kit;
 void idle_kit_setup(idle_kit *kit);
 #define idle_kit_teardown service_kit_teardown
 
-/* An idle kit; with `announced_only`, experience counts only of actors that have called. */
-void kit_create(service_kit *kit, bool announced_only);
-aq_replay_service_owner kit_owner(service_kit *kit, bool announced_only);
+/* An idle kit; with a seal, experience comes sealed with it. */
+void kit_create(service_kit *kit, const aq_seal *seal);
+aq_replay_service_owner kit_owner(service_kit *kit, const aq_seal *seal);
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings);
 

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
+#include "common/net/security/security.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
 #include "tests/support/test.h"
@@ -127,6 +128,7 @@ enum { DELIVERED_BYTES = 200000 };
 typedef struct delivery {
     aq_push *push;
     unsigned goal, sent, received, wrong;
+    size_t size;                    /* of a message as it comes, with its seal */
     uint8_t bytes[DELIVERED_BYTES]; /* the first is the message's number */
 } delivery;
 
@@ -149,7 +151,7 @@ static void ignore(void *user)
 static void on_message(void *user, aq_lease *message, const char *peer)
 {
     delivery *all = user;
-    all->wrong += message->size != DELIVERED_BYTES || message->bytes[0] != (uint8_t)all->received ||
+    all->wrong += message->size != all->size || message->bytes[0] != (uint8_t)all->received ||
                   memcmp(message->bytes + 1, all->bytes + 1, DELIVERED_BYTES - 1) != 0 ||
                   strncmp(peer, "tcp://127.0.0.1:", 16) != 0;
     all->received++;
@@ -171,6 +173,8 @@ void net_kit_deliver(const aq_net_limits *pull_limits, const aq_net_limits *push
     uv_loop_t *loop = net_kit_loop();
     aq_pull *pull;
     all = (delivery){.goal = messages};
+    all.size =
+        DELIVERED_BYTES + (aq_security_token(push_limits->security) != NULL ? AQ_SEAL_BYTES : 0);
     for (size_t i = 0; i < DELIVERED_BYTES; i++) {
         all.bytes[i] = (uint8_t)(i * 7 + i / 256);
     }

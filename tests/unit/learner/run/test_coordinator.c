@@ -99,7 +99,7 @@ TEST_OF_RUN(an_incarnation_has_one_role)
     aq_error error = {0};
     join(run, AQ_ROLE_ACTOR, 50);
     assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &error), AQ_E_EXISTS,
-                   &error, "0000000000000032");
+                   &error, "another role");
     assert_null(joined);
     assert_int_equal(aq_coordinator_member_count(run), 1);
     assert_int_equal(aq_coordinator_shards_changed(run), 0);
@@ -235,6 +235,23 @@ TEST_OF_RUN(a_shard_that_lives_and_has_moved_is_listed_where_it_is)
     assert_int_equal(aq_coordinator_member_count(run), 2);
     assert_int_equal(aq_coordinator_lost_total(run), 0);
     assert_true(aq_coordinator_shards_changed(run) > changes);
+}
+
+/* Stores at three addresses under one name would leave a slot without its process. */
+TEST_OF_RUN(a_process_has_one_store)
+{
+    const aq_member_record *joined;
+    aq_error error;
+    aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
+    join(run, AQ_ROLE_REPLAY, 2);
+    for (int i = 0; i < 3; i++) {
+        record.store++;
+        record.rpc_url[strlen(record.rpc_url) - 1]++;
+        assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &error),
+                       AQ_E_INVALID, &error, "another store");
+    }
+    assert_int_equal(aq_coordinator_member_count(run), 1);
+    assert_non_null(aq_coordinator_heartbeat(run, 6, 1, 2));
 }
 
 TEST_OF_RUN(a_shard_that_left_comes_back_to_its_slot)

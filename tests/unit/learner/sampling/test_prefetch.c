@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"
@@ -163,6 +164,7 @@ TEST_IN(prefetch_desk, desk, one_shard_too_many_is_refused)
 
 TEST_IN(prefetch_desk, desk, a_full_group_is_ready_with_the_rows_that_were_sent)
 {
+    desk->shards[0].incarnation = aq_incarnation_name(1);
     prefetch_stand_add(desk, 0);
     prefetch_stand_pass(desk, 1);
     sample_shard_answer(&desk->shards[0], 0, desk->good, 4711);

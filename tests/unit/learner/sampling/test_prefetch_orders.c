@@ -4,6 +4,7 @@
  * All orders of three calls and five ways to end them are tried, then ten thousand random moves
  * from one seed.
  */
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"
@@ -227,10 +228,10 @@ TEST_IN(orders_desk, desk, steps_of_another_process_at_the_address_are_not_count
 {
     add_shard(desk, 0);
     aq_prefetch_tick(desk->stand.prefetch, ++desk->stand.now_ns);
-    desk->stand.shards[0].incarnation = desk->incarnation[0] + 1;
+    desk->stand.shards[0].incarnation = aq_incarnation_name(desk->incarnation[0] + 1);
     end_call(desk, 0, 0, ENDING_FULL);
     assert_int_equal(desk->stand.progress_total, 0);
-    desk->stand.shards[0].incarnation = desk->incarnation[0];
+    desk->stand.shards[0].incarnation = aq_incarnation_name(desk->incarnation[0]);
     end_call(desk, 0, 0, ENDING_FULL);
     assert_int_equal(desk->stand.progress_total, 1);
     assert_int_equal(desk->stand.ready_total, 2);

@@ -6,10 +6,13 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
-static Actorq__V1__EvaluationReport report_of(uint64_t version, double mean, bool confirmed)
+static Actorq__V1__EvaluationReport report_of(service_desk *desk, uint64_t version, double mean,
+                                              bool confirmed)
 {
     Actorq__V1__EvaluationReport report = ACTORQ__V1__EVALUATION_REPORT__INIT;
     report.run_id = KIT_RUN_ID;
+    report.member = desk_join(desk, AQ_ROLE_EVALUATOR, 50);
+    report.incarnation = 50;
     report.version = version;
     report.format = AQ_FORMAT_INT8_CHANNEL;
     report.episodes = 100;
@@ -23,7 +26,7 @@ static Actorq__V1__EvaluationReport report_of(uint64_t version, double mean, boo
 
 static enum aq_run_state report(service_desk *desk, uint64_t version, double mean, bool confirmed)
 {
-    const Actorq__V1__EvaluationReport request = report_of(version, mean, confirmed);
+    const Actorq__V1__EvaluationReport request = report_of(desk, version, mean, confirmed);
     const Actorq__V1__EvaluationReply *reply = desk_ask(desk, &request.base);
     return (enum aq_run_state)reply->state;
 }
@@ -51,7 +54,7 @@ TEST_IN(service_desk, desk, a_result_is_handed_on_and_may_end_the_run)
 /* A confirmation that was played in fp32 as well, where it reached `mean`. */
 static enum aq_run_state confirm_in_both(service_desk *desk, uint64_t version, double mean)
 {
-    Actorq__V1__EvaluationReport request = report_of(version, 480, true);
+    Actorq__V1__EvaluationReport request = report_of(desk, version, 480, true);
     Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
     gap.episodes = 100;
     gap.return_fp32 = mean;
@@ -96,7 +99,7 @@ TEST_IN(service_desk, desk, a_version_that_fell_back_to_fp32_is_not_the_best)
 
 TEST_IN(service_desk, desk, of_a_version_that_is_gone_the_evaluator_says_whether_it_fell_back)
 {
-    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
+    Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     desk_ask(desk, &request.base);
     assert_false(desk->result.fell_back);
     request.format = AQ_FORMAT_F32;
@@ -147,7 +150,7 @@ TEST_IN(service_desk, desk, a_version_that_leads_is_held_until_it_was_played_afr
 
 TEST_IN(service_desk, desk, a_result_of_another_run_is_refused)
 {
-    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
+    Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     request.run_id = KIT_RUN_ID + 1;
     desk_refuses(desk, &request.base, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
     request.run_id = 0;
@@ -173,14 +176,14 @@ TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
         {480, 1, 479, 481, 3, 0, "episodes"},        {480, 1, 479, 481, 0, 100, "version"},
     };
     EACH_ROW(i, rows) {
-        Actorq__V1__EvaluationReport request = report_of(rows[i].version, rows[i].mean, true);
+        Actorq__V1__EvaluationReport request = report_of(desk, rows[i].version, rows[i].mean, true);
         request.return_std = rows[i].std;
         request.return_min = rows[i].min;
         request.return_max = rows[i].max;
         request.episodes = rows[i].episodes;
         desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
     }
-    Actorq__V1__EvaluationReport request = report_of(3, 480, true);
+    Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     request.format = AQ_FORMAT_COUNT + 1;
     desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "format");
     assert_int_equal(desk->evaluated, 0);
@@ -189,7 +192,7 @@ TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
 
 static void compare(service_desk *desk, uint64_t version, double mean, double std)
 {
-    Actorq__V1__EvaluationReport request = report_of(version, 100, false);
+    Actorq__V1__EvaluationReport request = report_of(desk, version, 100, false);
     Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
     gap.episodes = 10;
     gap.return_fp32 = 100 - mean;
@@ -241,7 +244,7 @@ TEST_IN(service_desk, desk, a_comparison_that_can_not_be_is_refused)
         const char *words;
     } rows[] = {{0, 0, 0, "episodes"}, {1, 0, -1, "below 0"}, {1, NAN, 0, "finite"}};
     EACH_ROW(i, rows) {
-        Actorq__V1__EvaluationReport request = report_of(3, 100, false);
+        Actorq__V1__EvaluationReport request = report_of(desk, 3, 100, false);
         Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
         gap.episodes = rows[i].episodes;
         gap.mean = rows[i].mean;

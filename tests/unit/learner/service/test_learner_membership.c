@@ -337,3 +337,79 @@ TEST_IN(service_desk, desk, energy_is_told_by_heartbeats_and_on_leaving)
     assert_true(desk->energy_cpu_s == 4);
     assert_int_equal(desk->record.incarnation, 50);
 }
+
+/* ---- who speaks for whom -------------------------------------------------------------------- */
+
+TEST_IN(service_desk, desk, only_an_evaluator_of_the_run_reports_evaluations)
+{
+    const uint64_t actor = desk_join(desk, AQ_ROLE_ACTOR, 40);
+    const uint64_t evaluator = desk_join(desk, AQ_ROLE_EVALUATOR, 50);
+    const struct {
+        uint64_t member, incarnation;
+    } rows[] = {{actor, 40}, {99, 50}, {evaluator, 51}, {evaluator, 40}, {0, 0}};
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    EACH_ROW(i, rows) {
+        Actorq__V1__EvaluationReport report = ACTORQ__V1__EVALUATION_REPORT__INIT;
+        report.run_id = KIT_RUN_ID;
+        report.member = rows[i].member;
+        report.incarnation = rows[i].incarnation;
+        report.version = 3;
+        report.episodes = 100;
+        report.return_mean = report.return_max = report.return_min = 500;
+        report.confirmed = true;
+        desk_refuses(desk, &report.base, AQ_RPC_PERMISSION_DENIED, "no evaluator");
+    }
+    assert_int_equal(desk->evaluated, 0);
+    assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
+}
+
+static aq_token *token_of(enum aq_access_role role)
+{
+    static const uint8_t master[AQ_TOKEN_KEY_BYTES] = {1};
+    aq_buffer *text = buffer_up_to(AQ_TOKEN_TEXT_MAX);
+    aq_token *token = NULL;
+    assert_int_equal(aq_token_write_role(master, role, text), 0);
+    assert_int_equal(aq_token_parse((const char *)text->data, text->size, &token, NULL), 0);
+    return token;
+}
+
+static void drop_token(void *token)
+{
+    aq_token_destroy(token);
+}
+
+/* With its incarnation, too, which nobody shows. */
+TEST_IN(service_desk, desk, an_actors_token_does_not_speak_for_a_shard)
+{
+    const uint64_t shard = desk_join(desk, AQ_ROLE_REPLAY, 60);
+    aq_token *tokens[] = {token_of(AQ_ACCESS_LEARNER), token_of(AQ_ACCESS_ACTOR),
+                          token_of(AQ_ACCESS_REPLAY)};
+    for (size_t i = 0; i < 3; i++) {
+        at_end(drop_token, tokens[i]);
+    }
+    assert_int_equal(aq_rpc_dispatcher_guard(desk->dispatcher, tokens[0]), 0);
+    desk->loop.channel.token = tokens[1];
+    Actorq__V1__HeartbeatRequest beat = desk_heartbeat(shard, 60);
+    Actorq__V1__ReplayStats stats = ACTORQ__V1__REPLAY_STATS__INIT;
+    Actorq__V1__LeaveRequest leave = desk_leave(shard, 60);
+    stats.inserted = UINT64_C(1) << 40;
+    beat.replay = &stats;
+    desk_refuses(desk, &beat.base, AQ_RPC_PERMISSION_DENIED, "other members");
+    desk_refuses(desk, &leave.base, AQ_RPC_PERMISSION_DENIED, "other members");
+    assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 0);
+    assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
+    desk->loop.channel.token = tokens[2];
+    assert_true(desk_beat(desk, shard, 60)->known);
+}
+
+TEST_IN(service_desk, desk, an_incarnation_is_shown_to_nobody)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    (void)desk_join(desk, AQ_ROLE_ACTOR, 40);
+    (void)desk_join(desk, AQ_ROLE_ACTOR, 41);
+    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(reply->members[i]->incarnation > UINT32_MAX);
+    }
+    assert_true(reply->members[0]->incarnation != reply->members[1]->incarnation);
+}

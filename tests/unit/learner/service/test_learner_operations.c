@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "common/base/clock.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_policy.h"
 #include "learner/service/learner_service_priv.h"
 #include "tests/support/test.h"
@@ -199,7 +200,7 @@ TEST_IN(service_desk, desk, the_status_lists_the_members_and_what_they_said)
     assert_string_equal(actor->host, "ant");
     assert_string_equal(actor->address, "10.0.0.9:4711");
     assert_int_equal(actor->pid, 77);
-    assert_true(actor->incarnation == 50);
+    assert_true(actor->incarnation == aq_incarnation_name(50));
     assert_int_equal(actor->joined_ms, 5250);
     assert_int_equal(actor->heartbeat_ms, 5250);
     assert_null(actor->actor); /* it has said nothing yet */

@@ -1,6 +1,7 @@
 /*
  * Replay shards as members: the slots that actors find them by, and what they say of themselves.
  */
+#include "common/net/security/incarnation.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
@@ -15,14 +16,14 @@ TEST_IN(service_desk, desk, shards_keep_their_places_when_others_come_and_go)
     assert_true(aq_coordinator_leave(desk->coordinator, leaver, 40));
     assert_true(aq_coordinator_leave(desk->coordinator, shards[1], 61));
     Actorq__V1__JoinRequest again = desk_join_request(AQ_ROLE_REPLAY, 70);
-    again.store = 61; /* it named none: it was its incarnation */
+    again.store = aq_incarnation_name(61); /* it named none */
     shards[1] = desk_join_as(desk, &again)->member;
     const Actorq__V1__HeartbeatReply *reply = desk_beat(desk, member, 50);
     assert_int_equal(reply->n_shards, 3);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(reply->shards[i]->member, shards[i]);
         assert_int_equal(reply->shards[i]->slot, i);
-        assert_int_equal(reply->shards[i]->store, 60 + i);
+        assert_true(reply->shards[i]->store == aq_incarnation_name(60 + (uint64_t)i));
     }
 }
 

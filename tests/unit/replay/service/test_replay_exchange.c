@@ -2,7 +2,10 @@
  * Exchange calls over a dispatcher: all that is held comes in pages, once; messages are taken.
  */
 #include "common/base/memory.h"
+#include "common/net/rpc/frame.h"
+#include "common/net/security/incarnation.h"
 #include "proto/exchange.pb-c.h"
+#include "proto/experience.pb-c.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
@@ -110,6 +113,25 @@ TEST_IN(service_kit, kit, pages_hold_each_message_once)
     assert_int_equal(none.last, after);
 }
 
+/* Whoever may export must not be able to send in an actor's name. */
+TEST_IN(service_kit, kit, a_page_names_senders_and_keeps_their_secrets)
+{
+    kit_insert(kit, 1, 8);
+    page answer = ask(kit, 0, 1 << 20);
+    assert_int_equal(answer.frames, 1);
+    const uint8_t *payload;
+    size_t size;
+    uint32_t kind;
+    assert_succeeds(aq_frame_check(answer.frame, answer.frame_size, AQ_FRAME_EXPERIENCE, &kind,
+                                   &payload, &size, NULL),
+                    NULL);
+    Actorq__V1__Experience *message = actorq__v1__experience__unpack(NULL, size, payload);
+    assert_non_null(message);
+    assert_true(message->incarnation == aq_incarnation_name(1001));
+    assert_int_equal(message->seq, 1);
+    actorq__v1__experience__free_unpacked(message, NULL);
+}
+
 TEST_IN(service_kit, kit, what_is_dropped_between_pages_is_passed_over)
 {
     kit_insert(kit, 1, 200);
@@ -127,12 +149,13 @@ TEST_IN(service_kit, kit, what_is_dropped_between_pages_is_passed_over)
 TEST_IN(service_kit, kit, a_message_is_taken_and_its_repetition_changes_nothing)
 {
     kit_insert(kit, 1, 8);
-    page first = ask(kit, 0, 1);
-    page again = bring(kit, first.frame, first.frame_size);
-    assert_int_equal(again.code, AQ_RPC_OK);
-    assert_true(again.stored);
-    page all = ask(kit, 0, 1 << 20);
-    assert_int_equal(all.messages, 1);
+    page first = ask(kit, 0, 1); /* of a sender of another name */
+    for (int i = 0; i < 2; i++) {
+        page again = bring(kit, first.frame, first.frame_size);
+        assert_int_equal(again.code, AQ_RPC_OK);
+        assert_true(again.stored);
+        assert_int_equal(ask(kit, 0, 1 << 20).messages, 2);
+    }
 }
 
 TEST_IN(service_kit, kit, bytes_that_are_no_message_are_refused)

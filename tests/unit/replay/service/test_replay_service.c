@@ -54,8 +54,10 @@ typedef service_kit announced_kit;
 
 static void announced_kit_setup(announced_kit *kit)
 {
+    static aq_seal seal;
     const aq_run_settings settings = kit_settings();
-    kit_create(kit, true);
+    aq_seal_init(&seal, (const uint8_t[AQ_SEAL_KEY_BYTES]){7});
+    kit_create(kit, &seal);
     kit_begin(kit, &settings);
 }
 
@@ -77,6 +79,26 @@ TEST_IN(announced_kit, kit, experience_counts_once_its_actor_has_called)
     kit_pass(kit, 20);
     assert_true(answers[0]->done);
     assert_true(answers[1]->done);
+}
+
+/* By somebody who knows all but the token. */
+TEST_IN(announced_kit, kit, experience_without_a_seal_or_with_another_is_rejected)
+{
+    static aq_seal other;
+    const aq_seal *const seals[] = {NULL, &other, kit->seal};
+    aq_seal_init(&other, (const uint8_t[AQ_SEAL_KEY_BYTES]){8});
+    Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
+    const kit_answer *answer = kit_credit(kit, &request);
+    for (size_t i = 0; i < 3; i++) {
+        aq_experience message = kit_message(1, 1, 0, 0, 8);
+        kit->seal = seals[i];
+        kit_receive(kit, &message);
+        assert_int_equal(counters_of(kit).stored, i < 2 ? 0 : 8);
+        assert_int_equal(counters_of(kit).rejected, i < 2 ? i + 1 : 2);
+    }
+    assert_says(kit->rejection.text, "not sealed");
+    kit_pass(kit, 20);
+    assert_true(answer->done);
 }
 
 TEST_IN(service_kit, kit, experience_of_another_run_is_rejected)
@@ -283,7 +305,7 @@ TEST_IN(idle_kit, kit, statistics_without_a_run_are_zero)
 
 TEST(create_without_memory_fails_clean)
 {
-    const aq_replay_service_owner owner = kit_owner(NULL, false);
+    const aq_replay_service_owner owner = kit_owner(NULL, NULL);
     aq_replay_service *service;
     assert_made_despite_failures(service, aq_replay_service_create(&owner, 0, &service));
     aq_replay_service_destroy(service);

@@ -37,7 +37,7 @@ static void tables_kit_setup(tables_kit *kit)
     strcpy(settings.tables[3].name, even);
     settings.tables[3].selector = AQ_SELECTOR_UNIFORM;
     strcpy(settings.tables[4].name, heavy);
-    kit_create(kit, false);
+    kit_create(kit, NULL);
     kit_begin(kit, &settings);
 }
 

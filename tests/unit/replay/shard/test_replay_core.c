@@ -81,6 +81,20 @@ TEST_OF_CORE(a_message_packed_before_the_last_acknowledgement_does_not_block_its
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_STORED);
 }
 
+/* A shard knows what it acknowledged itself: after the first call a sender's word moves nothing. */
+TEST_OF_CORE(what_was_never_taken_is_never_acknowledged)
+{
+    enum aq_replay_verdict verdict;
+    aq_error error;
+    assert_int_equal(call(core, 0, 7, 0).expected, 8);
+    aq_credit_call lie = {1, 1001, 8, 0, 0, 0};
+    assert_refused(aq_replay_core_called(core, 0, &lie, &error), AQ_E_INVALID, &error, "7 have");
+    aq_experience message = kit_message(1, 10, 9, 0, 4);
+    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &error),
+                   AQ_E_INVALID, &error, "7 have");
+    assert_int_equal(call(core, 0, 7, 0).expected, 8);
+}
+
 TEST_OF_CORE(numbers_that_cannot_be_are_rejected)
 {
     const struct {
@@ -108,14 +122,16 @@ static uint64_t most_beyond(const aq_replay_core *core)
 
 TEST_OF_CORE(a_call_with_impossible_totals_is_refused)
 {
+    const aq_credit_call bad[] = {
+        {1, 1, UINT64_MAX, 0, 0, 0},
+        {1, 1, 0, UINT64_MAX, 0, 0},
+        {1, 1, 0, 10, 10 + most_beyond(core) + 1, 0}, /* far more acknowledged than granted */
+        {1, 1, 0, AQ_CREDIT_COUNT_MAX, AQ_CREDIT_COUNT_MAX + 1, 0},
+    };
     aq_error error;
-    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    /* Far more acknowledged than granted. */
-    call = (aq_credit_call){1, 1, 0, 10, 10 + most_beyond(core) + 1, 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    EACH_ROW(i, bad) {
+        assert_int_equal(aq_replay_core_called(core, 0, &bad[i], &error), AQ_E_INVALID);
+    }
     assert_int_equal(aq_replay_core_actors(core), 0);
 }
 

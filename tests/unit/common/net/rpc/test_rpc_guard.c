@@ -321,3 +321,27 @@ TEST_OF_FIXTURE(every_failing_allocation_of_a_signed_call_is_an_answer)
         assert_false(f->result.ok);
     }
 }
+
+/* ---- a challenge that somebody passes on ---------------------------------------------------- */
+
+/* Who sits where a shard was called answers with the learner's challenge, to have the learner's end
+ * signed. */
+TEST_OF_FIXTURE(a_call_is_signed_for_nobody_else_than_was_called)
+{
+    static const struct {
+        aq_token_peer expected;
+        enum aq_rpc_code code;
+        const char *words;
+    } rows[] = {
+        {{.role = AQ_ACCESS_REPLAY}, AQ_RPC_UNAUTHENTICATED, "of the role learner, not replay"},
+        {{.role = AQ_ACCESS_LEARNER, .instance = 4711}, AQ_RPC_UNAVAILABLE, "another start"},
+        {{.role = AQ_ACCESS_LEARNER}, AQ_RPC_OK, ""},
+    };
+    EACH_ROW(i, rows) {
+        aq_rpc_channel_expect(&f->wire.channel, rows[i].expected.role, rows[i].expected.instance);
+        call_and_carry(f);
+        assert_int_equal(f->result.code, rows[i].code);
+        assert_says(f->result.message, rows[i].words);
+        assert_int_equal(f->kit.carried_out, rows[i].code == AQ_RPC_OK);
+    }
+}

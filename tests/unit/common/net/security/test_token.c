@@ -67,6 +67,52 @@ TEST(a_line_of_text_is_a_secret_that_all_share)
     assert_true(aq_token_verify(same, &call, mac));
 }
 
+/* Who holds the secret may be either daemon, and what was signed for one is nothing to the other. */
+TEST(a_shared_secret_signs_for_one_daemon)
+{
+    aq_token *token = parse("correct horse battery staple");
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+    call.caller = AQ_ACCESS_SHARED;
+    call.listener = AQ_ACCESS_REPLAY;
+    assert_int_equal(aq_token_sign(token, &call, mac), 0);
+    assert_true(aq_token_verify(token, &call, mac));
+    call.listener = AQ_ACCESS_LEARNER;
+    assert_false(aq_token_verify(token, &call, mac));
+}
+
+/* As the actor's end and the shard's make it. */
+TEST(actors_and_shards_have_one_seal)
+{
+    static const struct {
+        const char *sender, *receiver; /* secrets; NULL: roles' tokens */
+        bool is_same;
+    } rows[] = {{NULL, NULL, true},
+                {"correct horse battery staple", "correct horse battery staple", true},
+                {"correct horse battery staple", "correct horse battery staplf", false},
+                {NULL, "correct horse battery staple", false}};
+    EACH_ROW(i, rows) {
+        aq_token *sender = rows[i].sender ? parse(rows[i].sender) : role_token(AQ_ACCESS_ACTOR);
+        aq_token *receiver =
+            rows[i].receiver ? parse(rows[i].receiver) : role_token(AQ_ACCESS_REPLAY);
+        uint8_t message[100 + AQ_SEAL_BYTES] = {1};
+        aq_seal here, there;
+        assert_int_equal(aq_token_seal(sender, &here), 0);
+        assert_int_equal(aq_token_seal(receiver, &there), 0);
+        aq_seal_write(&here, message, 100, message + 100);
+        assert_int_equal(aq_seal_is_whole(&there, message, sizeof(message)), rows[i].is_same);
+    }
+    aq_seal none;
+    assert_int_equal(aq_token_seal(role_token(AQ_ACCESS_OPERATOR), &none), AQ_E_INVALID);
+    assert_int_equal(aq_token_seal(role_token(AQ_ACCESS_LEARNER), &none), AQ_E_INVALID);
+}
+
+TEST(a_secret_of_few_letters_is_refused)
+{
+    expect_refused("aaaaaaaaaaaaaaaa", "different letters");
+    expect_refused("abcabcabcabcabcabcabc", "different letters");
+}
+
 TEST(another_secret_proves_nothing)
 {
     aq_token *token = parse("correct horse battery staple");
@@ -200,7 +246,9 @@ TEST(a_token_that_is_too_long_is_refused)
     static char text[AQ_TOKEN_TEXT_MAX + 2];
     aq_token *token = NULL;
     aq_error error = {0};
-    memset(text, 'x', sizeof(text) - 1);
+    for (size_t i = 0; i + 1 < sizeof(text); i++) {
+        text[i] = (char)('a' + i % 26);
+    }
     assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
     text[AQ_TOKEN_TEXT_MAX] = '\0';
     (void)parse(text);

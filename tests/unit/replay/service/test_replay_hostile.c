@@ -1,0 +1,86 @@
+/*
+ * Callers that lie to a shard: any call with anything in it, in sequences, beside an honest actor.
+ * The shard answers each, and what the honest one was acknowledged is there once. A failure is
+ * repeated with the seed that was printed last: AQ_SEED=… AQ_HOSTILE_SEEDS=1.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/exchange.pb-c.h"
+#include "tests/support/chance.h"
+#include "tests/support/hostile_message.h"
+#include "tests/support/test.h"
+#include "tests/unit/replay/service_kit.h"
+
+enum { SEEDS = 20, CALLS = 400, HELD_MS = 12000 };
+
+typedef struct asked {
+    int answers, calls;
+} asked;
+
+static void on_answer(const ProtobufCMessage *reply, void *user)
+{
+    asked *all = user;
+    (void)reply;
+    all->answers++;
+}
+
+static void lie(service_kit *kit, hostile *source, asked *all)
+{
+    static const ProtobufCServiceDescriptor *const services[] = {
+        &actorq__v1__flow__descriptor, &actorq__v1__sampling__descriptor,
+        &actorq__v1__exchange__descriptor, &actorq__v1__operations__descriptor};
+    const ProtobufCServiceDescriptor *service = services[aq_rng_below(&source->rng, 4)];
+    unsigned method = (unsigned)aq_rng_below(&source->rng, service->n_methods);
+    aq_rpc_stub stub;
+    aq_rpc_stub_init(&stub, &kit->loop.channel, service, 20000);
+    all->calls++;
+    stub.base.invoke(&stub.base, method, hostile_message(source, service->methods[method].input),
+                     on_answer, all);
+    loopback_pump(&kit->loop);
+}
+
+/* What the shard has of the honest actor, whose number and incarnation are the kit's first. */
+static aq_replay_actor_view honest(const service_kit *kit)
+{
+    const aq_replay_core *core = aq_replay_service_core(kit->service);
+    for (size_t i = 0; i < aq_replay_core_actors(core); i++) {
+        aq_replay_actor_view actor = aq_replay_core_actor(core, i);
+        if (actor.actor == 1 && actor.incarnation == 1001) {
+            return actor;
+        }
+    }
+    fail_msg("the honest actor is forgotten");
+    return (aq_replay_actor_view){0};
+}
+
+TEST(liars_neither_end_a_shard_nor_touch_what_was_acknowledged)
+{
+    uint64_t first = test_seed_or(1);
+    uint64_t seeds = test_number("AQ_HOSTILE_SEEDS", SEEDS);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        static service_kit kit;
+        static hostile source;
+        asked all = {0};
+        uint64_t sent = 0;
+        printf("AQ_SEED=%" PRIu64 "\n", seed);
+        (void)fflush(stdout);
+        memset(&kit, 0, sizeof(kit));
+        service_kit_setup(&kit);
+        source = (hostile){.rng = rng_of(seed, 0), .run_id = KIT_RUN_ID};
+        for (int i = 0; i < CALLS; i++) {
+            lie(&kit, &source, &all);
+            if (i % 20 == 0) {
+                kit_insert(&kit, ++sent, 4);
+                kit_pass(&kit, 4);
+            }
+        }
+        aq_replay_actor_view actor = honest(&kit);
+        assert_int_equal(actor.sequence.taken, sent);
+        assert_int_equal(actor.sequence.acknowledged, sent);
+        assert_int_equal(actor.received, 4 * sent);
+        kit_pass(&kit, HELD_MS);
+        assert_int_equal(all.answers, all.calls);
+        service_kit_teardown(&kit);
+    }
+}
