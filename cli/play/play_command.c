@@ -36,7 +36,7 @@ typedef struct play_arguments {
     uint64_t seed;
     uint64_t rate; /* steps a second */
     aq_command_size size;
-    bool json;
+    aq_json_form json;
     aq_film_options film;
 } play_arguments;
 
@@ -79,8 +79,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
     {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",
      AQ_TO(aq_command_take_size, play_arguments, size)},
-    {"json", 0, NULL, "show nothing here; print the result as one JSON object",
-     AQ_TO_FLAG(play_arguments, json)},
+    AQ_JSON_OPTION_ROW(play_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -274,7 +273,7 @@ static int play_and_say(void *given, aq_error *error)
         rc = play_all(arguments, &p, error);
     }
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(arguments, &p), error);
+        rc = aq_print_json(make_json(arguments, &p), arguments->json, error);
     } else if (rc == 0) {
         print(arguments, &p);
     }

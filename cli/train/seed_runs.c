@@ -40,7 +40,7 @@ typedef struct seed_runs {
     uint64_t jobs, running;
     size_t next, count;
     bool stopped; /* nothing more is started */
-    bool json;
+    aq_json_form json;
     aq_error error; /* why a run could not be started */
     seed_run runs[AQ_SEEDS_MAX];
 } seed_runs;
@@ -83,8 +83,8 @@ static void read_result(seed_run *run)
 static void print_run(const seed_run *run)
 {
     if (run->all->json) {
-        (void)json_dumpf(run->result, stdout, JSON_COMPACT | JSON_REAL_PRECISION(10));
-        (void)fputc('\n', stdout);
+        run->all->stopped |=
+            aq_print_json(json_incref(run->result), run->all->json, &run->all->error) != 0;
     } else {
         char took[32], steps[32];
         (void)printf(
@@ -224,7 +224,7 @@ static int sum_up(const seed_runs *all, aq_error *error)
                       aq_json_count(solved), "return_mean", aq_json_number(mean.mean), "return_std",
                       aq_json_number(mean.std), "return_ci95", aq_json_number(mean.ci95), "folder",
                       all->options->run_dir),
-            error);
+            all->json, error);
         if (rc != 0) {
             return rc;
         }
@@ -262,7 +262,7 @@ static int run_all(seed_runs *all, aq_error *error)
 }
 
 int aq_seed_runs(const aq_run_config *config, const aq_train_options *options, aq_seed_range seeds,
-                 uint64_t jobs, bool json, aq_error *error)
+                 uint64_t jobs, aq_json_form json, aq_error *error)
 {
     char path[PATH_BYTES], program[AQ_CLI_PATH_MAX];
     seed_runs *all = aq_alloc(1, sizeof(*all));

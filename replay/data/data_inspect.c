@@ -16,7 +16,8 @@
 
 typedef struct inspect_arguments {
     const char *from;
-    bool json, verify, quiet;
+    bool verify, quiet;
+    aq_json_form json;
 } inspect_arguments;
 
 typedef struct inspecting {
@@ -33,8 +34,7 @@ static const aq_option option_rows[] = {
     {"verify", 0, NULL,
      "fail if anything is damaged, or was sent twice or not at all between others",
      AQ_TO_FLAG(inspect_arguments, verify)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(inspect_arguments, json)},
+    AQ_JSON_OPTION_ROW(inspect_arguments, json, "the facts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -157,7 +157,7 @@ static json_t *actors_json(const inspecting *work)
     return list;
 }
 
-static int print_json(const inspecting *work, aq_error *error)
+static int print_json(const inspecting *work, aq_json_form json, aq_error *error)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
@@ -186,7 +186,7 @@ static int print_json(const inspecting *work, aq_error *error)
         object = NULL;
     }
     json_decref(rest);
-    return aq_data_command_print(object, error);
+    return aq_print_json(object, json, error);
 }
 
 static void print_actors(const inspecting *work)
@@ -266,7 +266,7 @@ static int show(const inspect_arguments *arguments, const inspecting *work, aq_e
 {
     int rc = 0;
     if (arguments->json) {
-        rc = print_json(work, error);
+        rc = print_json(work, arguments->json, error);
     } else {
         print_text(work);
     }

@@ -23,8 +23,7 @@ class TestSeeds(Newcomer):
 
     def test_as_json_there_is_a_line_for_each_and_one_for_all(self):
         said = self.works(f"actorq train gym:CartPole-v1 --seeds 7..8 --jobs 1 --json -q {SHORT}")
-        lines = [json.loads(line) for line in said.splitlines()[:2]]
-        rest = json.loads("\n".join(said.splitlines()[2:]))
+        *lines, rest = [json.loads(line) for line in said.splitlines()]
         self.assertEqual([line["seed"] for line in lines], [7, 8])
         self.assertEqual(rest["runs"], 2)
         mean = sum(line["return_mean"] for line in lines) / 2
