@@ -174,22 +174,31 @@ static int show(play *p, uint32_t number, aq_error *error)
 {
     char caption[CAPTION_BYTES], figure[FIGURE_MAX];
     const aq_player_episode now = aq_player_look(p->player);
-    if (p->film) {
-        aq_player_draw(p->player, aq_film_canvas(p->film));
-        int rc = aq_film_take(p->film, error);
-        return rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
-    }
-    if (!p->canvas.pixels) {
+    if (p->film == NULL && p->canvas.pixels == NULL) {
         return 0;
     }
-    int rc = aq_text_format(
-        caption, sizeof(caption), "episode %" PRIu32 ", step %" PRIu32 ", return %s", number + 1,
-        now.steps, aq_text_return(figure, sizeof(figure), now.episode_return, 2));
+    const char *text;
+    int rc =
+        aq_player_draw(p->player, p->film ? aq_film_canvas(p->film) : &p->canvas, &text, error);
+    if (rc == 0 && p->film && text != NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s draws itself as text, which is shown here and not in a file of pictures",
+                       p->env->name);
+    }
+    if (rc == 0 && p->film) {
+        rc = aq_film_take(p->film, error);
+        rc = rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
+    }
+    if (rc != 0 || p->film) {
+        return rc;
+    }
+    rc = aq_text_format(caption, sizeof(caption),
+                        "episode %" PRIu32 ", step %" PRIu32 ", return %s", number + 1, now.steps,
+                        aq_text_return(figure, sizeof(figure), now.episode_return, 2));
     if (rc != 0) {
         return aq_fail(error, rc, "the line below the picture does not fit");
     }
-    aq_player_draw(p->player, &p->canvas);
-    return aq_play_screen_show(&p->screen, &p->canvas, caption, error);
+    return aq_play_screen_show(&p->screen, &p->canvas, text, caption, error);
 }
 
 static int play_episode(play *p, uint32_t number, aq_error *error)
