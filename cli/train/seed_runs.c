@@ -22,7 +22,7 @@
 #include "common/base/parse.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, ARGS_MAX = 16, STEPPERS_A_RUN = 2 };
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, ARGS_MAX = 20, STEPPERS_A_RUN = 2 };
 
 typedef struct seed_run {
     struct seed_runs *all;
@@ -119,14 +119,16 @@ static void on_exit_of_run(uv_process_t *process, int64_t exit_status, int term_
 static int start_run(seed_run *run, aq_error *error)
 {
     const aq_train_options *options = run->all->options;
-    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES + 8], seed[24];
+    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES + 8], seed[24], parent[24];
     (void)snprintf(config, sizeof(config), "%s/config.yaml", options->run_dir);
     (void)snprintf(folder, sizeof(folder), "%s/seed-%" PRIu64, options->run_dir, run->seed);
     (void)snprintf(result, sizeof(result), "%s.json", folder);
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
-    const char *args[ARGS_MAX] = {"actorq", "train", "--config", config,      "--seed", seed,
-                                  "--run",  folder,  "--json",   "--no-http", "--quiet"};
-    size_t count = 11;
+    (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    const char *args[ARGS_MAX] = {"actorq",  "train",    "--config", config,   "--seed",
+                                  seed,      "--run",    folder,     "--json", "--no-http",
+                                  "--quiet", "--parent", parent};
+    size_t count = 13;
     if (options->no_evaluator) {
         args[count++] = "--no-evaluator";
     }

@@ -21,6 +21,7 @@
 #include "common/base/rng.h"
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
+#include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
@@ -86,6 +87,7 @@ static const aq_option option_rows[] = {
     {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(train_arguments, no_http)},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop",
      AQ_TO_FLAG(train_arguments, print_config)},
+    AQ_PARENT_OPTION_ROW,
     AQ_JSON_OPTION_ROW(train_arguments, json, "the result"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(train_arguments, options.quiet)},
 };
