@@ -30,8 +30,8 @@ number() { # number KEY FILE: the value of one key of a flat JSON object
 printf '%5s %7s %8s %10s %13s %9s %8s\n' seed solved wall_s env_steps learner_steps return eval
 for ((seed = 1; seed <= seeds; seed++)); do
     env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE "$actorq" train "$@" --seed "$seed" \
-        --run "$work/run-$seed" --json --quiet >"$work/train.json"
-    "$actorq" eval "$work/run-$seed" --episodes 100 --seed $((seed + 1000)) --json \
+        --run "$work/run-$seed" --json=pretty --quiet >"$work/train.json"
+    "$actorq" eval "$work/run-$seed" --episodes 100 --seed $((seed + 1000)) --json=pretty \
         >"$work/eval.json"
     printf '%5d %7s %8.2f %10d %13d %9.1f %8.1f\n' "$seed" \
         "$(number solved "$work/train.json")" "$(number wall_s "$work/train.json")" \

@@ -51,6 +51,13 @@ typedef struct aq_step_rows {
     uint8_t *ends; /* enum aq_step_end */
 } aq_step_rows;
 
+/* A picture that is made elsewhere, lent until the next call for any lane. */
+typedef struct aq_env_frame {
+    uint32_t rows, columns;
+    const uint8_t *pixels; /* (rows, columns, 3); NULL: it is text */
+    const char *text;      /* lines */
+} aq_env_frame;
+
 /* What `open` is told, and what it may change. */
 typedef struct aq_env_opening {
     const char *argument; /* of a family, what follows the prefix; else "" */
@@ -116,8 +123,10 @@ struct aq_env_class {
      * ones with; NULL: there is none. */
     void (*script)(const void *obs, void *action);
 
-    /* A picture of the state; NULL: there is none. */
+    /* A picture of the state; NULL: there is none. `frame` is for environments that have one made:
+     * false when that failed, and then the lane has to be reset. */
     void (*draw)(const void *params, const void *state, aq_canvas *canvas);
+    bool (*frame)(const void *params, void *state, aq_env_frame *ret_frame);
 
     /* Recordings of the original can be put into it (env_golden.h); NULL: they can't. */
     const struct aq_env_golden *golden;

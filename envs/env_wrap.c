@@ -202,6 +202,12 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     p->inner->draw(p->inner_params, part(state, p->inner_at), canvas);
 }
 
+static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
+{
+    const wrap_params *p = params;
+    return p->inner->frame(p->inner_params, part(state, p->inner_at), ret_frame);
+}
+
 /* ---- saved states --------------------------------------------------------------------------- */
 
 /* Own state | frames and action | the inner state as it saves itself */
@@ -326,6 +332,7 @@ static void fill_class(const aq_env_class *inner, bool is_sticky, size_t state_b
         .restore = restore,
         .observe = observe,
         .draw = inner->draw != NULL ? draw : NULL,
+        .frame = inner->frame != NULL ? frame : NULL,
     };
 }
 

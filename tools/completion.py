@@ -60,13 +60,14 @@ _actorq() {
         if [[ " $words " == *" ${typed[i]} "* ]]; then
             path+=" ${typed[i]}"
             _actorq_table "$path"
-        elif [[ ${typed[i]} != -* && " $options " != *" ${typed[i - 1]}="* ]]; then
+        elif [[ ${typed[i]} != -* && " $options " != *" ${typed[i - 1]}="[[:upper:]]* ]]; then
             place=$((place + 1))
         fi
     done
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(sed 's/=[^ ]*//g' <<<"$options")" -- "$cur")
-    elif [[ " $options " == *" $prev="* ]]; then
+        options=$(sed 's/=[[:upper:]][^ ]*//g' <<<"$options")
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    elif [[ " $options " == *" $prev="[[:upper:]]* ]]; then
         i=${options#*"$prev="}
         _actorq_value "${i%% *}"
     elif [ -n "$words" ]; then
@@ -81,12 +82,14 @@ complete -F _actorq """
 
 
 def option_words(page):
-    """The options, each as it is typed, with =NAME where a value follows."""
+    """The options, each as it is typed, with =NAME where a value follows, and --name=form."""
     for option in page.options:
         value = f"={option.value}" if option.value else ""
         if option.short:
             yield f"-{option.short}{value}"
         yield f"--{option.name}{value}"
+        if option.form:
+            yield f"--{option.name}={option.form}"
 
 
 def place_names(usage):

@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 
-OPTION = re.compile(r"^ {2}(?:-(?P<short>\w), | {4})--(?P<name>[\w-]+)(?: (?P<value>\S+))?"
+OPTION = re.compile(r"^ {2}(?:-(?P<short>\w), | {4})--(?P<name>[\w-]+)"
+                    r"(?:\[=(?P<form>\w+)\]| (?P<value>\S+))?"
                     r"(?: {2,}(?P<help>\S.*))?$")
 COMMAND = re.compile(r"^ {2}(?P<name>[a-z][\w-]*) {2,}(?P<summary>\S.*)$")
 BUILT_IN = ("help", "version")
@@ -19,6 +20,7 @@ class Option:
 
     def __init__(self, match):
         self.short, self.name, self.value = match["short"], match["name"], match["value"]
+        self.form = match["form"]  # of --name=form, beside --name alone
         self.help = match["help"] or ""
 
 

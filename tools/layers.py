@@ -119,8 +119,9 @@ LIBRARIES = (
     (r"mbedtls/.*", r"common/net/(security|nng_mend)/|tests/unit/common/net/",
      "cryptography stays in two rooms"),
     (r"yaml\.h", r"common/settings/", "YAML is read by the settings alone"),
-    (r"jansson\.h", r"(common/net/rpc/reflect|common/data_set/|replay/data/|learner/|cli/|bench/|"
-     r"tests/)", "JSON is for people: reflection, reports, run folders and what data sets are of"),
+    (r"jansson\.h", r"(common/sys/print_json|common/net/rpc/reflect|common/data_set/|replay/data/|"
+     r"learner/|cli/|bench/|tests/)",
+     "JSON is for people: reflection, reports, run folders and what data sets are of"),
     (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),

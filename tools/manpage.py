@@ -78,7 +78,8 @@ def render_examples(lines):
 
 def render_option(option):
     """The row of a list."""
-    value = f" Ar {escape(option.value)}" if option.value else ""
+    value = f" Ar {escape(option.value)}" if option.value else \
+            f" Ns Op = Ns Cm {option.form}" if option.form else ""
     short = f"Fl {option.short} , " if option.short else ""
     return [f".It {short}Fl \\-{option.name}{value}", *prose(option.help)]
 

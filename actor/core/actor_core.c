@@ -7,12 +7,12 @@
 #include <math.h>
 
 #include "actor/core/chunker.h"
-#include "actor/core/explore.h"
 #include "actor/core/record.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/config/explore.h"
 #include "common/policy/exploration.h"
 #include "rollout/act.h"
 #include "rollout/vec_env.h"

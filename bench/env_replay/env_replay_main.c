@@ -14,7 +14,7 @@ typedef struct playback_arguments {
     const char *path;
     const char *task;
     bool per_step;
-    bool json;
+    aq_json_form json;
 } playback_arguments;
 
 static const aq_option option_rows[] = {
@@ -24,8 +24,7 @@ static const aq_option option_rows[] = {
      AQ_TO_FLAG(playback_arguments, per_step)},
     {"task", 0, "TASK", "the environment to compare (default: the one that the file names)",
      AQ_TO_TEXT(playback_arguments, task)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(playback_arguments, json)},
+    AQ_JSON_OPTION_ROW(playback_arguments, json, "the figures"),
 };
 
 static const aq_options options_page = {
@@ -155,7 +154,7 @@ int main(int argc, char **argv)
     }
     int rc = play(&arguments, &result, &recording, &env, &error);
     if (rc == 0 && arguments.json) {
-        rc = aq_print_json(make_json(&result), &error);
+        rc = aq_print_json(make_json(&result), arguments.json, &error);
     } else if (rc == 0) {
         print(&result);
     }

@@ -14,7 +14,7 @@ enum { ROUNDS = 61, ROUNDS_QUICK = 5, WORD_BYTES = 32, TEXT_BYTES = 256, BATCH_L
 #define SLICE_NS_QUICK (10 * AQ_NS_PER_US)
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    AQ_JSON_OPTION_ROW(aq_bench_request, plan.json, "the figures"),
     {"quick", 0, NULL, "a few rounds of a few small sizes, to see that it works"},
     {"all", 0, NULL, "also batches of 64 rows"},
     {"sizes", 0, "LIST", "inputs and outputs of the layers (default 64,256,512,1024,2048)"},
@@ -204,7 +204,6 @@ int aq_bench_plan_apply(void *user, const aq_option *option, const char *value, 
     if (strcmp(option->name, "rung") == 0) {
         return choose_rung(request, value, error);
     }
-    plan->json |= strcmp(option->name, "json") == 0;
     plan->quick |= strcmp(option->name, "quick") == 0;
     request->all |= strcmp(option->name, "all") == 0;
     return 0;

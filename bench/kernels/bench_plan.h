@@ -34,7 +34,7 @@ typedef struct aq_bench_plan {
     const aq_qkernels *rungs[AQ_BENCH_RUNGS_MAX];
     aq_timing_plan timing;
     bool quick;
-    bool json;
+    aq_json_form json;
 } aq_bench_plan;
 
 /* The options' page of `actorq bench kernels`. */

@@ -168,7 +168,7 @@ static int bench_kernels(int argc, char **argv)
                  : run_plan(&request.plan, &report, &error);
     report.cpu_flags = request.cpu_flags;
     if (rc == 0 && request.plan.json) {
-        rc = aq_print_json(aq_bench_report_json(&report), &error);
+        rc = aq_print_json(aq_bench_report_json(&report), request.plan.json, &error);
     } else if (rc == 0) {
         rc = aq_bench_report_print(stdout, &report);
         rc = rc == 0 ? 0 : aq_fail(&error, rc, "%s", aq_error_text(rc));

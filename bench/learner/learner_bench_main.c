@@ -42,7 +42,8 @@ typedef struct bench_row {
 } bench_row;
 
 typedef struct bench_request {
-    bool json, quick, torch;
+    aq_json_form json;
+    bool quick, torch;
 } bench_request;
 
 typedef struct bench_result {
@@ -53,7 +54,7 @@ typedef struct bench_result {
 } bench_result;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object", AQ_TO_FLAG(bench_request, json)},
+    AQ_JSON_OPTION_ROW(bench_request, json, "the figures"),
     {"quick", 0, NULL, "short slices: a figure in seconds, less exact",
      AQ_TO_FLAG(bench_request, quick)},
     {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there",
@@ -225,7 +226,7 @@ static int bench_learner(int argc, char **argv)
     }
     int rc = measure(&request, &result, &error);
     if (rc == 0) {
-        rc = request.json ? aq_print_json(result_json(&result), &error)
+        rc = request.json ? aq_print_json(result_json(&result), request.json, &error)
                           : print_result(&result, &error);
     }
     json_decref(result.torch);

@@ -81,7 +81,7 @@ static int bench_replay(int argc, char **argv)
     aq_replay_bench_plan_finish(&plan);
     int rc = measure(&plan, &figures, &error);
     if (rc == 0 && plan.json && plan.soak_s == 0) {
-        rc = aq_print_json(aq_replay_figures_json(&plan, &figures), &error);
+        rc = aq_print_json(aq_replay_figures_json(&plan, &figures), plan.json, &error);
     } else if (rc == 0 && plan.soak_s == 0) {
         aq_replay_figures_print(stdout, &plan, &figures);
     }

@@ -31,7 +31,7 @@ enum {
 #define SLICE_NS_QUICK (200 * AQ_NS_PER_MS)
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output"},
+    AQ_JSON_OPTION_ROW(aq_replay_bench_plan, json, "the figures"),
     {"quick", 0, NULL, "small stores and short slices, to see that it works"},
     {"transport", 0, "NAME",
      "ipc (Unix sockets, default: what 'actorq train' uses on one machine) or tcp"},
@@ -85,9 +85,7 @@ const aq_options *aq_replay_bench_options(void)
 int aq_replay_bench_apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     aq_replay_bench_plan *plan = user;
-    if (strcmp(option->name, "json") == 0) {
-        plan->json = true;
-    } else if (strcmp(option->name, "quick") == 0) {
+    if (strcmp(option->name, "quick") == 0) {
         plan->quick = true;
     } else if (strcmp(option->name, "folder") == 0) {
         plan->folder = value;

@@ -21,7 +21,8 @@ enum {
 #define AQ_REPLAY_DISCOUNT 0.99f
 
 typedef struct aq_replay_bench_plan {
-    bool json, quick, over_tcp;
+    aq_json_form json;
+    bool quick, over_tcp;
     const char *folder;         /* in which a folder is made */
     uint64_t transitions;       /* that are held */
     uint64_t large_transitions; /* the same, of 8 KiB */

@@ -32,7 +32,8 @@ typedef struct compare_arguments {
     aq_settings_assignments overrides;
     uint64_t seeds, seed_first; /* 0: the default */
     double threshold;           /* NaN: not given */
-    bool resume, json, quiet;
+    aq_json_form json;
+    bool resume, quiet;
 } compare_arguments;
 
 static const aq_option option_rows[] = {
@@ -57,7 +58,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(compare_arguments, out)},
     {"resume", 0, NULL, "go on with the comparison that --output holds",
      AQ_TO_FLAG(compare_arguments, resume)},
-    {"json", 0, NULL, "print compare.json on standard output", AQ_TO_FLAG(compare_arguments, json)},
+    AQ_JSON_OPTION_ROW(compare_arguments, json, "the report"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(compare_arguments, quiet)},
 };
 
@@ -232,14 +233,15 @@ static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrup
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static int print_json(const aq_compare_plan *plan, aq_error *error)
+static int print_json(const aq_compare_plan *plan, aq_json_form json, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/compare.json", plan->dir);
-    return aq_print_json(json_load_file(path, 0, NULL), error);
+    return aq_print_json(json_load_file(path, 0, NULL), json, error);
 }
 
-static int report(const aq_compare_plan *plan, double task_threshold, bool json, aq_error *error)
+static int report(const aq_compare_plan *plan, double task_threshold, aq_json_form json,
+                  aq_error *error)
 {
     aq_compare_summary summary;
     size_t finished = 0;
@@ -252,7 +254,7 @@ static int report(const aq_compare_plan *plan, double task_threshold, bool json,
         finished += summary.rows[i].finished;
     }
     if (rc == 0 && json) {
-        rc = print_json(plan, error);
+        rc = print_json(plan, json, error);
     } else if (rc == 0) {
         rc = aq_compare_table_print(&summary, stdout) != 0
                  ? aq_fail(error, AQ_E_NOMEM, "out of memory")

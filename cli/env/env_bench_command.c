@@ -16,7 +16,7 @@ typedef struct bench_arguments {
     uint64_t seconds;
     uint64_t lanes; /* 0: the default */
     uint64_t seed;
-    bool json;
+    aq_json_form json;
 } bench_arguments;
 
 static const aq_option option_rows[] = {
@@ -28,8 +28,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(bench_arguments, lanes, 1, AQ_ENV_BENCH_LANES_MAX)},
     {"seed", 0, "N", "which actions and starts (default 1)",
      AQ_TO_NUMBER(bench_arguments, seed, 0, INT64_MAX)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(bench_arguments, json)},
+    AQ_JSON_OPTION_ROW(bench_arguments, json, "the figures"),
 };
 
 static const aq_options options_page = {
@@ -99,7 +98,7 @@ static int bench(void *given, aq_error *error)
                           arguments->seed, &report, error);
     }
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(env, arguments, &report), error);
+        rc = aq_print_json(make_json(env, arguments, &report), arguments->json, error);
     } else if (rc == 0) {
         print(env, &report);
     }

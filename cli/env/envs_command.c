@@ -8,11 +8,11 @@
 
 typedef struct envs_arguments {
     const char *task;
-    bool json;
+    aq_json_form json;
 } envs_arguments;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output", AQ_TO_FLAG(envs_arguments, json)},
+    AQ_JSON_OPTION_ROW(envs_arguments, json, "the list, or the task"),
 };
 
 static const aq_options options_page = {
@@ -30,22 +30,22 @@ static const aq_options options_page = {
     .operands = {AQ_OPTIONAL_OPERAND("TASK", envs_arguments, task)},
 };
 
-static int show_list(bool json, aq_error *error)
+static int show_list(aq_json_form json, aq_error *error)
 {
     json_t *object = NULL;
     if (!json) {
         return aq_env_list_print(stdout, error);
     }
     int rc = aq_env_list_json(&object, error);
-    return rc == 0 ? aq_print_json(object, error) : rc;
+    return rc == 0 ? aq_print_json(object, json, error) : rc;
 }
 
-static int show_task(const char *task, bool json, aq_error *error)
+static int show_task(const char *task, aq_json_form json, aq_error *error)
 {
     aq_env *env = NULL;
     int rc = aq_env_open(task, &env, error);
     if (rc == 0 && json) {
-        rc = aq_print_json(aq_env_view_json(env), error);
+        rc = aq_print_json(aq_env_view_json(env), json, error);
     } else if (rc == 0) {
         aq_env_view_print(stdout, env);
     }

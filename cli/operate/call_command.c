@@ -20,7 +20,7 @@ typedef struct call_arguments {
     const char *request;
     uint64_t timeout_ms;
     bool list;
-    bool json;
+    aq_json_form json;
     bool shard;
 } call_arguments;
 
@@ -32,8 +32,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
      AQ_TO_NUMBER(call_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
-    {"json", 0, NULL, "with --list: print one JSON object (an answer always is one)",
-     AQ_TO_FLAG(call_arguments, json)},
+    AQ_JSON_OPTION_ROW(call_arguments, json, "the list, or the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -146,7 +145,8 @@ static int call_or_list(void *given, aq_error *error)
     aq_rpc_status answer = {0};
     json_t *reply = NULL;
     if (arguments->list || (arguments->endpoint && !arguments->method)) {
-        return arguments->json ? aq_print_json(aq_rpc_catalog_json(), error) : print_list(error);
+        return arguments->json ? aq_print_json(aq_rpc_catalog_json(), arguments->json, error)
+                               : print_list(error);
     }
     if (!arguments->endpoint) {
         return aq_fail(error, AQ_E_INVALID, "ENDPOINT and METHOD are missing; see --help");
@@ -156,7 +156,8 @@ static int call_or_list(void *given, aq_error *error)
         (void)fprintf(stderr, "%s: %s\n", aq_rpc_code_name(answer.code), answer.message);
         return STATUS_EXIT_BASE + (int)answer.code;
     }
-    return rc == 0 ? aq_print_json(reply, error) : rc;
+    return rc == 0 ? aq_print_json(reply, arguments->json ? arguments->json : AQ_JSON_PRETTY, error)
+                   : rc;
 }
 
 const aq_command aq_command_call = {

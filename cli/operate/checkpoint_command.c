@@ -18,14 +18,13 @@ enum { TIMEOUT_MS_DEFAULT = 60000, PATH_BYTES = 4096 };
 typedef struct checkpoint_arguments {
     const char *endpoint;
     uint64_t timeout_ms;
-    bool json;
+    aq_json_form json;
 } checkpoint_arguments;
 
 static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS", "how long to wait until it is on the disk, 1 to 600000 (default 60000)",
      AQ_TO_NUMBER(checkpoint_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
-    {"json", 0, NULL, "print the answer as one JSON object on standard output",
-     AQ_TO_FLAG(checkpoint_arguments, json)},
+    AQ_JSON_OPTION_ROW(checkpoint_arguments, json, "the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -56,7 +55,7 @@ static int checkpoint(void *given, aq_error *error)
     }
     const Actorq__V1__CheckpointReply *reply = (Actorq__V1__CheckpointReply *)answer;
     if (arguments->json) {
-        rc = aq_print_json(aq_reflect_to_json(answer), error);
+        rc = aq_print_json(aq_reflect_to_json(answer), arguments->json, error);
     } else {
         char path[PATH_BYTES];
         (void)printf("%s", aq_plain_text(path, sizeof(path), reply->path));

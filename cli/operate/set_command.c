@@ -19,7 +19,7 @@ typedef struct set_arguments {
     const char *endpoint;
     aq_settings_assignments assignments;
     uint64_t timeout_ms;
-    bool json;
+    aq_json_form json;
 } set_arguments;
 
 static int add_assignment(void *arguments, const char *value, aq_error *error)
@@ -31,8 +31,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
      AQ_TO_NUMBER(set_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
-    {"json", 0, NULL, "print the answer as one JSON object on standard output",
-     AQ_TO_FLAG(set_arguments, json)},
+    AQ_JSON_OPTION_ROW(set_arguments, json, "the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -99,7 +98,7 @@ static int set(void *given, aq_error *error)
     }
     const Actorq__V1__ConfigureReply *reply = (Actorq__V1__ConfigureReply *)answer;
     if (arguments->json) {
-        rc = aq_print_json(aq_reflect_to_json(answer), error);
+        rc = aq_print_json(aq_reflect_to_json(answer), arguments->json, error);
     } else if (request.n_assignments > 0) {
         print_changes(reply);
     } else {

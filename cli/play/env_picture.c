@@ -106,11 +106,65 @@ static void draw_image(const aq_space *space, const uint8_t *obs, aq_canvas *can
     }
 }
 
-void aq_env_picture_draw(const aq_env *env, const void *state, const void *obs, aq_canvas *canvas)
+/* ---- frames --------------------------------------------------------------------------------- */
+
+/* The mean of the pixels that lie in one of the canvas. */
+static aq_colour mean_colour(const aq_env_frame *frame, uint32_t row, uint32_t rows,
+                             uint32_t column, uint32_t columns)
 {
-    if (env->can_be_drawn) {
-        env->class->draw(env->params, state, canvas);
-    } else {
-        draw_image(&env->schema.obs, obs, canvas);
+    uint64_t sums[RGB] = {0};
+    for (uint32_t y = row; y < row + rows; y++) {
+        for (uint32_t x = column; x < column + columns; x++) {
+            for (uint32_t i = 0; i < RGB; i++) {
+                sums[i] += frame->pixels[((uint64_t)y * frame->columns + x) * RGB + i];
+            }
+        }
     }
+    const uint64_t count = (uint64_t)rows * columns;
+    return (aq_colour){(uint8_t)(sums[0] / count), (uint8_t)(sums[1] / count),
+                       (uint8_t)(sums[2] / count)};
+}
+
+/* As large as it fits without being bent, in the middle. */
+static void draw_frame(const aq_env_frame *frame, aq_canvas *canvas)
+{
+    const double across = (double)canvas->width / frame->columns;
+    const double down = (double)canvas->height / frame->rows;
+    const double scale = across < down ? across : down;
+    const double left = 0.5 * (canvas->width - scale * frame->columns);
+    const double top = 0.5 * (canvas->height - scale * frame->rows);
+    const uint32_t side = scale < 1.0 ? (uint32_t)(1.0 / scale) : 1;
+    aq_canvas_fill(canvas, (aq_colour){0, 0, 0});
+    for (uint32_t y = 0; y < canvas->height; y++) {
+        for (uint32_t x = 0; x < canvas->width; x++) {
+            const double row = (y + 0.5 - top) / scale, column = (x + 0.5 - left) / scale;
+            if (row < 0.0 || column < 0.0 || row >= frame->rows || column >= frame->columns) {
+                continue;
+            }
+            const uint32_t first = (uint32_t)row, other = (uint32_t)column;
+            const uint32_t rows = frame->rows - first < side ? frame->rows - first : side;
+            const uint32_t columns = frame->columns - other < side ? frame->columns - other : side;
+            const aq_colour colour = mean_colour(frame, first, rows, other, columns);
+            aq_canvas_cell(canvas, canvas->height, canvas->width, y, x, colour);
+        }
+    }
+}
+
+int aq_env_picture_draw(const aq_env *env, void *state, const void *obs, aq_canvas *canvas,
+                        const char **ret_text)
+{
+    aq_env_frame frame;
+    *ret_text = NULL;
+    if (!env->can_be_drawn) {
+        draw_image(&env->schema.obs, obs, canvas);
+    } else if (env->class->frame == NULL) {
+        env->class->draw(env->params, state, canvas);
+    } else if (!env->class->frame(env->params, state, &frame)) {
+        return AQ_E_PEER;
+    } else if (frame.pixels == NULL) {
+        *ret_text = frame.text;
+    } else {
+        draw_frame(&frame, canvas);
+    }
+    return 0;
 }

@@ -18,7 +18,10 @@ int aq_env_picture_check(const aq_env *env, aq_error *error) AQ_MUST_USE;
  * of a multiple of them shows all cells at the same size. */
 void aq_env_picture_cells(const aq_env *env, uint32_t *ret_rows, uint32_t *ret_columns);
 
-/* Draws over the whole canvas; `obs` is the state's observation row. */
-void aq_env_picture_draw(const aq_env *env, const void *state, const void *obs, aq_canvas *canvas);
+/* Draws over the whole canvas; `obs` is the state's observation row. Of an environment that draws
+ * itself in text the canvas stays, and that is in *ret_text, else NULL; it is valid until the next
+ * call. AQ_E_PEER: it failed. */
+int aq_env_picture_draw(const aq_env *env, void *state, const void *obs, aq_canvas *canvas,
+                        const char **ret_text) AQ_MUST_USE;
 
 #endif

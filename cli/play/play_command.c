@@ -36,7 +36,7 @@ typedef struct play_arguments {
     uint64_t seed;
     uint64_t rate; /* steps a second */
     aq_command_size size;
-    bool json;
+    aq_json_form json;
     aq_film_options film;
 } play_arguments;
 
@@ -79,8 +79,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
     {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",
      AQ_TO(aq_command_take_size, play_arguments, size)},
-    {"json", 0, NULL, "show nothing here; print the result as one JSON object",
-     AQ_TO_FLAG(play_arguments, json)},
+    AQ_JSON_OPTION_ROW(play_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -175,22 +174,31 @@ static int show(play *p, uint32_t number, aq_error *error)
 {
     char caption[CAPTION_BYTES], figure[FIGURE_MAX];
     const aq_player_episode now = aq_player_look(p->player);
-    if (p->film) {
-        aq_player_draw(p->player, aq_film_canvas(p->film));
-        int rc = aq_film_take(p->film, error);
-        return rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
-    }
-    if (!p->canvas.pixels) {
+    if (p->film == NULL && p->canvas.pixels == NULL) {
         return 0;
     }
-    int rc = aq_text_format(
-        caption, sizeof(caption), "episode %" PRIu32 ", step %" PRIu32 ", return %s", number + 1,
-        now.steps, aq_text_return(figure, sizeof(figure), now.episode_return, 2));
+    const char *text;
+    int rc =
+        aq_player_draw(p->player, p->film ? aq_film_canvas(p->film) : &p->canvas, &text, error);
+    if (rc == 0 && p->film && text != NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s draws itself as text, which is shown here and not in a file of pictures",
+                       p->env->name);
+    }
+    if (rc == 0 && p->film) {
+        rc = aq_film_take(p->film, error);
+        rc = rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
+    }
+    if (rc != 0 || p->film) {
+        return rc;
+    }
+    rc = aq_text_format(caption, sizeof(caption),
+                        "episode %" PRIu32 ", step %" PRIu32 ", return %s", number + 1, now.steps,
+                        aq_text_return(figure, sizeof(figure), now.episode_return, 2));
     if (rc != 0) {
         return aq_fail(error, rc, "the line below the picture does not fit");
     }
-    aq_player_draw(p->player, &p->canvas);
-    return aq_play_screen_show(&p->screen, &p->canvas, caption, error);
+    return aq_play_screen_show(&p->screen, &p->canvas, text, caption, error);
 }
 
 static int play_episode(play *p, uint32_t number, aq_error *error)
@@ -274,7 +282,7 @@ static int play_and_say(void *given, aq_error *error)
         rc = play_all(arguments, &p, error);
     }
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(arguments, &p), error);
+        rc = aq_print_json(make_json(arguments, &p), arguments->json, error);
     } else if (rc == 0) {
         print(arguments, &p);
     }

@@ -65,7 +65,23 @@ static int put(aq_buffer *text, const char *line)
     return aq_buffer_append(text, line, strlen(line));
 }
 
-static int compose(aq_play_screen *screen, const aq_canvas *canvas, const char *caption)
+/* The lines of a text, each over what stood there before, and how many. */
+static int put_lines(aq_play_screen *screen, const char *lines, uint32_t *ret_count)
+{
+    int rc = 0;
+    *ret_count = 0;
+    while (rc == 0 && *lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        rc = aq_buffer_append(&screen->text, lines, length);
+        rc = rc != 0 ? rc : put(&screen->text, screen->is_terminal ? "\x1b[0m\x1b[K\n" : "\n");
+        lines += length + (lines[length] == '\n');
+        *ret_count += 1;
+    }
+    return rc;
+}
+
+static int compose(aq_play_screen *screen, const aq_canvas *canvas, const char *words,
+                   const char *caption)
 {
     char line[LINE_BYTES];
     aq_buffer *text = &screen->text;
@@ -75,17 +91,21 @@ static int compose(aq_play_screen *screen, const aq_canvas *canvas, const char *
         rc = aq_text_format(line, sizeof(line), "\r\x1b[%uA", screen->lines);
         rc = rc != 0 ? rc : put(text, line);
     }
-    rc = rc != 0 ? rc : aq_terminal_picture(canvas, screen->colours, text);
+    uint32_t lines = (canvas->height + 1) / 2;
+    if (rc == 0) {
+        rc = words != NULL ? put_lines(screen, words, &lines)
+                           : aq_terminal_picture(canvas, screen->colours, text);
+    }
     rc = rc != 0 ? rc : put(text, caption);
-    rc = rc != 0 ? rc : put(text, screen->is_terminal ? "\x1b[K\n" : "\n\n");
-    screen->lines = (canvas->height + 1) / 2 + 1;
+    rc = rc != 0 ? rc : put(text, screen->is_terminal ? "\x1b[J\n" : "\n\n");
+    screen->lines = lines + 1;
     return rc;
 }
 
-int aq_play_screen_show(aq_play_screen *screen, const aq_canvas *canvas, const char *caption,
-                        aq_error *error)
+int aq_play_screen_show(aq_play_screen *screen, const aq_canvas *canvas, const char *text,
+                        const char *caption, aq_error *error)
 {
-    int rc = compose(screen, canvas, caption);
+    int rc = compose(screen, canvas, text, caption);
     if (rc != 0) {
         return aq_fail(error, rc, "the picture: %s", aq_error_text(rc));
     }

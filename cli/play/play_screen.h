@@ -29,9 +29,9 @@ void aq_play_screen_fini(aq_play_screen *screen);
 void aq_play_screen_size(uint32_t rows, uint32_t columns, uint32_t *ret_width,
                          uint32_t *ret_height);
 
-/* Waits until it is time, and shows the picture with a line of text below. AQ_E_NOMEM; AQ_E_IO when
- * nobody reads. */
-int aq_play_screen_show(aq_play_screen *screen, const aq_canvas *canvas, const char *caption,
-                        aq_error *error) AQ_MUST_USE;
+/* Waits until it is time, and shows the picture, or `text` where it is not NULL, with a caption
+ * below. AQ_E_NOMEM; AQ_E_IO when nobody reads. */
+int aq_play_screen_show(aq_play_screen *screen, const aq_canvas *canvas, const char *text,
+                        const char *caption, aq_error *error) AQ_MUST_USE;
 
 #endif

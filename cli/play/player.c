@@ -139,9 +139,7 @@ int aq_player_step(aq_player *player, aq_error *error)
     } else {
         aq_action_random(&env->schema.action, &player->action_rng, player->action);
     }
-    if (env->class->announce != NULL) {
-        env->class->announce(env->params, player->state, player->action);
-    }
+    /* Not announced: what is begun ahead would be in the last picture of this episode. */
     episode->end = env->class->step(env->params, player->state, &player->env_rng, player->action,
                                     player->obs, &reward);
     if (episode->end == AQ_STEP_FAILED) {
@@ -160,7 +158,9 @@ aq_player_episode aq_player_look(const aq_player *player)
     return player->episode;
 }
 
-void aq_player_draw(const aq_player *player, aq_canvas *canvas)
+int aq_player_draw(aq_player *player, aq_canvas *canvas, const char **ret_text, aq_error *error)
 {
-    aq_env_picture_draw(player->env, player->state, player->obs, canvas);
+    return aq_env_picture_draw(player->env, player->state, player->obs, canvas, ret_text) == 0
+               ? 0
+               : fail_environment(player, "the picture", error);
 }

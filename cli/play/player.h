@@ -35,6 +35,9 @@ int aq_player_start(aq_player *player, uint32_t number, aq_error *error) AQ_MUST
 int aq_player_step(aq_player *player, aq_error *error) AQ_MUST_USE;
 
 aq_player_episode aq_player_look(const aq_player *player);
-void aq_player_draw(const aq_player *player, aq_canvas *canvas);
+
+/* As aq_env_picture_draw does. */
+int aq_player_draw(aq_player *player, aq_canvas *canvas, const char **ret_text,
+                   aq_error *error) AQ_MUST_USE;
 
 #endif

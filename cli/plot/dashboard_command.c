@@ -17,7 +17,7 @@ typedef struct dashboard_arguments {
     size_t run_count;
     const char *output;
     const char *by;
-    bool json;
+    aq_json_form json;
 } dashboard_arguments;
 
 static int take_run(void *user, const char *value, aq_error *error)
@@ -36,8 +36,7 @@ static const aq_option option_rows[] = {
     {"group-by", 0, "LIST",
      "settings that tell curves apart, such as quantizer.format (default: run, a curve each)",
      AQ_TO_TEXT(dashboard_arguments, by)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(dashboard_arguments, json)},
+    AQ_JSON_OPTION_ROW(dashboard_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -69,7 +68,7 @@ static int print_result(const dashboard_arguments *arguments, const aq_run_page 
         return aq_print_json(json_pack("{s:o, s:o, s:o}", "path", aq_json_text(arguments->output),
                                        "runs", aq_json_count(page->runs), "charts",
                                        aq_json_count(page->charts)),
-                             error);
+                             arguments->json, error);
     }
     (void)printf("%s: %zu run%s, %zu pictures\n", arguments->output, page->runs,
                  page->runs == 1 ? "" : "s", page->charts);

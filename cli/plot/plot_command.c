@@ -21,7 +21,7 @@ typedef struct plot_arguments {
     aq_run_plot_options options;
     aq_plot_range x_range, y_range;
     aq_command_size size;
-    bool json;
+    aq_json_form json;
 } plot_arguments;
 
 static int take_run(void *user, const char *value, aq_error *error)
@@ -125,7 +125,7 @@ static const aq_option option_rows[] = {
      AQ_TO_REAL(plot_arguments, options.level)},
     {"size", 0, "WxH", "of the picture in px (default: 760x440)",
      AQ_TO(aq_command_take_size, plot_arguments, size)},
-    {"json", 0, NULL, "print one JSON object on standard output", AQ_TO_FLAG(plot_arguments, json)},
+    AQ_JSON_OPTION_ROW(plot_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -320,7 +320,7 @@ static int plot(void *given, aq_error *error)
     int rc = draw(arguments, &drawn, error);
     if (rc == 0 && !is_standard_output(arguments)) {
         if (arguments->json) {
-            rc = aq_print_json(make_json(arguments, drawn), error);
+            rc = aq_print_json(make_json(arguments, drawn), arguments->json, error);
         } else {
             print(arguments, drawn);
         }

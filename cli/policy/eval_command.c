@@ -30,7 +30,7 @@ typedef struct eval_arguments {
     uint64_t episodes;
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
-    bool json;
+    aq_json_form json;
 } eval_arguments;
 
 /* What was evaluated, and what came out. */
@@ -58,8 +58,7 @@ static const aq_option option_rows[] = {
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
      "which is printed)",
      AQ_TO_NUMBER(eval_arguments, seed, 0, AQ_JSON_SEED_MAX)},
-    {"json", 0, NULL, "print the result as one JSON object on standard output",
-     AQ_TO_FLAG(eval_arguments, json)},
+    AQ_JSON_OPTION_ROW(eval_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -217,7 +216,7 @@ static int eval(void *given, aq_error *error)
     int rc = has_policy ? evaluate_policy(arguments, &report, error)
                         : evaluate_without(arguments, &report, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(&report), error);
+        rc = aq_print_json(make_json(&report), arguments->json, error);
     } else if (rc == 0) {
         print(&report);
     }

@@ -17,7 +17,7 @@ typedef struct export_arguments {
     const char *source;
     const char *output; /* NULL: NAME.c */
     const char *name;
-    bool json;
+    aq_json_form json;
 } export_arguments;
 
 typedef struct export_report {
@@ -44,8 +44,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(export_arguments, output)},
     {"name", 0, "NAME", "what the names of its functions begin with (default: policy)",
      AQ_TO_TEXT(export_arguments, name)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(export_arguments, json)},
+    AQ_JSON_OPTION_ROW(export_arguments, json, "the result"),
 };
 
 static const aq_options options_page = {
@@ -138,7 +137,7 @@ static int export_or_say(void *given, aq_error *error)
     export_report report = {0};
     int rc = export_policy(arguments, &report, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(arguments, &report), error);
+        rc = aq_print_json(make_json(arguments, &report), arguments->json, error);
     } else if (rc == 0) {
         print(&report);
     }

@@ -16,12 +16,11 @@
 
 typedef struct inspect_arguments {
     const char *path;
-    bool json;
+    aq_json_form json;
 } inspect_arguments;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(inspect_arguments, json)},
+    AQ_JSON_OPTION_ROW(inspect_arguments, json, "the facts"),
 };
 
 static const aq_options options_page = {
@@ -151,7 +150,7 @@ static int inspect(void *given, aq_error *error)
     const inspect_arguments *arguments = given;
     json_t *json = NULL;
     int rc = show(arguments, &json, error);
-    return rc == 0 && arguments->json ? aq_print_json(json, error) : rc;
+    return rc == 0 && arguments->json ? aq_print_json(json, arguments->json, error) : rc;
 }
 
 const aq_command aq_command_inspect = {

@@ -94,8 +94,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(aq_quantize_arguments, rows, 1, ROWS_MAX)},
     {"seed", 0, "S", "which episodes they are from (default 1)",
      AQ_TO_NUMBER(aq_quantize_arguments, seed, 0, AQ_JSON_SEED_MAX)},
-    {"json", 0, NULL, "print the result as one JSON object on standard output",
-     AQ_TO_FLAG(aq_quantize_arguments, json)},
+    AQ_JSON_OPTION_ROW(aq_quantize_arguments, json, "the result"),
 };
 
 const aq_options aq_quantize_options = {

@@ -18,7 +18,7 @@ typedef struct aq_quantize_arguments {
     aq_layer_formats layer_formats;
     uint64_t rows;
     uint64_t seed;
-    bool json;
+    aq_json_form json;
 } aq_quantize_arguments;
 
 extern const aq_options aq_quantize_options;

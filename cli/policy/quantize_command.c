@@ -174,7 +174,7 @@ static int quantize_and_say(void *given, aq_error *error)
     quantize_report report = {0};
     int rc = quantize(arguments, &report, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(arguments, &report), error);
+        rc = aq_print_json(make_json(arguments, &report), arguments->json, error);
     } else if (rc == 0) {
         print(arguments, &report);
     }

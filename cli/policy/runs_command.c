@@ -19,7 +19,7 @@ enum { PATH_BYTES = 4096, RUNS_MAX = 10000, DEPTH_MAX = 2 };
 
 typedef struct runs_arguments {
     const char *folder;
-    bool json;
+    aq_json_form json;
 } runs_arguments;
 
 /* One line of the list. */
@@ -37,8 +37,7 @@ typedef struct run_list {
 } run_list;
 
 static const aq_option option_rows[] = {
-    {"json", 0, NULL, "print {\"runs\": [...]} as JSON on standard output",
-     AQ_TO_FLAG(runs_arguments, json)},
+    AQ_JSON_OPTION_ROW(runs_arguments, json, "the list"),
 };
 
 static const aq_options options_page = {
@@ -177,7 +176,7 @@ static int list_runs(void *given, aq_error *error)
         qsort(list.rows, list.count, sizeof(*list.rows), by_time);
     }
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(list_json(&list), error);
+        rc = aq_print_json(list_json(&list), arguments->json, error);
     } else if (rc == 0 && list.count == 0) {
         (void)printf("There are no runs in %s.\n", folder);
     } else if (rc == 0) {

@@ -63,18 +63,6 @@ void aq_command_become(const char *program, const char *folder, char **argv, aq_
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-int aq_print_json(json_t *object, aq_error *error)
-{
-    if (!object) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
-    /* A failure to write leaves its mark on the stream. */
-    (void)json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    (void)fputc('\n', stdout);
-    json_decref(object);
-    return 0;
-}
-
 json_t *aq_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/sys/command_page.h"
+#include "common/sys/print_json.h"
 
 extern const aq_command aq_command_train;
 extern const aq_command aq_command_compare;
@@ -51,10 +52,6 @@ int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST
 /* Becomes another program of ours, with these arguments. Returns only when it can't, and says why
  * in `error`. `folder` is where it is in the build tree, from actorq's own. */
 void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error);
-
-/* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
- * memory. */
-int aq_print_json(json_t *object, aq_error *error) AQ_MUST_USE;
 
 /* A JSON number, or null for one that is not finite. */
 json_t *aq_json_number(double value);

@@ -22,7 +22,7 @@
 #include "common/base/parse.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, ARGS_MAX = 16, STEPPERS_A_RUN = 2 };
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, ARGS_MAX = 20, STEPPERS_A_RUN = 2 };
 
 typedef struct seed_run {
     struct seed_runs *all;
@@ -40,7 +40,7 @@ typedef struct seed_runs {
     uint64_t jobs, running;
     size_t next, count;
     bool stopped; /* nothing more is started */
-    bool json;
+    aq_json_form json;
     aq_error error; /* why a run could not be started */
     seed_run runs[AQ_SEEDS_MAX];
 } seed_runs;
@@ -83,8 +83,8 @@ static void read_result(seed_run *run)
 static void print_run(const seed_run *run)
 {
     if (run->all->json) {
-        (void)json_dumpf(run->result, stdout, JSON_COMPACT | JSON_REAL_PRECISION(10));
-        (void)fputc('\n', stdout);
+        run->all->stopped |=
+            aq_print_json(json_incref(run->result), run->all->json, &run->all->error) != 0;
     } else {
         char took[32], steps[32];
         (void)printf(
@@ -119,14 +119,16 @@ static void on_exit_of_run(uv_process_t *process, int64_t exit_status, int term_
 static int start_run(seed_run *run, aq_error *error)
 {
     const aq_train_options *options = run->all->options;
-    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES + 8], seed[24];
+    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES + 8], seed[24], parent[24];
     (void)snprintf(config, sizeof(config), "%s/config.yaml", options->run_dir);
     (void)snprintf(folder, sizeof(folder), "%s/seed-%" PRIu64, options->run_dir, run->seed);
     (void)snprintf(result, sizeof(result), "%s.json", folder);
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
-    const char *args[ARGS_MAX] = {"actorq", "train", "--config", config,      "--seed", seed,
-                                  "--run",  folder,  "--json",   "--no-http", "--quiet"};
-    size_t count = 11;
+    (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    const char *args[ARGS_MAX] = {"actorq",  "train",    "--config", config,   "--seed",
+                                  seed,      "--run",    folder,     "--json", "--no-http",
+                                  "--quiet", "--parent", parent};
+    size_t count = 13;
     if (options->no_evaluator) {
         args[count++] = "--no-evaluator";
     }
@@ -224,7 +226,7 @@ static int sum_up(const seed_runs *all, aq_error *error)
                       aq_json_count(solved), "return_mean", aq_json_number(mean.mean), "return_std",
                       aq_json_number(mean.std), "return_ci95", aq_json_number(mean.ci95), "folder",
                       all->options->run_dir),
-            error);
+            all->json, error);
         if (rc != 0) {
             return rc;
         }
@@ -262,7 +264,7 @@ static int run_all(seed_runs *all, aq_error *error)
 }
 
 int aq_seed_runs(const aq_run_config *config, const aq_train_options *options, aq_seed_range seeds,
-                 uint64_t jobs, bool json, aq_error *error)
+                 uint64_t jobs, aq_json_form json, aq_error *error)
 {
     char path[PATH_BYTES], program[AQ_CLI_PATH_MAX];
     seed_runs *all = aq_alloc(1, sizeof(*all));

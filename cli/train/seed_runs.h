@@ -13,6 +13,7 @@
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
+#include "common/sys/options.h"
 
 enum { AQ_SEEDS_MAX = 256 };
 
@@ -25,9 +26,9 @@ typedef struct aq_seed_range {
 int aq_seed_range_take(void *range, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* In options->run_dir, which is there; `jobs` at once, 0: as many as this host has processors for.
- * Prints a line a run and a summary, or the runs as JSON, a line each. Fails in words when a run
+ * Prints a line a run and a summary, or both as JSON, an object each. Fails in words when a run
  * came to nothing, with AQ_E_PEER when all did. */
 int aq_seed_runs(const aq_run_config *config, const aq_train_options *options, aq_seed_range seeds,
-                 uint64_t jobs, bool json, aq_error *error) AQ_MUST_USE;
+                 uint64_t jobs, aq_json_form json, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -2,7 +2,8 @@
  * Socket folder: see socket_folder.h.
  *
  * Between making the file and locking it somebody else may take it for one that was left, so that
- * a maker looks afterwards whether its file is still there, and begins again if not.
+ * a maker looks afterwards whether its file is still there, and begins again if not. It is no
+ * folder_lock, whose file a run's folder below /tmp has as well, and nobody is to remove that.
  */
 #include "cli/train/socket_folder.h"
 

@@ -21,6 +21,7 @@
 #include "common/base/rng.h"
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
+#include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
@@ -38,7 +39,7 @@ typedef struct train_arguments {
     aq_settings_assignments overrides;
     aq_seed_range seeds;
     uint64_t jobs; /* 0: as many as fit */
-    bool json;
+    aq_json_form json;
     bool print_config;
     bool no_http;
     aq_train_options options;
@@ -86,8 +87,8 @@ static const aq_option option_rows[] = {
     {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(train_arguments, no_http)},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop",
      AQ_TO_FLAG(train_arguments, print_config)},
-    {"json", 0, NULL, "print the result as one JSON object on standard output",
-     AQ_TO_FLAG(train_arguments, json)},
+    AQ_PARENT_OPTION_ROW,
+    AQ_JSON_OPTION_ROW(train_arguments, json, "the result"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(train_arguments, options.quiet)},
 };
 
@@ -403,7 +404,7 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
     read_last_settings(config, arguments->options.run_dir, &last);
     rc = aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(aq_train_report_json(&report), error);
+        rc = aq_print_json(aq_train_report_json(&report), arguments->json, error);
     } else if (rc == 0) {
         aq_train_report_print(&report);
         if (isatty(STDOUT_FILENO)) {

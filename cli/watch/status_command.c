@@ -19,7 +19,7 @@ typedef struct status_arguments {
     const char *endpoint;
     uint64_t timeout_ms;
     bool watch;
-    bool json;
+    aq_json_form json;
 } status_arguments;
 
 static const aq_option option_rows[] = {
@@ -28,9 +28,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
      AQ_TO_NUMBER(status_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
-    {"json", 0, NULL,
-     "print the whole answer as one JSON object on standard output; with --watch, one a line",
-     AQ_TO_FLAG(status_arguments, json)},
+    AQ_JSON_OPTION_ROW(status_arguments, json, "the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -63,7 +61,7 @@ static int show_once(const status_arguments *arguments, aq_error *error)
         return rc;
     }
     if (arguments->json) {
-        rc = aq_print_json(aq_reflect_to_json(status), error);
+        rc = aq_print_json(aq_reflect_to_json(status), arguments->json, error);
     } else {
         rc = aq_status_page_print(stdout, url, (const Actorq__V1__StatusReply *)status, SIZE_MAX);
         rc = rc == 0 ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");

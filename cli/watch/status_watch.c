@@ -6,7 +6,6 @@
  */
 #include "cli/watch/status_watch.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -18,6 +17,7 @@
 #include "cli/watch/status_page.h"
 #include "common/base/clock.h"
 #include "common/net/rpc/reflect.h"
+#include "common/sys/print_json.h"
 
 enum {
     PERIOD_MS = 1000,
@@ -31,7 +31,7 @@ enum {
 typedef struct status_watch {
     const char *endpoint; /* as given */
     char url[AQ_URL_MAX];
-    bool as_json;
+    aq_json_form json;
     bool is_terminal;
     uv_loop_t loop;
     uv_timer_t timer;
@@ -88,18 +88,6 @@ static int show_page(const status_watch *watch, const Actorq__V1__StatusReply *s
     return rc;
 }
 
-static int show_json(const Actorq__V1__StatusReply *status)
-{
-    json_t *object = aq_reflect_to_json(&status->base);
-    if (!object) {
-        return AQ_E_NOMEM;
-    }
-    (void)json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    (void)fputc('\n', stdout);
-    json_decref(object);
-    return 0;
-}
-
 static void on_status(void *user, const Actorq__V1__StatusReply *status)
 {
     status_watch *watch = user;
@@ -107,7 +95,8 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     watch->silent = false;
     watch->run_is_over = status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN &&
                          status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
-    int rc = watch->as_json ? show_json(status) : show_page(watch, status);
+    int rc = watch->json ? aq_print_json(aq_reflect_to_json(&status->base), watch->json, NULL)
+                         : show_page(watch, status);
     if (rc != 0) {
         finish(watch, aq_fail(watch->error, rc, "out of memory"));
     } else if (fflush(stdout) == EOF || ferror(stdout)) {
@@ -144,12 +133,12 @@ static void on_look(uv_timer_t *timer)
     }
 }
 
-int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms, aq_error *error)
+int aq_status_watch(const char *endpoint, aq_json_form json, uint32_t first_ms, aq_error *error)
 {
     status_watch watch = {
         .endpoint = endpoint,
-        .as_json = as_json,
-        .is_terminal = !as_json && isatty(STDOUT_FILENO),
+        .json = json,
+        .is_terminal = !json && isatty(STDOUT_FILENO),
         .started_ns = aq_clock_monotonic_ns(),
         .first_ns = first_ms * AQ_NS_PER_MS,
         .error = error,

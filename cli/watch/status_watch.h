@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/sys/options.h"
 
 /* `endpoint` as aq_live_endpoint_url takes it. Returns 0 when the daemon is gone and its run known
  * to be over: the last answer said so, or the run's folder no longer names a learner. One that is
  * gone otherwise is asked for as long as it takes. AQ_E_TIMEOUT when nobody answered within
  * first_ms, AQ_E_IO when standard output takes no more, AQ_E_NOMEM, and what aq_live_endpoint_url
  * says. */
-int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms,
+int aq_status_watch(const char *endpoint, aq_json_form json, uint32_t first_ms,
                     aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -3,7 +3,11 @@
  */
 #include "common/policy/exploration.h"
 
+#include <math.h>
+
 #include "common/base/assert.h"
+
+#define TWO_PI 6.283185307179586
 
 void aq_action_random(const aq_space *space, aq_rng *rng, void *action)
 {
@@ -39,4 +43,20 @@ void aq_action_perturb(const aq_space *space, const aq_exploration *how, aq_rng 
         const double moved = (double)elements[i] + how->sigma * half * aq_rng_normal(rng);
         elements[i] = aq_space_hold(space, bound, (float)moved);
     }
+}
+
+/* -p ln p */
+static double surprise(double p)
+{
+    return p > 0.0 ? -p * log(p) : 0.0;
+}
+
+double aq_exploration_entropy(const aq_space *space, const aq_exploration *how)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        const double other = how->epsilon / space->choice_count;
+        return surprise(1.0 - how->epsilon + other) + (space->choice_count - 1) * surprise(other);
+    }
+    /* Of a normal deviate: ln(2 pi e sigma^2) / 2. */
+    return (double)aq_space_elements(space) * (0.5 * log(TWO_PI) + 0.5 + log(how->sigma));
 }

@@ -24,4 +24,8 @@ void aq_action_epsilon_greedy(const aq_space *space, const aq_exploration *how, 
 /* Adds a normal deviate to each element of a box, and holds it between its bounds. */
 void aq_action_perturb(const aq_space *space, const aq_exploration *how, aq_rng *rng, void *greedy);
 
+/* How widely one acts around a greedy action, in nats: of epsilon-greedy choices; of noise, with
+ * actions as shares of half their range, where the bounds are not minded, and -inf without any. */
+double aq_exploration_entropy(const aq_space *space, const aq_exploration *how);
+
 #endif

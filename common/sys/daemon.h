@@ -24,6 +24,12 @@ typedef struct aq_daemon_options {
     bool insecure;          /* ACTORQ_INSECURE=1: may listen beyond this host unprotected */
 } aq_daemon_options;
 
+#define AQ_PARENT_OPTION_ROW                                                                       \
+    {                                                                                              \
+        "parent", 0, "PID", "end when this process, which started it, ends", AQ_OPTION_TAKEN,      \
+            .take = aq_daemon_take_parent                                                          \
+    }
+
 /* The rows of all that in a program's option table; `daemon` is the member of its arguments. */
 #define AQ_DAEMON_OPTION_ROWS(type, daemon)                                                        \
     {"certs", 0, "DIR",                                                                            \
@@ -41,9 +47,7 @@ typedef struct aq_daemon_options {
          "serve /metrics, /healthz and /readyz over HTTP here; or ACTORQ_HTTP (default: "          \
          "nowhere)",                                                                               \
          AQ_TO(aq_option_take_text, type, daemon.http)},                                           \
-        {"parent",        0,                                                                       \
-         "PID",           "end when this process, which started it, ends",                         \
-         AQ_OPTION_TAKEN, .take = aq_daemon_take_parent},                                          \
+        AQ_PARENT_OPTION_ROW,                                                                      \
         {"log-level",     0,                                                                       \
          "LEVEL",         "debug, info, warn, error or off (default info); or ACTORQ_LOG",         \
          AQ_OPTION_TAKEN, .take = aq_daemon_take_log_level},                                       \

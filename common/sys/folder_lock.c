@@ -72,7 +72,8 @@ static void sign(int file)
     (void)written;
 }
 
-int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error *error)
+static int lock_with(const char *folder, int flags, short type, aq_folder_lock **ret_lock,
+                     aq_error *error)
 {
     char path[PATH_MAX];
     int rc = path_of(folder, path, error);
@@ -83,16 +84,29 @@ int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error 
     if (lock == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
     }
-    lock->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->file = open(path, flags | O_CLOEXEC, 0666);
     rc = lock->file < 0 ? fail(path, "open", error)
-                        : lock_file(folder, path, lock->file, F_WRLCK, error);
+                        : lock_file(folder, path, lock->file, type, error);
     if (rc != 0) {
         aq_folder_lock_release(lock);
         return rc;
     }
-    sign(lock->file);
     *ret_lock = lock;
     return 0;
+}
+
+int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error *error)
+{
+    int rc = lock_with(folder, O_RDWR | O_CREAT, F_WRLCK, ret_lock, error);
+    if (rc == 0) {
+        sign((*ret_lock)->file);
+    }
+    return rc;
+}
+
+int aq_folder_lock_share(const char *folder, aq_folder_lock **ret_lock, aq_error *error)
+{
+    return lock_with(folder, O_RDONLY, F_RDLCK, ret_lock, error);
 }
 
 void aq_folder_lock_release(aq_folder_lock *lock)

@@ -13,6 +13,11 @@ typedef struct aq_folder_lock aq_folder_lock;
 
 /* AQ_E_EXISTS says who uses the folder, and since when; AQ_E_NOMEM. */
 int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error *error) AQ_MUST_USE;
+
+/* Beside others who read what is there: nobody takes it meanwhile. It has been taken before:
+ * AQ_E_NOT_FOUND if not. Changes nothing. */
+int aq_folder_lock_share(const char *folder, aq_folder_lock **ret_lock,
+                         aq_error *error) AQ_MUST_USE;
 void aq_folder_lock_release(aq_folder_lock *lock); /* NULL is fine */
 
 /* 0: nobody uses it, or there is no such folder; AQ_E_EXISTS as above. Changes nothing. */

@@ -128,6 +128,12 @@ static int take(const argument_walk *walk, const aq_option *option, const char *
         return aq_parse_f64(value, member) == 0
                    ? 0
                    : aq_fail(walk->error, AQ_E_INVALID, "'%s' is no number", value);
+    case AQ_OPTION_JSON:
+        *(aq_json_form *)member = value == NULL ? AQ_JSON_LINE : AQ_JSON_PRETTY;
+        return value == NULL || strcmp(value, "pretty") == 0
+                   ? 0
+                   : aq_fail(walk->error, AQ_E_INVALID, "'%s' is not pretty, the one form it has",
+                             value);
     case AQ_OPTION_TAKEN:
         return option->take(member, value, walk->error);
     default:
@@ -226,7 +232,7 @@ static int walk_long(argument_walk *walk, const char *argument)
         memcpy(typed, name, length < sizeof(typed) ? length : sizeof(typed) - 1);
         return fail_unknown(walk, argument, typed);
     }
-    if (option->value == NULL && value != NULL) {
+    if (option->value == NULL && value != NULL && option->kind != AQ_OPTION_JSON) {
         return aq_fail(walk->error, AQ_E_INVALID, "--%s takes no value", option->name);
     }
     if (option->value != NULL && value == NULL) {

@@ -23,8 +23,16 @@ enum aq_option_kind {
     AQ_OPTION_TEXT,   /* const char *, lent by argv */
     AQ_OPTION_NUMBER, /* uint64_t within bounds */
     AQ_OPTION_REAL,   /* double */
+    AQ_OPTION_JSON,   /* aq_json_form: "--json", or "--json=pretty" */
     AQ_OPTION_TAKEN,  /* by a function of the row */
 };
+
+/* How a result is printed for programs. */
+typedef enum aq_json_form {
+    AQ_JSON_OFF,    /* it is printed for people */
+    AQ_JSON_LINE,   /* one object on one line */
+    AQ_JSON_PRETTY, /* one object, indented */
+} aq_json_form;
 
 /* Puts what was given into `member`. 0, or a negative code with `error` filled. */
 typedef int (*aq_option_take_fn)(void *member, const char *value, aq_error *error);
@@ -47,6 +55,11 @@ typedef struct aq_option {
 #define AQ_TO_REAL(type, member) AQ_OPTION_REAL, AQ_PLACE(type, member, double)
 #define AQ_TO_NUMBER(type, member, min, max)                                                       \
     AQ_OPTION_NUMBER, AQ_PLACE(type, member, uint64_t), min, max
+#define AQ_JSON_OPTION_ROW(type, member, what)                                                     \
+    {                                                                                              \
+        "json", 0, NULL, "print " what " as JSON, one object on one line; pretty: indented",       \
+            AQ_OPTION_JSON, AQ_PLACE(type, member, aq_json_form)                                   \
+    }
 #define AQ_TO(take, type, member) AQ_OPTION_TAKEN, offsetof(type, member), 0, 0, take
 
 /* An argument that is no option, by its place; its member is a const char * that is NULL before. */

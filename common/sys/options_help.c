@@ -10,7 +10,7 @@
 #define HELP_COLUMN_MAX 30 /* an option longer than this has its help on the next line */
 #define LABEL_SIZE      80
 
-/* "  -j, --jobs N" */
+/* "  -j, --jobs N", "      --json[=pretty]" */
 static void format_label(char *out, const aq_option *option)
 {
     char letter[8] = "    ";
@@ -19,7 +19,10 @@ static void format_label(char *out, const aq_option *option)
         snprintf(letter, sizeof(letter), "-%c, ", option->short_name);
     }
     snprintf(out, LABEL_SIZE, "  %s--%s%s%s", letter, option->name,
-             option->value == NULL ? "" : " ", option->value == NULL ? "" : option->value);
+             option->value == NULL ? "" : " ",
+             option->kind == AQ_OPTION_JSON ? "[=pretty]"
+             : option->value == NULL        ? ""
+                                            : option->value);
 }
 
 /* Prints the words of `text` in lines of up to WIDTH columns; the first begins at `column`, where

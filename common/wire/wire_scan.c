@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-enum { VARINT_BYTES_MAX = 10, TAG_BYTES_MAX = 5, LENGTH_BYTES_MAX = 5 };
+#include "common/base/varint.h"
+
+enum { TAG_BYTES_MAX = 5, LENGTH_BYTES_MAX = 5 };
 
 /* protobuf's own limit, and protobuf-c's. */
 #define LENGTH_MAX ((uint64_t)INT32_MAX)
@@ -13,22 +15,6 @@ enum { VARINT_BYTES_MAX = 10, TAG_BYTES_MAX = 5, LENGTH_BYTES_MAX = 5 };
 static size_t bytes_left(const aq_wire_scan *scan)
 {
     return (size_t)(scan->end - scan->at);
-}
-
-/* Seven bits a byte, lowest first; the last one has no top bit. Bits past the 64th drop out. */
-static bool read_varint(aq_wire_scan *scan, size_t bytes_max, uint64_t *ret_value)
-{
-    size_t limit = bytes_left(scan) < bytes_max ? bytes_left(scan) : bytes_max;
-    uint64_t value = 0;
-    for (size_t i = 0; i < limit; i++) {
-        value |= (uint64_t)(scan->at[i] & 0x7f) << (7 * i);
-        if ((scan->at[i] & 0x80) == 0) {
-            scan->at += i + 1;
-            *ret_value = value;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool read_fixed(aq_wire_scan *scan, size_t size, uint64_t *ret_value)
@@ -48,7 +34,7 @@ static bool read_fixed(aq_wire_scan *scan, size_t size, uint64_t *ret_value)
 static bool read_bytes(aq_wire_scan *scan, aq_wire_field *field)
 {
     uint64_t size;
-    if (!read_varint(scan, LENGTH_BYTES_MAX, &size) || size > LENGTH_MAX ||
+    if (!aq_varint_get(&scan->at, scan->end, LENGTH_BYTES_MAX, &size) || size > LENGTH_MAX ||
         size > bytes_left(scan)) {
         return false;
     }
@@ -63,14 +49,14 @@ static bool read_field(aq_wire_scan *scan, aq_wire_field *field)
     /* Number 0 is nobody's, unless it is written in more bytes than it needs. */
     bool is_nameless = (*scan->at & 0xf8) == 0;
     uint64_t tag;
-    if (is_nameless || !read_varint(scan, TAG_BYTES_MAX, &tag)) {
+    if (is_nameless || !aq_varint_get(&scan->at, scan->end, TAG_BYTES_MAX, &tag)) {
         return false;
     }
     field->number = (uint32_t)(tag >> 3);
     field->type = (uint32_t)(tag & 7);
     switch (field->type) {
     case AQ_WIRE_VARINT:
-        return read_varint(scan, VARINT_BYTES_MAX, &field->value);
+        return aq_varint_get(&scan->at, scan->end, AQ_VARINT_BYTES_MAX, &field->value);
     case AQ_WIRE_FIXED64:
         return read_fixed(scan, 8, &field->value);
     case AQ_WIRE_BYTES:

@@ -66,6 +66,7 @@ static int open_env(void *params, aq_env_opening *opening, aq_error *error)
         close_env(p);
         return aq_fail(error, AQ_E_NOMEM, "no memory for py:%s", opening->argument);
     }
+    opening->can_be_drawn = p->worker->draws;
     opening->step_limit = p->worker->step_limit;
     opening->reward_threshold = p->worker->reward_threshold;
     return 0;
@@ -289,6 +290,35 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return (enum aq_step_end)how;
 }
 
+static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
+{
+    const python_params *p = params;
+    python_state *s = state;
+    if (s->generation == 0 || s->generation != p->worker->generation ||
+        p->worker->phase != AQ_PYTHON_READY || !work_alone(p, s, AQ_PYTHON_DRAW, 0)) {
+        return false;
+    }
+    if (*(uint8_t *)aq_python_worker_row(p->worker, AQ_PYTHON_ENDS, 1, s->slot) !=
+        AQ_STEP_GOES_ON) {
+        aq_python_worker_note(p->worker, s->slot);
+        return false;
+    }
+    aq_python_picture *picture = aq_python_worker_row(p->worker, AQ_PYTHON_PICTURE, 0, 0);
+    const uint32_t rows = picture->rows, columns = picture->columns;
+    /* The memory is Python's, too. */
+    if (rows == 0) {
+        picture->bytes[AQ_PYTHON_PICTURE_MAX - 1] = 0;
+        *ret_frame = (aq_env_frame){.text = (const char *)picture->bytes};
+        return true;
+    }
+    if (columns == 0 || rows > AQ_PYTHON_PICTURE_MAX / 3 / columns) {
+        aq_python_worker_note_text(p->worker, "a picture of %" PRIu32 " x %" PRIu32, rows, columns);
+        return false;
+    }
+    *ret_frame = (aq_env_frame){.rows = rows, .columns = columns, .pixels = picture->bytes};
+    return true;
+}
+
 static const char *failure(const void *params, const void *state)
 {
     (void)state;
@@ -340,6 +370,7 @@ const aq_env_class aq_python_env = {
     .reset = reset,
     .announce = announce,
     .step = step,
+    .frame = frame,
     .failure = failure,
     .saved_bytes = saved_bytes,
     .save = save,

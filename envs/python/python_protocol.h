@@ -11,15 +11,21 @@
 #include "common/experience/schema.h"
 
 #define AQ_PYTHON_MAGIC UINT32_C(0x50515141)
-enum { AQ_PYTHON_VERSION = 1, AQ_PYTHON_TEXT_MAX = 2048, AQ_PYTHON_LANES_MAX = 4096 };
+enum {
+    AQ_PYTHON_VERSION = 2,
+    AQ_PYTHON_TEXT_MAX = 2048,
+    AQ_PYTHON_LANES_MAX = 4096,
+    AQ_PYTHON_PICTURE_MAX = 8 << 20,
+};
 
 enum aq_python_status { AQ_PYTHON_OK = 0, AQ_PYTHON_REFUSED = 1, AQ_PYTHON_NO_NUMPY = 2 };
 enum aq_python_work {
     AQ_PYTHON_NOTHING = 0,
     AQ_PYTHON_RESET = 1,
     AQ_PYTHON_CLOSE = 2,
-    AQ_PYTHON_STEP = 3,
-    AQ_PYTHON_STEP_ON = 4, /* a step, and the next episode when that ends one */
+    AQ_PYTHON_DRAW = 3, /* into the picture, of which there is one */
+    AQ_PYTHON_STEP = 4,
+    AQ_PYTHON_STEP_ON = 5, /* a step, and the next episode when that ends one */
 };
 
 /* Ends are those of enum aq_step_end. */
@@ -35,7 +41,8 @@ typedef struct aq_python_space {
 /* From the worker: what the task is, or why there is none. */
 typedef struct aq_python_hello {
     uint32_t magic, version;
-    uint32_t status;     /* enum aq_python_status */
+    uint16_t status;     /* enum aq_python_status */
+    uint16_t draws;      /* 1: there are pictures */
     uint32_t step_limit; /* 0: none */
     double reward_threshold;
     aq_python_space observation, action;
@@ -53,8 +60,14 @@ enum aq_python_column {
     AQ_PYTHON_OBSERVATIONS,       /* a row */
     AQ_PYTHON_FIRST_OBSERVATIONS, /* a row: that of the next episode */
     AQ_PYTHON_FAILURES,           /* text, terminated */
+    AQ_PYTHON_PICTURE,            /* an aq_python_picture, alone */
     AQ_PYTHON_COLUMNS,
 };
+
+typedef struct aq_python_picture {
+    uint32_t rows, columns;               /* 0: it is text, terminated */
+    uint8_t bytes[AQ_PYTHON_PICTURE_MAX]; /* red, green, blue */
+} aq_python_picture;
 
 /* To the worker, once, after its hello. */
 typedef struct aq_python_layout {

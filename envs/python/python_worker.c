@@ -162,7 +162,8 @@ static void lay_out(aq_python_worker *worker)
     uint64_t bytes = 0;
     for (size_t i = 0; i < AQ_PYTHON_COLUMNS; i++) {
         worker->layout.offsets[i] = bytes;
-        bytes += row_bytes[i] * worker->layout.slots;
+        bytes += i == AQ_PYTHON_PICTURE ? sizeof(aq_python_picture)
+                                        : row_bytes[i] * worker->layout.slots;
         bytes = (bytes + AQ_ALIGNMENT_BYTES - 1) & ~(uint64_t)(AQ_ALIGNMENT_BYTES - 1);
     }
     worker->layout.bytes = bytes;
@@ -265,6 +266,7 @@ static int start(aq_python_worker *worker, aq_error *error)
         return rc;
     }
     worker->step_limit = hello.step_limit;
+    worker->draws = hello.draws != 0;
     worker->reward_threshold = isfinite(hello.reward_threshold) ? hello.reward_threshold : NAN;
     worker->obs_bytes = aq_space_bytes(&worker->schema.obs);
     worker->action_bytes = aq_space_bytes(&worker->schema.action);

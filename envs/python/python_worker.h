@@ -25,6 +25,7 @@ typedef struct aq_python_worker {
     aq_schema schema;
     uint32_t step_limit;     /* that the environment states of itself; 0: none */
     double reward_threshold; /* likewise; NaN: none */
+    bool draws;              /* it has pictures */
     size_t obs_bytes, action_bytes;
     uint32_t lanes_max;
     uint64_t generation; /* of the process; from 1. What an older one knew is lost */

@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/config/explore.h"
 #include "common/policy/netspec.h"
 #include "learner/nn/obs_normalizer.h"
 
@@ -26,6 +27,7 @@ struct aq_agent {
     aq_metric metric_rows[AQ_METRICS_MAX];
     aq_metric_list metrics;
     uint32_t batch_rows;
+    double exploration_entropy;
     bool is_normalized;
     normalization normal;
 };
@@ -59,6 +61,12 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                                 .meaning = "What the greatest reward of the rows trained on would "
                                            "be worth if it came for ever, in the last second.",
                                 .fold = AQ_METRIC_MAX},
+    [AQ_AGENT_EXPLORATION] = {.name = "exploration_entropy",
+                              .title = "entropy of exploration",
+                              .unit = "nats",
+                              .meaning = "Mean entropy of how actors act around the greedy action, "
+                                         "as actor.epsilon_base and actor.noise are set.",
+                              .fold = AQ_METRIC_LAST},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -136,6 +144,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     agent->class = class;
+    agent->exploration_entropy = aq_explore_entropy(config, &setup->schema->action);
     agent->batch_rows = (uint32_t)config->learner.batch_size;
     take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);
@@ -238,9 +247,16 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
         rc = agent->class->train(agent->algorithm, &seen, ret_report);
     }
     if (rc == 0) {
-        tell_rewards(rows, ret_report->metrics + agent->class->metrics.count);
+        double *own = ret_report->metrics + agent->class->metrics.count;
+        tell_rewards(rows, own);
+        own[AQ_AGENT_EXPLORATION] = agent->exploration_entropy;
     }
     return rc;
+}
+
+void aq_agent_set_exploration(aq_agent *agent, double entropy)
+{
+    agent->exploration_entropy = entropy;
 }
 
 void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate)

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/explore.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
@@ -27,6 +28,7 @@ struct aq_training {
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
+    double exploration_entropy; /* as the settings are */
     aq_log_limit policy_limit, fallback_limit;
     char publish_trouble[AQ_ERROR_TEXT_MAX], checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
 };
@@ -224,6 +226,12 @@ static void end_if_diverged(aq_training *training)
     }
 }
 
+static void look_at_exploration(aq_training *training)
+{
+    training->exploration_entropy = aq_explore_entropy(&training->config.live->now.config,
+                                                       &training->begun.settings.schema.action);
+}
+
 static void configure_trainer(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
@@ -233,6 +241,7 @@ static void configure_trainer(aq_training *training)
         .publish_period = config->quantizer.publish_period,
         .learning_rate = share * config->learner.learning_rate,
         .critic_learning_rate = share * config->learner.critic_learning_rate,
+        .exploration_entropy = training->exploration_entropy,
     };
     aq_trainer_configure(training->trainer, &trainer);
 }
@@ -262,6 +271,7 @@ void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, do
 void aq_training_configure(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
+    look_at_exploration(training);
     configure_trainer(training);
     aq_quantizer_stage_configure(training->stage, (uint32_t)config->quantizer.full_period,
                                  config->quantizer.error_budget);
@@ -369,6 +379,7 @@ int aq_training_create(const aq_training_config *config, aq_training **ret_train
 int aq_training_start(aq_training *training, aq_error *error)
 {
     int rc = aq_quantizer_stage_start(training->stage);
+    look_at_exploration(training);
     /* The step sizes of a run that is resumed have fallen already. */
     configure_trainer(training);
     if (rc == 0) {

@@ -42,6 +42,7 @@ typedef struct aq_trainer_settings {
     uint64_t publish_period; /* steps */
     double learning_rate;
     double critic_learning_rate; /* 0: learning_rate */
+    double exploration_entropy;  /* of actors, for the metrics */
 } aq_trainer_settings;
 
 int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer) AQ_MUST_USE;

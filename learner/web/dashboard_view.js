@@ -84,7 +84,7 @@ function showTiles(run) {
         ["Learner waits", shareText(lately.learner_waits), "of the last minute, for samples"],
         ["Actors wait", shareText(lately.actors_wait), "of the last minute, for the learner"],
         ["Broadcast saved", bytesText(saved), numberText(ratio(learner.broadcast_bytes_fp32,
-            learner.broadcast_bytes)) + " times smaller than fp32"],
+            learner.broadcast_bytes)) + " times smaller than whole fp32"],
         ["Quantizing costs", error.rows ? shareText(error.cost) : NONE,
             "of what is at stake; " + shareText(fallbackShare(learner)) +
             " of the versions fell back to fp32"],
@@ -199,11 +199,14 @@ function showBroadcast(learner) {
     const error = learner.quant_error || {};
     const gap = learner.precision_gap;
     const versions = numeric(learner.policy_versions);
+    const packed = numeric(learner.broadcast_packed_bytes_fp32);
     fillFacts(byId("broadcast"), [
         ["Versions", countText(versions) + ", " +
             shareText(ratio(learner.policy_deltas, versions)) + " as changes"],
         ["Sent", bytesText(learner.broadcast_bytes)],
-        ["In fp32", bytesText(learner.broadcast_bytes_fp32)],
+        ["In fp32, whole", bytesText(learner.broadcast_bytes_fp32)],
+        packed > 0 ? ["In fp32, as changes", "about " + bytesText(packed) + ", compressed; " +
+            numberText(ratio(packed, learner.broadcast_bytes)) + " times as much"] : null,
         ["A version", bytesText(ratio(learner.broadcast_bytes, versions))],
         error.rows ? ["Quantizing costs", shareText(error.cost) + " of what is at stake"] : null,
         error.rows ? ["Output error", "rms " + numberText(error.output_rms) + ", largest " +

@@ -10,10 +10,11 @@ import traceback
 
 import numpy as np
 
+from actorq_env import pictures
 from actorq_env.maker import check
-from actorq_env.protocol import (BOX, CLOSE, COLUMNS, DISCRETE, FAILED, GOES_ON, LAYOUT, MAGIC,
-                                 NOTHING, RESET, STEP, STEP_ON, TERMINATED, TEXT_MAX, TRUNCATED,
-                                 Refusal)
+from actorq_env.protocol import (BOX, CLOSE, COLUMNS, DISCRETE, DRAW, FAILED, GOES_ON, LAYOUT,
+                                 MAGIC, NOTHING, RESET, STEP, STEP_ON, TERMINATED, TEXT_MAX,
+                                 TRUNCATED, Refusal)
 from actorq_env.spaces import space_of
 
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -58,6 +59,7 @@ class Lanes:
             count = slots * int(np.prod(shape, dtype=np.int64))
             return np.frombuffer(self.map, dtype, count, at[name]).reshape((slots,) + shape)
 
+        self.picture_at = at["picture"]
         self.lanes = column("lanes", np.uint32)
         self.works = column("works", np.uint8)
         self.seeds = column("seeds", np.uint64)
@@ -147,6 +149,10 @@ class Lanes:
             return GOES_ON
         if work == CLOSE:
             self.discard(lane)
+            return GOES_ON
+        if work == DRAW:
+            data = pictures.packed(self.envs[lane])
+            self.map[self.picture_at:self.picture_at + len(data)] = data
             return GOES_ON
         if work != RESET:
             raise Refusal(f"unknown work {work}")

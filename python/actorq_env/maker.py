@@ -62,6 +62,12 @@ def check(env):
             raise Refusal(f"{type(env).__name__} has no function {name}")
 
 
+def draws(env):
+    """Whether it has a `render` of its own: Gymnasium's class of all environments has one, too."""
+    render = getattr(type(getattr(env, "unwrapped", env)), "render", None)
+    return callable(render) and getattr(render, "__module__", "") != "gymnasium.core"
+
+
 class Task:
     """What there is to know of a task before its first episode."""
 
@@ -71,6 +77,7 @@ class Task:
         check(self.first)
         self.observation = space_of(self.first.observation_space, "observation")
         self.action = space_of(self.first.action_space, "action")
+        self.draws = draws(self.first)
         spec = getattr(self.first, "spec", None)
         self.step_limit = int(getattr(spec, "max_episode_steps", None) or 0)
         if not 0 <= self.step_limit <= STEP_LIMIT_MAX:

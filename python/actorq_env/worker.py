@@ -36,6 +36,7 @@ def hold_lifeline():
 def hello(status, text="", task=None):
     """The first message: what the task is, or why there is none."""
     head = protocol.HELLO_HEAD.pack(protocol.MAGIC, protocol.VERSION, status,
+                                    task.draws if task else False,
                                     task.step_limit if task else 0,
                                     task.reward_threshold if task else 0.0)
     spaces = task.observation.packed() + task.action.packed() if task else \

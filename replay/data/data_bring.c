@@ -18,7 +18,8 @@ typedef struct import_arguments {
     const char *to;
     const char *task;
     uint64_t run_id, n_step, chunk_length, message_bytes, segment_bytes;
-    bool compressed, json, quiet;
+    bool compressed, quiet;
+    aq_json_form json;
 } import_arguments;
 
 static const aq_option option_rows[] = {
@@ -36,8 +37,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(import_arguments, segment_bytes, 65536, UINT64_C(4294967296))},
     {"compress", 0, NULL, "of a new store: compress its records",
      AQ_TO_FLAG(import_arguments, compressed)},
-    {"json", 0, NULL, "print the counts as one JSON object on standard output",
-     AQ_TO_FLAG(import_arguments, json)},
+    AQ_JSON_OPTION_ROW(import_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "say nothing but what is wrong", AQ_TO_FLAG(import_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -94,11 +94,11 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
         return 0;
     }
     if (arguments->json) {
-        return aq_data_command_print(json_pack("{s:I, s:I, s:I}", "transitions",
-                                               (json_int_t)imported->transitions, "messages",
-                                               (json_int_t)imported->messages, "left_out",
-                                               (json_int_t)imported->left_out),
-                                     error);
+        return aq_print_json(json_pack("{s:I, s:I, s:I}", "transitions",
+                                       (json_int_t)imported->transitions, "messages",
+                                       (json_int_t)imported->messages, "left_out",
+                                       (json_int_t)imported->left_out),
+                             arguments->json, error);
     }
     (void)printf("%s: %" PRIu64 " steps", arguments->to, imported->transitions);
     if (imported->left_out > 0) {

@@ -5,18 +5,15 @@
 #ifndef AQ_REPLAY_DATA_DATA_COMMAND_H
 #define AQ_REPLAY_DATA_DATA_COMMAND_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/sys/command_page.h"
+#include "common/sys/print_json.h"
 
 extern const aq_command aq_data_command_export;
 extern const aq_command aq_data_command_import;
 extern const aq_command aq_data_command_inspect;
-
-/* One object and a newline, released; NULL counts as out of memory. */
-int aq_data_command_print(json_t *object, aq_error *error) AQ_MUST_USE;
 
 /* A line on standard error that says how far the work is, on a terminal only, a few times a
  * second. */

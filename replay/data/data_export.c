@@ -12,7 +12,8 @@
 typedef struct export_arguments {
     const char *from;
     const char *path;
-    bool force, json, quiet;
+    bool force, quiet;
+    aq_json_form json;
 } export_arguments;
 
 typedef struct exporting {
@@ -23,8 +24,7 @@ typedef struct exporting {
 
 static const aq_option option_rows[] = {
     {"force", 0, NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
-    {"json", 0, NULL, "print the counts as one JSON object on standard output",
-     AQ_TO_FLAG(export_arguments, json)},
+    AQ_JSON_OPTION_ROW(export_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -91,11 +91,11 @@ static int show(const export_arguments *arguments, const exporting *work, aq_err
 {
     const aq_data_set_counts counts = aq_data_set_writer_counts(work->writer);
     if (arguments->json) {
-        return aq_data_command_print(
+        return aq_print_json(
             json_pack("{s:I, s:I, s:I, s:I, s:I}", "transitions", (json_int_t)counts.transitions,
                       "episodes", (json_int_t)counts.episodes, "blocks", (json_int_t)counts.blocks,
                       "n_step", (json_int_t)counts.n_step, "damages", (json_int_t)work->damages),
-            error);
+            arguments->json, error);
     }
     (void)printf("%s: %" PRIu64 " steps, %" PRIu64 " ends of episodes\n", arguments->path,
                  counts.transitions, counts.episodes);

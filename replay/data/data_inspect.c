@@ -16,7 +16,8 @@
 
 typedef struct inspect_arguments {
     const char *from;
-    bool json, verify, quiet;
+    bool verify, quiet;
+    aq_json_form json;
 } inspect_arguments;
 
 typedef struct inspecting {
@@ -33,8 +34,7 @@ static const aq_option option_rows[] = {
     {"verify", 0, NULL,
      "fail if anything is damaged, or was sent twice or not at all between others",
      AQ_TO_FLAG(inspect_arguments, verify)},
-    {"json", 0, NULL, "print one JSON object on standard output",
-     AQ_TO_FLAG(inspect_arguments, json)},
+    AQ_JSON_OPTION_ROW(inspect_arguments, json, "the facts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -157,7 +157,17 @@ static json_t *actors_json(const inspecting *work)
     return list;
 }
 
-static int print_json(const inspecting *work, aq_error *error)
+/* The names of the columns that were recorded besides. */
+static json_t *recorded_json(const aq_data_set_info *info)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < info->recorded_count; i++) {
+        (void)json_array_append_new(list, json_string(info->recorded[i].name));
+    }
+    return list;
+}
+
+static int print_json(const inspecting *work, aq_json_form json, aq_error *error)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
@@ -176,17 +186,17 @@ static int print_json(const inspecting *work, aq_error *error)
         "version_max", (json_int_t)summary.version_max, "random_transitions",
         (json_int_t)summary.random_transitions);
     json_t *rest = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:s, s:O, s:O, s:o}", "lanes", (json_int_t)summary.lanes, "gaps",
-        (json_int_t)summary.gaps, "doubles", (json_int_t)summary.doubles, "seq_holes",
+        "{s:I, s:I, s:I, s:I, s:I, s:s, s:O, s:O, s:o, s:o}", "lanes", (json_int_t)summary.lanes,
+        "gaps", (json_int_t)summary.gaps, "doubles", (json_int_t)summary.doubles, "seq_holes",
         (json_int_t)summary.seq_holes, "seq_doubles", (json_int_t)summary.seq_doubles,
         "first_fault", summary.first_fault, "damages", work->damages, "segments", work->segments,
-        "actors", actors_json(work));
+        "actors", actors_json(work), "recorded", recorded_json(info));
     if (object == NULL || rest == NULL || json_object_update(object, rest) != 0) {
         json_decref(object);
         object = NULL;
     }
     json_decref(rest);
-    return aq_data_command_print(object, error);
+    return aq_print_json(object, json, error);
 }
 
 static void print_actors(const inspecting *work)
@@ -215,8 +225,11 @@ static void print_text(const inspecting *work)
     char schema[256], bytes[32];
     (void)printf("%s: %s, %s\n", work->origin.name, info->task,
                  aq_schema_text(&info->schema, schema, sizeof(schema)));
-    (void)printf("steps      %" PRIu64 " in %" PRIu64 " chunks", summary.transitions,
-                 summary.blocks);
+    for (uint32_t i = 0; i < info->recorded_count; i++) {
+        (void)printf(i == 0 ? "recorded   %s" : ", %s", info->recorded[i].name);
+    }
+    (void)printf("%ssteps      %" PRIu64 " in %" PRIu64 " chunks",
+                 info->recorded_count > 0 ? "\n" : "", summary.transitions, summary.blocks);
     if (work->bytes > 0) {
         (void)printf(", %s", aq_text_bytes(bytes, sizeof(bytes), (double)work->bytes));
     }
@@ -266,7 +279,7 @@ static int show(const inspect_arguments *arguments, const inspecting *work, aq_e
 {
     int rc = 0;
     if (arguments->json) {
-        rc = print_json(work, error);
+        rc = print_json(work, arguments->json, error);
     } else {
         print_text(work);
     }

@@ -34,17 +34,6 @@ static const aq_command_page page = {
 
 /* ---- what they share ------------------------------------------------------------------------- */
 
-int aq_data_command_print(json_t *object, aq_error *error)
-{
-    if (object == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
-    (void)json_dumpf(object, stdout, JSON_INDENT(2));
-    (void)fputc('\n', stdout);
-    json_decref(object);
-    return 0;
-}
-
 void aq_data_line_init(aq_data_line *line, const char *what, bool quiet)
 {
     *line = (aq_data_line){.what = what, .is_shown = !quiet && isatty(STDERR_FILENO) == 1};

@@ -1,8 +1,5 @@
 /*
  * A store's folder.
- *
- * The lock is flock's: it goes with the process that holds it, however that ends. The lock file
- * stays, because deleting it could let two processes hold locks on two files of one name.
  */
 #include "replay/disk/segment_folder.h"
 
@@ -13,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
@@ -181,7 +177,9 @@ static int identity_compare(const aq_segment_folder *folder, const aq_store_iden
     if (found->schema_hash != wanted->schema_hash) {
         return aq_fail(
             error, AQ_E_SCHEMA,
-            "%s: a store of another schema: %016" PRIx64 " (task %s), not %016" PRIx64 " (task %s)",
+            "%s: a store with other columns, of another schema or recorded for another algorithm, "
+            "which 'actorq replay inspect' lists: %016" PRIx64 " (task %s), not %016" PRIx64
+            " (task %s)",
             folder->path, found->schema_hash, found->task, wanted->schema_hash, wanted->task);
     }
     return 0;
@@ -236,27 +234,6 @@ int aq_segment_folder_list(const aq_segment_folder *folder, uint64_t **ret_numbe
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static int lock_folder(aq_segment_folder *folder, int flags, aq_error *error)
-{
-    char path[PATH_MAX];
-    path_of(folder->path, "lock", path);
-    if (access(folder->path, flags == O_RDONLY ? R_OK | X_OK : R_OK | W_OK | X_OK) != 0) {
-        return aq_segment_fail(error, folder->path, "use the folder", errno);
-    }
-    folder->lock_fd = open(path, flags | O_CLOEXEC, 0666);
-    if (folder->lock_fd < 0) {
-        return aq_segment_fail(error, path, "open", errno);
-    }
-    if (flock(folder->lock_fd, LOCK_EX | LOCK_NB) == 0) {
-        return 0;
-    }
-    int rc = errno == EWOULDBLOCK
-                 ? aq_fail(error, AQ_E_EXISTS, "%s: in use by another process", folder->path)
-                 : aq_segment_fail(error, path, "lock", errno);
-    close(folder->lock_fd);
-    return rc;
-}
-
 /* Nothing names the store: it is new, if nothing else of a store is here either. */
 static int start_store(aq_segment_folder *folder, const aq_store_identity *wanted, aq_error *error)
 {
@@ -282,7 +259,7 @@ static int start_store(aq_segment_folder *folder, const aq_store_identity *wante
 
 static int take_path(const char *path, aq_segment_folder *folder, aq_error *error)
 {
-    *folder = (aq_segment_folder){.lock_fd = -1};
+    *folder = (aq_segment_folder){.lock = NULL};
     if (aq_text_set(folder->path, sizeof(folder->path), path) != 0) {
         return aq_fail(error, AQ_E_IO, "the path of the store is too long: %s", path);
     }
@@ -309,7 +286,9 @@ int aq_segment_folder_open(const char *path, const aq_store_identity *wanted,
     if (rc != 0) {
         return aq_fail(error, rc == AQ_E_NO_SPACE ? rc : AQ_E_IO, "%s", reason.text);
     }
-    rc = lock_folder(&folder, O_RDWR | O_CREAT, error);
+    rc = access(path, R_OK | W_OK | X_OK) != 0
+             ? aq_segment_fail(error, path, "use the folder", errno)
+             : aq_folder_lock_take(path, &folder.lock, error);
     if (rc != 0) {
         return rc;
     }
@@ -332,7 +311,7 @@ int aq_segment_folder_open_any(const char *path, aq_segment_folder *ret_folder, 
     aq_segment_folder folder;
     int rc = take_path(path, &folder, error);
     if (rc == 0) {
-        rc = lock_folder(&folder, O_RDONLY, error);
+        rc = aq_folder_lock_share(path, &folder.lock, error);
     }
     if (rc != 0) {
         return rc;
@@ -348,6 +327,6 @@ int aq_segment_folder_open_any(const char *path, aq_segment_folder *ret_folder, 
 
 void aq_segment_folder_close(aq_segment_folder *folder)
 {
-    close(folder->lock_fd);
-    folder->lock_fd = -1;
+    aq_folder_lock_release(folder->lock);
+    folder->lock = NULL;
 }

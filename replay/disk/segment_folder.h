@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/sys/folder_lock.h"
 
 enum {
     AQ_STORE_TASK_BYTES_MAX = 256,
@@ -31,7 +32,7 @@ typedef struct aq_store_identity {
 
 typedef struct aq_segment_folder {
     char path[AQ_SEGMENT_FOLDER_BYTES_MAX];
-    int lock_fd;
+    aq_folder_lock *lock;
     bool is_new;
     aq_store_identity identity;
 } aq_segment_folder;

@@ -6,8 +6,28 @@
 
 import json
 import os
+import subprocess
+import time
 
-from newcomer import SHORT, Newcomer, main
+from newcomer import ACTORQ, SECONDS_MAX, SHORT, Newcomer, main
+
+
+def below(pid):
+    """The processes that a process has started, and those that these have."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = [int(word) for word in file.read().split()]
+    except FileNotFoundError:
+        return []
+    return children + [each for child in children for each in below(child)]
+
+
+def wait_for(is_so):
+    """Fails when it is not so in time."""
+    last = time.monotonic() + SECONDS_MAX / 4
+    while not is_so():
+        assert time.monotonic() < last
+        time.sleep(0.05)
 
 
 class TestSeeds(Newcomer):
@@ -23,12 +43,19 @@ class TestSeeds(Newcomer):
 
     def test_as_json_there_is_a_line_for_each_and_one_for_all(self):
         said = self.works(f"actorq train gym:CartPole-v1 --seeds 7..8 --jobs 1 --json -q {SHORT}")
-        lines = [json.loads(line) for line in said.splitlines()[:2]]
-        rest = json.loads("\n".join(said.splitlines()[2:]))
+        *lines, rest = [json.loads(line) for line in said.splitlines()]
         self.assertEqual([line["seed"] for line in lines], [7, 8])
         self.assertEqual(rest["runs"], 2)
         mean = sum(line["return_mean"] for line in lines) / 2
         self.assertAlmostEqual(rest["return_mean"], mean, places=6)
+
+    def test_nothing_outlives_it_however_it_ends(self):
+        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "--seeds", "2",
+                               "--jobs", "2", "-q", "--set", "evaluator.threshold=1e9"]) as train:
+            wait_for(lambda: len(below(train.pid)) >= 10)  # two runs with four daemons each
+            started = below(train.pid)
+            train.kill()
+        wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
     def test_what_is_refused_is_refused_once(self):
         done = self.type(f"actorq train gym:FrozenLake-v1 --run x --seeds 3 --jobs 1 -q {SHORT}")

@@ -101,12 +101,13 @@ class TestManuals(unittest.TestCase):
         self.assertLessEqual({name.removesuffix(".1") for name in self.commands}, known)
 
     def test_completions_work_for_what_is_typed_in_a_clone(self):
-        typed = "COMP_WORDS=(./run train --conf); COMP_CWORD=2; _actorq; echo ${COMPREPLY[@]}"
-        mock = "_init_completion() { cur=--conf prev=train words=(./run train) cword=2; }"
-        done = subprocess.run(
-            ["bash", "-c", f"source {os.path.join(PAGES, 'actorq')}; complete -p ./run; {mock}; "
-                           f"{typed}"], check=True, stdout=subprocess.PIPE, encoding="utf-8")
-        self.assertEqual(done.stdout, "complete -F _actorq ./run\n--config\n")
+        for typed, words in (("--conf", "--config"), ("--js", "--json --json=pretty")):
+            mock = f"_init_completion() {{ cur={typed} prev=train words=(./run train) cword=2; }}"
+            done = subprocess.run(
+                ["bash", "-c", f"source {os.path.join(PAGES, 'actorq')}; complete -p ./run; "
+                               f"{mock}; _actorq; echo ${{COMPREPLY[@]}}"],
+                check=True, stdout=subprocess.PIPE, encoding="utf-8")
+            self.assertEqual(done.stdout, f"complete -F _actorq ./run\n{words}\n")
 
 
 if __name__ == "__main__":

@@ -149,21 +149,12 @@ int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMes
 
 /* ---- unpacking ----------------------------------------------------------------------------- */
 
-/* Reads the varint at `*at`, which moves past it. */
 static bool get_varint(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret_value)
 {
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64 && *at < size; shift += 7) {
-        uint8_t byte = bytes[(*at)++];
-
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret_value = value;
-            return true;
-        }
-    }
-    return false;
+    const uint8_t *next = bytes + *at;
+    const bool ends = aq_varint_get(&next, bytes + size, AQ_VARINT_BYTES_MAX, ret_value);
+    *at = (size_t)(next - bytes);
+    return ends;
 }
 
 /* Moves `*at` past the value of a field; a length-prefixed one begins at `*ret_value`. */

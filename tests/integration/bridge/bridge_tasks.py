@@ -268,6 +268,32 @@ class Chatty(Counter):
         return super().step(action)
 
 
+class Painted(Counter):
+    """Draws itself: black at first, and a quarter more of it white with each step."""
+
+    def render(self):
+        picture = np.zeros((4, 3), np.uint8)
+        picture[:self.steps] = 255
+        return picture.reshape(2, 2, 3)
+
+
+class Written(Counter):
+    """Draws itself as Gymnasium's tasks of text do, if it is asked for that."""
+
+    metadata = {"render_modes": ["human", "ansi"]}
+    render_mode = None
+
+    def render(self):
+        return f"step\n  {self.steps}\n" if self.render_mode == "ansi" else None
+
+
+class Smudged(Counter):
+    """Its second picture is none."""
+
+    def render(self):
+        return "fine" if self.steps == 0 else 1 / 0
+
+
 class Picture:
     """Bytes, a discrete number of the step in the corner, and actions of two floats."""
 

@@ -191,6 +191,48 @@ TEST(lanes_depend_on_their_seed_alone)
     aq_free(few);
 }
 
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+static bool frame_of(bridge_lane *lane, aq_env_frame *ret_frame)
+{
+    return lane->env->class->frame(lane->env->params, lane->state, ret_frame);
+}
+
+TEST(a_picture_is_of_the_state_also_of_the_last)
+{
+    aq_env_frame frame;
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Painted?reward_scale=2", 3);
+    assert_true(lane->env->can_be_drawn);
+    assert_false(frame_of(lane, &frame)); /* no episode, no picture */
+    assert_true(bridge_reset(lane));
+    for (int i = 0; i <= LENGTH; i++) {
+        assert_true(frame_of(lane, &frame));
+        assert_int_equal(frame.rows, 2);
+        assert_int_equal(frame.columns, 2);
+        assert_int_equal(frame.pixels[3 * (i < 4 ? i : 3)], i < 4 ? 0 : 255);
+        assert_true(i == 0 || frame.pixels[3 * (i < 4 ? i - 1 : 3)] == 255);
+        assert_true(i == LENGTH || bridge_choose(lane, 0) != AQ_STEP_FAILED);
+    }
+}
+
+TEST(text_is_a_picture_and_a_failure_has_its_reason)
+{
+    aq_env_frame frame;
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Written", 3);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+    assert_true(frame_of(lane, &frame));
+    assert_null(frame.pixels);
+    assert_string_equal(frame.text, "step\n  1\n");
+    lane = bridge_lane_of("py:bridge_tasks:Smudged", 3);
+    assert_true(bridge_reset(lane));
+    assert_true(frame_of(lane, &frame));
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+    assert_false(frame_of(lane, &frame));
+    assert_says(bridge_failure(lane), "ZeroDivisionError: division by zero");
+    assert_false(bridge_lane_of("py:bridge_tasks:Counter", 3)->env->can_be_drawn);
+}
+
 TEST(a_state_in_another_process_cannot_be_restored)
 {
     uint8_t nothing = 0;

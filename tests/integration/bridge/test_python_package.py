@@ -11,7 +11,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [os.path.join(ROOT, "python"), HERE]
 
 import bridge_tasks  # pylint: disable=wrong-import-position
-from actorq_env import lanes, maker, protocol, spaces  # pylint: disable=wrong-import-position
+from actorq_env import (  # pylint: disable=wrong-import-position
+    lanes, maker, pictures, protocol, spaces)
 
 
 class Spaces(unittest.TestCase):
@@ -95,7 +96,7 @@ class Rounds(unittest.TestCase):
         """Lanes with memory of their own."""
         task = maker.Task("bridge_tasks:" + name)
         row = task.observation.dtype.itemsize * int(np.prod(task.observation.shape))
-        sizes = (4, 1, 8, 16, 1, 1, 4, row, row, protocol.TEXT_MAX)
+        sizes = (4, 1, 8, 16, 1, 1, 4, row, row, protocol.TEXT_MAX, 256)
         offsets, used = [], 0
         for size in sizes:
             offsets.append(used)
@@ -136,6 +137,35 @@ class Rounds(unittest.TestCase):
         self.assertTrue(text.startswith("Traceback"))
         self.assertTrue(text.endswith("ValueError: the gears are jammed"))
         self.assertNotIn("lanes.py", text)
+
+    def test_a_picture_lies_behind_its_size(self):
+        made = self.lanes_of("Painted")
+        made.works[0] = protocol.DRAW
+        made.work(0, 1)
+        self.assertEqual(made.ends[0], protocol.GOES_ON)
+        at = made.picture_at
+        self.assertEqual(made.map[at:at + 20], protocol.PICTURE.pack(2, 2) + b"\0" * 12)
+
+    def test_what_is_no_picture_is_refused_in_words(self):
+        for drawn, words in ((None, "render gives NoneType; an array"),
+                             (np.zeros((2, 2), np.uint8), r"uint8 of shape \(2, 2\)"),
+                             (np.zeros((2, 2, 3)), "float64 of shape"),
+                             (np.zeros((0, 2, 3), np.uint8), r"shape \(0, 2, 3\)"),
+                             ("x" * protocol.PICTURE_MAX, "8388609 bytes; 8388608 can be shown")):
+            env = bridge_tasks.Painted()
+            env.render = lambda drawn=drawn: drawn
+            with self.assertRaisesRegex(protocol.Refusal, words):
+                pictures.packed(env)
+
+    def test_a_mode_is_chosen_where_none_is(self):
+        for modes, mode in ((["human", "rgb_array"], "rgb_array"), (["human", "ansi"], "ansi"),
+                            (["ansi", "rgb_array"], "rgb_array")):
+            env = bridge_tasks.Painted()
+            env.render_mode, env.metadata = None, {"render_modes": modes}
+            pictures.packed(env)
+            self.assertEqual(env.render_mode, mode)
+        self.assertFalse(maker.draws(bridge_tasks.Counter()))
+        self.assertTrue(maker.draws(bridge_tasks.Painted()))
 
     def test_a_row_keeps_what_an_environment_may_change(self):
         made = self.lanes_of("Picture")

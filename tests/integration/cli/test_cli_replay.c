@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
+#include "envs/env_open.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 
@@ -182,6 +184,46 @@ TEST(a_run_trains_from_a_data_set_alone)
     assert_true(whole(result, "learner_steps") >= 600);
     assert_int_equal(whole(result, "env_steps"), steps);
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
+}
+
+/* One step, with what no algorithm here has recorded. */
+static void write_recorded(const char *path)
+{
+    static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0};
+    aq_data_set_info info = {.task = "gym:CartPole-v1", .source = "a test", .run_id = 1};
+    aq_env *env = NULL;
+    aq_layout layout;
+    aq_chunk *chunk;
+    aq_data_set_writer *writer;
+    aq_error error;
+    assert_succeeds(aq_env_open(info.task, &env, &error), &error);
+    info.schema = env->schema;
+    aq_env_unref(env);
+    info.recorded[info.recorded_count++] = column;
+    assert_succeeds(aq_data_set_run_layout(&info, 1, 1, &layout, &error), &error);
+    assert_int_equal(aq_chunk_create(&layout, 1, &chunk), 0);
+    chunk->view.length = 1;
+    chunk->view.terminated = true;
+    const aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
+    assert_succeeds(aq_data_set_writer_create(path, &info, false, &writer, &error), &error);
+    assert_succeeds(aq_data_set_writer_add(writer, &block, &error), &error);
+    assert_succeeds(aq_data_set_writer_finish(writer, &error), &error);
+    aq_data_set_writer_destroy(writer);
+    aq_chunk_unref(chunk);
+}
+
+TEST(recorded_columns_are_listed_and_have_to_be_those_of_the_run)
+{
+    const char *path = at("recorded.aqds");
+    write_recorded(path);
+    const json_t *recorded = json_object_get(inspect(path), "recorded");
+    assert_int_equal(json_array_size(recorded), 1);
+    assert_string_equal(json_string_value(json_array_get(recorded, 0)), "log_probability");
+    program_succeeds("replay", "inspect", path, NULL);
+    program_assert_out("\nrecorded   log_probability\nsteps      1 in 1 chunks");
+    program_refuses("a store with other columns, of another schema or recorded for another",
+                    "train", "--offline", path, "--run", at("other"), "--quiet", "--set",
+                    "limits.learner_steps=10", "--set", "learner.batch_size=1", NULL);
 }
 
 /* The shard of a run on this host, once it has joined. */

@@ -136,6 +136,6 @@ CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
 CLUSTER_TEST(a_folder_that_another_shard_uses_is_refused, ipc)
 {
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
-    check_refused(cluster, cluster->data_dir, "in use by another process");
+    check_refused(cluster, cluster->data_dir, "in use by pid ");
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
 }

@@ -30,7 +30,7 @@ QUIET = {"actorq_learner_precision_gap_return", "actorq_learner_precision_gap_re
          "actorq_learner_q_least", "actorq_learner_q_greatest", "actorq_learner_td_error_spread",
          "actorq_learner_reward_size", "actorq_learner_rewarded_share",
          "actorq_learner_ended_share", "actorq_learner_value_floor",
-         "actorq_learner_value_ceiling",
+         "actorq_learner_value_ceiling", "actorq_learner_exploration_entropy",
          "actorq_learner_staleness_mean_versions", "actorq_replay_table_times_sampled",
          "actorq_learner_quantization_cost_ratio",
          "actorq_learner_quantization_output_rms", "actorq_learner_quantization_output_max",

@@ -68,14 +68,15 @@ TEST(a_policy_plays_and_the_last_state_can_be_drawn)
 {
     uint8_t first[30 * 30 * 3], last[30 * 30 * 3];
     aq_canvas canvas = {30, 30, first};
+    const char *text;
     aq_snapshot *policy = cli_make_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_player *player = make("gym:CartPole-v1", policy, 3);
     aq_snapshot_unref(policy); /* the player has what it needs */
     assert_int_equal(aq_player_start(player, 0, NULL), 0);
-    aq_player_draw(player, &canvas);
+    assert_int_equal(aq_player_draw(player, &canvas, &text, NULL), 0);
     assert_true(play(player, 0).steps > 1);
     canvas.pixels = last;
-    aq_player_draw(player, &canvas);
+    assert_int_equal(aq_player_draw(player, &canvas, &text, NULL), 0);
     assert_memory_not_equal(first, last, sizeof(first));
     aq_player_destroy(NULL);
 }

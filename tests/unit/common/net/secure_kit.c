@@ -113,21 +113,21 @@ static void read_pem(const char *certs, const char *role, const char *name, aq_b
     assert_int_equal(aq_buffer_append(text, "", 1), 0);
 }
 
-void secure_kit_dial_as(const char *certs, const char *trusted, const char *role, const char *url,
-                        nng_socket *ret_socket)
+void secure_kit_dial_as(const char *certs, const char *trusted, const char *server_name,
+                        const char *url, nng_socket *ret_socket)
 {
     char tls_url[AQ_URL_MAX + sizeof("tls+")];
     nng_tls_config *config;
     nng_dialer dialer;
     aq_buffer ca, cert, key;
-    read_pem(trusted, role, "ca.pem", &ca);
-    read_pem(certs, role, "cert.pem", &cert);
-    read_pem(certs, role, "key.pem", &key);
+    read_pem(trusted, "actor", "ca.pem", &ca);
+    read_pem(certs, "actor", "cert.pem", &cert);
+    read_pem(certs, "actor", "key.pem", &key);
     assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_CLIENT), 0);
     assert_int_equal(nng_tls_config_ca_chain(config, (const char *)ca.data, NULL), 0);
     assert_int_equal(
         nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
-    assert_int_equal(nng_tls_config_server_name(config, AQ_TLS_SERVER_NAME), 0);
+    assert_int_equal(nng_tls_config_server_name(config, server_name), 0);
     (void)snprintf(tls_url, sizeof(tls_url), "tls+%s", url);
     assert_int_equal(nng_req0_open(ret_socket), 0);
     assert_int_equal(nng_dialer_create(&dialer, *ret_socket, tls_url), 0);

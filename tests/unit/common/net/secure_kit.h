@@ -34,10 +34,10 @@ void secure_kit_write(const char *folder, const char *name, const char *text, un
 void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
                           char ret_url[AQ_URL_MAX]);
 
-/* A REQ socket that calls with a role's certificate of one run where it trusts the authority of
- * another. */
-void secure_kit_dial_as(const char *certs, const char *trusted, const char *role, const char *url,
-                        nng_socket *ret_socket);
+/* A REQ socket that calls with an actor's certificate of one run where it trusts the authority of
+ * another, and who is made out to that name. */
+void secure_kit_dial_as(const char *certs, const char *trusted, const char *server_name,
+                        const char *url, nng_socket *ret_socket);
 
 /* Removes the folder and what is in it. */
 void secure_kit_remove(const char *path);

@@ -44,6 +44,25 @@ TEST_WITH(one_has_it_and_is_named, setup, teardown)
     aq_folder_lock_release(NULL);
 }
 
+TEST_WITH(readers_share_it_with_one_another_alone, setup, teardown)
+{
+    aq_folder_lock *lock = NULL, *readers[2];
+    aq_error error;
+    assert_refused(aq_folder_lock_share(folder, &lock, &error), AQ_E_NOT_FOUND, &error, "/lock");
+    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
+    assert_refused(aq_folder_lock_share(folder, &readers[0], &error), AQ_E_EXISTS, &error,
+                   "in use by pid ");
+    aq_folder_lock_release(lock);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(aq_folder_lock_share(folder, &readers[i], NULL), 0);
+    }
+    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), AQ_E_EXISTS);
+    aq_folder_lock_release(readers[0]);
+    aq_folder_lock_release(readers[1]);
+    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
+    aq_folder_lock_release(lock);
+}
+
 TEST_WITH(it_goes_with_the_process_that_is_killed, setup, teardown)
 {
     aq_folder_lock *lock = NULL;

@@ -212,6 +212,7 @@ typedef struct asked {
     double share;
     bool quiet;
     char last;
+    aq_json_form json;
 } asked;
 
 static int take_last(void *member, const char *value, aq_error *error)
@@ -226,6 +227,7 @@ static const aq_option placed_rows[] = {
     {"name", 0, "TEXT", "", AQ_TO_TEXT(asked, name)},
     {"quiet", 'q', NULL, "", AQ_TO_FLAG(asked, quiet)},
     {"last", 0, "TEXT", "", AQ_TO(take_last, asked, last)},
+    AQ_JSON_OPTION_ROW(asked, json, "it"),
 };
 
 static const aq_options placed = {
@@ -254,6 +256,29 @@ TEST(values_go_to_their_places)
     assert_int_equal(got.count, 7);
     assert_true(got.share == 0.5 && got.quiet);
     assert_int_equal(got.last, 'z');
+}
+
+TEST(json_may_be_asked_for_in_another_form)
+{
+    static const struct {
+        const char *typed;
+        int rc;
+        aq_json_form form;
+    } forms[] = {
+        {"--json", 0, AQ_JSON_LINE},
+        {"--js", 0, AQ_JSON_LINE},
+        {"--json=pretty", 0, AQ_JSON_PRETTY},
+        {"--json=", AQ_E_INVALID, AQ_JSON_OFF},
+        {"--json=line", AQ_E_INVALID, AQ_JSON_OFF},
+    };
+    EACH_ROW(i, forms) {
+        const char *const argv[] = {"placed", forms[i].typed, "pretty", "b"};
+        aq_error error = {0};
+        asked got = {0};
+        assert_int_equal(parse_placed(4, argv, &got, &error), forms[i].rc);
+        assert_int_equal(forms[i].rc == 0 ? got.json : AQ_JSON_OFF, forms[i].form);
+        assert_true(forms[i].rc != 0 || strcmp(got.in, "pretty") == 0);
+    }
 }
 
 TEST(what_has_no_place_is_refused)

@@ -63,6 +63,7 @@ TEST_IN(stand, all, the_rewards_of_the_rows_are_told)
     fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
     memcpy(batch->reward, rewards, sizeof(rewards));
     memcpy(batch->bootstrap, bootstraps, sizeof(bootstraps));
+    aq_agent_set_exploration(all->agent, 0.25);
     const aq_update_report report = agent_train(all->agent, batch);
     assert_int_equal(metrics->count, own + AQ_AGENT_METRICS);
     assert_string_equal(metrics->rows[0].name, "loss");
@@ -72,6 +73,7 @@ TEST_IN(stand, all, the_rewards_of_the_rows_are_told)
     assert_near(report.metrics[own + AQ_AGENT_ENDED], 2.0 / 8, 1e-12);
     assert_near(report.metrics[own + AQ_AGENT_VALUE_FLOOR], -2, 1e-12);
     assert_near(report.metrics[own + AQ_AGENT_VALUE_CEILING], 10, 1e-5); /* 1 / (1 - 0.9) */
+    assert_true(report.metrics[own + AQ_AGENT_EXPLORATION] == 0.25);
 }
 
 TEST_IN(stand, all, numbers_that_can_not_be_are_refused)

@@ -48,7 +48,7 @@ TEST_IN(segment_kit, kit, a_folder_in_use_is_refused)
         aq_error error = {0};
         const aq_replay_log_recovery into = segment_harvest_into(&harvest);
         const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
-        const bool said = strstr(error.text, "in use by another process") != NULL;
+        const bool said = strstr(error.text, "in use by pid ") != NULL;
         _exit(rc == AQ_E_EXISTS && said ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -73,7 +73,7 @@ TEST_IN(segment_kit, kit, a_store_of_another_run_or_schema_is_refused)
     refuse(kit, AQ_E_SCHEMA, "another run");
     kit->config.run_id--;
     kit->config.schema_hash++;
-    refuse(kit, AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
+    refuse(kit, AQ_E_SCHEMA, "lists: 000000000000000b (task cartpole)");
     kit->config.schema_hash--;
     segment_kit_open(kit, NULL);
 }

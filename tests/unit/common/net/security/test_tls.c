@@ -1,17 +1,24 @@
 /*
  * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
 #include "common/base/buffer.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"
+#include "common/net/security/certs_folder.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
 
 #define SECRET "correct horse battery staple"
+
+#define DAY_S ((int64_t)86400)
 
 enum { TIMEOUT_MS = 120000, REFUSED_MS = 700, BIG_BYTES = 900000 };
 
@@ -137,9 +144,47 @@ TEST(a_caller_is_told_that_its_certificate_is_refused)
     net_pair *pair =
         net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
     nng_socket socket;
-    secure_kit_dial_as(foreign_certs, certs, "actor", pair->url, &socket);
+    secure_kit_dial_as(foreign_certs, certs, AQ_TLS_SERVER_NAME, pair->url, &socket);
     expect_told(&pair->loop, pair->url,
                 "TLS: it refuses our certificate, which is of another authority");
+    nng_close(socket);
+}
+
+TEST(a_certificate_that_has_expired_is_named_on_either_side)
+{
+    char run[SECURE_KIT_PATH_MAX], expired[SECURE_KIT_PATH_MAX], copy[3 * SECURE_KIT_PATH_MAX];
+    char url[AQ_URL_MAX];
+    nng_socket daemon, callers[2];
+    const int64_t now_s = (int64_t)time(NULL);
+    secure_kit_folder(run);
+    secure_kit_folder(expired);
+    assert_int_equal(aq_certs_folder_make(run, now_s - 8 * DAY_S, 7, NULL), 0);
+    (void)snprintf(copy, sizeof(copy), "cp -r %s/. %s", run, expired);
+    assert_int_equal(system(copy), 0);
+    assert_int_equal(aq_certs_folder_renew(run, now_s, 7, NULL), 0);
+
+    secure_kit_listen_as(expired, "learner", &daemon, url); /* a daemon of ours would not start */
+    secure_kit_dial_as(run, run, AQ_TLS_SERVER_NAME, url, &callers[0]);
+    expect_told(net_kit_loop(), url,
+                "TLS: its certificate has expired; 'actorq certs DIR --renew'");
+    net_pair *pair =
+        net_pair_serve(secure_kit_load(run, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    secure_kit_dial_as(expired, run, AQ_TLS_SERVER_NAME, pair->url, &callers[1]);
+    expect_told(&pair->loop, pair->url, "TLS: it refuses our certificate, which has expired; ");
+    nng_close(callers[0]);
+    nng_close(callers[1]);
+    nng_close(daemon);
+    secure_kit_remove(run);
+    secure_kit_remove(expired);
+}
+
+TEST(a_certificate_that_is_made_out_to_another_name_is_named)
+{
+    nng_socket socket;
+    net_pair *pair =
+        net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    secure_kit_dial_as(certs, certs, "another", pair->url, &socket);
+    expect_told(&pair->loop, pair->url, "TLS: its certificate is not one of a learner or a shard");
     nng_close(socket);
 }
 

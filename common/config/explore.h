@@ -3,12 +3,13 @@
  * and together they cover both. Choices have that of Ape-X (Horgan et al., 2018), continuous
  * actions that of ActorQ (Krishnan et al., 2022) if the run wants one.
  */
-#ifndef AQ_ACTOR_CORE_EXPLORE_H
-#define AQ_ACTOR_CORE_EXPLORE_H
+#ifndef AQ_COMMON_CONFIG_EXPLORE_H
+#define AQ_COMMON_CONFIG_EXPLORE_H
 
 #include <stdint.h>
 
 #include "common/config/run_config.h"
+#include "common/experience/schema.h"
 
 /* Share of random actions, 0 to 1, of environment `env` of the actor in `slot`. With n =
  * actor.count * actor.envs rungs, rung i has epsilon_base^(1 + epsilon_alpha * i / (n - 1)); the
@@ -21,5 +22,9 @@ double aq_explore_rate(const aq_run_config *config, uint32_t slot, uint32_t env)
  * same rungs: with the uniform ladder rung i has noise * i / (n - 1), and the only rung of n = 1
  * has all of it. */
 double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env);
+
+/* aq_exploration_entropy, mean over the rungs; those without noise are left out, and NaN is what is
+ * left without any. */
+double aq_explore_entropy(const aq_run_config *config, const aq_space *action);
 
 #endif

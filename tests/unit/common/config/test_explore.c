@@ -3,7 +3,8 @@
  */
 #include <math.h>
 
-#include "actor/core/explore.h"
+#include "common/config/explore.h"
+#include "common/policy/exploration.h"
 #include "tests/support/test.h"
 
 static aq_run_config ladder(uint64_t actors, uint64_t envs, double base, double alpha)
@@ -96,4 +97,51 @@ TEST(a_single_environment_has_all_of_the_noise)
     config.actor.noise = 0.2;
     config.actor.noise_ladder = AQ_NOISE_UNIFORM;
     near(aq_explore_noise(&config, 0, 0), 0.2);
+}
+
+/* ---- entropy -------------------------------------------------------------------------------- */
+
+TEST(the_entropy_of_a_way_to_explore_is_that_of_its_distribution)
+{
+    static const struct {
+        uint32_t choices, elements; /* one of them */
+        double epsilon, sigma, entropy;
+    } ways[] = {
+        {4, 0, 0.0, 9.0, 0.0},
+        {4, 0, 1.0, 9.0, 1.3862943611198906},  /* ln 4 */
+        {2, 0, 0.5, 9.0, 0.5623351446188083},  /* of 3/4 and 1/4 */
+        {0, 1, 0.9, 1.0, 1.4189385332046727},  /* ln(2 pi e) / 2 */
+        {0, 3, 0.9, 0.2, -0.5714981376882829}, /* 3 times that less ln 5 */
+    };
+    EACH_ROW(i, ways) {
+        aq_space space;
+        aq_space_init_discrete(&space, ways[i].choices);
+        if (ways[i].elements > 0) {
+            space = (aq_space){.kind = AQ_SPACE_BOX,
+                               .dtype = AQ_DTYPE_F32,
+                               .rank = 1,
+                               .shape = {ways[i].elements}};
+        }
+        const aq_exploration how = {ways[i].epsilon, ways[i].sigma};
+        near(aq_exploration_entropy(&space, &how), ways[i].entropy);
+    }
+}
+
+TEST(the_entropy_of_all_is_the_mean_of_those_that_explore)
+{
+    aq_space choices, box = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {2}};
+    aq_space_init_discrete(&choices, 3);
+    const aq_exploration first = {0.5, 0.2}, last = {0.25, 0.1};
+    aq_run_config config = ladder(2, 1, 0.5, 1.0); /* rates 1/2 and 1/4 */
+    near(aq_explore_entropy(&config, &choices), 0.5 * (aq_exploration_entropy(&choices, &first) +
+                                                       aq_exploration_entropy(&choices, &last)));
+    config.actor.count = 3; /* noise 0, 0.1 and 0.2 */
+    config.actor.noise = 0.2;
+    config.actor.noise_ladder = AQ_NOISE_UNIFORM;
+    near(aq_explore_entropy(&config, &box),
+         0.5 * (aq_exploration_entropy(&box, &first) + aq_exploration_entropy(&box, &last)));
+    config.actor.noise = 0.0;
+    assert_true(isnan(aq_explore_entropy(&config, &box)));
+    config = ladder(100000, 4096, 0.5, 0.0); /* in no time */
+    near(aq_explore_entropy(&config, &choices), aq_exploration_entropy(&choices, &first));
 }

@@ -1,0 +1,53 @@
+"""What `actorq play` shows of environments in Python.
+
+    test_python_play.py ACTORQ
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ACTORQ = os.path.abspath(sys.argv[1])
+
+
+def play(name, *options):
+    """An episode of five steps of that class."""
+    return subprocess.run([ACTORQ, "play", "random", "--env", f"py:bridge_tasks:{name}", "--seed",
+                           "1", *options], capture_output=True, text=True, check=False)
+
+
+class Play(unittest.TestCase):
+    def refused(self, done, words):
+        self.assertEqual((done.returncode, words in done.stderr), (1, True), done)
+
+    def test_pixels_are_drawn(self):
+        done = play("Painted", "--size", "8x8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = done.stdout.split("episode 1, step")
+        self.assertEqual(len(shown), 7)
+        self.assertEqual(shown[0].strip(), "")
+        self.assertIn("@@@@", shown[-2])  # white at last
+
+    def test_they_are_filmed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.gif")
+            self.assertEqual(play("Painted", "--gif", path).returncode, 0)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(3), b"GIF")
+
+    def test_text_is_shown_as_it_is_and_not_filmed(self):
+        done = play("Written")
+        self.assertTrue(done.stdout.startswith("step\n  0\nepisode 1, step 0, "), done)
+        self.assertIn("step\n  5\nepisode 1, step 5, ", done.stdout)
+        self.refused(play("Written", "--gif", "/tmp/none.gif"), "Written draws itself as text, ")
+
+    def test_what_draws_nothing_is_said(self):
+        self.refused(play("Counter"), "there is no picture of py:bridge_tasks:Counter: it does not "
+                                      "draw itself")
+        self.refused(play("Smudged"), "the picture of py:bridge_tasks:Smudged failed: ")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
