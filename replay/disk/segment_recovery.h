@@ -16,7 +16,7 @@
 #include "replay/disk/segment_map.h"
 
 typedef struct aq_segment_recovered {
-    uint64_t last_number;  /* of any record that there was */
+    uint64_t last_number;  /* no greater one was given to any record */
     uint64_t last_segment; /* whose file there is, be it empty */
     uint64_t headed;       /* the newest segment whose head is good; 0: none */
     /* What is left to be mended once all of it was taken: a file without any record, to delete; or
