@@ -26,6 +26,12 @@ static void event_joined(void *user, const aq_member_record *record, bool again)
     aq_training_follow_shards(events->parts.training);
 }
 
+static void event_version_seen(void *user, uint64_t version)
+{
+    aq_learner_events *events = user;
+    aq_version_numbers_see(events->versions, version);
+}
+
 static void event_left(void *user, const aq_member_record *record, const char *reason)
 {
     (void)user;
@@ -139,6 +145,7 @@ aq_learner_service_owner aq_learner_events_owner(aq_learner_events *events)
         .user = events,
         .now_ns = event_now_ns,
         .joined = event_joined,
+        .version_seen = event_version_seen,
         .left = event_left,
         .replay_said = event_replay_said,
         .energy_said = event_energy_said,

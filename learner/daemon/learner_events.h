@@ -16,6 +16,7 @@ typedef struct aq_learner_events {
     aq_best_policy *best;
     aq_energy_account *energy;
     aq_checkpointer *checkpointer;
+    aq_version_numbers *versions;
     aq_learner_pages *pages;
     const aq_learner_ports *ports;
     int64_t started_ns;

@@ -233,6 +233,7 @@ static void introduce(aq_learner_parts *parts)
         .best = &parts->best,
         .energy = parts->energy,
         .checkpointer = parts->checkpointer,
+        .versions = &parts->versions,
         .pages = parts->pages,
         .ports = &parts->ports,
         .started_ns = parts->started_ns,
