@@ -13,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
 #include "replay/disk/segment_snapshot.h"
 #include "replay/disk/segment_view.h"
@@ -458,6 +459,7 @@ int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered 
 {
     char path[PATH_MAX];
     (void)unlink(aq_snapshot_temporary_path(folder->path, path));
+    aq_dir_tidy(folder->path, 0);
     if (recovered->torn_segment == 0) {
         return 0;
     }
