@@ -4,6 +4,7 @@
 #include "replay/disk/segment_recovery.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -454,10 +455,24 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
     return rc;
 }
 
+/* The life before was perhaps killed before its last sync, which nobody would make up for. */
+static void sync_newest(const aq_segment_folder *folder, uint64_t segment)
+{
+    char path[PATH_MAX];
+    const int file = open(aq_segment_path(folder->path, segment, path), O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)fdatasync(file);
+        close(file);
+    }
+}
+
 int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered *recovered,
                     aq_error *error)
 {
     char path[PATH_MAX];
+    if (recovered->last_segment != 0) {
+        sync_newest(folder, recovered->last_segment);
+    }
     (void)unlink(aq_snapshot_temporary_path(folder->path, path));
     aq_dir_tidy(folder->path, 0);
     if (recovered->torn_segment == 0) {

@@ -31,7 +31,8 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
                        const aq_replay_log_recovery *to, aq_segment_recovered *ret_recovered,
                        aq_error *error) AQ_MUST_USE;
 
-/* Cuts off and deletes what was found to be torn, and what crashes left of other files. */
+/* Cuts off and deletes what was found to be torn, and what crashes left of other files; syncs what
+ * stays. */
 int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered *recovered,
                     aq_error *error) AQ_MUST_USE;
 
