@@ -217,7 +217,7 @@ int open64(const char *path, int flags, ...)
     va_start(rest, flags);
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
     va_end(rest);
-    const enum verdict verdict = judge("open", path);
+    const enum verdict verdict = judge((flags & O_CREAT) != 0 ? "make" : "open", path);
     return verdict == FAIL ? -1 : opened(verdict, REAL(open64)(path, flags, mode), path);
 }
 

@@ -44,7 +44,7 @@ limits: {{env_steps: 1000000000}}
 """
 EIO, EMFILE, ENOSPC = "5", "24", "28"
 DEEDS = {"read": [EIO, "short", "before"], "look": [EIO, "before"], "list": [EIO, EMFILE],
-         "open": [EIO, EMFILE, ENOSPC, "before", "after"],
+         "open": [EIO, EMFILE, "before"], "make": [EIO, EMFILE, ENOSPC, "before", "after"],
          "write": [EIO, ENOSPC, "short", "torn", "before", "after"],
          "sync": [EIO, "before", "after"], "rename": [EIO, ENOSPC, "before", "after"],
          "unlink": [EIO, "before", "after"], "mkdir": [ENOSPC, "before"],
@@ -278,14 +278,20 @@ class Site:
 
 
 def places(site, root):
-    """Each kind of operation on each kind of file, of a life that was traced."""
+    """Each kind of operation on each kind of file, of the lives that were traced, and how often it
+    came in one of them."""
     found = collections.Counter()
-    with open(site.path(f"{site.lives}.trace"), encoding="utf-8") as file:
-        for line in file:
-            _, kind, path = line.rstrip("\n").split(" ", 2)
-            # A new file's name is drawn or counted: up to there.
-            stem = re.sub(r"(\.tmp-|segment-|step-|tfevents\.).*", r"\1", path)
-            found[f"{kind} {stem.replace(site.path(root), 'ROOT', 1)}"] += 1
+    for name in os.listdir(site.folder):
+        counts = collections.Counter()
+        if name.endswith(".trace"):
+            with open(site.path(name), encoding="utf-8") as file:
+                for line in file:
+                    _, kind, path = line.rstrip("\n").split(" ", 2)
+                    # A new file's name is drawn or counted: up to there.
+                    stem = re.sub(r"(\.tmp-|segment-|step-|tfevents\.).*", r"\1", path)
+                    if stem.startswith(site.path(root)):
+                        counts[f"{kind} {stem.replace(site.path(root), 'ROOT', 1)}"] += 1
+        found |= counts
     return found
 
 
