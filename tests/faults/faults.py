@@ -35,7 +35,7 @@ learner: {{hidden: "8", batch_size: 16, checkpoint_period_s: 0.1, checkpoints_ke
           learning_rate: 1e-8, n_step: 1}}
 replay: {{capacity: 1000000, min_size: 50, samples_per_insert: 400, tolerance: 400,
          chunk_length: 8, selector: prioritized, remover: lowest-priority, segment_bytes: 65536,
-         snapshot_ms: 50, fsync_ms: {fsync_ms}}}
+         snapshot_ms: {snapshot_ms}, fsync_ms: {fsync_ms}}}
 actor: {{count: 1, envs: 1}}
 evaluator: {{threshold: 1e9, share: 1, screen_episodes: 1, episodes: 2}}
 quantizer: {{publish_period: 500, error_budget: 1}}
@@ -77,7 +77,7 @@ def steps_of(path):
 class Site:
     """A learner, a shard, an actor and an evaluator; one of the first two is let down."""
 
-    def __init__(self, build, fsync_ms=50):
+    def __init__(self, build, fsync_ms=50, snapshot_ms=50):
         self.build = os.path.abspath(build)
         self.folder = tempfile.mkdtemp(prefix="aq-faults-")
         self.port = free_ports(4)
@@ -86,7 +86,8 @@ class Site:
         self.daemons = {}
         self.lost = collections.defaultdict(set)
         with open(self.path("c.yaml"), "w", encoding="ascii") as file:
-            file.write(CONFIG.format(plugin=self.tool("libnamed_steps.so"), fsync_ms=fsync_ms))
+            file.write(CONFIG.format(plugin=self.tool("libnamed_steps.so"), fsync_ms=fsync_ms,
+                                     snapshot_ms=snapshot_ms))
         os.mkdir(self.path("shadow"))
         self.start("learner")
         self.start("replay")
@@ -155,13 +156,13 @@ class Site:
                 return int(member["actor"].get("acknowledged_steps", 0))
         return 0
 
-    def live(self, seat, fault=None):
+    def live(self, seat, fault=None, work_s=LIFE_S):
         """A life that ends by itself, or is killed once it has worked for a while."""
         daemon = self.start(seat, fault)
         works = {"replay": " event=store_restored ", "learner": " event=checkpoint_written "}[seat]
         self.wait(lambda: not daemon.lives() or works in daemon.log() or
                   (fault and time.monotonic() > self.begun + 10 * LIFE_S), f"{seat} with {fault}")
-        end = time.monotonic() + LIFE_S
+        end = time.monotonic() + work_s
         self.wait(lambda: not daemon.lives() or time.monotonic() > end, f"{seat} with {fault}")
         self.end(daemon, fault)
         return daemon
@@ -333,21 +334,21 @@ def campaign_replay(build, rng):
 
 
 def campaign_power(build, rng):
-    """The end of the machine, in the middle of it all; and a kill after that."""
+    """The end of the machine, with a snapshot that is ahead of what was synced; and a kill before
+    there is another snapshot."""
     rounds = int(os.environ.get("AQ_FAULTS", "0")) or 40
-    site = Site(build, fsync_ms=300)
+    site = Site(build, fsync_ms=5000, snapshot_ms=500)
     try:
         site.end(site.daemons["replay"])
         for i in range(rounds):
-            site.live("replay")
-            time.sleep(rng.random() * 0.1)
+            site.live("replay", work_s=0.7 + rng.random())
             before = site.acknowledged()
             site.lose_power(names_too=i % 2 == 1)
             for incarnation, counters in site.export().items():
                 site.lost[incarnation] |= set(range(before + 5000)) - set(counters)
             fault = f"power loss {i}"
             lower = {k: set(v) for k, v in site.export().items()}
-            healthy = site.live("replay")
+            healthy = site.live("replay", work_s=0.3)
             site.check_restored(healthy, fault)
             after = site.export()
             for incarnation in lower:  # what came since is no loss of power's
