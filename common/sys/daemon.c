@@ -18,7 +18,7 @@ void aq_daemon_begin(const char *role, int64_t id)
 {
     char quoted[QUOTED_MAX];
     aq_log_open(role, id);
-    aq_process_ignore_broken_pipes();
+    aq_process_let_writes_fail();
     aq_process_allow_descriptors();
     if (aq_log_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored", "ACTORQ_LOG is not a level; info is used",

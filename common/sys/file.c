@@ -17,10 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 
 #define READ_CHUNK_BYTES ((size_t)64 * 1024)
+#define TEMPORARY_MARK   ".tmp-"
+enum { TEMPORARY_DIGITS = 16 };
 
 /* "PATH: can't WHAT: No space left on device", from errno. */
 static int fail_errno(aq_error *error, const char *path, const char *what)
@@ -158,7 +161,7 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_er
 
     /* Random rather than the process id: daemons in containers are all process 1, and may share a
      * volume. */
-    int rc = aq_text_format(temporary, sizeof(temporary), "%s.tmp-%016" PRIx64, path,
+    int rc = aq_text_format(temporary, sizeof(temporary), "%s" TEMPORARY_MARK "%016" PRIx64, path,
                             aq_rng_system_seed());
     if (rc < 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
@@ -224,6 +227,11 @@ int aq_dir_create(const char *path, aq_error *error)
                 errno = errno_value;
                 return fail_errno(error, part, "make the folder");
             }
+        } else {
+            int rc = sync_folder_of(part, error);
+            if (rc != 0) {
+                return rc;
+            }
         }
         part[i] = path[i];
     }
@@ -255,9 +263,37 @@ void aq_dir_remove(const char *path)
     remove_folder(AT_FDCWD, path);
 }
 
+/* ".tmp-" and 16 hexadecimal digits, as aq_file_write_atomic makes them. */
+static bool is_temporary(const char *name)
+{
+    const char *mark = strstr(name, TEMPORARY_MARK);
+
+    return mark != NULL && strlen(mark) == sizeof(TEMPORARY_MARK) - 1 + TEMPORARY_DIGITS &&
+           strspn(mark + sizeof(TEMPORARY_MARK) - 1, "0123456789abcdef") == TEMPORARY_DIGITS;
+}
+
+void aq_dir_tidy(const char *path, int64_t age_s)
+{
+    DIR *entries = opendir(path);
+
+    if (entries == NULL) {
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        struct stat status;
+        if (is_temporary(entry->d_name) &&
+            fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            aq_clock_wall_ns() / AQ_NS_PER_S - status.st_mtim.tv_sec >= age_s) {
+            (void)unlinkat(dirfd(entries), entry->d_name, 0);
+        }
+    }
+    (void)closedir(entries);
+}
+
 bool aq_path_exists(const char *path)
 {
     struct stat status;
 
-    return lstat(path, &status) == 0;
+    return lstat(path, &status) == 0 ||
+           (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }

@@ -35,11 +35,12 @@ int aq_process_follow_parent(int64_t parent, aq_error *error)
 #endif
 }
 
-void aq_process_ignore_broken_pipes(void)
+void aq_process_let_writes_fail(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigemptyset(&ignore.sa_mask);
     (void)sigaction(SIGPIPE, &ignore, NULL);
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 /* The folder that this program's file is in. */

@@ -14,8 +14,9 @@
  * AQ_E_UNSUPPORTED where the system can't. */
 int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
 
-/* Writes to a closed pipe become errors instead of ending the process. */
-void aq_process_ignore_broken_pipes(void);
+/* Writes to a closed pipe, or beyond the largest file allowed, become errors instead of ending the
+ * process. */
+void aq_process_let_writes_fail(void);
 
 /* As many descriptors as the system lets this process have, instead of the fewer that it starts
  * with: each connection takes one. */

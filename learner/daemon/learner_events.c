@@ -15,6 +15,30 @@ static int64_t event_now_ns(void *user)
     return aq_clock_monotonic_ns();
 }
 
+/* A shard that was replaced and comes back is no earlier life: somebody else has its store. */
+static void watch_rivals(aq_learner_events *events, const aq_member_record *record)
+{
+    uint64_t suppressed;
+    char host[2 * AQ_HOST_MAX];
+    if (record->role != AQ_ROLE_REPLAY || record->slot >= AQ_SHARDS_MAX) {
+        return;
+    }
+    aq_shard_lives *lives = &events->lives[record->slot];
+    if (record->incarnation == lives->latest) {
+        return;
+    }
+    if (record->incarnation == lives->before &&
+        aq_log_allowed(&events->rivals_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "store_twice",
+               "two shards have the same store and take each other's place: one folder is a copy "
+               "of the other; stop one of them",
+               "slot=%" PRIu32 " store=%016" PRIx64 " host=%s address=%s suppressed=%" PRIu64,
+               record->slot, record->store, aq_log_quote(host, sizeof(host), record->host),
+               record->address, suppressed);
+    }
+    *lives = (aq_shard_lives){.latest = record->incarnation, .before = lives->latest};
+}
+
 static void event_joined(void *user, const aq_member_record *record, bool again)
 {
     aq_learner_events *events = user;
@@ -23,7 +47,14 @@ static void event_joined(void *user, const aq_member_record *record, bool again)
            "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " host=%s pid=%" PRIu32 " address=%s",
            record->member, aq_role_name(record->role), record->slot,
            aq_log_quote(host, sizeof(host), record->host), record->pid, record->address);
+    watch_rivals(events, record);
     aq_training_follow_shards(events->parts.training);
+}
+
+static void event_version_seen(void *user, uint64_t version)
+{
+    aq_learner_events *events = user;
+    aq_version_numbers_see(events->versions, version);
 }
 
 static void event_left(void *user, const aq_member_record *record, const char *reason)
@@ -142,6 +173,7 @@ aq_learner_service_owner aq_learner_events_owner(aq_learner_events *events)
         .user = events,
         .now_ns = event_now_ns,
         .joined = event_joined,
+        .version_seen = event_version_seen,
         .left = event_left,
         .replay_said = event_replay_said,
         .energy_said = event_energy_said,

@@ -4,7 +4,11 @@
 #include "learner/daemon/learner_parts.h"
 
 #include "common/base/memory.h"
+#include "common/sys/file.h"
 #include "learner/nn/blas.h"
+
+/* `actorq train` writes to the run folder, too. */
+enum { TIDY_AGE_S = 60 };
 
 const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
 {
@@ -57,19 +61,29 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
 static int open_run(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    int rc = aq_run_folder_open(parts->options->run_dir, config, parts->options->resume,
-                                parts->options->run_id, &parts->folder, error);
-    if (rc == 0) { /* a resumed run's folder is still as it was */
-        rc = aq_folder_lock_take(parts->folder.path, &parts->lock, error);
+    const char *dir = parts->options->run_dir;
+    int rc = aq_dir_create(dir, error);
+    if (rc == 0) { /* before anything in it is looked at */
+        rc = aq_folder_lock_take(dir, &parts->lock, error);
+    }
+    if (rc == 0) {
+        aq_dir_tidy(dir, TIDY_AGE_S);
+        rc = aq_run_folder_open(dir, config, parts->options->resume, parts->options->run_id,
+                                &parts->folder, error);
     }
     if (rc == 0) {
         rc = aq_checkpoint_store_open(
             parts->folder.path, (unsigned)config->learner.checkpoints_kept, &parts->store, error);
     }
-    if (rc == 0) {
-        rc = open_metrics(parts, error);
-    }
-    if (rc == 0 && aq_energy_account_create(config, &parts->folder, &parts->energy) != 0) {
+    return rc;
+}
+
+/* What the run tells of itself; a folder that was refused is not written to. */
+static int open_records(aq_learner_parts *parts, aq_error *error)
+{
+    int rc = open_metrics(parts, error);
+    if (rc == 0 &&
+        aq_energy_account_create(&parts->live.now.config, &parts->folder, &parts->energy) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     return rc;
@@ -219,6 +233,7 @@ static void introduce(aq_learner_parts *parts)
         .best = &parts->best,
         .energy = parts->energy,
         .checkpointer = parts->checkpointer,
+        .versions = &parts->versions,
         .pages = parts->pages,
         .ports = &parts->ports,
         .started_ns = parts->started_ns,
@@ -241,6 +256,9 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     }
     if (rc == 0) {
         rc = resume(parts, &resumed, error);
+    }
+    if (rc == 0) {
+        rc = open_records(parts, error);
     }
     if (rc == 0) {
         rc = aq_learner_ports_open(parts->loop, parts->options->listen_url, &parts->live.now,

@@ -50,21 +50,33 @@ static int check_same_run(const aq_resume_into *into, const aq_checkpoint *check
     return 0;
 }
 
-/* The fp32 form of the best policy, if its file is there and of the same version; else NULL. */
-static aq_snapshot *read_twin(const aq_run_folder *folder, uint64_t version)
+/* What a policy file of the folder holds, if it is there and of this version; else NULL. */
+static aq_snapshot *read_policy(const aq_run_folder *folder, const char *name, uint64_t version)
 {
     char path[AQ_PATH_MAX + 32];
-    aq_snapshot *twin = NULL;
+    aq_snapshot *policy = NULL;
     aq_error error;
-    (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", folder->path);
-    if (aq_policy_file_read(path, &twin, &error) != 0) {
+    (void)snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+    if (aq_policy_file_read(path, &policy, &error) != 0) {
         return NULL;
     }
-    if (twin->version != version) {
-        aq_snapshot_unref(twin);
+    if (policy->version != version) {
+        aq_snapshot_unref(policy);
         return NULL;
     }
-    return twin;
+    return policy;
+}
+
+/* An end between the checkpoint and policy.aq left that behind, so it is written now; where it
+ * can't be, the next checkpoint brings it. */
+static void write_best(const aq_run_folder *folder, aq_best_policy *best)
+{
+    aq_snapshot *written = read_policy(folder, "policy.aq", best->result.version);
+    const aq_publication publication = {.snapshot = best->snapshot, .twin = best->twin};
+    aq_error ignored;
+    best->is_unwritten =
+        written == NULL && aq_run_folder_write_policy(folder, &publication, &ignored) != 0;
+    aq_snapshot_unref(written);
 }
 
 static void resume_best(const aq_resume_into *into, const aq_checkpoint *checkpoint)
@@ -79,9 +91,10 @@ static void resume_best(const aq_resume_into *into, const aq_checkpoint *checkpo
         .episodes = checkpoint->best_episodes,
         .confirmed = checkpoint->best_confirmed,
     };
-    aq_snapshot *twin = read_twin(into->folder, result.version);
+    aq_snapshot *twin = read_policy(into->folder, "policy.fp32.aq", result.version);
     aq_best_policy_set(into->best, checkpoint->best_policy, twin, &result, false);
     aq_snapshot_unref(twin);
+    write_best(into->folder, into->best);
     if (isfinite(checkpoint->best_return)) {
         aq_coordinator_restore_best(into->coordinator, &result);
     }
@@ -138,7 +151,7 @@ int aq_run_resume(const aq_resume_into *into, aq_checkpoint_store *store, aq_res
                   aq_error *error)
 {
     aq_checkpoint checkpoint;
-    int rc = aq_checkpoint_store_read_newest(store, NULL, on_skipped, NULL, &checkpoint, error);
+    int rc = aq_checkpoint_store_read_newest(store, on_skipped, NULL, &checkpoint, error);
     if (rc == AQ_E_NOT_FOUND) {
         aq_log(AQ_LOG_WARN, "resumed", "there is no checkpoint yet: training starts from nothing",
                "step=0");

@@ -75,7 +75,16 @@ static void on_group_done(void *user, aq_batch *group)
 static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error)
 {
     aq_training *training = user;
-    return aq_version_numbers_take(training->config.versions, ret_version, error);
+    aq_version_numbers *versions = training->config.versions;
+    const uint64_t leaps = versions->leaps;
+    int rc = aq_version_numbers_take(versions, ret_version, error);
+    if (versions->leaps != leaps) {
+        aq_log(AQ_LOG_WARN, "versions_behind",
+               "members have seen later versions than the run folder knows of, as if it were an "
+               "older copy; numbers go on after those",
+               "version=%" PRIu64, *ret_version);
+    }
+    return rc;
 }
 
 static void stage_trouble(void *user, const aq_error *error)

@@ -12,11 +12,9 @@
 #include "learner/metrics/tensorboard_events.h"
 
 struct aq_metrics_mirror {
-    const char *format;
-    enum aq_log_step step;
-    aq_tensorboard *board; /* NULL: off; likewise csv */
+    aq_mirror_config config;
+    aq_tensorboard *board; /* NULL: off, or it could not be opened yet; likewise csv */
     aq_csv_log *csv;
-    aq_run_history *history;
     uint64_t learner_steps; /* of the last line that says: evaluations don't */
 };
 
@@ -27,24 +25,31 @@ typedef struct scalar_line {
     const char *format; /* that was played */
 } scalar_line;
 
+/* Those that are wanted and not open yet; the error is the last one's. */
+static int open_files(aq_metrics_mirror *mirror, aq_error *error)
+{
+    const aq_mirror_config *config = &mirror->config;
+    int rc = 0;
+    if (config->tensorboard && !mirror->board) {
+        rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
+    }
+    if (config->csv && !mirror->csv) {
+        int csv_rc = aq_csv_log_open(config->run_dir, config->metrics, &mirror->csv, error);
+        rc = csv_rc != 0 ? csv_rc : rc;
+    }
+    return rc;
+}
+
 int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,
                            aq_error *error)
 {
-    int rc = 0;
     aq_metrics_mirror *mirror = aq_alloc(1, sizeof(*mirror));
     if (!mirror) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    mirror->format = config->format;
-    mirror->step = config->step;
-    mirror->history = config->history;
-    if (config->tensorboard) {
-        rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
-    }
-    if (rc == 0 && config->csv) {
-        rc = aq_csv_log_open(config->run_dir, config->metrics, &mirror->csv, error);
-    }
-    if (rc != 0) {
+    mirror->config = *config;
+    int rc = open_files(mirror, error);
+    if (rc == AQ_E_CORRUPT || rc == AQ_E_NOMEM) { /* else the disk may come round */
         aq_metrics_mirror_close(mirror);
         return rc;
     }
@@ -76,27 +81,30 @@ static int write_scalars(aq_metrics_mirror *mirror, const json_t *line, aq_error
 {
     const char *event = json_string_value(json_object_get(line, "event"));
     const char *format = json_string_value(json_object_get(line, "format"));
-    scalar_line of = {mirror, event ? event : "event", format ? format : mirror->format};
+    scalar_line of = {mirror, event ? event : "event", format ? format : mirror->config.format};
     aq_metric_each(line, take_number, &of);
     const uint64_t env_steps = (uint64_t)json_integer_value(json_object_get(line, "env_steps"));
-    return aq_tensorboard_write(mirror->board,
-                                mirror->step == AQ_LOG_STEP_ENV ? env_steps : mirror->learner_steps,
-                                aq_clock_wall_ns(), error);
+    return aq_tensorboard_write(
+        mirror->board, mirror->config.step == AQ_LOG_STEP_ENV ? env_steps : mirror->learner_steps,
+        aq_clock_wall_ns(), error);
 }
 
 int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line, aq_error *error)
 {
     const json_t *learner_steps = json_object_get(line, "learner_steps");
     aq_error again;
+    int rc = open_files(mirror, error);
     if (json_is_integer(learner_steps)) {
         mirror->learner_steps = (uint64_t)json_integer_value(learner_steps);
     }
-    if (mirror->history) {
-        aq_run_history_line(mirror->history, line);
+    if (mirror->config.history) {
+        aq_run_history_line(mirror->config.history, line);
     }
     /* What only ranks is of a version that has its point in the curve. */
-    const bool is_point = !json_is_true(json_object_get(line, "ranks_only"));
-    int rc = mirror->board && is_point ? write_scalars(mirror, line, error) : 0;
+    if (mirror->board && !json_is_true(json_object_get(line, "ranks_only"))) {
+        int board_rc = write_scalars(mirror, line, rc != 0 ? &again : error);
+        rc = rc != 0 ? rc : board_rc;
+    }
     if (mirror->csv) {
         int csv_rc = aq_csv_log_row(mirror->csv, line, rc != 0 ? &again : error);
         rc = rc != 0 ? rc : csv_rc;

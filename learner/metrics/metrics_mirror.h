@@ -17,8 +17,8 @@ typedef struct aq_metrics_mirror aq_metrics_mirror;
 struct json_t; /* jansson's */
 
 typedef struct aq_mirror_config {
-    const char *run_dir;
-    const char *format; /* of the broadcast, "int8": its returns are called by it. Lent */
+    const char *run_dir; /* lent */
+    const char *format;  /* of the broadcast, "int8": its returns are called by it. Lent */
     bool tensorboard, csv;
     enum aq_log_step step;         /* what TensorBoard's steps are */
     const aq_metric_list *metrics; /* of the algorithm; lent */
@@ -26,6 +26,8 @@ typedef struct aq_mirror_config {
     aq_run_history *history;       /* NULL: none is kept. Lent */
 } aq_mirror_config;
 
+/* A file that can't be opened for the disk's sake is tried again with each line. AQ_E_CORRUPT: one
+ * that is there is not ours to go on with. */
 int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,
                            aq_error *error) AQ_MUST_USE;
 void aq_metrics_mirror_close(aq_metrics_mirror *mirror); /* NULL is fine */

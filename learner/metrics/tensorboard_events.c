@@ -133,6 +133,7 @@ int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_b
     event.file_version = (char *)(uintptr_t)FILE_VERSION;
     rc = append(board, &event, error);
     if (rc != 0) {
+        (void)unlink(board->path);
         goto fail;
     }
     *ret_board = board;

@@ -17,6 +17,7 @@ enum {
     PATH_TEXT_MAX = 4096,
     FILE_BYTES_MAX = 21, /* "18446744073709551615\n" */
     BLOCK = 1024,        /* numbers that a process reserves at a time */
+    LEAP_MAX = 1 << 24,  /* days of versions: more than that nobody is believed */
 };
 
 /* "N\n" to N. */
@@ -84,14 +85,31 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
 void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, uint64_t last)
 {
     /* No block is at hand: one is reserved before the first number is used. */
-    *numbers = (aq_version_numbers){.run_dir = run_dir, .next = last + 1, .reserved_end = last + 1};
+    numbers->run_dir = run_dir;
+    numbers->next = last + 1;
+    numbers->reserved_end = last + 1;
+    numbers->leaps = 0;
+    atomic_init(&numbers->seen, 0);
+}
+
+void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version)
+{
+    uint64_t seen = atomic_load(&numbers->seen);
+    while (version > seen && !atomic_compare_exchange_weak(&numbers->seen, &seen, version)) {
+    }
 }
 
 int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version, aq_error *error)
 {
-    if (numbers->next == numbers->reserved_end) {
+    const uint64_t seen = atomic_load(&numbers->seen);
+    const bool is_behind = seen >= numbers->next && seen - numbers->next < LEAP_MAX;
+    if (is_behind || numbers->next == numbers->reserved_end) {
         uint64_t first;
         int rc = aq_version_reserve(numbers->run_dir, numbers->next - 1, BLOCK, &first, error);
+        if (rc == 0 && is_behind && first <= seen) {
+            rc = aq_version_reserve(numbers->run_dir, seen, BLOCK, &first, error);
+            numbers->leaps += rc == 0;
+        }
         if (rc != 0) {
             return rc;
         }

@@ -5,6 +5,7 @@
 #ifndef AQ_LEARNER_PUBLISH_POLICY_VERSIONS_H
 #define AQ_LEARNER_PUBLISH_POLICY_VERSIONS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -20,10 +21,16 @@ typedef struct aq_version_numbers {
     const char *run_dir; /* lent */
     uint64_t next;
     uint64_t reserved_end; /* of the block at hand */
+    uint64_t leaps;        /* times that somebody had seen more than the folder knows of */
+    _Atomic uint64_t seen; /* the greatest that somebody has */
 } aq_version_numbers;
 
 /* After `last`, which an earlier process gave; 0: none did. */
 void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, uint64_t last);
+
+/* Somebody has this version of the run, so that the next is above it: the folder may be an older
+ * copy, and who has a version takes none before it. Any thread. */
+void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version);
 
 /* As aq_version_reserve, of which it is one call in a thousand. */
 int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version,

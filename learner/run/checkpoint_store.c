@@ -19,22 +19,21 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_TEXT_MAX = 4096, NAME_TEXT_MAX = 64 };
+enum { PATH_TEXT_MAX = 4096, NAME_TEXT_MAX = 64, SKIPPED_MAX = 65536 };
 
-/* "step-%012" and up to 20 digits, ".aqc", ".tmp-" and 16 hexadecimal digits, as file.h says. */
-#define NAME_PREFIX    "step-"
-#define NAME_SUFFIX    ".aqc"
-#define TEMPORARY_MARK ".tmp-"
-enum { TEMPORARY_DIGITS = 16 };
+/* "step-%012" and up to 20 digits, ".aqc". */
+#define NAME_PREFIX "step-"
+#define NAME_SUFFIX ".aqc"
 
 struct aq_checkpoint_store {
     char folder[PATH_TEXT_MAX];
     char path[PATH_TEXT_MAX]; /* of the file at hand */
     unsigned kept;
-    aq_buffer bytes; /* keeps its memory from file to file */
+    aq_buffer bytes;   /* keeps its memory from file to file */
+    aq_buffer skipped; /* the steps, uint64_t, that the latest reading passed over */
 };
 
-/* The checkpoints of steps up to some limit. */
+/* The checkpoints, but for those that were passed over. */
 typedef struct step_range {
     uint64_t count;
     uint64_t oldest, newest;
@@ -58,8 +57,10 @@ int aq_checkpoint_store_open(const char *run_dir, unsigned kept, aq_checkpoint_s
         aq_free(store);
         return rc;
     }
+    aq_dir_tidy(store->folder, 0);
     store->kept = kept;
     aq_buffer_init(&store->bytes, AQ_CHECKPOINT_BYTES_MAX);
+    aq_buffer_init(&store->skipped, SKIPPED_MAX * sizeof(uint64_t));
     *ret_store = store;
     return 0;
 }
@@ -70,6 +71,7 @@ void aq_checkpoint_store_close(aq_checkpoint_store *store)
         return;
     }
     aq_buffer_fini(&store->bytes);
+    aq_buffer_fini(&store->skipped);
     aq_free(store);
 }
 
@@ -110,65 +112,27 @@ static bool step_of_name(const char *name, uint64_t *ret_step)
     return true;
 }
 
-/* Whether `name` is that of a checkpoint's temporary file. */
-static bool is_temporary(const char *name)
-{
-    const size_t tail = sizeof(TEMPORARY_MARK) - 1 + TEMPORARY_DIGITS;
-    size_t length = strlen(name);
-    char start[NAME_TEXT_MAX];
-    uint64_t step;
-
-    if (length <= tail || length - tail >= sizeof(start)) {
-        return false;
-    }
-    memcpy(start, name, length - tail);
-    start[length - tail] = '\0';
-    const char *mark = name + length - tail;
-    return step_of_name(start, &step) &&
-           strncmp(mark, TEMPORARY_MARK, sizeof(TEMPORARY_MARK) - 1) == 0 &&
-           strspn(mark + sizeof(TEMPORARY_MARK) - 1, "0123456789abcdef") == TEMPORARY_DIGITS;
-}
-
 static int fail_folder(const aq_checkpoint_store *store, int errno_value, aq_error *error)
 {
     return aq_fail(error, aq_error_from_errno(errno_value), "%s: can't list the folder",
                    store->folder);
 }
 
-/* Calls `visit` with the name of each file. */
-static int for_each_name(aq_checkpoint_store *store,
-                         void (*visit)(aq_checkpoint_store *store, const char *name, void *user),
-                         void *user, aq_error *error)
+static bool was_skipped(const aq_checkpoint_store *store, uint64_t step)
 {
-    DIR *folder = opendir(store->folder);
-    const struct dirent *entry;
-
-    if (folder == NULL) {
-        return fail_folder(store, errno, error);
+    for (size_t at = 0; at < store->skipped.size; at += sizeof(step)) {
+        if (memcmp(store->skipped.data + at, &step, sizeof(step)) == 0) {
+            return true;
+        }
     }
-    errno = 0; /* the only way to tell the end from a failure */
-    while ((entry = readdir(folder)) != NULL) {
-        visit(store, entry->d_name, user);
-        errno = 0;
-    }
-    int errno_value = errno;
-    closedir(folder);
-    return errno_value == 0 ? 0 : fail_folder(store, errno_value, error);
+    return false;
 }
 
-typedef struct step_count {
-    uint64_t limit;
-    step_range range;
-} step_count;
-
-static void count_step(aq_checkpoint_store *store, const char *name, void *user)
+static void count_step(const aq_checkpoint_store *store, const char *name, step_range *range)
 {
-    step_count *count = user;
-    step_range *range = &count->range;
     uint64_t step;
 
-    (void)store;
-    if (!step_of_name(name, &step) || step > count->limit) {
+    if (!step_of_name(name, &step) || was_skipped(store, step)) {
         return;
     }
     if (range->count == 0 || step < range->oldest) {
@@ -180,34 +144,49 @@ static void count_step(aq_checkpoint_store *store, const char *name, void *user)
     range->count++;
 }
 
-static int find_steps(aq_checkpoint_store *store, uint64_t limit, step_range *ret_range,
-                      aq_error *error)
+static int find_steps(const aq_checkpoint_store *store, step_range *ret_range, aq_error *error)
 {
-    step_count count = {.limit = limit};
-    int rc = for_each_name(store, count_step, &count, error);
+    DIR *folder = opendir(store->folder);
+    const struct dirent *entry;
+    step_range range = {0};
+
+    if (folder == NULL) {
+        return fail_folder(store, errno, error);
+    }
+    errno = 0; /* the only way to tell the end from a failure */
+    while ((entry = readdir(folder)) != NULL) {
+        count_step(store, entry->d_name, &range);
+        errno = 0;
+    }
+    int errno_value = errno;
+    closedir(folder);
+    if (errno_value != 0) {
+        return fail_folder(store, errno_value, error);
+    }
+    *ret_range = range;
+    return 0;
+}
+
+int aq_checkpoint_store_count(const aq_checkpoint_store *store, uint64_t *ret_count,
+                              aq_error *error)
+{
+    step_range range;
+    int rc = find_steps(store, &range, error);
 
     if (rc == 0) {
-        *ret_range = count.range;
+        *ret_count = range.count;
     }
     return rc;
 }
 
-static void remove_temporary(aq_checkpoint_store *store, const char *name, void *user)
-{
-    (void)user;
-    if (is_temporary(name) && set_path(store, name, NULL) == 0) {
-        unlink(store->path);
-    }
-}
-
-/* Removes what is beyond `kept`, and what crashes left. Best effort: a file that can't be removed
- * now is tried again after the next write, and the checkpoint just written is safe either way. */
+/* Removes what is beyond `kept`. A file that was passed over stays: it may be whole, and only this
+ * process unable to read it. Best effort: what can't be removed now is tried again after the next
+ * write, and the checkpoint just written is safe either way. */
 static void trim(aq_checkpoint_store *store, uint64_t written)
 {
     step_range range;
 
-    (void)for_each_name(store, remove_temporary, NULL, NULL);
-    while (find_steps(store, UINT64_MAX, &range, NULL) == 0 && range.count > store->kept) {
+    while (find_steps(store, &range, NULL) == 0 && range.count > store->kept) {
         char name[NAME_TEXT_MAX];
 
         step_name(range.newest > written ? range.newest : range.oldest, name);
@@ -244,55 +223,47 @@ int aq_checkpoint_store_write(aq_checkpoint_store *store, const aq_checkpoint *c
     return 0;
 }
 
-static int check_network(const aq_net_spec *spec, const aq_checkpoint *checkpoint, aq_error *error)
-{
-    char found[AQ_ERROR_TEXT_MAX / 2], wanted[AQ_ERROR_TEXT_MAX / 4];
-
-    if (aq_net_spec_hash(&checkpoint->spec) == aq_net_spec_hash(spec)) {
-        return 0;
-    }
-    return aq_fail(error, AQ_E_FOREIGN, "it is of the network %s, this run's is %s",
-                   aq_net_spec_text(&checkpoint->spec, found, sizeof(found)),
-                   aq_net_spec_text(spec, wanted, sizeof(wanted)));
-}
-
 /* Reads the file at store->path. */
-static int read_file(aq_checkpoint_store *store, const aq_net_spec *spec,
-                     aq_checkpoint *ret_checkpoint, aq_error *error)
+static int read_file(aq_checkpoint_store *store, aq_checkpoint *ret_checkpoint, aq_error *error)
 {
-    aq_checkpoint checkpoint;
-
     aq_buffer_clear(&store->bytes);
     int rc = aq_file_read(store->path, &store->bytes, error);
-    if (rc == 0) {
-        rc = aq_wire_checkpoint_unpack(store->bytes.data, store->bytes.size, &checkpoint, error);
-    }
-    if (rc != 0) {
-        return rc;
-    }
-    if (spec != NULL) {
-        rc = check_network(spec, &checkpoint, error);
-    }
-    if (rc != 0) {
-        aq_checkpoint_fini(&checkpoint);
-        return rc;
-    }
-    *ret_checkpoint = checkpoint;
-    return 0;
+    return rc == 0 ? aq_wire_checkpoint_unpack(store->bytes.data, store->bytes.size, ret_checkpoint,
+                                               error)
+                   : rc;
 }
 
-int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, const aq_net_spec *spec,
-                                    aq_checkpoint_skipped_fn skipped, void *user,
-                                    aq_checkpoint *ret_checkpoint, aq_error *error)
+/* Looks at the newest that was not passed over yet, and passes over it if it can't be used: then
+ * AQ_E_AGAIN, *reason. */
+static int read_next(aq_checkpoint_store *store, uint64_t newest, aq_checkpoint *ret_checkpoint,
+                     aq_error *reason, aq_error *error)
 {
-    unsigned skipped_count = 0;
-    uint64_t limit = UINT64_MAX;
+    char name[NAME_TEXT_MAX];
 
+    step_name(newest, name);
+    int rc = set_path(store, name, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = read_file(store, ret_checkpoint, reason);
+    if (rc == 0) {
+        return 0;
+    }
+    if (rc == AQ_E_NOMEM || aq_buffer_append(&store->skipped, &newest, sizeof(newest)) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: no memory to read it", store->path);
+    }
+    return AQ_E_AGAIN;
+}
+
+int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, aq_checkpoint_skipped_fn skipped,
+                                    void *user, aq_checkpoint *ret_checkpoint, aq_error *error)
+{
+    aq_error reason = {0};
+
+    aq_buffer_clear(&store->skipped);
     for (;;) {
-        char name[NAME_TEXT_MAX];
         step_range range;
-        aq_error reason = {0};
-        int rc = find_steps(store, limit, &range, error);
+        int rc = find_steps(store, &range, error);
 
         if (rc != 0) {
             return rc;
@@ -300,27 +271,17 @@ int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, const aq_net_spe
         if (range.count == 0) {
             break;
         }
-        step_name(range.newest, name);
-        rc = set_path(store, name, error);
-        if (rc != 0) {
+        rc = read_next(store, range.newest, ret_checkpoint, &reason, error);
+        if (rc != AQ_E_AGAIN) {
             return rc;
-        }
-        rc = read_file(store, spec, ret_checkpoint, &reason);
-        if (rc == 0) {
-            return 0;
-        }
-        if (rc == AQ_E_NOMEM) { /* says nothing about the file */
-            return aq_fail(error, rc, "%s: no memory to read it", store->path);
         }
         if (skipped != NULL) {
             skipped(user, store->path, &reason);
         }
-        skipped_count++;
-        if (range.newest == 0) {
-            break;
-        }
-        limit = range.newest - 1;
     }
-    return aq_fail(error, AQ_E_NOT_FOUND, "%s: no checkpoint to resume from (%u passed over)",
-                   store->folder, skipped_count);
+    if (store->skipped.size == 0) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s: no checkpoint to resume from", store->folder);
+    }
+    return aq_fail(error, AQ_E_CORRUPT, "%s: none of its %zu checkpoints can be used; %s",
+                   store->folder, store->skipped.size / sizeof(uint64_t), reason.text);
 }

@@ -1,8 +1,8 @@
 /*
  * Checkpoint store: the files checkpoints/step-%012llu.aqc of a run folder. Written atomically, the
- * oldest beyond `kept` removed after the newest is safe; read back newest first, and a file that is
- * corrupt or of another network is named and passed over. Other files are left alone, but for
- * temporary ones that a crash left behind: the next write removes them.
+ * oldest beyond `kept` removed after the newest is safe; read back newest first, and a file that
+ * can't be read is named and passed over. Such a one is not removed: the next start may be able to
+ * read it. Other files are left alone, but for temporary ones that a crash left behind.
  *
  * One writer a run folder; one thread at a time.
  */
@@ -10,7 +10,6 @@
 #define AQ_LEARNER_RUN_CHECKPOINT_STORE_H
 
 #include "common/base/error.h"
-#include "common/policy/netspec.h"
 #include "common/wire/wire_checkpoint.h"
 
 /* The largest file: what a protobuf message may take. */
@@ -18,7 +17,7 @@
 
 typedef struct aq_checkpoint_store aq_checkpoint_store;
 
-/* Makes the folder if it is not there. `kept` > 0. */
+/* Makes the folder if it is not there, and removes what crashes left in it. `kept` > 0. */
 int aq_checkpoint_store_open(const char *run_dir, unsigned kept, aq_checkpoint_store **ret_store,
                              aq_error *error) AQ_MUST_USE;
 void aq_checkpoint_store_close(aq_checkpoint_store *store); /* NULL is fine */
@@ -32,11 +31,15 @@ int aq_checkpoint_store_write(aq_checkpoint_store *store, const aq_checkpoint *c
 /* What was wrong with a file that was passed over. */
 typedef void (*aq_checkpoint_skipped_fn)(void *user, const char *path, const aq_error *error);
 
-/* The newest that is whole and of network `spec` (NULL: of any); AQ_E_NOT_FOUND when there is none.
- * `skipped` may be NULL. Whether task, schema and algorithm are those of the run is the caller's to
- * check. The caller frees it with aq_checkpoint_fini. */
-int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, const aq_net_spec *spec,
-                                    aq_checkpoint_skipped_fn skipped, void *user,
-                                    aq_checkpoint *ret_checkpoint, aq_error *error) AQ_MUST_USE;
+/* How many there are. */
+int aq_checkpoint_store_count(const aq_checkpoint_store *store, uint64_t *ret_count,
+                              aq_error *error) AQ_MUST_USE;
+
+/* The newest that can be read; AQ_E_NOT_FOUND when there is no file, AQ_E_CORRUPT when none of them
+ * can be used. `skipped` may be NULL. Whether it is of this run is the caller's to check, who frees
+ * it with aq_checkpoint_fini. */
+int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, aq_checkpoint_skipped_fn skipped,
+                                    void *user, aq_checkpoint *ret_checkpoint,
+                                    aq_error *error) AQ_MUST_USE;
 
 #endif

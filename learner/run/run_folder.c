@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
+#include "learner/run/checkpoint_store.h"
 
 enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
 
@@ -96,6 +98,18 @@ static int read_identity(aq_run_folder *folder, const char *path, const aq_run_c
     return rc;
 }
 
+/* Whether the file is these very bytes, so that a full disk need not take them again. */
+static bool holds(const char *path, const aq_buffer *wanted)
+{
+    aq_buffer found;
+    aq_error ignored;
+    aq_buffer_init(&found, CONFIG_BYTES_MAX);
+    const bool same = aq_file_read(path, &found, &ignored) == 0 && found.size == wanted->size &&
+                      memcmp(found.data, wanted->data, found.size) == 0;
+    aq_buffer_fini(&found);
+    return same;
+}
+
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error)
 {
@@ -106,11 +120,31 @@ int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config 
     if (rc == 0) {
         rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
     }
-    if (rc == 0) {
+    if (rc == 0 && !holds(path, &text)) {
         rc = aq_file_write_atomic(path, text.data, text.size, error);
     }
     aq_buffer_fini(&text);
     return rc;
+}
+
+/* Without its run.json a run cannot be told from another, nor may a new one take its place. */
+static int check_is_free(const aq_run_folder *folder, aq_error *error)
+{
+    aq_checkpoint_store *store = NULL;
+    uint64_t count = 0;
+    int rc = aq_checkpoint_store_open(folder->path, 1, &store, error);
+    if (rc == 0) {
+        rc = aq_checkpoint_store_count(store, &count, error);
+    }
+    aq_checkpoint_store_close(store);
+    if (rc != 0 || count == 0) {
+        return rc;
+    }
+    return aq_fail(
+        error, AQ_E_CORRUPT,
+        "%s: it holds checkpoints, but no run.json that says of which run; put that back, "
+        "or take another folder",
+        folder->path);
 }
 
 int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume, uint64_t run_id,
@@ -118,15 +152,10 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
 {
     aq_run_folder folder = {0};
     char identity[AQ_PATH_MAX];
-    char checkpoints[AQ_PATH_MAX];
     if (aq_text_set(folder.path, sizeof(folder.path), path) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long");
     }
     int rc = path_of(&folder, "run.json", identity, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = path_of(&folder, "checkpoints", checkpoints, error);
     if (rc != 0) {
         return rc;
     }
@@ -137,13 +166,8 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
                        "another folder",
                        path);
     }
-    rc = aq_dir_create(checkpoints, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (folder.resumed) {
-        rc = read_identity(&folder, identity, config, error);
-    }
+    rc = folder.resumed ? read_identity(&folder, identity, config, error)
+                        : check_is_free(&folder, error);
     if (rc == 0 && !folder.resumed) {
         rc = aq_run_folder_write_config(&folder, config, error);
     }
@@ -162,8 +186,10 @@ int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication
 {
     char path[AQ_PATH_MAX];
     int rc = path_of(folder, "policy.fp32.aq", path, error);
-    if (rc == 0) {
+    if (rc == 0 && publication->twin != NULL) {
         rc = aq_policy_file_write(path, publication->twin, error);
+    } else if (rc == 0) {
+        (void)unlink(path); /* it is of another version */
     }
     if (rc == 0) {
         rc = path_of(folder, "policy.aq", path, error);

@@ -43,7 +43,7 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error) AQ_MUST_USE;
 
-/* policy.aq and policy.fp32.aq, each replaced atomically. */
+/* policy.aq and policy.fp32.aq, each replaced atomically. Without a twin there is no fp32 file. */
 int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
                                aq_error *error) AQ_MUST_USE;
 

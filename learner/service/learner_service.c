@@ -98,6 +98,9 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     }
     bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
     service->owner.joined(service->owner.user, record, again);
+    if (service->owner.version_seen != NULL && request->run_id == identity->run_id) {
+        service->owner.version_seen(service->owner.user, request->version);
+    }
 
     aq_wire_settings_view settings;
     aq_wire_settings_to(identity->settings, &settings);

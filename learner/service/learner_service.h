@@ -24,6 +24,8 @@ typedef struct aq_learner_service_owner {
     int64_t (*now_ns)(void *user);
     /* For the log. `again`: known before. */
     void (*joined)(void *user, const aq_member_record *record, bool again);
+    /* A member that joins has had this version of the run. May be NULL. */
+    void (*version_seen)(void *user, uint64_t version);
     void (*left)(void *user, const aq_member_record *record, const char *reason);
     /* What a shard said of itself, by heartbeat. May be NULL. */
     void (*replay_said)(void *user, const aq_member_record *record,

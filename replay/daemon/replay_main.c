@@ -1,7 +1,6 @@
 /*
  * actorq-replay: arguments. What the daemon does is in replay_net.c.
  */
-#include <signal.h>
 #include <stdlib.h>
 
 #include "common/base/memory.h"
@@ -47,7 +46,6 @@ int main(int argc, char **argv)
     aq_replay_options options = {0};
     aq_memory_use_one_heap();
     aq_daemon_begin("replay", -1);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
     int status;
     if (!aq_daemon_arguments(&options_page, argc, argv, &options, &options.daemon, &status)) {
         return status;

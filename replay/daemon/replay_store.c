@@ -221,6 +221,7 @@ static int begin(aq_replay_store *store, const aq_member_view *view, const aq_re
                        store->folder);
     }
     store->begun++;
+    store->missing = 0;
     int rc = aq_replay_service_begin(store->service, aq_clock_monotonic_ns(), &run, former, error);
     if (rc == 0 && durable) {
         rc = open_log(store, view, error);
@@ -315,6 +316,23 @@ static void watch_log(aq_replay_store *store, const aq_replay_core *core, int64_
     }
 }
 
+/* What no file shows to be gone, its senders do. */
+static void watch_missing(aq_replay_store *store, const aq_replay_core *core, int64_t now_ns)
+{
+    const uint64_t missing = aq_replay_core_counters(core).missing;
+    char quoted[QUOTED_MAX];
+    uint64_t suppressed;
+    if (missing <= store->missing || !aq_log_allowed(&store->missing_limit, now_ns, &suppressed)) {
+        return;
+    }
+    store->missing = missing;
+    aq_log(AQ_LOG_WARN, "messages_missing",
+           "senders know them to be acknowledged, but no file has them: files of the folder are "
+           "gone, or it is an older copy",
+           "folder=%s messages=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), store->folder),
+           missing);
+}
+
 static void watch_memory(aq_replay_store *store, const aq_replay_core *core)
 {
     const aq_error *demotion = aq_replay_core_demotion(core);
@@ -334,6 +352,7 @@ void aq_replay_store_tick(aq_replay_store *store, int64_t now_ns)
     const aq_replay_core *core = aq_replay_service_core(store->service);
     if (core != NULL) {
         watch_log(store, core, now_ns);
+        watch_missing(store, core, now_ns);
         watch_memory(store, core);
     }
 }

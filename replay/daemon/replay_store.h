@@ -26,11 +26,12 @@ typedef struct aq_replay_store {
     bool is_new;         /* the folder held nothing when the process began */
     uint64_t begun;      /* times, in this process */
     uint64_t damaged;    /* lines about damaged records */
+    uint64_t missing;    /* messages, as was said last */
     uv_async_t progress; /* the log has news */
     int64_t ticked_ns;
     bool was_stuck;
     int demotion_code;
-    aq_log_limit stuck_limit;
+    aq_log_limit stuck_limit, missing_limit;
 } aq_replay_store;
 
 /* Reads who the store in `folder` (NULL: in memory) is, or draws its name. `folder` is borrowed. In

@@ -159,14 +159,16 @@ int aq_data_audit_message(aq_data_audit *audit, uint64_t actor, uint64_t incarna
     }
     aq_data_actor *sender = lane->memory;
     const char *what = NULL;
+    const uint64_t before =
+        sender->acknowledged > sender->last_seq ? sender->acknowledged : sender->last_seq;
     sender->messages++;
     if (sender->last_seq == 0) {
         sender->first_seq = seq;
     } else if (seq <= sender->last_seq) {
         summary->seq_doubles++;
         what = "was there before";
-    } else if (seq != sender->last_seq + 1) {
-        summary->seq_holes += seq - sender->last_seq - 1;
+    } else if (seq > before + 1) {
+        summary->seq_holes += seq - before - 1;
         what = "comes after others that are missing";
     }
     if (what != NULL && summary->first_fault[0] == '\0') {

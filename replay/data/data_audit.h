@@ -43,6 +43,8 @@ void aq_data_audit_destroy(aq_data_audit *audit); /* NULL is fine */
 int aq_data_audit_block(aq_data_audit *audit, const aq_data_set_block *block) AQ_MUST_USE;
 int aq_data_audit_message(aq_data_audit *audit, uint64_t actor, uint64_t incarnation,
                           uint64_t seq) AQ_MUST_USE;
+/* What a head says: up to there the sender's messages were before it. Those that are not were in
+ * segments that were dropped; where they were not, the recovery says what is missing. */
 int aq_data_audit_mark(aq_data_audit *audit, uint64_t actor, uint64_t incarnation,
                        uint64_t acknowledged) AQ_MUST_USE;
 

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/daemon.h"
+#include "common/sys/log.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
@@ -83,7 +84,12 @@ static int on_mark(void *user, uint64_t actor, uint64_t incarnation, uint64_t ac
 static void on_damage(void *user, const char *what)
 {
     const inspecting *work = user;
-    (void)json_array_append_new(work->damages, json_string(what));
+    char quoted[2 * PATH_MAX];
+    json_t *text = json_string(what);
+    if (text == NULL) { /* of a path that is not UTF-8 */
+        text = json_string(aq_log_quote(quoted, sizeof(quoted), what));
+    }
+    (void)json_array_append_new(work->damages, text);
 }
 
 static int list_segments(inspecting *work, aq_error *error)
@@ -259,7 +265,8 @@ static void print_text(const inspecting *work)
     }
 }
 
-/* Lanes of a store have gaps where there are several shards; its messages have none. */
+/* Lanes of a store have gaps where there are several shards; its messages have none but where a
+ * segment was dropped. */
 static int verify(const inspecting *work, aq_error *error)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);

@@ -4,6 +4,7 @@
 #include "replay/disk/segment_recovery.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +14,14 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
 #include "replay/disk/segment_snapshot.h"
 #include "replay/disk/segment_view.h"
+
+/* Where it is not known how far numbers were given, they go on at the next multiple: one that was
+ * given twice would make the next start leave the newer record out. */
+#define NUMBERS_APART (UINT64_C(1) << 32)
 
 typedef struct store_reader {
     const aq_segment_folder *folder;
@@ -26,7 +32,9 @@ typedef struct store_reader {
     struct ZSTD_DCtx_s *zstd; /* made when it is needed */
     aq_segment_head head;     /* the newest good one */
     void *head_block;
-    aq_buffer dropped; /* numbers of segments, as far as that is noted */
+    aq_buffer dropped;      /* numbers of segments, as far as that is noted */
+    uint64_t whole_segment; /* the last that was read and had nothing wrong */
+    bool is_unsure;         /* there may be records after `last_number` */
 } store_reader;
 
 /* The segment that is being read. */
@@ -63,6 +71,22 @@ static void damage(store_reader *reader, segment_read *segment, size_t offset, c
 
 /* ---- records -------------------------------------------------------------------------------- */
 
+/* Records up to `number` were there once. What was dropped between two segments is not missed. */
+static void compare_number(store_reader *reader, segment_read *segment, const aq_scan_step *step)
+{
+    const uint64_t before = step->record.number > 0 ? step->record.number - 1 : 0;
+    if (before <= reader->found.last_number) {
+        return;
+    }
+    if (reader->whole_segment != 0 && reader->whole_segment + 1 == segment->view.segment &&
+        before % NUMBERS_APART != 0) {
+        damage(reader, segment, step->offset,
+               "records %" PRIu64 " to %" PRIu64 ", which came before, are missing",
+               reader->found.last_number + 1, before);
+    }
+    reader->found.last_number = before;
+}
+
 static int take_head(store_reader *reader, segment_read *segment, const aq_scan_step *step)
 {
     aq_segment_head head;
@@ -79,9 +103,8 @@ static int take_head(store_reader *reader, segment_read *segment, const aq_scan_
     reader->head = head;
     reader->head_block = block;
     reader->found.headed = segment->view.segment;
-    if (step->record.number > 0 && step->record.number - 1 > reader->found.last_number) {
-        reader->found.last_number = step->record.number - 1;
-    }
+    reader->is_unsure = false;
+    compare_number(reader, segment, step);
     const aq_replay_log_recovery *to = reader->to;
     return to->head != NULL ? to->head(to->user, segment->view.segment, &head.log, reader->error)
                             : 0;
@@ -137,6 +160,7 @@ static int take_frame(store_reader *reader, segment_read *segment, const aq_scan
         return 0;
     }
     reader->found.last_number = number;
+    reader->is_unsure = false;
     segment->frames++;
     int rc = lease_frame(reader, segment, step, &frame);
     if (rc == AQ_E_CORRUPT) {
@@ -217,6 +241,10 @@ static int take_records(store_reader *reader, segment_read *segment)
             damage(reader, segment, step.offset,
                    "record %" PRIu64 " of %" PRIu32 " bytes is damaged and left out",
                    step.record.number, step.record.size);
+            if (step.record.kind == AQ_RECORD_FRAME &&
+                step.record.number > reader->found.last_number) {
+                reader->found.last_number = step.record.number;
+            }
             break;
         case AQ_SCAN_LOST:
             damage(reader, segment, step.offset, "%zu bytes are damaged and left out", step.size);
@@ -296,6 +324,9 @@ static int read_segment(store_reader *reader, segment_read *segment, uint64_t nu
             rc = take_records(reader, segment);
         }
     }
+    reader->is_unsure |= segment->view.read_errno != 0;
+    reader->whole_segment =
+        segment->damaged || segment->view.state == AQ_SEGMENT_EMPTY ? 0 : number;
     aq_segment_view_close(&segment->view);
     return rc;
 }
@@ -351,18 +382,40 @@ static void tell_missing(store_reader *reader, const uint64_t *numbers, size_t c
     }
 }
 
+/* What the snapshot tells of records must never be taken for what it tells of others: numbers go on
+ * after those that it knows, be they there or not. */
+static void compare_snapshot(store_reader *reader, uint64_t number)
+{
+    char path[PATH_MAX];
+    char what[PATH_MAX + 128];
+    if (number <= reader->found.last_number) {
+        return;
+    }
+    if (number % NUMBERS_APART != 0) {
+        snprintf(what, sizeof(what),
+                 "%s: records %" PRIu64 " to %" PRIu64 ", which it names, are missing",
+                 aq_snapshot_path(reader->folder->path, path), reader->found.last_number + 1,
+                 number);
+        tell_damage(reader, what);
+    }
+    reader->found.last_number = number;
+}
+
 static int read_snapshot(store_reader *reader)
 {
     aq_segment_mapping *mapping = NULL;
     const uint8_t *bytes = NULL;
     size_t size = 0;
+    uint64_t number = 0;
     aq_error reason = {0};
-    int rc = aq_segment_snapshot_read(reader->folder, &mapping, &bytes, &size, &reason);
+    int rc = aq_segment_snapshot_read(reader->folder, &mapping, &bytes, &size, &number, &reason);
     if (rc == AQ_E_CORRUPT || rc == AQ_E_IO) {
         tell_damage(reader, reason.text);
+        reader->is_unsure = true;
     } else if (rc != 0) {
         return aq_fail(reader->error, rc, "%s", reason.text);
     }
+    compare_snapshot(reader, number);
     rc = reader->to->snapshot != NULL
              ? reader->to->snapshot(reader->to->user, bytes, size, reader->error)
              : 0;
@@ -390,6 +443,9 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
         rc = read_snapshot(&reader);
     }
     if (rc == 0) {
+        if (reader.is_unsure) {
+            reader.found.last_number += NUMBERS_APART - reader.found.last_number % NUMBERS_APART;
+        }
         *ret_recovered = reader.found;
     }
     (void)ZSTD_freeDCtx(reader.zstd);
@@ -399,11 +455,26 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
     return rc;
 }
 
+/* The life before was perhaps killed before its last sync, which nobody would make up for. */
+static void sync_newest(const aq_segment_folder *folder, uint64_t segment)
+{
+    char path[PATH_MAX];
+    const int file = open(aq_segment_path(folder->path, segment, path), O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)fdatasync(file);
+        close(file);
+    }
+}
+
 int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered *recovered,
                     aq_error *error)
 {
     char path[PATH_MAX];
+    if (recovered->last_segment != 0) {
+        sync_newest(folder, recovered->last_segment);
+    }
     (void)unlink(aq_snapshot_temporary_path(folder->path, path));
+    aq_dir_tidy(folder->path, 0);
     if (recovered->torn_segment == 0) {
         return 0;
     }

@@ -16,7 +16,7 @@
 #include "replay/disk/segment_map.h"
 
 typedef struct aq_segment_recovered {
-    uint64_t last_number;  /* of any record that there was */
+    uint64_t last_number;  /* no greater one was given to any record */
     uint64_t last_segment; /* whose file there is, be it empty */
     uint64_t headed;       /* the newest segment whose head is good; 0: none */
     /* What is left to be mended once all of it was taken: a file without any record, to delete; or
@@ -31,7 +31,8 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
                        const aq_replay_log_recovery *to, aq_segment_recovered *ret_recovered,
                        aq_error *error) AQ_MUST_USE;
 
-/* Cuts off and deletes what was found to be torn. */
+/* Cuts off and deletes what was found to be torn, and what crashes left of other files; syncs what
+ * stays. */
 int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered *recovered,
                     aq_error *error) AQ_MUST_USE;
 

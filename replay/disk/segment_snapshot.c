@@ -130,7 +130,8 @@ void aq_segment_snapshot_abort(aq_segment_snapshot *snapshot)
 /* ---- reading -------------------------------------------------------------------------------- */
 
 static int check(const aq_segment_folder *folder, const char *path, const uint8_t *bytes,
-                 size_t size, const uint8_t **ret_bytes, size_t *ret_size, aq_error *error)
+                 size_t size, const uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_durable,
+                 aq_error *error)
 {
     aq_file_header header = {0};
     uint32_t version = 0;
@@ -156,11 +157,13 @@ static int check(const aq_segment_folder *folder, const char *path, const uint8_
     }
     *ret_bytes = step.payload;
     *ret_size = step.record.size;
+    *ret_durable = step.record.number;
     return 0;
 }
 
 int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_segment_mapping **ret_mapping,
-                             const uint8_t **ret_bytes, size_t *ret_size, aq_error *error)
+                             const uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_durable,
+                             aq_error *error)
 {
     char path[PATH_MAX];
     struct stat status;
@@ -183,7 +186,7 @@ int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_segment_mapping
         return aq_segment_fail(error, path, "read", errno);
     }
     rc = check(folder, path, aq_segment_mapping_bytes(mapping), (size_t)status.st_size, ret_bytes,
-               ret_size, error);
+               ret_size, ret_durable, error);
     if (rc != 0) {
         aq_segment_mapping_unref(mapping);
         return rc;

@@ -94,8 +94,9 @@ static int check_header(aq_segment_view *view, uint64_t store, bool zeroed, aq_e
     if (rc == 0 && (header.kind != AQ_STORE_FILE_SEGMENT || header.store != store ||
                     header.number != view->segment)) {
         return aq_fail(error, AQ_E_FOREIGN,
-                       "%s: it is file %" PRIu64 " of store %016" PRIx64 ", not of %016" PRIx64,
-                       view->path, header.number, header.store, store);
+                       "%s: it is file %" PRIu64 " of store %016" PRIx64 ", not file %" PRIu64
+                       " of store %016" PRIx64,
+                       view->path, header.number, header.store, view->segment, store);
     }
     if (rc == AQ_E_VERSION) {
         return aq_fail(error, rc, "%s: of format version %" PRIu32 "; this program reads %d",

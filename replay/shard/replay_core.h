@@ -40,6 +40,7 @@ typedef struct aq_replay_counters {
     uint64_t duplicates, gaps, rejected;
     uint64_t deferred; /* messages that the log had no room for; they come again */
     uint64_t strays;   /* messages meant for another store */
+    uint64_t missing;  /* messages that senders know to be acknowledged, and that are not here */
 } aq_replay_counters;
 
 /* What a shard is of. */

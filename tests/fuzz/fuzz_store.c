@@ -91,7 +91,8 @@ static void read_snapshot(const uint8_t *data, size_t size)
     (void)snprintf(folder.path, sizeof(folder.path), "%s", fuzz_place());
     const char *name = strrchr(aq_snapshot_path(folder.path, path), '/') + 1;
     (void)fuzz_place_write(name, data, size);
-    int rc = aq_segment_snapshot_read(&folder, &mapping, &bytes, &bytes_size, &error);
+    uint64_t durable = 0;
+    int rc = aq_segment_snapshot_read(&folder, &mapping, &bytes, &bytes_size, &durable, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         restore(bytes, bytes_size);

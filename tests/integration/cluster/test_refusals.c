@@ -3,7 +3,10 @@
  * of another network. Each in a sentence that says what to do, and nobody who runs is harmed.
  */
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 
@@ -55,4 +58,22 @@ CLUSTER_TEST(a_run_is_not_resumed_with_another_network, ipc)
                       "--run", cluster->run_dir, "--resume", "--set", "learner.hidden=32", NULL);
     cluster_check_failed(cluster, "4-16r-2", "4-32r-2");
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+}
+
+/* Somebody has the folder, and has written nothing there yet. */
+CLUSTER_TEST(a_folder_that_another_learner_just_begins_is_left_alone, ipc)
+{
+    aq_folder_lock *lock = NULL;
+    char path[256];
+    assert_int_equal(mkdir(cluster->run_dir, 0700), 0);
+    assert_int_equal(aq_folder_lock_take(cluster->run_dir, &lock, NULL), 0);
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->run_dir, "--resume", NULL);
+    cluster_check_failed(cluster, "in use by pid", cluster->run_dir);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"run.json", "config.yaml", "checkpoints"};
+        (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, names[i]);
+        assert_false(aq_path_exists(path));
+    }
+    aq_folder_lock_release(lock);
 }

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,6 +132,23 @@ CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
     cluster_start(cluster, SEAT_LEARNER);
     check_refused(cluster, cluster->data_dir, "a store of another run");
     assert_int_equal(digest_of(cluster->data_dir), before);
+}
+
+/* Nobody can tell a copy from the store, so both go on; it is said. */
+CLUSTER_TEST(a_copy_of_a_store_beside_it_is_told, ipc)
+{
+    char command[4 * PATH_BYTES];
+    leave_a_store(cluster);
+    cluster_start(cluster, SEAT_REPLAY);
+    assert_int_equal(aq_text_format(command, sizeof(command), "cp -r '%s' '%s.copy'",
+                                    cluster->data_dir, cluster->data_dir),
+                     0);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(aq_text_format(command, sizeof(command), "%s.copy", cluster->data_dir), 0);
+    cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
+                      "--listen", cluster->replay_url_2, "--data", command, NULL);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=store_twice");
+    cluster_kill(cluster, SEAT_OTHER);
 }
 
 CLUSTER_TEST(a_folder_that_another_shard_uses_is_refused, ipc)

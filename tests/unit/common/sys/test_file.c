@@ -331,6 +331,41 @@ TEST_ON_DISK(a_file_in_the_way_of_a_folder_is_named)
     assert_int_equal(aq_dir_create("", &error), AQ_E_INVALID);
 }
 
+static void touch(const char *name)
+{
+    assert_int_equal(aq_file_write_atomic(path_of(name), "x", 1, &error), 0);
+}
+
+TEST_ON_DISK(what_crashes_left_goes_once_it_is_old)
+{
+    static const char *const kept[] = {"a.tmp-0123456789abcde", "a.tmp-0123456789abcdeg", "a.tmp-"};
+    touch("a.tmp-0123456789abcdef");
+    EACH_ROW(i, kept) {
+        touch(kept[i]);
+    }
+    aq_dir_tidy(folder, 60);
+    assert_true(aq_path_exists(path_of("a.tmp-0123456789abcdef")));
+    aq_dir_tidy(folder, 0);
+    assert_false(aq_path_exists(path_of("a.tmp-0123456789abcdef")));
+    EACH_ROW(i, kept) {
+        assert_true(aq_path_exists(path_of(kept[i])));
+    }
+    aq_dir_tidy(path_of("nowhere"), 0);
+}
+
+/* What can't be looked at is not absent. */
+TEST_ON_DISK(nobody_can_tell_is_not_nothing_there)
+{
+    char long_name[NAME_MAX + 2];
+    memset(long_name, 'a', sizeof(long_name) - 1);
+    long_name[sizeof(long_name) - 1] = '\0';
+    assert_false(aq_path_exists(path_of(long_name)));
+    touch("file");
+    assert_false(aq_path_exists(path_of("file/below")));
+    assert_int_equal(symlink("loop", path_of("loop")), 0);
+    assert_true(aq_path_exists(path_of("loop/below"))); /* ELOOP */
+}
+
 TEST_ON_DISK(a_link_to_nowhere_exists)
 {
     assert_false(aq_path_exists(path_of("link")));

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,12 +131,30 @@ TEST(a_process_that_is_not_the_parent_is_not_followed)
 TEST(a_write_to_a_closed_pipe_is_an_error)
 {
     int fds[2];
-    aq_process_ignore_broken_pipes();
+    aq_process_let_writes_fail();
     assert_int_equal(pipe(fds), 0);
     close(fds[0]);
     assert_int_equal(write(fds[1], "x", 1), -1);
     assert_int_equal(errno, EPIPE);
     close(fds[1]);
+}
+
+TEST(a_write_beyond_the_largest_file_is_an_error)
+{
+    char path[] = "/tmp/actorq-process-XXXXXX";
+    struct rlimit before;
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
+    aq_process_let_writes_fail();
+    const struct rlimit nothing = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &nothing), 0);
+    const ssize_t written = write(file, "x", 1);
+    const int reason = errno;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(written, -1);
+    assert_int_equal(reason, EFBIG);
+    close(file);
+    unlink(path);
 }
 
 /* ---- neighbours ---------------------------------------------------------------------------- */

@@ -212,6 +212,22 @@ TEST_IN(run_dir, dir, each_file_can_be_turned_off)
     assert_int_equal(files_with(dir, "csv"), 1);
 }
 
+TEST_IN(run_dir, dir, a_file_that_has_no_room_now_is_opened_once_there_is)
+{
+    aq_metrics_mirror *mirror = NULL;
+    json_t *line = line_of(progress_text);
+    fixture_limit_file_size(1);
+    assert_int_equal(open_mirror(dir, true, true, &mirror), 0);
+    assert_true(aq_metrics_mirror_line(mirror, line, NULL) != 0);
+    assert_int_equal(files_with(dir, "tfevents"), 0); /* none is left with each attempt */
+    fixture_limit_file_size(0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    assert_int_equal(files_with(dir, "tfevents"), 1);
+    assert_says(read_csv(dir), "progress");
+    aq_metrics_mirror_close(mirror);
+    json_decref(line);
+}
+
 TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
 {
     aq_metrics_mirror *mirror;

@@ -72,6 +72,47 @@ TEST_IN(run_dir, dir, a_file_that_is_not_ours_is_refused_and_left)
     }
 }
 
+static uint64_t take(aq_version_numbers *numbers)
+{
+    uint64_t version = 0;
+    assert_int_equal(aq_version_numbers_take(numbers, &version, NULL), 0);
+    return version;
+}
+
+TEST_IN(run_dir, dir, numbers_go_on_above_what_somebody_has_seen)
+{
+    aq_version_numbers numbers;
+    aq_version_numbers_init(&numbers, dir->path, 20000);
+    aq_version_numbers_see(&numbers, 20001); /* of the folder's own time */
+    aq_version_numbers_see(&numbers, 26708); /* the folder is an older copy */
+    aq_version_numbers_see(&numbers, 7);
+    assert_int_equal(take(&numbers), 26709);
+    assert_int_equal(take(&numbers), 26710);
+    assert_int_equal(numbers.leaps, 1);
+    aq_version_numbers_see(&numbers, 30000);
+    assert_int_equal(take(&numbers), 30001);
+    aq_version_numbers_init(&numbers, dir->path, 20000);
+    assert_true(take(&numbers) > 30001); /* it was kept, too */
+}
+
+TEST_IN(run_dir, dir, what_was_reserved_and_not_kept_is_no_leap)
+{
+    aq_version_numbers numbers;
+    assert_int_equal(reserve(dir, 0, 1024), 1);
+    aq_version_numbers_init(&numbers, dir->path, 500);
+    aq_version_numbers_see(&numbers, 600);
+    assert_int_equal(take(&numbers), 1025);
+    assert_int_equal(numbers.leaps, 0);
+}
+
+TEST_IN(run_dir, dir, nobody_is_believed_who_has_seen_far_too_much)
+{
+    aq_version_numbers numbers;
+    aq_version_numbers_init(&numbers, dir->path, 20000);
+    aq_version_numbers_see(&numbers, UINT64_MAX);
+    assert_int_equal(take(&numbers), 20001);
+}
+
 TEST_IN(run_dir, dir, a_folder_that_is_not_there_is_an_error)
 {
     uint64_t first = 7;

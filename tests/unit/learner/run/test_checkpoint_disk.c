@@ -36,8 +36,7 @@ static void assert_two_are_whole(const run_dir *dir, aq_checkpoint_store *store)
     assert_int_equal(run_dir_checkpoint_files(dir), 2);
     for (uint64_t step = 2; step >= 1; step--) {
         aq_checkpoint checkpoint;
-        assert_int_equal(
-            aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL), 0);
+        assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, &checkpoint, NULL), 0);
         fixture_assert_checkpoint(&checkpoint, step);
         aq_checkpoint_fini(&checkpoint);
         assert_int_equal(unlink(run_dir_checkpoint_path(dir, step)), 0);

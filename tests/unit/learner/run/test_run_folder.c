@@ -191,6 +191,29 @@ TEST_IN(run_dir, dir, a_run_json_that_is_far_too_long_is_refused)
     assert_refused(open_folder(dir, true, &folder, &error), AQ_E_TOO_BIG, &error, "run.json");
 }
 
+TEST_IN(run_dir, dir, checkpoints_without_the_run_that_they_are_of_are_refused)
+{
+    aq_run_folder folder = {.run_id = 4711};
+    aq_error error = {0};
+    begin(dir);
+    assert_int_equal(unlink(run_dir_path(dir, "run.json")), 0);
+    fixture_write_bytes(run_dir_checkpoint_path(dir, 7), "x", 1);
+    assert_refused(open_folder(dir, true, &folder, &error), AQ_E_CORRUPT, &error, "run.json");
+    assert_int_equal(folder.run_id, 4711);
+    assert_true(aq_path_exists(run_dir_checkpoint_path(dir, 7)));
+}
+
+TEST_IN(run_dir, dir, a_configuration_that_is_there_is_not_written_again)
+{
+    struct stat before, after;
+    aq_run_config config = config_of(5);
+    const aq_run_folder folder = begin(dir);
+    assert_int_equal(stat(run_dir_path(dir, "config.yaml"), &before), 0);
+    assert_int_equal(aq_run_folder_write_config(&folder, &config, NULL), 0);
+    assert_int_equal(stat(run_dir_path(dir, "config.yaml"), &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+}
+
 /* ---- trouble ------------------------------------------------------------------------------- */
 
 TEST_IN(run_dir, dir, a_run_that_could_not_begin_leaves_the_folder_free)
@@ -261,6 +284,22 @@ TEST_IN(run_dir, dir, the_policy_is_written_in_both_forms_and_replaced)
         aq_snapshot_unref(read);
         aq_publication_fini(&publication);
     }
+    learner_kit_fini(&kit);
+}
+
+TEST_IN(run_dir, dir, a_policy_without_its_fp32_form_leaves_no_other_version_beside_it)
+{
+    learner_kit kit;
+    aq_publication publication;
+    aq_run_folder folder = begin(dir);
+    learner_kit_init(&kit, 1);
+    learner_kit_publication(&kit, 3, AQ_FORMAT_INT8_CHANNEL, &publication);
+    assert_int_equal(aq_run_folder_write_policy(&folder, &publication, NULL), 0);
+    const aq_publication alone = {.snapshot = publication.snapshot};
+    assert_int_equal(aq_run_folder_write_policy(&folder, &alone, NULL), 0);
+    assert_true(aq_path_exists(run_dir_path(dir, "policy.aq")));
+    assert_false(aq_path_exists(run_dir_path(dir, "policy.fp32.aq")));
+    aq_publication_fini(&publication);
     learner_kit_fini(&kit);
 }
 

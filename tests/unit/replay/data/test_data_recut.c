@@ -189,3 +189,16 @@ TEST(an_audit_tells_messages_that_are_missing_or_twice)
     assert_says(summary.first_fault, "message 5 of actor 1");
     aq_data_audit_destroy(audit);
 }
+
+TEST(an_audit_misses_nothing_that_was_dropped)
+{
+    aq_data_audit *audit;
+    assert_int_equal(aq_data_audit_create(&audit), 0);
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 4), 0);
+    assert_int_equal(aq_data_audit_mark(audit, 1, 2, 9), 0); /* the next segment's head */
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 10), 0);
+    assert_int_equal(aq_data_audit_summary(audit).seq_holes, 0);
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 12), 0);
+    assert_int_equal(aq_data_audit_summary(audit).seq_holes, 1);
+    aq_data_audit_destroy(audit);
+}

@@ -122,14 +122,22 @@ TEST_IN(segment_kit, kit, a_segment_of_another_store_is_refused)
     segment_kit_live(&other, 20);
     segment_kit_file_copy(&other, 2, kit, 2);
     segment_kit_teardown(&other);
-    refuse(kit, AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
+    refuse(kit, AQ_E_FOREIGN, "of store 0000000000000001, not file 2 of store 0000000000005eed");
 }
 
 TEST_IN(segment_kit, kit, a_renamed_segment_is_refused)
 {
     segment_kit_live(kit, 3);
     segment_kit_file_copy(kit, 1, kit, 4);
-    refuse(kit, AQ_E_FOREIGN, "it is file 1 of store");
+    refuse(kit, AQ_E_FOREIGN, "it is file 1 of store 0000000000005eed, not file 4 of store");
+}
+
+TEST_IN(segment_kit, kit, what_crashes_left_goes_at_the_next_start)
+{
+    segment_kit_live(kit, 3);
+    segment_kit_file_put(segment_kit_path(kit, "slot.tmp-0123456789abcdef"), "x", 1);
+    segment_kit_assert_recovers(kit, 3);
+    assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "slot.tmp-0123456789abcdef")), -1);
 }
 
 TEST_IN(segment_kit, kit, segments_without_the_file_that_names_the_store_are_refused)

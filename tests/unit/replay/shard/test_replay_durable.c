@@ -125,6 +125,26 @@ TEST_IN(durable_kit, kit, a_message_for_another_store_is_dropped)
     assert_int_equal(aq_replay_core_counters(kit->core).rejected, 0);
 }
 
+/* The folder is an older copy, or files of it are gone. */
+TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_there_is_missing)
+{
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 4);
+    durable_kit_make_durable(kit);
+    durable_kit_restart(kit);
+    aq_credit_call call = {.actor = 1, .incarnation = 1001, .known_acknowledged = 4};
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+    assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
+    call.known_acknowledged = 7;
+    for (int i = 0; i < 2; i++) { /* counted once */
+        assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+        assert_int_equal(aq_replay_core_counters(kit->core).missing, 3);
+    }
+    call.actor = 2; /* of whom the copy knows nothing */
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+    assert_int_equal(aq_replay_core_counters(kit->core).missing, 3 + 7);
+}
+
 TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)
 {
     durable_kit_open(kit);

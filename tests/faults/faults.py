@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""Lets every kind of file operation of a learner and of a shard go wrong, in a run that goes on.
+
+    faults.py BUILD [replay] [learner] [power]
+
+A life of the daemon is one fault: killed before or after the operation, in the middle of a write,
+refused (EIO, EMFILE, ENOSPC), given half; or a start in which nothing of a kind can be read. Power
+loss is kill -9, and then everything is taken back that was not synced. What is left is judged
+without our own code: observations name their steps (named_steps.c), and data sets are read here.
+
+AQ_FAULTS says how many lives of each campaign (0: all that there are), AQ_SEED which, AQ_MATCH only
+those whose operation, such as "open ROOT/checkpoints/step-", holds this text.
+"""
+import array
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
+from live_run import Daemon, PATIENCE_S, free_ports  # noqa: E402
+
+CONFIG = """\
+task: so:{plugin}
+seed: 7
+learner: {{hidden: "8", batch_size: 16, checkpoint_period_s: 0.1, checkpoints_kept: 2,
+          learning_rate: 1e-8, n_step: 1}}
+replay: {{capacity: 1000000, min_size: 50, samples_per_insert: 400, tolerance: 400,
+         chunk_length: 8, selector: prioritized, remover: lowest-priority, segment_bytes: 65536,
+         snapshot_ms: {snapshot_ms}, fsync_ms: {fsync_ms}}}
+actor: {{count: 1, envs: 1}}
+evaluator: {{threshold: 1e9, share: 1, screen_episodes: 1, episodes: 2}}
+quantizer: {{publish_period: 500, error_budget: 1}}
+net: {{heartbeat_ms: 20, message_bytes: 4096}}
+limits: {{env_steps: 1000000000}}
+"""
+EIO, EMFILE, ENOSPC = "5", "24", "28"
+DEEDS = {"read": [EIO, "short", "before"], "look": [EIO, "before"], "list": [EIO, EMFILE],
+         "open": [EIO, EMFILE, "before"], "make": [EIO, EMFILE, ENOSPC, "before", "after"],
+         "write": [EIO, ENOSPC, "short", "torn", "before", "after"],
+         "sync": [EIO, "before", "after"], "rename": [EIO, ENOSPC, "before", "after"],
+         "unlink": [EIO, "before", "after"], "mkdir": [ENOSPC, "before"],
+         "truncate": [EIO, "before", "after"]}
+READS = ("read", "look", "list", "open")
+LIFE_S = 0.6
+Fault = collections.namedtuple("Fault", "match at times deed")
+
+
+def steps_of(path):
+    """{incarnation: counter of each transition}; what is not as named_steps makes it is told."""
+    found = collections.defaultdict(list)
+    with open(path, "rb") as file:
+        size = struct.unpack("<4sIII", file.read(16))[2]
+        file.read(size)
+        while (mark := file.read(64))[:4] == b"AQBK":
+            _, _, incarnation, _, _, _, length, overlap = struct.unpack("<I3Q4I", mark[4:48])
+            obs = array.array("f", file.read(16 * (length + 1)))
+            file.read(12 * length)
+            for row in range(length):
+                before, after = obs[4 * row:4 * row + 4], obs[4 * row + 4:4 * row + 8]
+                assert after[:2] == before[:2] and after[2] == before[2] + 1 and \
+                    after[3] == before[3] + 1, f"{path}: {before} is followed by {after}"
+                if row >= overlap:
+                    found[incarnation].append(int(before[3]))
+    assert mark[:4] == b"AQED", path
+    return found
+
+
+class Site:
+    """A learner, a shard, an actor and an evaluator; one of the first two is let down."""
+
+    def __init__(self, build, fsync_ms=50, snapshot_ms=50):
+        self.build = os.path.abspath(build)
+        self.folder = tempfile.mkdtemp(prefix="aq-faults-")
+        self.port = free_ports(4)
+        self.lives = 0
+        self.begun = 0.0
+        self.daemons = {}
+        self.lost = collections.defaultdict(set)
+        with open(self.path("c.yaml"), "w", encoding="ascii") as file:
+            file.write(CONFIG.format(plugin=self.tool("libnamed_steps.so"), fsync_ms=fsync_ms,
+                                     snapshot_ms=snapshot_ms))
+        os.mkdir(self.path("shadow"))
+        self.start("learner")
+        self.start("replay")
+        self.start("actor")
+        self.start("evaluator")
+        self.wait(lambda: self.status().get("learner", {}).get("checkpoint_step", 0) > 0, "a run")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tool(self, name):
+        return os.path.join(self.build, "tests", "faults", name)
+
+    def program(self, name):
+        return os.path.join(self.build, "cli" if name == "actorq" else name[7:], name)
+
+    def arguments(self, seat):
+        learner = f"tcp://127.0.0.1:{self.port}"
+        return {"learner": ["learner", "--config", self.path("c.yaml"), "--preset", "none",
+                            "--listen", learner, "--run", self.path("run"), "--resume"],
+                "replay": ["replay", "--learner", learner, "--data", self.path("store"),
+                           "--listen", f"tcp://127.0.0.1:{self.port + 2}"],
+                "actor": ["actor", "--learner", learner],
+                "evaluator": ["actor", "--learner", learner, "--evaluate"]}[seat]
+
+    def start(self, seat, fault=None):
+        """A new life, with a log of its own."""
+        role, *arguments = self.arguments(seat)
+        root = {"learner": "run", "replay": "store"}.get(seat)
+        self.lives += 1
+        self.begun = time.monotonic()
+        environment = []
+        if root:
+            environment = ["env", "LD_PRELOAD=" + self.tool("libfault_shim.so"),
+                           "FAULT_ROOT=" + self.path(root),
+                           "FAULT_TRACE=" + self.path(f"{self.lives}.trace")]
+        if seat == "replay":
+            environment.append("FAULT_SHADOW=" + self.path("shadow"))
+        if fault:
+            environment += ["FAULT_MATCH=" + fault.match.replace("ROOT", self.path(root)),
+                            f"FAULT_AT={fault.at}", f"FAULT_TIMES={fault.times}",
+                            "FAULT_DO=" + fault.deed]
+        self.daemons[seat] = Daemon(self.folder, f"{self.lives}-{seat}",
+                                    [*environment, self.program(f"actorq-{role}"), *arguments])
+        return self.daemons[seat]
+
+    def wait(self, condition, what):
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            for seat in ("actor", "evaluator"):
+                assert seat not in self.daemons or self.daemons[seat].lives(), \
+                    f"{seat} is gone:\n{self.daemons[seat].log()[-2000:]}"
+            assert time.monotonic() < end, \
+                f"in vain: {what}\n" + "\n".join(d.log()[-1500:] for d in self.daemons.values())
+            time.sleep(0.02)
+
+    def status(self):
+        done = subprocess.run([self.program("actorq"), "call", f"tcp://127.0.0.1:{self.port}",
+                               "Operations/Status"], capture_output=True, text=True, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def acknowledged(self):
+        """Steps that the actor knows to be kept."""
+        for member in self.status().get("members", []):
+            if member["role"] == "ROLE_ACTOR":
+                return int(member["actor"].get("acknowledged_steps", 0))
+        return 0
+
+    def live(self, seat, fault=None, work_s=LIFE_S):
+        """A life that ends by itself, or is killed once it has worked for a while."""
+        daemon = self.start(seat, fault)
+        works = {"replay": " event=store_restored ", "learner": " event=checkpoint_written "}[seat]
+        self.wait(lambda: not daemon.lives() or works in daemon.log() or
+                  (fault and time.monotonic() > self.begun + 10 * LIFE_S), f"{seat} with {fault}")
+        end = time.monotonic() + work_s
+        self.wait(lambda: not daemon.lives() or time.monotonic() > end, f"{seat} with {fault}")
+        self.end(daemon, fault)
+        return daemon
+
+    def end(self, daemon, fault=None):
+        daemon.process.kill()
+        code = daemon.process.wait()
+        words = daemon.log()
+        assert code in (1, -signal.SIGKILL), f"{fault}: ended with {code}:\n{words[-3000:]}"
+        assert code != 1 or words.strip(), f"{fault}: ended without a word"
+
+    def close(self):
+        for daemon in self.daemons.values():
+            daemon.process.kill()
+            daemon.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- the shard ---------------------------------------------------------------------------
+
+    def export(self):
+        path = self.path("steps.aqds")
+        if os.path.exists(path):
+            os.unlink(path)
+        done = subprocess.run([self.program("actorq"), "replay", "export", self.path("store"), path,
+                               "--quiet"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return steps_of(path)
+
+    def check_store(self, fault):
+        """With the shard away: what was acknowledged is there, once, but for what power took."""
+        acknowledged = self.acknowledged()
+        for incarnation, counters in self.export().items():
+            there = set(counters)
+            assert len(there) == len(counters), \
+                f"{fault}: {len(counters) - len(there)} steps are there twice"
+            missing = set(range(acknowledged)) - there - self.lost[incarnation]
+            assert not missing, f"{fault}: {len(missing)} of {acknowledged} acknowledged steps " \
+                                f"are gone, {min(missing)} to {max(missing)}"
+
+    def check_restored(self, daemon, fault):
+        """A healthy life draws from all that it has read."""
+        found = re.search(r"event=store_restored.* steps=(\d+) items=(\d+)", daemon.log())
+        assert found, f"{fault}: does not start again:\n{daemon.log()[-3000:]}"
+        assert found[1] == found[2], f"{fault}: {found[1]} steps were read, {found[2]} are drawn"
+
+    def lose_power(self, names_too):
+        """Takes back what was not synced: contents, and with names_too those of files as well."""
+        store, shadow = self.path("store"), self.path("shadow")
+        kept = os.path.join(shadow, f"d{os.stat(store).st_ino}")
+        names = {name: os.stat(os.path.join(store, name)).st_ino for name in os.listdir(store)}
+        if names_too and os.path.exists(kept):
+            with open(kept, encoding="utf-8") as file:
+                synced = {name: int(inode) for inode, name in
+                          (line.split(maxsplit=1) for line in file.read().splitlines())
+                          if name not in (".", "..")}
+            # An inode that has a new file since: then the end of the old one was written.
+            owners = {inode: name for name, inode in names.items()}
+            if all(owners.get(inode, name) in (name, name.removesuffix(".tmp"))
+                   for name, inode in synced.items()):
+                names = synced
+        contents = {}
+        for name, inode in names.items():
+            synced = os.path.join(shadow, f"i{inode}")
+            contents[name] = b""
+            if os.path.exists(synced):
+                with open(synced, "rb") as file:
+                    contents[name] = file.read()
+        for folder in (store, shadow):
+            for name in os.listdir(folder):
+                os.unlink(os.path.join(folder, name))
+        listing = ""
+        for name, content in contents.items():
+            path = os.path.join(store, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            listing += f"{os.stat(path).st_ino} {name}\n"
+            shutil.copy(path, os.path.join(shadow, f"i{os.stat(path).st_ino}"))
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write(listing)
+
+    # ---- the learner -------------------------------------------------------------------------
+
+    def inspect(self, name):
+        done = subprocess.run([self.program("actorq"), "inspect", self.path(name), "--json"],
+                              capture_output=True, text=True, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def check_learner(self, before, fault):
+        """A healthy life goes on from the last checkpoint that was told, and leaves no policy
+        behind; returns its status."""
+        daemon = self.start("learner")
+        self.wait(lambda: not daemon.lives() or " event=resumed " in daemon.log(), "a resumed run")
+        assert daemon.lives(), f"{fault}: does not start again:\n{daemon.log()[-3000:]}"
+        daemon.process.send_signal(signal.SIGSTOP)
+        step = int(re.search(r"event=resumed step=(\d+)", daemon.log())[1])
+        assert step >= before["step"], f"{fault}: resumed at {step}, there was {before['step']}"
+        with open(self.path("run/run.json"), encoding="utf-8") as file:
+            assert json.load(file)["run_id"] == before["run_id"], f"{fault}: it is another run"
+        best = self.inspect(f"run/checkpoints/step-{step:012d}.aqc").get("best_policy")
+        policy = self.inspect("run/policy.aq")
+        assert not best or policy.get("policy_version", 0) >= best["policy_version"], \
+            f"{fault}: policy.aq is {policy.get('policy_version')}, {best['policy_version']} is best"
+        daemon.process.send_signal(signal.SIGCONT)
+        self.wait(lambda: self.status().get("learner", {}).get("policy_version", 0) >
+                  before["version"], f"{fault}: a version after {before['version']}")
+        before["version"] = self.status()["learner"]["policy_version"]
+        self.end(daemon)
+        before["step"] = max(before["step"], self.told(daemon))
+
+    @staticmethod
+    def told(daemon):
+        return max(map(int, re.findall(r"event=checkpoint_written step=(\d+)", daemon.log())),
+                   default=0)
+
+
+def places(site, root):
+    """Each kind of operation on each kind of file, of the lives that were traced, and how often it
+    came in one of them."""
+    found = collections.Counter()
+    for name in os.listdir(site.folder):
+        counts = collections.Counter()
+        if name.endswith(".trace"):
+            with open(site.path(name), encoding="utf-8") as file:
+                for line in file:
+                    _, kind, path = line.rstrip("\n").split(" ", 2)
+                    # A new file's name is drawn or counted: up to there.
+                    stem = re.sub(r"(\.tmp-|segment-|step-|tfevents\.).*", r"\1", path)
+                    if stem.startswith(site.path(root)):
+                        counts[f"{kind} {stem.replace(site.path(root), 'ROOT', 1)}"] += 1
+        found |= counts
+    return found
+
+
+def faults_of(site, root, rng):
+    """The first operation of each kind, a later one, and starts in which none of them works."""
+    faults = []
+    for match, count in places(site, root).items():
+        kind = match.split()[0]
+        if os.environ.get("AQ_MATCH", "") not in match:
+            continue
+        for deed in DEEDS[kind]:
+            faults.append(Fault(match, 1, 1, deed))
+            if count > 2:
+                faults.append(Fault(match, rng.randint(2, count), 1, deed))
+        if kind in READS:
+            faults.append(Fault(match, 1, 0, EIO))
+            faults.append(Fault(match, max(1, count // 2), 0, EIO))
+    rng.shuffle(faults)
+    wanted = int(os.environ.get("AQ_FAULTS", "0"))
+    return faults[:wanted] if wanted else faults
+
+
+def campaign_replay(build, rng):
+    """A faulty life, what it left; a healthy one, which reads it."""
+    site = Site(build)
+    try:
+        site.end(site.daemons["replay"])
+        site.live("replay")
+        faults = faults_of(site, "store", rng)
+        for fault in faults:
+            site.live("replay", fault)
+            site.check_store(fault)
+            healthy = site.live("replay")
+            site.check_restored(healthy, fault)
+            site.check_store(fault)
+        return len(faults)
+    finally:
+        site.close()
+
+
+def campaign_power(build, rng):
+    """The end of the machine, with a snapshot that is ahead of what was synced; and a kill before
+    there is another snapshot."""
+    rounds = int(os.environ.get("AQ_FAULTS", "0")) or 40
+    site = Site(build, fsync_ms=5000, snapshot_ms=500)
+    try:
+        site.end(site.daemons["replay"])
+        for i in range(rounds):
+            site.live("replay", work_s=0.7 + rng.random())
+            before = site.acknowledged()
+            site.lose_power(names_too=i % 2 == 1)
+            for incarnation, counters in site.export().items():
+                site.lost[incarnation] |= set(range(before + 5000)) - set(counters)
+            fault = f"power loss {i}"
+            lower = {k: set(v) for k, v in site.export().items()}
+            healthy = site.live("replay", work_s=0.3)
+            site.check_restored(healthy, fault)
+            after = site.export()
+            for incarnation in lower:  # what came since is no loss of power's
+                site.lost[incarnation] -= set(after[incarnation])
+            healthy = site.live("replay")
+            site.check_restored(healthy, fault)
+            for incarnation, counters in after.items():
+                gone = set(counters) - set(site.export()[incarnation])
+                assert not gone, f"{fault}: {len(gone)} steps went with the kill after it"
+        return rounds
+    finally:
+        site.close()
+
+
+def campaign_learner(build, rng):
+    """A faulty life, and a healthy one that goes on from it."""
+    site = Site(build)
+    try:
+        with open(site.path("run/run.json"), encoding="utf-8") as file:
+            before = {"run_id": json.load(file)["run_id"], "step": 0, "version": 0}
+        site.end(site.daemons["learner"])
+        before["step"] = site.told(site.daemons["learner"])
+        site.check_learner(before, "the first kill")
+        faults = faults_of(site, "run", rng)
+        for fault in faults:
+            before["step"] = max(before["step"], site.told(site.live("learner", fault)))
+            site.check_learner(before, fault)
+        return len(faults)
+    finally:
+        site.close()
+
+
+def main():
+    build, *wanted = sys.argv[1:]
+    campaigns = {"replay": campaign_replay, "learner": campaign_learner, "power": campaign_power}
+    seed = int(os.environ.get("AQ_SEED", "1"))
+    for name in wanted or campaigns:
+        print(f"{name}: AQ_SEED={seed}", flush=True)
+        started = time.monotonic()
+        lives = campaigns[name](build, random.Random(seed))
+        print(f"{name}: {lives} faults in {time.monotonic() - started:.0f} s, "
+              "nothing lost, doubled, invented or begun anew", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+/*
+ * A run is taken up from its checkpoint, and its folder then holds what the checkpoint says.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+#include "learner/daemon/configure_call.h"
+#include "learner/daemon/run_resume.h"
+#include "tests/support/must.h"
+#include "tests/support/test.h"
+#include "tests/unit/learner/learner_kit.h"
+#include "tests/unit/learner/run_dir_fixture.h"
+
+typedef struct resume_desk {
+    run_dir dir;
+    aq_run_plan plan;
+    aq_run_folder folder;
+    aq_agent *agent;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_best_policy best;
+    aq_checkpoint_store *store;
+    learner_kit kit;
+} resume_desk;
+
+static void resume_desk_setup(resume_desk *desk)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    run_dir_setup(&desk->dir);
+    learner_kit_init(&desk->kit, 1);
+    must(aq_run_plan_make(&config, &desk->plan, NULL));
+    must(aq_run_folder_open(desk->dir.path, &config, false, 0, &desk->folder, NULL));
+    must(aq_checkpoint_store_open(desk->dir.path, 3, &desk->store, NULL));
+    const aq_coordinator_config limits = aq_configure_limits(&desk->plan);
+    must(aq_coordinator_create(&limits, 0, &desk->coordinator));
+    must(aq_policy_shelf_create(&desk->shelf));
+    const aq_algorithm_setup setup = {.config = &desk->plan.config,
+                                      .schema = &desk->plan.settings.schema,
+                                      .sequence_length = desk->plan.table.sequence_length,
+                                      .seed = 1};
+    must(aq_agent_create(desk->plan.algorithm_class, &setup, &desk->agent, NULL));
+    aq_params_fini(&desk->kit.params); /* its policies are of the agent's network instead */
+    desk->kit.spec = *aq_agent_spec(desk->agent);
+    desk->kit.schema = desk->plan.settings.schema;
+    must(aq_params_init(&desk->kit.spec, &desk->kit.params));
+    aq_params_randomize(&desk->kit.spec, &desk->kit.params, &desk->kit.rng);
+}
+
+static void resume_desk_teardown(resume_desk *desk)
+{
+    aq_agent_destroy(desk->agent);
+    aq_best_policy_fini(&desk->best);
+    aq_policy_shelf_destroy(desk->shelf);
+    aq_coordinator_destroy(desk->coordinator);
+    aq_checkpoint_store_close(desk->store);
+    learner_kit_fini(&desk->kit);
+    run_dir_teardown(&desk->dir);
+}
+
+/* A checkpoint whose best policy is `best`. */
+static void write_checkpoint(resume_desk *desk, aq_snapshot *best)
+{
+    aq_checkpoint checkpoint = {
+        .run_id = desk->folder.run_id,
+        .schema = desk->plan.settings.schema,
+        .spec = *aq_agent_spec(desk->agent),
+        .learner_step = 70,
+        .policy_version = best->version,
+        .best_policy = best,
+        .best_return = 10.0,
+        .config = "",
+    };
+    const char *path;
+    aq_error error;
+    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", desk->plan.settings.task);
+    (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
+                   desk->plan.algorithm_class->name);
+    aq_agent_arrays(desk->agent, &checkpoint.arrays);
+    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &error), &error);
+}
+
+static int resume(resume_desk *desk, aq_error *error)
+{
+    const aq_resume_into into = {.folder = &desk->folder,
+                                 .plan = &desk->plan,
+                                 .agent = desk->agent,
+                                 .coordinator = desk->coordinator,
+                                 .shelf = desk->shelf,
+                                 .best = &desk->best};
+    aq_resumed resumed;
+    return aq_run_resume(&into, desk->store, &resumed, error);
+}
+
+static uint64_t version_in(const resume_desk *desk, const char *name)
+{
+    aq_snapshot *policy = NULL;
+    if (aq_policy_file_read(run_dir_path(&desk->dir, name), &policy, NULL) != 0) {
+        return 0;
+    }
+    const uint64_t version = policy->version;
+    aq_snapshot_unref(policy);
+    return version;
+}
+
+/* The learner died between the two: policy.aq is of version 2, the checkpoint's best is 7. */
+static void die_between(resume_desk *desk)
+{
+    aq_publication older, newer;
+    learner_kit_publication(&desk->kit, 2, AQ_FORMAT_INT8_CHANNEL, &older);
+    learner_kit_publication(&desk->kit, 7, AQ_FORMAT_INT8_CHANNEL, &newer);
+    must(aq_run_folder_write_policy(&desk->folder, &older, NULL));
+    write_checkpoint(desk, newer.snapshot);
+    aq_publication_fini(&older);
+    aq_publication_fini(&newer);
+}
+
+TEST_IN(resume_desk, desk, what_is_restored_is_written)
+{
+    die_between(desk);
+    aq_error error;
+    assert_succeeds(resume(desk, &error), &error);
+    assert_int_equal(version_in(desk, "policy.aq"), 7);
+    assert_int_equal(version_in(desk, "policy.fp32.aq"), 0); /* which was of version 2 */
+    assert_false(desk->best.is_unwritten);
+}
+
+TEST_IN(resume_desk, desk, what_cannot_be_written_now_comes_with_the_next_checkpoint)
+{
+    die_between(desk);
+    fixture_limit_file_size(1);
+    const int rc = resume(desk, NULL);
+    fixture_limit_file_size(0);
+    assert_int_equal(rc, 0);
+    assert_int_equal(version_in(desk, "policy.aq"), 2);
+    assert_true(desk->best.is_unwritten);
+}
+
+TEST_IN(resume_desk, desk, checkpoints_that_cannot_be_read_are_no_fresh_start)
+{
+    aq_error error = {0};
+    fixture_write_bytes(run_dir_checkpoint_path(&desk->dir, 5), "x", 1);
+    assert_refused(resume(desk, &error), AQ_E_CORRUPT, &error, "none of its 1 checkpoints");
+    assert_int_equal(unlink(run_dir_checkpoint_path(&desk->dir, 5)), 0);
+    assert_succeeds(resume(desk, &error), &error);
+}
