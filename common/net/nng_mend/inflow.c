@@ -29,42 +29,32 @@ aq_inflow_guest *aq_inflow_guest_of(aq_inflow *inflow, int descriptor)
 
 /* ---- coming and going ----------------------------------------------------------------------- */
 
-static struct in6_addr neighbour_address(const struct in6_addr *address)
-{
-    struct in6_addr network = *address;
-    if (!IN6_IS_ADDR_V4MAPPED(address)) {
-        memset(&network.s6_addr[8], 0, 8);
-    }
-    return network;
-}
-
 /* The neighbour's place, or one that is free; there are as many as connections. */
-static uint32_t find_neighbour(aq_inflow *inflow, const struct in6_addr *address)
+static uint32_t find_neighbour(aq_inflow *inflow, const struct in6_addr *network)
 {
-    const struct in6_addr network = neighbour_address(address);
     uint32_t place = inflow->neighbours_so_far;
     for (uint32_t i = 0; i < inflow->neighbours_so_far; i++) {
         const aq_inflow_neighbour *neighbour = &inflow->neighbours[i];
         if (neighbour->connections == 0) {
             place = i;
-        } else if (memcmp(&neighbour->address, &network, sizeof(network)) == 0) {
+        } else if (memcmp(&neighbour->network, network, sizeof(*network)) == 0) {
             return i;
         }
     }
     AQ_ASSERT(place < AQ_INFLOW_CONNECTIONS_MAX);
     inflow->neighbours_so_far += place == inflow->neighbours_so_far;
-    inflow->neighbours[place] = (aq_inflow_neighbour){.address = network};
+    inflow->neighbours[place] = (aq_inflow_neighbour){.network = *network};
     return place;
 }
 
-bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *address,
+bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *network,
                       int64_t now_ns)
 {
     const aq_tcp_limits *limits = &inflow->limits;
     aq_inflow_leaves(inflow, descriptor); /* its number is another's now */
     const bool fits = descriptor < AQ_INFLOW_DESCRIPTORS_MAX &&
                       inflow->counters.connections < limits->connections_max;
-    const uint32_t place = fits ? find_neighbour(inflow, address) : 0;
+    const uint32_t place = fits ? find_neighbour(inflow, network) : 0;
     if (!fits || inflow->neighbours[place].connections >= limits->connections_per_address_max) {
         inflow->counters.refused_connections++;
         return false;

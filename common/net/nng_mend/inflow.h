@@ -14,8 +14,7 @@
  *   several, the one that has been silent for longest. A small message is not counted: it takes
  *   less than its connection.
  *
- * A neighbour is an IPv4 address, or the upper half of an IPv6 address: the lower is its owner's to
- * choose.
+ * A neighbour is who aq_peer_network says.
  */
 #ifndef AQ_COMMON_NET_NNG_MEND_INFLOW_H
 #define AQ_COMMON_NET_NNG_MEND_INFLOW_H
@@ -43,7 +42,7 @@ typedef struct aq_tcp_limits {
 } aq_tcp_limits;
 
 typedef struct aq_inflow_neighbour {
-    struct in6_addr address;
+    struct in6_addr network;
     uint32_t connections; /* 0: the place is free */
     uint64_t held_bytes;
 } aq_inflow_neighbour;
@@ -76,8 +75,8 @@ typedef struct aq_inflow {
     aq_inflow_guest guests[AQ_INFLOW_DESCRIPTORS_MAX];
 } aq_inflow;
 
-/* A connection came in from an address, IPv4 as IPv6 writes it. False: it is one too many. */
-bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *address,
+/* A connection came in from there. False: it is one too many. */
+bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *network,
                       int64_t now_ns);
 void aq_inflow_leaves(aq_inflow *inflow, int descriptor);
 

@@ -19,6 +19,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/net/address/peer_network.h"
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -133,28 +134,13 @@ STAND_IN int bind(int descriptor, const struct sockaddr *address, socklen_t size
     return (int)syscall(SYS_bind, descriptor, address, size);
 }
 
-static bool address_of(int descriptor, struct in6_addr *ret_address)
+static bool network_of(int descriptor, struct in6_addr *ret_network)
 {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } peer = {0};
+    struct sockaddr_storage peer = {0};
     socklen_t size = sizeof(peer);
 
-    if (getpeername(descriptor, &peer.any, &size) != 0) {
-        return false;
-    }
-    memset(ret_address, 0, sizeof(*ret_address));
-    if (peer.any.sa_family == AF_INET6) {
-        *ret_address = peer.v6.sin6_addr;
-    } else if (peer.any.sa_family == AF_INET) { /* as IPv6 writes it */
-        memset(&ret_address->s6_addr[10], 0xff, 2);
-        memcpy(&ret_address->s6_addr[12], &peer.v4.sin_addr, sizeof(peer.v4.sin_addr));
-    } else {
-        return false;
-    }
-    return true;
+    return getpeername(descriptor, (struct sockaddr *)&peer, &size) == 0 &&
+           aq_peer_network((const struct sockaddr *)&peer, ret_network);
 }
 
 /* NNG passes over a connection that was aborted before it was accepted, and takes the next. */
@@ -173,7 +159,7 @@ STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *
     int descriptor = (int)syscall(SYS_accept4, listener, address, size, 0);
     struct in6_addr from;
 
-    if (descriptor < 0 || !address_of(descriptor, &from)) {
+    if (descriptor < 0 || !network_of(descriptor, &from)) {
         return descriptor; /* of this host */
     }
     aq_tcp_door();
