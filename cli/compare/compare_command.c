@@ -19,6 +19,7 @@
 #include "common/base/parse.h"
 #include "common/config/run_request.h"
 #include "common/sys/file.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 
 enum { SEEDS_DEFAULT = 3, SEED_FIRST_MAX = 1000000000 };
@@ -57,6 +58,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(compare_arguments, out)},
     {"resume", 0, NULL, "go on with the comparison that --output holds",
      AQ_TO_FLAG(compare_arguments, resume)},
+    AQ_ALLOW_CODE_OPTION,
     {"json", 0, NULL, "print compare.json on standard output", AQ_TO_FLAG(compare_arguments, json)},
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(compare_arguments, quiet)},
 };
@@ -139,6 +141,7 @@ static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan
     if (!arguments->task) {
         return aq_fail(error, AQ_E_INVALID, "which task? 'actorq envs' lists them");
     }
+    aq_env_allow_code(arguments->task);
     int rc = aq_env_open(arguments->task, ret_env, error);
     return rc != 0 ? rc : make_plan(arguments, *ret_env, plan, error);
 }

@@ -16,6 +16,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "envs/env_code.h"
 
 enum {
     EPISODES_MAX = 1000,
@@ -79,6 +80,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
     {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",
      AQ_TO(aq_command_take_size, play_arguments, size)},
+    AQ_ALLOW_CODE_OPTION,
     {"json", 0, NULL, "show nothing here; print the result as one JSON object",
      AQ_TO_FLAG(play_arguments, json)},
 };
@@ -116,6 +118,9 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
     }
     if (rc != 0) {
         return rc;
+    }
+    if (arguments->env) {
+        aq_env_allow_code(arguments->env);
     }
     rc = aq_env_open(task, &p->env, error);
     return rc != 0 ? rc : aq_env_picture_check(p->env, error);

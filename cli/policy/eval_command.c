@@ -15,6 +15,7 @@
 #include "common/base/rng.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
+#include "envs/env_code.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 #include "rollout/evaluation.h"
@@ -58,6 +59,7 @@ static const aq_option option_rows[] = {
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
      "which is printed)",
      AQ_TO_NUMBER(eval_arguments, seed, 0, AQ_JSON_SEED_MAX)},
+    AQ_ALLOW_CODE_OPTION,
     {"json", 0, NULL, "print the result as one JSON object on standard output",
      AQ_TO_FLAG(eval_arguments, json)},
 };
@@ -95,6 +97,7 @@ static int evaluate_random(const eval_arguments *arguments, eval_report *report,
     if (arguments->env == NULL) {
         return aq_fail(error, AQ_E_INVALID, "random actions need a task: --env TASK");
     }
+    aq_env_allow_code(arguments->env);
     int rc = aq_env_open(arguments->env, &env, error);
     if (rc != 0) {
         return rc;

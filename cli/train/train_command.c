@@ -24,6 +24,7 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
@@ -77,6 +78,7 @@ static const aq_option option_rows[] = {
     {"offline", 0, "FILE",
      "train from this data set alone: no actors are started (see 'actorq replay export')",
      AQ_TO_TEXT(train_arguments, offline)},
+    AQ_ALLOW_CODE_OPTION,
     {"no-evaluator", 0, NULL, "measure no versions while training",
      AQ_TO_FLAG(train_arguments, options.no_evaluator)},
     {"http", 0, "HOST:PORT",
@@ -136,13 +138,18 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
         request.path = own;
         request.preset = AQ_PRESET_NONE;
     }
+    const bool is_of_data = !request.path && !request.task && arguments->offline;
+    const bool is_found = is_of_data || (request.path == own && !request.task);
     int rc = 0;
-    if (!request.path && !request.task && arguments->offline) {
+    if (is_of_data) {
         rc = aq_offline_task(arguments->offline, task, error);
         request.task = task;
     }
     if (rc == 0) {
         rc = aq_run_request_task(&request, task, error);
+    }
+    if (rc == 0 && !is_found) {
+        aq_env_allow_code(task);
     }
     if (rc == 0) {
         rc = aq_env_open(task, &env, error);
@@ -155,7 +162,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
                                  &arguments->options.preset, error);
     }
     if (rc == 0) {
-        aq_env_lasting_name(env, config->task);
+        aq_env_whole_name(env->name, config->task);
     }
     aq_env_unref(env);
     return rc;

@@ -186,10 +186,13 @@ static int start_replay(train_session *session, uint64_t number, aq_error *error
     return start(session, &replay_plan, number, &spec, error);
 }
 
+/* The learner's task is the one that this process was allowed to open. */
+static const char allow_code[] = "--allow-code";
+
 static int start_actor(train_session *session, uint64_t number, aq_error *error)
 {
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--parent", session->parent},
+        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code},
     };
     return start(session, &actor_plan, number, &spec, error);
 }
@@ -197,7 +200,8 @@ static int start_actor(train_session *session, uint64_t number, aq_error *error)
 static int start_evaluator(train_session *session, aq_error *error)
 {
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--parent", session->parent, "--evaluate"},
+        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code,
+                 "--evaluate"},
     };
     return start(session, &evaluator_plan, 0, &spec, error);
 }

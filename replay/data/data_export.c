@@ -6,6 +6,7 @@
 
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
+#include "envs/env_code.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
 
@@ -23,6 +24,7 @@ typedef struct exporting {
 
 static const aq_option option_rows[] = {
     {"force", 0, NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
+    AQ_ALLOW_CODE_OPTION,
     {"json", 0, NULL, "print the counts as one JSON object on standard output",
      AQ_TO_FLAG(export_arguments, json)},
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/daemon.h"
+#include "envs/env_code.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
@@ -33,6 +34,7 @@ static const aq_option option_rows[] = {
     {"verify", 0, NULL,
      "fail if anything is damaged, or was sent twice or not at all between others",
      AQ_TO_FLAG(inspect_arguments, verify)},
+    AQ_ALLOW_CODE_OPTION,
     {"json", 0, NULL, "print one JSON object on standard output",
      AQ_TO_FLAG(inspect_arguments, json)},
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
