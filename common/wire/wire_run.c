@@ -120,7 +120,8 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
     X(seed)                                                                                        \
     X(n_step)                                                                                      \
     X(evaluation_threshold)                                                                        \
-    X(sample_rows)
+    X(sample_rows)                                                                                 \
+    X(network_hash)
 
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
 {
