@@ -310,7 +310,7 @@ def read_slowly(port, path, count):
             except OSError:
                 peers.remove(peer)
                 peer.close()
-        time.sleep(0.02)
+        time.sleep(0.25)
 
 
 def present(port, authority, certificate=None):
