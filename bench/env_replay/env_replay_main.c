@@ -8,7 +8,7 @@
 
 #include "bench/env_replay/playback.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "envs/env_code.h"
 
 typedef struct playback_arguments {

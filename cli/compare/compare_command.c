@@ -17,6 +17,7 @@
 #include "cli/text/preset_list.h"
 #include "cli/train/train_session.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/config/run_request.h"
 #include "common/sys/file.h"
 #include "envs/env_code.h"
@@ -185,7 +186,7 @@ static void say_result(const aq_compare_run *run)
 {
     aq_figure steps, wall, value;
     if (run->outcome != AQ_OUTCOME_FINISHED) {
-        (void)fprintf(stderr, "  %s: %s\n", aq_run_outcome_name(run->outcome), run->reason);
+        aq_print_line(stderr, "  %s: %s", aq_run_outcome_name(run->outcome), run->reason);
         return;
     }
     (void)fprintf(stderr, "  %s steps in %s, return %s\n",

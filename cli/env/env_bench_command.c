@@ -7,7 +7,7 @@
 #include "cli/env/env_bench.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "envs/env_code.h"
 
 enum { SECONDS_DEFAULT = 3 };

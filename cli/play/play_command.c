@@ -12,9 +12,9 @@
 #include "cli/play/player.h"
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "envs/env_code.h"
 

@@ -18,6 +18,7 @@
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
@@ -156,7 +157,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
     }
     if (rc == 0) {
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
-            (void)fprintf(stderr, "%s is %s\n", task, env->name);
+            aq_print_line(stderr, "%s is %s", task, env->name);
         }
         rc = aq_run_request_read(&request, env->name, &env->schema, config,
                                  &arguments->options.preset, error);
@@ -396,10 +397,10 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
                       arguments->options.preset, aq_algorithm_names[config->learner.algorithm]);
     }
     if (!arguments->options.quiet && arguments->options.data_set[0] != '\0') {
-        (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
+        aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",
                       config->task, arguments->options.run_dir, config->seed);
     } else if (!arguments->options.quiet) {
-        (void)fprintf(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)\n",
+        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)",
                       config->task, arguments->options.run_dir, config->seed, config->actor.count);
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);

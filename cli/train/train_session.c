@@ -24,6 +24,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/net/address/url.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
@@ -333,7 +334,8 @@ static void print_tail(const char *path)
     (void)fclose(log);
     size_t first = count > LOG_TAIL_LINES ? count - LOG_TAIL_LINES : 0;
     for (size_t i = first; i < count; i++) {
-        (void)fprintf(stderr, "  %s", lines[i % LOG_TAIL_LINES]);
+        const char *line = lines[i % LOG_TAIL_LINES];
+        aq_print_line(stderr, "  %.*s", (int)strcspn(line, "\n"), line);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "common/wire/wire_policy.h"
 
 enum { CALLS_MAX = 4096, DESCRIPTION_BYTES = 65536 };
-enum { REQUEST_BYTES_MAX = 256 << 10 };    /* the longest is Join, with a schema */
+enum { REQUEST_BYTES_MAX = 256 << 10 };      /* the longest is Join, with a schema */
 #define REPLY_BYTES_MIN   ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
 

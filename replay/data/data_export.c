@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/base/plain_text.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
 #include "envs/env_code.h"
@@ -57,7 +58,7 @@ static void on_damage(void *user, const char *what)
     exporting *work = user;
     work->damages++;
     aq_data_line_clear(work->line);
-    (void)fprintf(stderr, "actorq replay export: %s\n", what);
+    aq_print_line(stderr, "actorq replay export: %s", what);
 }
 
 /* Names may hold any bytes; the header is for people and is UTF-8. */

@@ -9,6 +9,7 @@
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc.h"
 #include "common/wire/wire_experience.h"
+#include "common/wire/wire_run.h"
 
 /* Fills the page; returns how many frames. */
 static size_t fill(aq_exchange_service *exchange, const Actorq__V1__ExportRequest *input,
@@ -51,6 +52,9 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     const aq_run_settings *settings = aq_replay_core_settings(core);
     ProtobufCBinaryData *frames = exchange->frames;
     Actorq__V1__ExportReply reply = ACTORQ__V1__EXPORT_REPLY__INIT;
+    aq_wire_schema_view schema;
+    aq_wire_schema_to(&settings->schema, &schema);
+    reply.schema = &schema.message;
     reply.n_frames = fill(exchange, input, &reply.last);
     reply.frames = frames;
     reply.more = aq_replay_core_message_after(core, reply.last) != NULL;

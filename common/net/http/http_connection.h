@@ -42,8 +42,8 @@ typedef struct aq_http_connection {
     int64_t waiting_since_ns; /* for a request, or for more of the answer to be taken */
     int64_t deadline_ns;
     struct in6_addr network; /* whose it is; nobody's until it is known */
-    bool asked;      /* a request has been answered: the time to the next is no fault */
-    bool keep_alive; /* while WRITING: another request may follow */
+    bool asked;              /* a request has been answered: the time to the next is no fault */
+    bool keep_alive;         /* while WRITING: another request may follow */
     char head[AQ_HTTP_HEAD_BYTES_MAX];
     aq_buffer body; /* while WRITING */
 } aq_http_connection;

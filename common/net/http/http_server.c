@@ -202,10 +202,8 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
     }
     server->loop = loop;
     server->is_local = aq_http_address_is_local(&address);
-    server->site = (aq_http_site){.route_count = count,
-                                  .left = on_left,
-                                  .has_room = has_room,
-                                  .user = server};
+    server->site =
+        (aq_http_site){.route_count = count, .left = on_left, .has_room = has_room, .user = server};
     if (count > 0) {
         memcpy(server->site.routes, routes, count * sizeof(*routes));
     }

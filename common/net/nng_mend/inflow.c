@@ -129,7 +129,7 @@ static bool goes_first(const aq_inflow *inflow, const aq_inflow_guest *guest,
 {
     const uint64_t beside = inflow->neighbours[guest->neighbour].held_bytes;
     const uint64_t beside_other = inflow->neighbours[other->neighbour].held_bytes;
-    return beside != beside_other                       ? beside > beside_other
+    return beside != beside_other                   ? beside > beside_other
            : guest->held_bytes != other->held_bytes ? guest->held_bytes > other->held_bytes
                                                     : guest->heard_ns < other->heard_ns;
 }
@@ -247,7 +247,8 @@ static size_t take_body(const aq_inflow *inflow, aq_inflow_guest *guest, size_t 
     const uint64_t left = guest->length - guest->came_bytes;
     const size_t taken = size < left ? size : (size_t)left;
     const int64_t latest_ns = now_ns + inflow->limits.message_ms * AQ_NS_PER_MS;
-    const double worth_ns = (double)taken * AQ_NS_PER_S / (double)inflow->limits.message_bytes_per_s;
+    const double worth_ns =
+        (double)taken * AQ_NS_PER_S / (double)inflow->limits.message_bytes_per_s;
     guest->came_bytes += taken;
     guest->deadline_ns = (double)(latest_ns - guest->deadline_ns) < worth_ns
                              ? latest_ns

@@ -228,8 +228,8 @@ static bool hear_parts(int descriptor, const struct iovec *parts, int count, siz
 
 STAND_IN ssize_t readv(int descriptor, const struct iovec *parts, int count)
 {
-    const bool came_in = descriptor >= 0 && descriptor < AQ_INFLOW_DESCRIPTORS_MAX &&
-                         inflow.guests[descriptor].here;
+    const bool came_in =
+        descriptor >= 0 && descriptor < AQ_INFLOW_DESCRIPTORS_MAX && inflow.guests[descriptor].here;
     const bool is_followed = came_in && goes_on(descriptor);
     ssize_t size = syscall(SYS_readv, descriptor, parts, count);
 

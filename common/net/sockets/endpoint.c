@@ -72,8 +72,7 @@ static int set_listener_options(nng_listener listener, const char *url, const aq
 
 void aq_endpoint_allow(nng_listener listener, size_t message_bytes_max, size_t header_bytes)
 {
-    int rc =
-        nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, message_bytes_max + header_bytes);
+    int rc = nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, message_bytes_max + header_bytes);
 
     AQ_ASSERT(rc == 0);
     aq_tcp_door_expects(message_bytes_max);

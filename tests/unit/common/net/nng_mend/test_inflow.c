@@ -48,8 +48,7 @@ static bool hear(aq_inflow *inflow, int guest, const void *bytes, size_t size, i
 /* From the host of that number; it has greeted. */
 static void enter(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
 {
-    const struct in6_addr address = {
-        .s6_addr = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = host}};
+    const struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = host}};
     assert_true(aq_inflow_enters(inflow, guest, &address, at_ms * AQ_NS_PER_MS));
     assert_true(hear(inflow, guest, "\0SP\0\0\x50\0\0", 8, at_ms));
 }
