@@ -24,7 +24,7 @@ int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *err
  * plug-in, the path is whole. */
 void aq_env_whole_name(const char *task, char ret_name[AQ_TASK_NAME_MAX]);
 
-int aq_env_take_allow_code(void *unused, const char *value, aq_error *error);
+int aq_env_take_allow_code(void *unused, const char *value, aq_error *error) AQ_MUST_USE;
 
 #define AQ_ALLOW_CODE_OPTION                                                                       \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /*
- * Plain text: what a peer or a file says, made fit for a terminal, and lines of it. A host name or a
- * task from elsewhere must not move the cursor or change the title of the window.
+ * Plain text: what a peer or a file says, made fit for a terminal, and lines of it. A host name or
+ * a task from elsewhere must not move the cursor or change the title of the window.
  */
 #ifndef AQ_COMMON_BASE_PLAIN_TEXT_H
 #define AQ_COMMON_BASE_PLAIN_TEXT_H

@@ -154,11 +154,10 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 /* Messages may be as long as this run's are. */
 static void allow_messages(replay_daemon *daemon, const aq_run_settings *settings)
 {
-    const size_t experience = (size_t)settings->config.net.message_bytes;
-    const size_t priorities = (size_t)settings->sample_rows * PRIORITY_BYTES;
-    const size_t longest = priorities > experience ? priorities : experience;
-    aq_pull_allow(daemon->pull, experience + ENVELOPE_BYTES);
-    aq_rpc_server_allow(daemon->server, longest + ENVELOPE_BYTES);
+    const size_t message = (size_t)settings->config.net.message_bytes + ENVELOPE_BYTES;
+    const size_t priorities = (size_t)settings->sample_rows * PRIORITY_BYTES + ENVELOPE_BYTES;
+    aq_pull_allow(daemon->pull, message);
+    aq_rpc_server_allow(daemon->server, message > priorities ? message : priorities);
 }
 
 static void on_joined(void *user, const aq_member_view *view, int again)

@@ -5,10 +5,10 @@ small, and whether they are well is answered at once.
     tests/hostile/pressure.py BUILD [--seconds N]     BUILD is a Meson build folder
 
 Each attack goes on for N seconds (10), from the address that the members have, over TCP and, by a
-member's certificate, over TLS. The run is one whose environments wait for most of the time, and the
-attackers run with the lowest priority, so that what is measured is what the daemons do and not whose
-turn it is on the processors. Prints a table; a bar that is not held ends it. What comes whole is
-read, which takes time of the run; there the bar is memory alone.
+member's certificate, over TLS. The run is one whose environments wait for most of the time, and
+the attackers run with the lowest priority, so that what is measured is what the daemons do and not
+whose turn it is on the processors. What comes whole is read, which takes time of the run; there
+the bar is memory alone. Prints a table; a bar that is not held ends it.
 """
 
 import http.client
