@@ -76,6 +76,7 @@ struct aq_env_class {
     double reward_threshold; /* a greedy mean return from which it counts as solved; NaN: none */
     size_t params_bytes;
     size_t state_bytes;
+    bool runs_code;       /* of others, which the name brings (env_code.h) */
     const void *defaults; /* parameters of params_bytes, as they are before `open`; NULL: zeros */
 
     /* Changes the parameters as the task's options ask. Refuses in words: AQ_E_INVALID,

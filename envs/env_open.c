@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "envs/env_code.h"
 #include "envs/env_wrap.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -193,7 +193,8 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
     }
     env->class = class;
     atomic_init(&env->references, 1);
-    rc = compose_name(class, name, env->name, error);
+    rc = aq_env_code_check(class, name, error);
+    rc = rc != 0 ? rc : compose_name(class, name, env->name, error);
     rc = rc != 0 ? rc : open_params(env, &options, error);
     rc = rc != 0 ? rc : aq_env_wrap(env, &options, error);
     rc = rc != 0 ? rc : finish_options(env, &options, error);
@@ -210,20 +211,6 @@ int aq_env_open(const char *name, aq_env **ret_env, aq_error *error)
     const aq_env_class *class;
     int rc = find(name, &class, error);
     return rc != 0 ? rc : aq_env_open_class(class, name, ret_env, error);
-}
-
-void aq_env_lasting_name(const aq_env *env, char name[AQ_TASK_NAME_MAX])
-{
-    static const char plugins[] = "so:";
-    char folder[AQ_TASK_NAME_MAX];
-    const char *path = env->name + strlen(plugins);
-    const bool is_relative = strncmp(env->name, plugins, strlen(plugins)) == 0 && path[0] != '/';
-    if (is_relative && getcwd(folder, sizeof(folder)) != NULL &&
-        aq_text_format(name, AQ_TASK_NAME_MAX, "%s%s/%s", plugins, folder,
-                       strncmp(path, "./", 2) == 0 ? path + 2 : path) == 0) {
-        return;
-    }
-    (void)snprintf(name, AQ_TASK_NAME_MAX, "%s", env->name);
 }
 
 aq_env *aq_env_ref(aq_env *env)

@@ -23,7 +23,8 @@ typedef struct aq_env {
 } aq_env;
 
 /* AQ_E_NOT_FOUND, naming the nearest task there is; what the class's open refuses; an option that
- * nobody knows; a schema that cannot be. */
+ * nobody knows; a schema that cannot be; code that
+ * nobody has allowed (env_code.h). */
 int aq_env_open(const char *name, aq_env **ret_env, aq_error *error) AQ_MUST_USE;
 
 /* The same of a class that need not be in the registry: `name` is its own, or begins with its
@@ -35,10 +36,6 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
  * opening it. AQ_E_NOT_FOUND, naming the nearest task there is; AQ_E_INVALID. */
 int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX],
                      aq_error *error) AQ_MUST_USE;
-
-/* The name under which it is found from any folder of this host: of a plug-in, the path is whole,
- * if there is room for that. */
-void aq_env_lasting_name(const aq_env *env, char name[AQ_TASK_NAME_MAX]);
 
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */

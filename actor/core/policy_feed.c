@@ -125,7 +125,7 @@ static enum aq_policy_verdict hear_policy(aq_policy_feed *feed, int64_t now_ns,
 {
     aq_error error = {0};
     aq_snapshot *snapshot;
-    int rc = aq_wire_policy_unpack(frame, size, &snapshot, &error);
+    int rc = aq_wire_policy_unpack_of(frame, size, feed->config.network_hash, &snapshot, &error);
     if (rc == 0) {
         rc = check_snapshot(feed, snapshot, &error);
         if (rc != 0) {

@@ -20,8 +20,9 @@ typedef struct aq_policy_feed aq_policy_feed;
 
 typedef struct aq_policy_feed_config {
     uint64_t run_id;
-    aq_env_task task;  /* the feed takes a copy of its own */
-    uint32_t rows_max; /* of a forward pass */
+    uint64_t network_hash; /* 0: any */
+    aq_env_task task;      /* the feed takes a copy of its own */
+    uint32_t rows_max;     /* of a forward pass */
     uint32_t cpu_flags;
 } aq_policy_feed_config;
 

@@ -9,12 +9,14 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
+#include "envs/env_code.h"
 
 static const aq_option option_rows[] = {
     {"learner", 0, "URL", "the learner whose run this process takes part in; required",
      AQ_TO(aq_url_take_callable, aq_actor_options, learner_url)},
     {"evaluate", 0, NULL, "play greedy episodes and report their returns instead of acting",
      AQ_TO_FLAG(aq_actor_options, evaluate)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_DAEMON_OPTION_ROWS(aq_actor_options, daemon),
 };
 

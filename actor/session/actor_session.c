@@ -78,6 +78,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         .feed =
             {
                 .run_id = view->run_id,
+                .network_hash = view->settings.network_hash,
                 .task = *aq_actor_core_task(session->core),
                 .rows_max = aq_actor_core_lanes(session->core),
                 .cpu_flags = session->config.cpu_flags,

@@ -98,6 +98,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     }
     const aq_twin_source twins = {
         .run_id = view->run_id,
+        .network_hash = settings->network_hash,
         .task = task,
         .rows_max = aq_evaluator_core_lanes(session->core),
         .cpu_flags = session->config.cpu_flags,
@@ -114,6 +115,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         .feed =
             {
                 .run_id = view->run_id,
+                .network_hash = settings->network_hash,
                 .task = task,
                 .rows_max = aq_evaluator_core_lanes(session->core),
                 .cpu_flags = session->config.cpu_flags,

@@ -67,7 +67,8 @@ static int make_engine(aq_twin_session *session, const ProtobufCBinaryData *fram
 {
     const aq_twin_source *source = &session->source;
     aq_snapshot *snapshot;
-    int rc = aq_wire_policy_unpack(frame->data, frame->len, &snapshot, error);
+    int rc =
+        aq_wire_policy_unpack_of(frame->data, frame->len, source->network_hash, &snapshot, error);
     if (rc != 0) {
         return rc;
     }

@@ -25,7 +25,8 @@ void aq_twin_session_destroy(aq_twin_session *session);
 
 typedef struct aq_twin_source {
     uint64_t run_id;
-    aq_env_task task; /* the session takes a copy of its own */
+    uint64_t network_hash; /* 0: any */
+    aq_env_task task;      /* the session takes a copy of its own */
     uint32_t rows_max;
     uint32_t cpu_flags;
     uint32_t rpc_timeout_ms;

@@ -8,7 +8,8 @@
 
 #include "bench/env_replay/playback.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
+#include "envs/env_code.h"
 
 typedef struct playback_arguments {
     const char *path;
@@ -132,6 +133,7 @@ static int play(const playback_arguments *arguments, playback_result *result,
         return aq_fail_context(error, rc, "%s", arguments->path);
     }
     const char *task = arguments->task ? arguments->task : (*recording)->task;
+    aq_env_allow_code(task);
     rc = aq_env_open(task, env, error);
     if (rc != 0) {
         return arguments->task ? rc : aq_fail_context(error, rc, "%s", arguments->path);

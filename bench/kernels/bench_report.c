@@ -8,11 +8,11 @@
 
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "cli/text/text_table.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/plain_text.h"
 #include "common/sys/cpu.h"
 #include "common/sys/machine.h"
 

@@ -17,8 +17,10 @@
 #include "cli/text/preset_list.h"
 #include "cli/train/train_session.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/config/run_request.h"
 #include "common/sys/file.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 
 enum { SEEDS_DEFAULT = 3, SEED_FIRST_MAX = 1000000000 };
@@ -58,6 +60,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(compare_arguments, out)},
     {"resume", 0, NULL, "go on with the comparison that --output holds",
      AQ_TO_FLAG(compare_arguments, resume)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(compare_arguments, json, "the report"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(compare_arguments, quiet)},
 };
@@ -140,6 +143,7 @@ static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan
     if (!arguments->task) {
         return aq_fail(error, AQ_E_INVALID, "which task? 'actorq envs' lists them");
     }
+    aq_env_allow_code(arguments->task);
     int rc = aq_env_open(arguments->task, ret_env, error);
     return rc != 0 ? rc : make_plan(arguments, *ret_env, plan, error);
 }
@@ -183,7 +187,7 @@ static void say_result(const aq_compare_run *run)
 {
     aq_figure steps, wall, value;
     if (run->outcome != AQ_OUTCOME_FINISHED) {
-        (void)fprintf(stderr, "  %s: %s\n", aq_run_outcome_name(run->outcome), run->reason);
+        aq_print_line(stderr, "  %s: %s", aq_run_outcome_name(run->outcome), run->reason);
         return;
     }
     (void)fprintf(stderr, "  %s steps in %s, return %s\n",

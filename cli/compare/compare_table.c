@@ -9,8 +9,8 @@
 
 #include "cli/compare/compare_words.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "cli/text/text_table.h"
+#include "common/base/plain_text.h"
 
 enum { STATE_BYTES = 512, CROSSING_BYTES = 48 };
 

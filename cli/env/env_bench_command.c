@@ -7,7 +7,8 @@
 #include "cli/env/env_bench.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
+#include "envs/env_code.h"
 
 enum { SECONDS_DEFAULT = 3 };
 
@@ -92,6 +93,7 @@ static int bench(void *given, aq_error *error)
     const bench_arguments *arguments = given;
     aq_env_bench_report report;
     aq_env *env = NULL;
+    aq_env_allow_code(arguments->task);
     int rc = aq_env_open(arguments->task, &env, error);
     if (rc == 0) {
         rc = aq_env_bench(env, (double)arguments->seconds, (uint32_t)arguments->lanes,

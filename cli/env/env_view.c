@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "envs/env_wrap.h"
 
 enum { SPACE_TEXT_BYTES = 160, BOUNDS_SHOWN_MAX = 8, FACT_BYTES = 512 };

@@ -4,6 +4,7 @@
 #include "cli/env/env_list.h"
 #include "cli/env/env_view.h"
 #include "cli/text/command.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 
 typedef struct envs_arguments {
@@ -43,6 +44,7 @@ static int show_list(aq_json_form json, aq_error *error)
 static int show_task(const char *task, aq_json_form json, aq_error *error)
 {
     aq_env *env = NULL;
+    aq_env_allow_code(task);
     int rc = aq_env_open(task, &env, error);
     if (rc == 0 && json) {
         rc = aq_print_json(aq_env_view_json(env), json, error);

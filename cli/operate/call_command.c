@@ -8,6 +8,7 @@
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/rpc_catalog.h"
 #include "cli/text/command.h"
+#include "common/base/plain_text.h"
 #include "common/net/rpc/caller.h"
 #include "common/net/rpc/reflect.h"
 #include "common/sys/daemon.h"
@@ -153,7 +154,7 @@ static int call_or_list(void *given, aq_error *error)
     }
     int rc = call(arguments, &reply, &answer, error);
     if (rc == AQ_E_PEER) {
-        (void)fprintf(stderr, "%s: %s\n", aq_rpc_code_name(answer.code), answer.message);
+        aq_print_line(stderr, "%s: %s", aq_rpc_code_name(answer.code), answer.message);
         return STATUS_EXIT_BASE + (int)answer.code;
     }
     return rc == 0 ? aq_print_json(reply, arguments->json ? arguments->json : AQ_JSON_PRETTY, error)

@@ -7,7 +7,7 @@
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"

@@ -12,10 +12,11 @@
 #include "cli/play/player.h"
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
+#include "envs/env_code.h"
 
 enum {
     EPISODES_MAX = 1000,
@@ -79,6 +80,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
     {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",
      AQ_TO(aq_command_take_size, play_arguments, size)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(play_arguments, json, "the result"),
 };
 
@@ -115,6 +117,9 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
     }
     if (rc != 0) {
         return rc;
+    }
+    if (arguments->env) {
+        aq_env_allow_code(arguments->env);
     }
     rc = aq_env_open(task, &p->env, error);
     return rc != 0 ? rc : aq_env_picture_check(p->env, error);

@@ -8,7 +8,7 @@
 #include "cli/plot/run_page.h"
 #include "cli/plot/run_plot.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 
 enum { PAGE_BYTES_MAX = AQ_PLOT_BYTES_MAX };
 

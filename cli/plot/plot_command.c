@@ -10,8 +10,8 @@
 #include "cli/plot/run_plot.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/sys/file.h"
 
 typedef struct plot_arguments {

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "cli/text/plain_text.h"
 #include "common/base/assert.h"
+#include "common/base/plain_text.h"
 
 enum {
     WIDTH = 760,

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "common/base/utf8.h"
 
 static const char style[] =

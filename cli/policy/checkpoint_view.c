@@ -12,7 +12,7 @@
 #include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 
 enum { TEXT_BYTES = 256 };
 

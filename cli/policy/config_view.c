@@ -9,8 +9,8 @@
 
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "common/base/assert.h"
+#include "common/base/plain_text.h"
 
 int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
                          aq_error *error)

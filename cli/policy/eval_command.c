@@ -10,11 +10,12 @@
 #include "cli/policy/long_evaluation.h"
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
-#include "cli/text/plain_text.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
+#include "envs/env_code.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 #include "rollout/evaluation.h"
@@ -58,6 +59,7 @@ static const aq_option option_rows[] = {
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
      "which is printed)",
      AQ_TO_NUMBER(eval_arguments, seed, 0, AQ_JSON_SEED_MAX)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(eval_arguments, json, "the result"),
 };
 
@@ -97,6 +99,7 @@ static int evaluate_without(const eval_arguments *arguments, eval_report *report
         return aq_fail(error, AQ_E_INVALID, "%s actions need a task: --env TASK",
                        arguments->source);
     }
+    aq_env_allow_code(arguments->env);
     int rc = aq_env_open(arguments->env, &env, error);
     if (rc != 0) {
         return rc;

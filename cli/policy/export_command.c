@@ -8,8 +8,8 @@
 #include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/sys/file.h"
 #include "quantizer/export/export_c.h"
 

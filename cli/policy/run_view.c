@@ -13,8 +13,8 @@
 #include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "cli/watch/status_replay.h"
+#include "common/base/plain_text.h"
 #include "common/net/rpc/reflect.h"
 
 enum { TEXT_BYTES = 256, LINE_BYTES = 1024 };

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/text/plain_text.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/sys/process.h"
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "common/sys/file.h"
 
 enum { PIECE_BYTES_MAX = 8192 };

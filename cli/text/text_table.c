@@ -5,9 +5,9 @@
 
 #include <stdarg.h>
 
-#include "cli/text/plain_text.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/plain_text.h"
 
 typedef struct table_cell {
     char text[AQ_TABLE_CELL_BYTES];

@@ -18,6 +18,7 @@
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
@@ -25,6 +26,7 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
@@ -78,6 +80,7 @@ static const aq_option option_rows[] = {
     {"offline", 0, "FILE",
      "train from this data set alone: no actors are started (see 'actorq replay export')",
      AQ_TO_TEXT(train_arguments, offline)},
+    AQ_ALLOW_CODE_OPTION,
     {"no-evaluator", 0, NULL, "measure no versions while training",
      AQ_TO_FLAG(train_arguments, options.no_evaluator)},
     {"http", 0, "HOST:PORT",
@@ -137,26 +140,31 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
         request.path = own;
         request.preset = AQ_PRESET_NONE;
     }
+    const bool is_of_data = !request.path && !request.task && arguments->offline;
+    const bool is_found = is_of_data || (request.path == own && !request.task);
     int rc = 0;
-    if (!request.path && !request.task && arguments->offline) {
+    if (is_of_data) {
         rc = aq_offline_task(arguments->offline, task, error);
         request.task = task;
     }
     if (rc == 0) {
         rc = aq_run_request_task(&request, task, error);
     }
+    if (rc == 0 && !is_found) {
+        aq_env_allow_code(task);
+    }
     if (rc == 0) {
         rc = aq_env_open(task, &env, error);
     }
     if (rc == 0) {
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
-            (void)fprintf(stderr, "%s is %s\n", task, env->name);
+            aq_print_line(stderr, "%s is %s", task, env->name);
         }
         rc = aq_run_request_read(&request, env->name, &env->schema, config,
                                  &arguments->options.preset, error);
     }
     if (rc == 0) {
-        aq_env_lasting_name(env, config->task);
+        aq_env_whole_name(env->name, config->task);
     }
     aq_env_unref(env);
     return rc;
@@ -390,10 +398,10 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
                       arguments->options.preset, aq_algorithm_names[config->learner.algorithm]);
     }
     if (!arguments->options.quiet && arguments->options.data_set[0] != '\0') {
-        (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
+        aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",
                       config->task, arguments->options.run_dir, config->seed);
     } else if (!arguments->options.quiet) {
-        (void)fprintf(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)\n",
+        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)",
                       config->task, arguments->options.run_dir, config->seed, config->actor.count);
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);

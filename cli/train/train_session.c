@@ -24,6 +24,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/net/address/url.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
@@ -186,10 +187,13 @@ static int start_replay(train_session *session, uint64_t number, aq_error *error
     return start(session, &replay_plan, number, &spec, error);
 }
 
+/* The learner's task is the one that this process was allowed to open. */
+static const char allow_code[] = "--allow-code";
+
 static int start_actor(train_session *session, uint64_t number, aq_error *error)
 {
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--parent", session->parent},
+        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code},
     };
     return start(session, &actor_plan, number, &spec, error);
 }
@@ -197,7 +201,8 @@ static int start_actor(train_session *session, uint64_t number, aq_error *error)
 static int start_evaluator(train_session *session, aq_error *error)
 {
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--parent", session->parent, "--evaluate"},
+        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code,
+                 "--evaluate"},
     };
     return start(session, &evaluator_plan, 0, &spec, error);
 }
@@ -329,7 +334,8 @@ static void print_tail(const char *path)
     (void)fclose(log);
     size_t first = count > LOG_TAIL_LINES ? count - LOG_TAIL_LINES : 0;
     for (size_t i = first; i < count; i++) {
-        (void)fprintf(stderr, "  %s", lines[i % LOG_TAIL_LINES]);
+        const char *line = lines[i % LOG_TAIL_LINES];
+        aq_print_line(stderr, "  %.*s", (int)strcspn(line, "\n"), line);
     }
 }
 

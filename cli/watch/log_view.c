@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 #include "common/sys/log_json.h"
 #include "common/sys/logfmt.h"
 

@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "cli/train/run_energy.h"
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
+#include "common/base/plain_text.h"
 
 enum { METRICS_TEXT_MAX = 512, METRICS_A_LINE = 4 };
 

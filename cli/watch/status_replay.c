@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "cli/text/figure_text.h"
-#include "cli/text/plain_text.h"
 #include "cli/text/text_table.h"
 #include "cli/watch/replay_totals.h"
+#include "common/base/plain_text.h"
 
 enum { TABLES_SHOWN_MAX = 64 };
 

@@ -15,7 +15,7 @@
 #include "common/policy/netspec.h"
 
 enum { AQ_TASK_NAME_MAX = 128 };
-#define AQ_SNAPSHOT_BYTES_MAX (UINT64_C(1) << 30)
+#define AQ_SNAPSHOT_BYTES_MAX (UINT64_C(1) << 28) /* which is what actors take of a message */
 
 /* The tensors of one layer as its format stores them (format.h); NULL for those that it has not.
  * sum[o] is the sum of row o as stored, so that a zero point of the activations costs one

@@ -9,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
+#include "common/base/plain_text.h"
 
 /* ---- finding one ----------------------------------------------------------------------------- */
 
@@ -154,13 +155,13 @@ int aq_command_end(const aq_options *page, int rc, const aq_error *error)
 
 int aq_program_failed(const char *program, const aq_error *error)
 {
-    (void)fprintf(stderr, "%s: %s\n", program, error->text);
+    aq_print_line(stderr, "%s: %s", program, error->text);
     return EXIT_FAILURE;
 }
 
 int aq_command_failed(const char *command, const aq_error *error)
 {
-    (void)fprintf(stderr, "actorq %s: %s\n", command, error->text);
+    aq_print_line(stderr, "actorq %s: %s", command, error->text);
     return EXIT_FAILURE;
 }
 

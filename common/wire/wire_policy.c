@@ -328,14 +328,17 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
     return rc != 0 ? rc : aq_snapshot_validate(snapshot, error);
 }
 
-static int snapshot_from(const Actorq__V1__PolicySnapshot *message, aq_snapshot **ret_snapshot,
-                         aq_error *error)
+static int snapshot_from(const Actorq__V1__PolicySnapshot *message, uint64_t network_hash,
+                         aq_snapshot **ret_snapshot, aq_error *error)
 {
     aq_net_spec spec;
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
     aq_snapshot *snapshot;
     int rc = aq_wire_network_from(message->network, &spec, error);
+    if (rc == 0 && network_hash != 0 && aq_net_spec_hash(&spec) != network_hash) {
+        rc = aq_fail(error, AQ_E_SCHEMA, "it has another network than the run");
+    }
     if (rc == 0) {
         rc = check_layers(message, &spec, formats, blocks, error);
     }
@@ -358,13 +361,20 @@ static int snapshot_from(const Actorq__V1__PolicySnapshot *message, aq_snapshot 
 int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_snapshot,
                           aq_error *error)
 {
+    return aq_wire_policy_unpack_of(bytes, size, 0, ret_snapshot, error);
+}
+
+int aq_wire_policy_unpack_of(const uint8_t *bytes, size_t size, uint64_t network_hash,
+                             aq_snapshot **ret_snapshot, aq_error *error)
+{
     ProtobufCMessage *message;
     int rc = aq_wire_frame_unpack(bytes, size, AQ_FRAME_POLICY,
                                   &actorq__v1__policy_snapshot__descriptor, &message, error);
     if (rc != 0) {
         return rc;
     }
-    rc = snapshot_from((const Actorq__V1__PolicySnapshot *)message, ret_snapshot, error);
+    rc = snapshot_from((const Actorq__V1__PolicySnapshot *)message, network_hash, ret_snapshot,
+                       error);
     aq_message_free(message);
     return rc;
 }

@@ -25,6 +25,12 @@ size_t aq_wire_policy_bytes(const aq_snapshot *snapshot);
 int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_snapshot,
                           aq_error *error) AQ_MUST_USE;
 
+/* The same of a policy whose network has that hash (aq_net_spec_hash; 0: any), which is looked at
+ * before there is room for its tensors: a small frame can stand for AQ_SNAPSHOT_BYTES_MAX.
+ * AQ_E_SCHEMA. */
+int aq_wire_policy_unpack_of(const uint8_t *bytes, size_t size, uint64_t network_hash,
+                             aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
+
 /* A policy.aq file, written atomically; and read back, naming the path in errors. */
 int aq_policy_file_write(const char *path, const aq_snapshot *snapshot,
                          aq_error *error) AQ_MUST_USE;

@@ -112,6 +112,29 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
     return rc;
 }
 
+_Static_assert(4 * AQ_BOUNDS_MAX * sizeof(float) + 256 <= AQ_WIRE_SCHEMA_BYTES_MAX,
+               "bounds take the most");
+
+size_t aq_wire_schema_pack(const aq_schema *schema, uint8_t out[AQ_WIRE_SCHEMA_BYTES_MAX])
+{
+    aq_wire_schema_view view;
+    aq_wire_schema_to(schema, &view);
+    AQ_ASSERT(protobuf_c_message_get_packed_size(&view.message.base) <= AQ_WIRE_SCHEMA_BYTES_MAX);
+    return protobuf_c_message_pack(&view.message.base, out);
+}
+
+int aq_wire_schema_unpack(const uint8_t *bytes, size_t size, aq_schema *ret_schema, aq_error *error)
+{
+    ProtobufCMessage *message;
+    int rc = aq_message_unpack(&actorq__v1__schema__descriptor, bytes, size, &message);
+    if (rc != 0) {
+        return aq_fail(error, rc, "the schema cannot be read: %s", aq_error_text(rc));
+    }
+    rc = aq_wire_schema_from((const Actorq__V1__Schema *)message, ret_schema, error);
+    aq_message_free(message);
+    return rc;
+}
+
 /* ---- settings ------------------------------------------------------------------------------ */
 
 /* Members that have one name and one type in the struct and in the message. */
@@ -120,7 +143,8 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
     X(seed)                                                                                        \
     X(n_step)                                                                                      \
     X(evaluation_threshold)                                                                        \
-    X(sample_rows)
+    X(sample_rows)                                                                                 \
+    X(network_hash)
 
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
 {

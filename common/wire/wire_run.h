@@ -23,6 +23,13 @@ void aq_wire_schema_to(const aq_schema *schema, aq_wire_schema_view *ret_view);
 int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema,
                         aq_error *error) AQ_MUST_USE;
 
+/* A schema as bytes, for those who keep it and see no messages: at most AQ_WIRE_SCHEMA_BYTES_MAX,
+ * whose number is returned; and back: as aq_wire_schema_from, and AQ_E_NOMEM. */
+enum { AQ_WIRE_SCHEMA_BYTES_MAX = 2560 };
+size_t aq_wire_schema_pack(const aq_schema *schema, uint8_t out[AQ_WIRE_SCHEMA_BYTES_MAX]);
+int aq_wire_schema_unpack(const uint8_t *bytes, size_t size, aq_schema *ret_schema,
+                          aq_error *error) AQ_MUST_USE;
+
 enum { AQ_WIRE_VALUES_MAX = 64 }; /* settings that members see */
 
 typedef struct aq_wire_settings_view {

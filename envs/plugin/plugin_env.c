@@ -277,6 +277,7 @@ const aq_env_class aq_plugin_env = {
     .summary = "A plug-in in C: so:./my_env.so, or so:./my_env.so:name (actorq_env.h).",
     .options = "check (yes: watch all that it writes), and the plug-in's own",
     .reward_threshold = NAN,
+    .runs_code = true,
     .params_bytes = sizeof(plugin_params),
     .state_bytes = sizeof(plugin_state),
     .open = open_plugin,

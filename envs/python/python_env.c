@@ -360,6 +360,7 @@ const aq_env_class aq_python_env = {
     .summary = "A Gymnasium environment in Python: py:gymnasium:CartPole-v1, py:my_module:MyEnv.",
     .options = "timeout_s (30: the longest that a round of steps may take)",
     .reward_threshold = NAN,
+    .runs_code = true,
     .params_bytes = sizeof(python_params),
     .state_bytes = sizeof(python_state),
     .open = open_env,

@@ -12,6 +12,7 @@
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/log.h"
+#include "envs/env_code.h"
 #include "envs/env_open.h"
 #include "learner/daemon/learner_net.h"
 #include "learner/nn/blas.h"
@@ -42,6 +43,7 @@ static const aq_option option_rows[] = {
     {"run-id", 0, "ID",
      "what a new run is called, 16 hexadecimal digits: stores that were made for it name it",
      AQ_TO(aq_option_take_id, learner_arguments, options.run_id)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_DAEMON_OPTION_ROWS(learner_arguments, options.daemon),
 };
 
@@ -74,6 +76,9 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         request.preset = AQ_PRESET_NONE;
     }
     int rc = aq_run_request_task(&request, task, error);
+    if (rc == 0 && request.path == arguments->config_path) { /* and not what the folder has */
+        aq_env_allow_code(task);
+    }
     if (rc == 0) {
         rc = aq_env_open(task, &env, error);
     }

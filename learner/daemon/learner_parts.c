@@ -131,6 +131,7 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
 
 static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
 {
+    parts->live.now.settings.network_hash = aq_net_spec_hash(aq_learner_network(parts));
     const aq_learner_identity identity = {
         .run_id = parts->folder.run_id,
         .settings = &parts->live.now.settings,

@@ -11,7 +11,8 @@
 #include "common/wire/wire_policy.h"
 
 enum { CALLS_MAX = 4096, DESCRIPTION_BYTES = 65536 };
-#define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
+enum { REQUEST_BYTES_MAX = 256 << 10 };      /* the longest is Join, with a schema */
+#define REPLY_BYTES_MIN   ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
 
 /* The largest policy frame: fp32 tensors and a description. */
@@ -41,17 +42,17 @@ int aq_learner_ports_open(uv_loop_t *loop, const char *listen_url, const aq_run_
                           aq_learner_ports *ports, aq_error *error)
 {
     const size_t policy_bytes = policy_bytes_max(policy);
-    const size_t message_bytes = policy_bytes + DESCRIPTION_BYTES > MESSAGE_BYTES_MIN
-                                     ? policy_bytes + DESCRIPTION_BYTES
-                                     : MESSAGE_BYTES_MIN;
+    const size_t reply_bytes = policy_bytes + DESCRIPTION_BYTES > REPLY_BYTES_MIN
+                                   ? policy_bytes + DESCRIPTION_BYTES
+                                   : REPLY_BYTES_MIN;
     aq_net_limits limits = {
-        .message_bytes_max = message_bytes,
+        .message_bytes_max = REQUEST_BYTES_MAX,
         .reconnect_min_ms = (uint32_t)plan->config.net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)plan->config.net.reconnect_max_ms,
         .security = security->security,
     };
     int rc =
-        aq_rpc_dispatcher_create(CALLS_MAX, message_bytes, REPEATS_BYTES_MAX, &ports->dispatcher);
+        aq_rpc_dispatcher_create(CALLS_MAX, reply_bytes, REPEATS_BYTES_MAX, &ports->dispatcher);
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }

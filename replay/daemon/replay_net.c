@@ -44,11 +44,14 @@ enum {
     QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX,
 };
 
-/* Before Join nobody knows the run's own limits, so these are the largest that a run can have. */
-#define EXPERIENCE_BYTES_MAX ((size_t)64 << 20)
-#define RPC_BYTES_MAX        ((size_t)64 << 20)
-#define REPEATS_BYTES_MAX    ((size_t)8 << 20) /* the last two answers of every actor, and more */
-#define LEARNER_BYTES_MAX    ((size_t)1 << 20)
+/* Before Join nobody knows the run's own limits, and nobody has much to say. */
+#define EARLY_BYTES_MAX   ((size_t)256 << 10)
+#define REPLY_BYTES_MAX   ((size_t)64 << 20)
+#define REPEATS_BYTES_MAX ((size_t)8 << 20) /* the last two answers of every actor, and more */
+#define LEARNER_BYTES_MAX ((size_t)1 << 20)
+
+/* What is around experience or priorities, and a row's number and priority. */
+enum { ENVELOPE_BYTES = 64 << 10, PRIORITY_BYTES = 32 };
 
 /* At full rate the holes between messages grow by a percent or two in a minute. */
 #define TRIM_INTERVAL_NS (20 * AQ_NS_PER_S)
@@ -150,6 +153,15 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 
 /* ---- membership ---------------------------------------------------------------------------- */
 
+/* Messages may be as long as this run's are. */
+static void allow_messages(replay_daemon *daemon, const aq_run_settings *settings)
+{
+    const size_t message = (size_t)settings->config.net.message_bytes + ENVELOPE_BYTES;
+    const size_t priorities = (size_t)settings->sample_rows * PRIORITY_BYTES + ENVELOPE_BYTES;
+    aq_pull_allow(daemon->pull, message + AQ_SEAL_BYTES);
+    aq_rpc_server_allow(daemon->server, message > priorities ? message : priorities);
+}
+
 static void on_joined(void *user, const aq_member_view *view, int again)
 {
     replay_daemon *daemon = user;
@@ -162,6 +174,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
            view->run_id, view->member, view->settings.task, view->settings.table_count,
            main_table->capacity, main_table->min_size, main_table->samples_per_insert,
            main_table->tolerance);
+    allow_messages(daemon, &view->settings);
     int rc = aq_replay_store_joined(&daemon->store, view, again, daemon->error);
     if (rc != 0) {
         stop_failed(daemon, rc);
@@ -310,7 +323,7 @@ static int create_service(replay_daemon *daemon, aq_error *error)
     };
     rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
     if (rc == 0) {
-        rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, RPC_BYTES_MAX, REPEATS_BYTES_MAX,
+        rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
                                       &daemon->dispatcher);
     }
     if (rc == 0) {
@@ -324,7 +337,7 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
     const char *listen_url = daemon->options->listen_url;
     char push_url[AQ_URL_MAX];
     aq_net_limits limits = {
-        .message_bytes_max = RPC_BYTES_MAX,
+        .message_bytes_max = EARLY_BYTES_MAX,
         .reconnect_min_ms = RECONNECT_MIN_MS,
         .reconnect_max_ms = RECONNECT_MAX_MS,
         .security = daemon->security.security,
@@ -341,7 +354,6 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: there is no address after it for experience", listen_url);
     }
-    limits.message_bytes_max = EXPERIENCE_BYTES_MAX + AQ_SEAL_BYTES;
     rc = aq_pull_create(&daemon->loop, push_url, &limits, on_experience, daemon, &daemon->pull,
                         error);
     if (rc != 0) {

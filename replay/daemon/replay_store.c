@@ -9,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "common/wire/wire_run.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 #include "replay/disk/slot_file.h"
@@ -159,11 +160,14 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
     if (rc != 0) {
         return rc;
     }
+    uint8_t schema[AQ_WIRE_SCHEMA_BYTES_MAX];
     const aq_segment_log_config config = {
         .folder = store->folder,
         .run_id = view->run_id,
         .schema_hash = layout.hash,
         .task = settings->task,
+        .schema = schema,
+        .schema_bytes = aq_wire_schema_pack(&settings->schema, schema),
         .store = store->identity,
         .segment_bytes = settings->config.replay.segment_bytes,
         .backlog_bytes = backlog_bytes,

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/base/plain_text.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
+#include "envs/env_code.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
 
@@ -24,6 +26,7 @@ typedef struct exporting {
 
 static const aq_option option_rows[] = {
     {"force", 0, NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(export_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
@@ -55,7 +58,7 @@ static void on_damage(void *user, const char *what)
     exporting *work = user;
     work->damages++;
     aq_data_line_clear(work->line);
-    (void)fprintf(stderr, "actorq replay export: %s\n", what);
+    aq_print_line(stderr, "actorq replay export: %s", what);
 }
 
 /* Names may hold any bytes; the header is for people and is UTF-8. */

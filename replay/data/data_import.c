@@ -21,6 +21,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "common/wire/wire_run.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
 #include "replay/disk/segment_log.h"
@@ -192,11 +193,14 @@ static int open_log(importing *work, aq_error *error)
     if (rc != 0) {
         return rc;
     }
+    uint8_t schema[AQ_WIRE_SCHEMA_BYTES_MAX];
     const aq_segment_log_config config = {
         .folder = work->folder,
         .run_id = work->import->run_id,
         .schema_hash = work->layout.hash,
         .task = info->task,
+        .schema = schema,
+        .schema_bytes = aq_wire_schema_pack(&info->schema, schema),
         .store = aq_rng_system_seed() | 1,
         .segment_bytes = work->import->segment_bytes,
         .backlog_bytes = BACKLOG_BYTES,

@@ -9,8 +9,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/sys/daemon.h"
-#include "common/sys/log.h"
+#include "envs/env_code.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
@@ -24,7 +25,8 @@ typedef struct inspect_arguments {
 typedef struct inspecting {
     aq_data_origin origin;
     aq_data_audit *audit;
-    json_t *damages;  /* texts */
+    json_t *damages; /* texts */
+    uint64_t damage_count;
     json_t *segments; /* {number, bytes} */
     uint64_t bytes;
 } inspecting;
@@ -35,6 +37,7 @@ static const aq_option option_rows[] = {
     {"verify", 0, NULL,
      "fail if anything is damaged, or was sent twice or not at all between others",
      AQ_TO_FLAG(inspect_arguments, verify)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(inspect_arguments, json, "the facts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,
@@ -83,13 +86,11 @@ static int on_mark(void *user, uint64_t actor, uint64_t incarnation, uint64_t ac
 
 static void on_damage(void *user, const char *what)
 {
-    const inspecting *work = user;
-    char quoted[2 * PATH_MAX];
-    json_t *text = json_string(what);
-    if (text == NULL) { /* of a path that is not UTF-8 */
-        text = json_string(aq_log_quote(quoted, sizeof(quoted), what));
-    }
-    (void)json_array_append_new(work->damages, text);
+    inspecting *work = user;
+    char plain[AQ_ERROR_TEXT_MAX];
+    work->damage_count++; /* whether or not there is room for its words */
+    (void)json_array_append_new(work->damages,
+                                json_string(aq_plain_text(plain, sizeof(plain), what)));
 }
 
 static int list_segments(inspecting *work, aq_error *error)
@@ -177,19 +178,20 @@ static int print_json(const inspecting *work, aq_json_form json, aq_error *error
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
-    char hash[24], run[24], schema[256];
+    char hash[24], run[24], schema[256], task[AQ_TASK_NAME_MAX];
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, info->schema_hash);
     (void)snprintf(run, sizeof(run), "%016" PRIx64, info->run_id);
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}",
-        "task", info->task, "schema", aq_schema_text(&info->schema, schema, sizeof(schema)),
-        "schema_hash", hash, "run_id", run, "bytes", (json_int_t)work->bytes, "blocks",
-        (json_int_t)summary.blocks, "transitions", (json_int_t)summary.transitions, "episodes",
-        (json_int_t)summary.episodes, "whole_episodes", (json_int_t)summary.whole_episodes,
-        "return_mean", number(summary.return_mean), "return_std", number(summary.return_std),
-        "return_min", number(summary.return_min), "return_max", number(summary.return_max),
-        "length_mean", number(summary.length_mean), "version_min", (json_int_t)summary.version_min,
-        "version_max", (json_int_t)summary.version_max, "random_transitions",
+        "task", aq_plain_text(task, sizeof(task), info->task), "schema",
+        aq_schema_text(&info->schema, schema, sizeof(schema)), "schema_hash", hash, "run_id", run,
+        "bytes", (json_int_t)work->bytes, "blocks", (json_int_t)summary.blocks, "transitions",
+        (json_int_t)summary.transitions, "episodes", (json_int_t)summary.episodes, "whole_episodes",
+        (json_int_t)summary.whole_episodes, "return_mean", number(summary.return_mean),
+        "return_std", number(summary.return_std), "return_min", number(summary.return_min),
+        "return_max", number(summary.return_max), "length_mean", number(summary.length_mean),
+        "version_min", (json_int_t)summary.version_min, "version_max",
+        (json_int_t)summary.version_max, "random_transitions",
         (json_int_t)summary.random_transitions);
     json_t *rest = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:s, s:O, s:O, s:o, s:o}", "lanes", (json_int_t)summary.lanes,
@@ -229,8 +231,8 @@ static void print_text(const inspecting *work)
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
     const aq_data_set_info *info = &work->origin.info;
     char schema[256], bytes[32];
-    (void)printf("%s: %s, %s\n", work->origin.name, info->task,
-                 aq_schema_text(&info->schema, schema, sizeof(schema)));
+    aq_print_line(stdout, "%s: %s, %s", work->origin.name, info->task,
+                  aq_schema_text(&info->schema, schema, sizeof(schema)));
     for (uint32_t i = 0; i < info->recorded_count; i++) {
         (void)printf(i == 0 ? "recorded   %s" : ", %s", info->recorded[i].name);
     }
@@ -258,7 +260,7 @@ static void print_text(const inspecting *work)
                  " twice; lanes: %" PRIu64 " gaps, %" PRIu64 " steps twice\n",
                  summary.seq_holes, summary.seq_doubles, summary.gaps, summary.doubles);
     if (summary.first_fault[0] != '\0') {
-        (void)printf("           first: %s\n", summary.first_fault);
+        aq_print_line(stdout, "           first: %s", summary.first_fault);
     }
     for (size_t i = 0; i < json_array_size(work->damages); i++) {
         (void)printf("damaged    %s\n", json_string_value(json_array_get(work->damages, i)));
@@ -270,15 +272,14 @@ static void print_text(const inspecting *work)
 static int verify(const inspecting *work, aq_error *error)
 {
     const aq_data_summary summary = aq_data_audit_summary(work->audit);
-    const size_t damages = json_array_size(work->damages);
-    if (damages == 0 && summary.seq_holes == 0 && summary.seq_doubles == 0 &&
+    if (work->damage_count == 0 && summary.seq_holes == 0 && summary.seq_doubles == 0 &&
         summary.doubles == 0) {
         return 0;
     }
     return aq_fail(error, AQ_E_CORRUPT,
-                   "%s is not whole: %zu damages, %" PRIu64 " messages missing, %" PRIu64
+                   "%s is not whole: %" PRIu64 " damages, %" PRIu64 " messages missing, %" PRIu64
                    " twice, %" PRIu64 " steps twice",
-                   work->origin.name, damages, summary.seq_holes, summary.seq_doubles,
+                   work->origin.name, work->damage_count, summary.seq_holes, summary.seq_doubles,
                    summary.doubles);
 }
 

@@ -11,6 +11,7 @@
 #include "common/net/address/url.h"
 #include "common/net/rpc/caller.h"
 #include "common/net/rpc/rpc.h"
+#include "common/wire/wire_run.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
 #include "replay/data/data_lanes.h"
@@ -75,6 +76,10 @@ int aq_data_live_open(const char *url, aq_data_live **ret_live, aq_error *error)
         rc = aq_text_set(live->info.task, sizeof(live->info.task), page->task);
         if (rc != 0) {
             (void)aq_fail(error, rc, "%s: the name of its task is too long", url);
+        }
+        live->info.has_schema = page->schema != NULL;
+        if (rc == 0 && page->schema != NULL) {
+            rc = aq_wire_schema_from(page->schema, &live->info.schema, error);
         }
         actorq__v1__export_reply__free_unpacked(page, NULL);
     }

@@ -13,6 +13,7 @@
 #include "common/base/parse.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
+#include "common/wire/wire_run.h"
 #include "envs/env_open.h"
 
 bool aq_data_is_url(const char *name)
@@ -20,23 +21,28 @@ bool aq_data_is_url(const char *name)
     return strstr(name, "://") != NULL;
 }
 
-/* What the steps of info->task are of, by their layout's hash. AQ_E_SCHEMA where the task has
- * another schema here, or the steps have columns that are not known here. */
-static int find_columns(aq_data_set_info *info, uint64_t layout_hash, aq_error *error)
+/* Of an older store or shard, which has no schema. */
+static int ask_task(aq_data_set_info *info, aq_error *error)
 {
     aq_env *env;
     int rc = aq_env_open(info->task, &env, error);
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        info->schema = env->schema;
+        aq_env_unref(env);
     }
-    info->schema = env->schema;
-    info->schema_hash = aq_schema_hash(&env->schema);
-    aq_env_unref(env);
+    return rc;
+}
+
+/* What the steps of info->task, whose schema is there, are of, by their layout's hash. AQ_E_SCHEMA
+ * where it is another, or the steps have columns that are not known here. */
+static int find_columns(aq_data_set_info *info, uint64_t layout_hash, aq_error *error)
+{
+    info->schema_hash = aq_schema_hash(&info->schema);
     if (aq_columns_of_hash(&info->schema, layout_hash, info->recorded, &info->recorded_count) !=
         0) {
         return aq_fail(error, AQ_E_SCHEMA,
                        "the steps are of another %s, or have columns that are not known here: "
-                       "their layout is %016" PRIx64 ", that of the task here is %016" PRIx64,
+                       "their layout is %016" PRIx64 ", that of the task is %016" PRIx64,
                        info->task, layout_hash, info->schema_hash);
     }
     return 0;
@@ -69,7 +75,11 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
     }
-    return find_columns(&origin->info, identity->schema_hash, error);
+    rc = identity->schema_bytes > 0
+             ? aq_wire_schema_unpack(identity->schema, identity->schema_bytes, &origin->info.schema,
+                                     error)
+             : ask_task(&origin->info, error);
+    return rc != 0 ? rc : find_columns(&origin->info, identity->schema_hash, error);
 }
 
 static int open_live(aq_data_origin *origin, aq_error *error)
@@ -81,8 +91,12 @@ static int open_live(aq_data_origin *origin, aq_error *error)
     const aq_data_live_info *info = aq_data_live_about(origin->live);
     origin->info.run_id = info->run_id;
     rc = aq_text_set(origin->info.task, sizeof(origin->info.task), info->task);
-    return rc != 0 ? aq_fail(error, rc, "%s: the name of its task is too long", origin->name)
-                   : find_columns(&origin->info, info->schema_hash, error);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
+    }
+    origin->info.schema = info->schema;
+    rc = info->has_schema ? 0 : ask_task(&origin->info, error);
+    return rc != 0 ? rc : find_columns(&origin->info, info->schema_hash, error);
 }
 
 static int open_file(aq_data_origin *origin, aq_error *error)

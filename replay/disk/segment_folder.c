@@ -87,8 +87,9 @@ int aq_segment_fail(aq_error *error, const char *path, const char *what, int err
 
 static int identity_write(const char *folder, const aq_store_identity *identity, aq_error *error)
 {
-    const size_t task_size = strlen(identity->task);
-    uint8_t payload[IDENTITY_NUMBERS * sizeof(uint64_t) + AQ_STORE_TASK_BYTES_MAX];
+    const size_t task_size = strlen(identity->task) + 1;
+    uint8_t payload[IDENTITY_NUMBERS * sizeof(uint64_t) + AQ_STORE_TASK_BYTES_MAX +
+                    AQ_STORE_SCHEMA_BYTES_MAX];
     uint8_t bytes[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + sizeof(payload)];
     char path[PATH_MAX];
     for (int i = 0; i < 8; i++) {
@@ -96,7 +97,9 @@ static int identity_write(const char *folder, const aq_store_identity *identity,
         payload[8 + i] = (uint8_t)(identity->schema_hash >> (8 * i));
     }
     memcpy(payload + IDENTITY_NUMBERS * sizeof(uint64_t), identity->task, task_size);
-    const uint32_t size = (uint32_t)(IDENTITY_NUMBERS * sizeof(uint64_t) + task_size);
+    uint32_t size = (uint32_t)(IDENTITY_NUMBERS * sizeof(uint64_t) + task_size);
+    memcpy(payload + size, identity->schema, identity->schema_bytes);
+    size += identity->schema_bytes;
     const aq_file_header header = {.kind = AQ_STORE_FILE_IDENTITY, .store = identity->store};
     const aq_record record = {
         .kind = AQ_RECORD_IDENTITY,
@@ -110,6 +113,23 @@ static int identity_write(const char *folder, const aq_store_identity *identity,
     return aq_file_write_atomic(path_of(folder, "store" SUFFIX, path), bytes,
                                 AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + (size_t)size,
                                 error);
+}
+
+/* The task, and behind a zero the schema, which older stores have not. */
+static bool take_texts(const uint8_t *bytes, size_t size, aq_store_identity *identity)
+{
+    const uint8_t *end = memchr(bytes, 0, size);
+    const size_t task_size = end != NULL ? (size_t)(end - bytes) : size;
+    const size_t schema_bytes = end != NULL ? size - task_size - 1 : 0;
+    if (task_size >= AQ_STORE_TASK_BYTES_MAX || schema_bytes > AQ_STORE_SCHEMA_BYTES_MAX) {
+        return false;
+    }
+    memcpy(identity->task, bytes, task_size);
+    if (schema_bytes > 0) {
+        memcpy(identity->schema, end + 1, schema_bytes);
+    }
+    identity->schema_bytes = (uint32_t)schema_bytes;
+    return true;
 }
 
 static int identity_decode(const char *path, const uint8_t *bytes, size_t size,
@@ -126,21 +146,22 @@ static int identity_decode(const char *path, const uint8_t *bytes, size_t size,
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a file that names a replay store", path);
     }
     aq_scan_step step = {0};
+    aq_store_identity identity = {0};
     if (rc == 0) {
         step = aq_segment_scan(bytes, size, aq_record_salt(header.store, 0), AQ_FILE_HEADER_BYTES);
     }
     const size_t fixed = IDENTITY_NUMBERS * sizeof(uint64_t);
     if (rc != 0 || step.kind != AQ_SCAN_RECORD || step.record.kind != AQ_RECORD_IDENTITY ||
-        step.record.size < fixed || step.record.size - fixed >= AQ_STORE_TASK_BYTES_MAX) {
+        step.record.size < fixed ||
+        !take_texts(step.payload + fixed, step.record.size - fixed, &identity)) {
         return aq_fail(error, AQ_E_CORRUPT, "%s: damaged: it can't be told what the store is of",
                        path);
     }
-    aq_store_identity identity = {.store = header.store};
+    identity.store = header.store;
     for (int i = 0; i < 8; i++) {
         identity.run_id |= (uint64_t)step.payload[i] << (8 * i);
         identity.schema_hash |= (uint64_t)step.payload[8 + i] << (8 * i);
     }
-    memcpy(identity.task, step.payload + fixed, step.record.size - fixed);
     *ret_identity = identity;
     return 0;
 }

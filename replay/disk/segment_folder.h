@@ -17,6 +17,7 @@
 
 enum {
     AQ_STORE_TASK_BYTES_MAX = 256,
+    AQ_STORE_SCHEMA_BYTES_MAX = 3072,
     AQ_SEGMENTS_MAX = 1 << 20,
     /* What a path of ours may take, so that every name of a file fits behind it. */
     AQ_SEGMENT_FOLDER_BYTES_MAX = PATH_MAX - 64
@@ -28,6 +29,8 @@ typedef struct aq_store_identity {
     uint64_t run_id;
     uint64_t schema_hash;
     char task[AQ_STORE_TASK_BYTES_MAX];
+    uint8_t schema[AQ_STORE_SCHEMA_BYTES_MAX]; /* packed (wire_run.h); bytes to whom keeps them */
+    uint32_t schema_bytes;                     /* 0: of an older store, which has none */
 } aq_store_identity;
 
 typedef struct aq_segment_folder {

@@ -4,6 +4,8 @@
  */
 #include "replay/disk/segment_log.h"
 
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -149,6 +151,11 @@ static int open_folder(const aq_segment_log_config *config, segment_log *segment
     int rc = aq_text_set(wanted.task, sizeof(wanted.task), config->task);
     if (rc != 0) {
         return aq_fail(error, AQ_E_INVALID, "%s: the name of the task is too long", config->folder);
+    }
+    AQ_ASSERT(config->schema_bytes <= sizeof(wanted.schema));
+    wanted.schema_bytes = (uint32_t)config->schema_bytes;
+    if (config->schema_bytes > 0) {
+        memcpy(wanted.schema, config->schema, config->schema_bytes);
     }
     return aq_segment_folder_open(config->folder, &wanted, &segments->folder, error);
 }

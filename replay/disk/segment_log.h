@@ -27,7 +27,9 @@ typedef struct aq_segment_log_config {
     const char *folder; /* made if it isn't there */
     uint64_t run_id;
     uint64_t schema_hash;
-    const char *task;                   /* for words */
+    const char *task;      /* for words */
+    const uint8_t *schema; /* packed (wire_run.h), for who reads the folder alone */
+    size_t schema_bytes;
     uint64_t store;                     /* the name that the folder gets if it is new; not 0 */
     uint64_t segment_bytes;             /* a new segment after so many */
     uint64_t backlog_bytes;             /* that may wait to be written */

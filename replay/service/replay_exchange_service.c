@@ -10,6 +10,7 @@
 #include "common/net/rpc/rpc.h"
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
+#include "common/wire/wire_run.h"
 
 /* Fills the page; the frames point into it. */
 static int fill(aq_exchange_service *exchange, const Actorq__V1__ExportRequest *input,
@@ -70,6 +71,9 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
                     aq_error_text(rc));
         return;
     }
+    aq_wire_schema_view schema;
+    aq_wire_schema_to(&settings->schema, &schema);
+    reply.schema = &schema.message;
     reply.more = aq_replay_core_message_after(core, reply.last) != NULL;
     reply.run_id = aq_replay_core_run_id(core);
     reply.task = (char *)(uintptr_t)settings->task;

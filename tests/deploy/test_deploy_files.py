@@ -134,6 +134,20 @@ class Commands(unittest.TestCase):
                     env={**asked, "PATH": f"{folder}:/usr/bin:/bin"}).stdout
             self.assertTrue(said.startswith(expected), said)
 
+    def test_pages_are_published_to_this_host_alone(self):
+        for file in ("compose.yaml", "swarm.yaml"):
+            for name, service in load(file)["services"].items():
+                for port in service.get("ports", []):
+                    self.assertTrue(str(port).startswith("127.0.0.1:"), f"{file}: {name}: {port}")
+        grafana = load("compose.yaml")["services"]["grafana"]["environment"]
+        self.assertEqual(grafana["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"], "true")
+
+    def test_secrets_are_ignored_by_git_and_by_docker(self):
+        for file in (".gitignore", ".dockerignore"):
+            with open(os.path.join(ROOT, file), encoding="utf-8") as text:
+                lines = {line.strip().strip("/") for line in text}
+            self.assertLessEqual({"secrets", "deploy/secrets", "deploy/.env"}, lines, file)
+
     def test_no_container_is_limited_to_more_than_one_processor(self):
         for service in load("compose.yaml")["services"].values():
             self.assertLessEqual(float(service.get("cpus", 0)), 1)

@@ -22,7 +22,8 @@ static const aq_tcp_limits wide = {.connections_max = 100,
                                    .connections_per_address_max = 100,
                                    .message_ms = 3600 * 1000,
                                    .message_bytes_per_s = 1000,
-                                   .unfinished_bytes_max = 1 << 13};
+                                   .held_bytes_max = 1 << 13,
+                                   .held_bytes_per_address_max = 1 << 13};
 
 static int listener = -1;
 static struct sockaddr_in place;

@@ -76,16 +76,16 @@ class Daemon:
 
 
 class Run:
-    """Four ports: the learner's calls and policies, the shard's calls and experience."""
+    """Five ports: the learner's calls and policies, the shard's calls and experience, HTTP."""
 
-    def __init__(self, build, certs=None):
+    def __init__(self, build, certs=None, config=CONFIG):
         self.build = os.path.abspath(build)
         self.folder = tempfile.mkdtemp(prefix="aq-hostile-")
-        self.port = free_ports(4)
+        self.port = free_ports(5)
         self.certs = certs
         self.daemons = []
         with open(os.path.join(self.folder, "config.yaml"), "w", encoding="ascii") as file:
-            file.write(CONFIG)
+            file.write(config)
 
     def program(self, name):
         folder = {"actorq": "cli"}.get(name, name.removeprefix("actorq-"))
@@ -107,7 +107,8 @@ class Run:
         trains."""
         self.learner = self.start(
             "learner", "learner", "--config", os.path.join(self.folder, "config.yaml"),
-            "--listen", self.url(), "--run", os.path.join(self.folder, "run"))
+            "--listen", self.url(), "--run", os.path.join(self.folder, "run"),
+            "--http", f"127.0.0.1:{self.port + 4}")
         self.shard = self.start("replay", "replay", "--learner", self.url(),
                                 "--listen", self.url(2), *shard_arguments)
         for i in range(actors):

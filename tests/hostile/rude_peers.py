@@ -75,6 +75,20 @@ def greet(port, pattern):
     return peer
 
 
+def greet_in_tls(port, pattern, certificate):
+    """The same, of a member with that certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(os.path.join(certificate, "ca.pem"))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(os.path.join(certificate, "cert.pem"),
+                            os.path.join(certificate, "key.pem"))
+    peer = context.wrap_socket(connect(port))
+    peer.sendall(struct.pack(">BBBBHH", 0, 0x53, 0x50, 0, pattern, 0))
+    receive(peer, 8)
+    return peer
+
+
 def message(body):
     return struct.pack(">Q", len(body)) + body
 
@@ -230,6 +244,73 @@ def claim(port, pattern, size):
             return "closed"
         assert is_closed(peer), f"a message of {size} bytes is waited for"
     return "closed"
+
+
+def hoard(join, count, announced, sent):
+    """So many connections say that a message is that long, bring some of it, and stay for a
+    moment; then others come in their place."""
+    body = b"x" * sent
+    while True:
+        peers = []
+        for _ in range(count):
+            try:
+                peers.append(join())
+                peers[-1].settimeout(0.5)
+                peers[-1].sendall(struct.pack(">Q", announced) + body)
+            except OSError:
+                pass
+        time.sleep(0.2)
+        for peer in peers:
+            peer.close()
+
+
+def flood(join, count, size):
+    """So many connections bring whole messages of that size, as fast as they are taken."""
+    body = message(b"\x80" + b"x" * (size - 1))
+    peers, left = [], []
+    while True:
+        while len(peers) < count:
+            try:
+                peers.append(join())
+                peers[-1].setblocking(False)
+                left.append(b"")
+            except OSError:
+                pass
+        _, ready, _ = select.select([], peers, [], 1)
+        for peer in ready:
+            place = peers.index(peer)
+            try:
+                left[place] = left[place] or body
+                left[place] = left[place][peer.send(left[place][:1 << 17]):]
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                pass
+            except OSError:
+                peer.close()
+                del peers[place], left[place]
+
+
+def read_slowly(port, path, count):
+    """So many readers ask again and again, and take nothing of the answers."""
+    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    peers = []
+    while True:
+        while len(peers) < count:
+            peer = socket.socket()
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            try:
+                peer.connect(("127.0.0.1", port))
+                peers.append(peer)
+            except OSError:
+                break
+        for peer in list(peers):
+            try:
+                peer.send(asked, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                pass
+            except OSError:
+                peers.remove(peer)
+                peer.close()
+        time.sleep(0.25)
 
 
 def present(port, authority, certificate=None):

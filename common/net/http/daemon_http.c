@@ -161,9 +161,9 @@ int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pag
     http->started_ns = aq_clock_monotonic_ns();
     http->started_wall_ns = aq_clock_wall_ns();
     aq_http_route routes[OWN_ROUTES + AQ_DAEMON_ROUTES_MAX] = {
-        {"/metrics", get_metrics, http},
-        {"/healthz", get_health, http},
-        {"/readyz", get_readiness, http},
+        {.path = "/metrics", .get = get_metrics, .user = http},
+        {.path = "/healthz", .get = get_health, .user = http, .is_vital = true},
+        {.path = "/readyz", .get = get_readiness, .user = http, .is_vital = true},
     };
     for (size_t i = 0; i < pages->route_count; i++) {
         routes[OWN_ROUTES + i] = pages->routes[i];

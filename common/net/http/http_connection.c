@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/net/address/peer_network.h"
 #include "common/net/http/http_request.h"
 
 enum {
@@ -20,6 +21,8 @@ enum {
 #define REQUEST_NS_MAX (5 * AQ_NS_PER_S)  /* from its first byte, or from connecting, to its end */
 #define IDLE_NS_MAX    (65 * AQ_NS_PER_S) /* between requests: longer than a scrape's period */
 #define WRITE_NS_MAX   (30 * AQ_NS_PER_S)
+#define STALL_NS_MAX   (5 * AQ_NS_PER_S) /* of an answer: nothing more of it is taken */
+#define STALL_NS_LONG  (AQ_NS_PER_S / 2) /* while others wait for a place */
 #define LINGER_NS_MAX  (2 * AQ_NS_PER_S)
 
 static void read_on(aq_http_connection *connection);
@@ -144,7 +147,9 @@ static void send_reply(aq_http_connection *connection, const aq_http_reply *repl
     parts[0] = uv_buf_init(connection->head, (unsigned)size);
     parts[1] = uv_buf_init((char *)connection->body.data, (unsigned)connection->body.size);
     connection->state = AQ_HTTP_WRITING;
-    connection->deadline_ns = aq_clock_monotonic_ns() + WRITE_NS_MAX;
+    connection->waiting_since_ns = aq_clock_monotonic_ns();
+    connection->deadline_ns = connection->waiting_since_ns + WRITE_NS_MAX;
+    connection->unsent_bytes = SIZE_MAX;
     connection->operation.write.data = connection;
     uv_read_stop((uv_stream_t *)&connection->stream);
     if (uv_write(&connection->operation.write, (uv_stream_t *)&connection->stream, parts,
@@ -210,6 +215,13 @@ static void answer(aq_http_connection *connection, const aq_http_request *reques
         send_status(connection, route == NULL ? 404 : 405, with_body);
         return;
     }
+    const aq_http_site *site = connection->site;
+    if (!route->is_vital && !site->has_room(site->user, &connection->network)) {
+        connection->site->counters.refused++;
+        connection->keep_alive = false;
+        send_status(connection, 503, with_body);
+        return;
+    }
     int rc = route->get(route->user, &reply);
     if (connection->state == AQ_HTTP_CLOSING) {
         return; /* it has closed the server */
@@ -243,8 +255,8 @@ static bool look_at_input(aq_http_connection *connection)
 static void wait_for_request(aq_http_connection *connection, int64_t wait_ns)
 {
     connection->state = AQ_HTTP_READING;
-    connection->reading_since_ns = aq_clock_monotonic_ns();
-    connection->deadline_ns = connection->reading_since_ns + wait_ns;
+    connection->waiting_since_ns = aq_clock_monotonic_ns();
+    connection->deadline_ns = connection->waiting_since_ns + wait_ns;
 }
 
 /* What the peer sent without waiting is answered at once. libuv calls on_written from the loop and
@@ -323,10 +335,46 @@ static bool is_idle(const aq_http_connection *connection)
     return connection->state == AQ_HTTP_READING && connection->asked && connection->input_size == 0;
 }
 
+/* How long nothing more of the answer was taken. */
+static int64_t stall_of(const aq_http_connection *connection, int64_t now_ns)
+{
+    return connection->state == AQ_HTTP_WRITING ? now_ns - connection->waiting_since_ns : 0;
+}
+
+static size_t unsent_of(const aq_http_connection *connection)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&connection->stream);
+}
+
+bool aq_http_connection_owes(const aq_http_connection *connection)
+{
+    return connection->state == AQ_HTTP_WRITING && unsent_of(connection) > 0;
+}
+
+static void look_at_answer(aq_http_connection *connection, int64_t now_ns)
+{
+    const size_t unsent = unsent_of(connection);
+    if (unsent < connection->unsent_bytes) {
+        connection->unsent_bytes = unsent;
+        connection->waiting_since_ns = now_ns;
+    }
+}
+
+bool aq_http_connection_can_go(const aq_http_connection *connection, int64_t now_ns)
+{
+    return connection->state == AQ_HTTP_READING || connection->state == AQ_HTTP_LINGERING ||
+           stall_of(connection, now_ns) > STALL_NS_LONG;
+}
+
 void aq_http_connection_tick(aq_http_connection *connection, int64_t now_ns)
 {
-    if (connection->state == AQ_HTTP_FREE || connection->state == AQ_HTTP_CLOSING ||
-        now_ns < connection->deadline_ns) {
+    if (connection->state == AQ_HTTP_FREE || connection->state == AQ_HTTP_CLOSING) {
+        return;
+    }
+    if (connection->state == AQ_HTTP_WRITING) {
+        look_at_answer(connection, now_ns);
+    }
+    if (now_ns < connection->deadline_ns && stall_of(connection, now_ns) < STALL_NS_MAX) {
         return;
     }
     if (is_idle(connection) || connection->state == AQ_HTTP_LINGERING) {
@@ -349,6 +397,8 @@ void aq_http_connection_evict(aq_http_connection *connection)
 
 void aq_http_connection_open(aq_http_connection *connection, uv_tcp_t *listener, aq_http_site *site)
 {
+    struct sockaddr_storage peer = {0};
+    int peer_size = sizeof(peer);
     int rc = uv_tcp_init(listener->loop, &connection->stream);
 
     AQ_ASSERT(rc == 0); /* there is no socket yet that could fail */
@@ -361,6 +411,9 @@ void aq_http_connection_open(aq_http_connection *connection, uv_tcp_t *listener,
     if (rc != 0) {
         aq_http_connection_close(connection);
         return;
+    }
+    if (uv_tcp_getpeername(&connection->stream, (struct sockaddr *)&peer, &peer_size) == 0) {
+        (void)aq_peer_network((const struct sockaddr *)&peer, &connection->network);
     }
     read_on(connection);
 }

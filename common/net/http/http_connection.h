@@ -5,7 +5,8 @@
  *   FREE -> READING <-> WRITING -> LINGERING -> CLOSING -> FREE
  *
  * It is read from only while no answer is under way, so what a peer can make us hold is one request
- * and one answer. Every state has a deadline.
+ * and one answer. Every state has a deadline, and an answer of which nothing is taken has a short
+ * one.
  */
 #ifndef AQ_COMMON_NET_HTTP_HTTP_CONNECTION_H
 #define AQ_COMMON_NET_HTTP_HTTP_CONNECTION_H
@@ -36,11 +37,13 @@ typedef struct aq_http_connection {
     char *input; /* NULL until something arrives */
     size_t input_size;
     size_t request_size; /* while WRITING: of the one that is answered */
+    size_t unsent_bytes; /* while WRITING, when it was last looked at */
     size_t lingered_bytes;
-    int64_t reading_since_ns;
+    int64_t waiting_since_ns; /* for a request, or for more of the answer to be taken */
     int64_t deadline_ns;
-    bool asked;      /* a request has been answered: the time to the next is no fault */
-    bool keep_alive; /* while WRITING: another request may follow */
+    struct in6_addr network; /* whose it is; nobody's until it is known */
+    bool asked;              /* a request has been answered: the time to the next is no fault */
+    bool keep_alive;         /* while WRITING: another request may follow */
     char head[AQ_HTTP_HEAD_BYTES_MAX];
     aq_buffer body; /* while WRITING */
 } aq_http_connection;
@@ -51,6 +54,12 @@ void aq_http_connection_open(aq_http_connection *connection, uv_tcp_t *listener,
 
 /* Closes it if it is late, counted when that is the peer's fault. */
 void aq_http_connection_tick(aq_http_connection *connection, int64_t now_ns);
+
+/* Whether some of an answer has not been taken yet, not even by the kernel. */
+bool aq_http_connection_owes(const aq_http_connection *connection);
+
+/* Whether its peer keeps it waiting, so that somebody else may get its place. */
+bool aq_http_connection_can_go(const aq_http_connection *connection, int64_t now_ns);
 
 /* Somebody else gets its place. */
 void aq_http_connection_evict(aq_http_connection *connection);

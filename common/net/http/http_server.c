@@ -3,9 +3,12 @@
  * number of its connections nor the time of one (docs/decisions/0018-http.md): all is on the loop's
  * thread, so there is nothing to hand over, and an answer proves that the loop is alive.
  *
- * When all connections are taken, a new one takes the place of the one that has been READING for
- * longest: peers that hold connections without asking anything cannot keep out one that asks.
- * Whoever cannot be given a place waits in the kernel's queue, whose length is bounded as well.
+ * When all connections are taken, a new one takes the place of one whose peer keeps it waiting: of
+ * the neighbour that has the most, the one that waits for longest. So peers that hold connections
+ * and ask nothing, or take no answer, cannot keep out one that asks. Answers under way are bounded,
+ * in all and to one neighbour, well below the number of connections; who asks for one more is told
+ * so, but for whether the daemon is well. Whoever cannot be given a place waits in the kernel's
+ * queue, whose length is bounded as well.
  */
 #include "common/net/http/http_server.h"
 
@@ -38,28 +41,60 @@ static aq_http_connection *find_free(aq_http_server *server)
     return NULL;
 }
 
-/* Closes the connection that has waited for a request for longest, unless one is closing anyway. */
+static bool is_of(const aq_http_connection *connection, const struct in6_addr *network)
+{
+    return connection->state != AQ_HTTP_FREE &&
+           memcmp(&connection->network, network, sizeof(*network)) == 0;
+}
+
+static size_t count_of(const aq_http_server *server, const struct in6_addr *network)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        count += is_of(&server->connections[i], network);
+    }
+    return count;
+}
+
+static bool has_room(void *user, const struct in6_addr *network)
+{
+    const aq_http_server *server = user;
+    size_t answers = 0, theirs = 0;
+
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        const bool is_answer = aq_http_connection_owes(&server->connections[i]);
+
+        answers += is_answer;
+        theirs += is_answer && is_of(&server->connections[i], network);
+    }
+    return answers < AQ_HTTP_ANSWERS_MAX && theirs < AQ_HTTP_ANSWERS_EACH_MAX;
+}
+
+/* Closes a connection that can go, unless one is closing anyway. */
 static void make_room(aq_http_server *server)
 {
-    aq_http_connection *oldest = NULL;
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    aq_http_connection *chosen = NULL;
+    size_t beside_chosen = 0;
 
     for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
         aq_http_connection *connection = &server->connections[i];
+        const size_t beside = count_of(server, &connection->network);
 
         if (connection->state == AQ_HTTP_CLOSING) {
             return;
         }
-        if (connection->state == AQ_HTTP_LINGERING) {
-            oldest = connection;
-            break;
-        }
-        if (connection->state == AQ_HTTP_READING &&
-            (oldest == NULL || connection->reading_since_ns < oldest->reading_since_ns)) {
-            oldest = connection;
+        if (aq_http_connection_can_go(connection, now_ns) &&
+            (chosen == NULL || beside > beside_chosen ||
+             (beside == beside_chosen &&
+              connection->waiting_since_ns < chosen->waiting_since_ns))) {
+            chosen = connection;
+            beside_chosen = beside;
         }
     }
-    if (oldest != NULL) {
-        aq_http_connection_evict(oldest);
+    if (chosen != NULL) {
+        aq_http_connection_evict(chosen);
     }
 }
 
@@ -167,7 +202,8 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
     }
     server->loop = loop;
     server->is_local = aq_http_address_is_local(&address);
-    server->site = (aq_http_site){.route_count = count, .left = on_left, .user = server};
+    server->site =
+        (aq_http_site){.route_count = count, .left = on_left, .has_room = has_room, .user = server};
     if (count > 0) {
         memcpy(server->site.routes, routes, count * sizeof(*routes));
     }

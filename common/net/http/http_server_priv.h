@@ -10,7 +10,11 @@
 #include "common/net/http/http_connection.h"
 #include "common/net/http/http_server.h"
 
-enum { AQ_HTTP_CONNECTIONS_MAX = 64 };
+enum {
+    AQ_HTTP_CONNECTIONS_MAX = 64,
+    AQ_HTTP_ANSWERS_MAX = 32, /* under way, but for vital ones */
+    AQ_HTTP_ANSWERS_EACH_MAX = 16,
+};
 
 struct aq_http_server {
     uv_loop_t *loop;

@@ -4,6 +4,8 @@
 #ifndef AQ_COMMON_NET_HTTP_HTTP_SITE_H
 #define AQ_COMMON_NET_HTTP_HTTP_SITE_H
 
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +27,7 @@ typedef struct aq_http_route {
     const char *path; /* "/metrics"; a constant */
     aq_http_get_fn get;
     void *user;
+    bool is_vital; /* short, and answered however many others are */
 } aq_http_route;
 
 typedef struct aq_http_counters {
@@ -38,6 +41,8 @@ typedef struct aq_http_site {
     aq_http_counters counters;
     /* A connection is closed, and its place is free. */
     void (*left)(void *user);
+    /* Whether one more answer may be under way, to there. */
+    bool (*has_room)(void *user, const struct in6_addr *network);
     void *user;
 } aq_http_site;
 

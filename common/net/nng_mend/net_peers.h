@@ -13,7 +13,7 @@ typedef struct aq_net_peers {
     uint64_t strangers;   /* of them, went without a word that NNG knows, or were sent away */
     uint64_t refused_connections; /* beyond the most, in all or from one address */
     uint64_t cut_slow;            /* a message that had begun came too slowly */
-    uint64_t cut_full;            /* too much of unfinished messages was held already */
+    uint64_t cut_full;            /* it held the most when too much was held */
 } aq_net_peers;
 
 aq_net_peers aq_net_peer_counters(void); /* any thread */

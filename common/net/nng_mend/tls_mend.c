@@ -1,5 +1,6 @@
 /*
- * One signature at a time, and the reason of a handshake that failed.
+ * One signature at a time, the reason of a handshake that failed, and what peers say over TLS,
+ * which the door (tcp_door.h) follows as it does over TCP.
  *
  * NNG keeps one private key and one authority for all handshakes of a socket, and its threads
  * shake hands at the same time. mbedTLS 2.28 writes to an elliptic key that it signs or verifies
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/net/nng_mend/tcp_door.h"
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -40,6 +42,7 @@ typedef int (*verify_ext_fn)(mbedtls_pk_type_t type, const void *options, mbedtl
                              size_t signature_size);
 typedef int (*handshake_fn)(mbedtls_ssl_context *ssl);
 typedef int (*defaults_fn)(mbedtls_ssl_config *config, int endpoint, int transport, int preset);
+typedef int (*read_fn)(mbedtls_ssl_context *ssl, unsigned char *bytes, size_t size_max);
 
 /* Process-wide. Recursive, since each of them may be made of another. */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -49,6 +52,7 @@ static sign_restartable_fn real_sign_restartable;
 static verify_ext_fn real_verify_ext;
 static handshake_fn real_handshake;
 static defaults_fn real_defaults;
+static read_fn real_read;
 static _Atomic(const char *) refusal; /* see aq_tls_refusal */
 
 /* Writes a pointer to the function that the library has by this name, behind ours. */
@@ -69,6 +73,7 @@ static void find_real(void)
     find("mbedtls_pk_verify_ext", &real_verify_ext);
     find("mbedtls_ssl_handshake", &real_handshake);
     find("mbedtls_ssl_config_defaults", &real_defaults);
+    find("mbedtls_ssl_read", &real_read);
 }
 
 void aq_tls_mend(void)
@@ -212,13 +217,44 @@ static const char *refusal_of(const mbedtls_ssl_context *ssl, int rc)
     }
 }
 
+/* ---- what is read --------------------------------------------------------------------------- */
+
+/* mbedTLS fetches what it needs through NNG, which reads from the descriptor on this thread the
+ * first time: so the door sees whose connection this is. The ticket is kept where a timer would be,
+ * which only DTLS has. */
+static uintptr_t ticket_of(const mbedtls_ssl_context *ssl)
+{
+    return (uintptr_t)ssl->p_timer;
+}
+
+static void keep_ticket(mbedtls_ssl_context *ssl, uintptr_t ticket)
+{
+    ssl->p_timer = (void *)ticket;
+}
+
 STAND_IN int mbedtls_ssl_handshake(mbedtls_ssl_context *ssl)
 {
     aq_tls_mend();
+    uintptr_t ticket = ticket_of(ssl);
+    uintptr_t *before = aq_tcp_door_note(&ticket);
     int rc = real_handshake(ssl);
+    (void)aq_tcp_door_note(before);
+    keep_ticket(ssl, ticket);
     if (ssl->conf->endpoint == MBEDTLS_SSL_IS_CLIENT && rc != MBEDTLS_ERR_SSL_WANT_READ &&
         rc != MBEDTLS_ERR_SSL_WANT_WRITE) {
         atomic_store(&refusal, rc == 0 ? NULL : refusal_of(ssl, rc));
     }
     return rc;
+}
+
+STAND_IN int mbedtls_ssl_read(mbedtls_ssl_context *ssl, unsigned char *bytes, size_t size_max)
+{
+    aq_tls_mend();
+    uintptr_t ticket = ticket_of(ssl);
+    if (ticket == 0) { /* we have called */
+        return real_read(ssl, bytes, size_max);
+    }
+    aq_tcp_door_goes_on(ticket);
+    int rc = real_read(ssl, bytes, size_max);
+    return rc > 0 && !aq_tcp_door_hears(ticket, bytes, (size_t)rc) ? MBEDTLS_ERR_SSL_CONN_EOF : rc;
 }

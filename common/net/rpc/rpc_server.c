@@ -42,7 +42,7 @@ struct aq_rpc_server {
     size_t slot_count;
     size_t slots_max;
     _Atomic size_t receiving;
-    size_t message_bytes_max;
+    size_t request_bytes_max;
     char url[AQ_URL_MAX];
 };
 
@@ -122,7 +122,7 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
         return;
     }
     AQ_ASSERT(slot->state == SLOT_DISPATCHED);
-    AQ_ASSERT(size <= slot->server->message_bytes_max);
+    AQ_ASSERT(size <= aq_rpc_dispatcher_reply_bytes_max(slot->server->dispatcher));
     if (nng_msg_alloc(&message, size) != 0) { /* the caller's deadline will tell it */
         start_receiving(slot);
         return;
@@ -155,7 +155,7 @@ static void on_request(void *user, void *item)
     slot->request = NULL;
     keep_spare_slots(server);
     /* Whoever is gone cannot be answered, and asks again over a new connection. */
-    if (nng_msg_len(request) > server->message_bytes_max || /* inproc knows no RECVMAXSZ */
+    if (nng_msg_len(request) > server->request_bytes_max || /* inproc knows no RECVMAXSZ */
         aq_endpoint_peer(nng_msg_get_pipe(request), peer) < 0) {
         start_receiving(slot);
     } else {
@@ -236,12 +236,11 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     int rc = AQ_E_NOMEM;
 
     AQ_ASSERT(calls_max > 0);
-    AQ_ASSERT(aq_rpc_dispatcher_reply_bytes_max(dispatcher) <= limits->message_bytes_max);
     if (server == NULL) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     server->dispatcher = dispatcher;
-    server->message_bytes_max = limits->message_bytes_max;
+    server->request_bytes_max = limits->message_bytes_max;
     server->slots_max = calls_max + SPARE_SLOTS;
     server->slots = aq_alloc(server->slots_max, sizeof(*server->slots));
     if (server->slots == NULL) {
@@ -285,6 +284,12 @@ void aq_rpc_server_close(aq_rpc_server *server)
     aq_mailbox_close(server->requests);
     free_slots(server);
     aq_free(server);
+}
+
+void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max)
+{
+    server->request_bytes_max = request_bytes_max;
+    aq_endpoint_allow(server->listener, request_bytes_max, AQ_REQREP_HEADER_BYTES);
 }
 
 const char *aq_rpc_server_url(const aq_rpc_server *server)

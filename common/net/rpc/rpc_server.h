@@ -14,8 +14,8 @@
 typedef struct aq_rpc_server aq_rpc_server;
 
 /* Listens at `url` (port 0 is resolved; see aq_rpc_server_url). AQ_E_IN_USE names the url. When
- * limits->security has a token the dispatcher is guarded with it. No reply
- * of the dispatcher's may be larger than limits->message_bytes_max. */
+ * limits->security has a token the dispatcher is guarded with it. limits->message_bytes_max is of
+ * requests; what a reply may be the dispatcher says. */
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                          aq_rpc_dispatcher *dispatcher, size_t calls_max,
                          aq_rpc_server **ret_server, aq_error *error) AQ_MUST_USE;
@@ -23,6 +23,9 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
 /* Stops listening; answers to calls still in progress go nowhere. NULL is fine. Answer all calls
  * before the dispatcher is destroyed. */
 void aq_rpc_server_close(aq_rpc_server *server);
+
+/* Requests of up to so many bytes are taken from now on. */
+void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max);
 
 /* The url with the port that was really bound. */
 const char *aq_rpc_server_url(const aq_rpc_server *server);

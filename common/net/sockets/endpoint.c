@@ -16,6 +16,7 @@
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/tcp_door.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
 #include "common/net/security/security_tls.h"
@@ -55,6 +56,7 @@ static int set_listener_options(nng_listener listener, const char *url, const aq
     int rc =
         nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, receive_bytes_max(limits, header_bytes));
 
+    aq_tcp_door_expects(limits->message_bytes_max);
     if (rc == 0 && tls != NULL) {
         AQ_ASSERT(tls->server != NULL); /* loaded to listen */
         rc = nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, tls->server);
@@ -66,6 +68,14 @@ static int set_listener_options(nng_listener listener, const char *url, const aq
         rc = nng_listener_set_bool(listener, NNG_OPT_TCP_NODELAY, true);
     }
     return rc;
+}
+
+void aq_endpoint_allow(nng_listener listener, size_t message_bytes_max, size_t header_bytes)
+{
+    int rc = nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, message_bytes_max + header_bytes);
+
+    AQ_ASSERT(rc == 0);
+    aq_tcp_door_expects(message_bytes_max);
 }
 
 /* The url with the port that was bound. */

@@ -20,6 +20,9 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error) AQ_MUST_USE;
 
+/* Messages of that size are taken from now on, of those who are connected, too. */
+void aq_endpoint_allow(nng_listener listener, size_t message_bytes_max, size_t header_bytes);
+
 /* The limits to dial `url` with: the same, but for a shorter back-off when it is on this host. */
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 

@@ -15,6 +15,8 @@
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pubsub.h"
 
+enum { HEARD_BYTES_MAX = 64 }; /* a subscriber has nothing to say */
+
 struct aq_publisher {
     nng_socket socket;
     size_t message_bytes_max;
@@ -25,12 +27,14 @@ int aq_publisher_create(const char *url, const aq_net_limits *limits, aq_publish
                         aq_error *error)
 {
     aq_publisher *publisher = aq_alloc(1, sizeof(*publisher));
+    aq_net_limits hearing = *limits;
     nng_listener listener;
 
     if (publisher == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
     publisher->message_bytes_max = limits->message_bytes_max;
+    hearing.message_bytes_max = HEARD_BYTES_MAX;
     int rc = aq_error_from_nng(nng_pub0_open(&publisher->socket));
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a socket for %s: %s", url, aq_error_text(rc));
@@ -42,7 +46,7 @@ int aq_publisher_create(const char *url, const aq_net_limits *limits, aq_publish
         rc = aq_fail(error, rc, "cannot set up a socket for %s: %s", url, aq_error_text(rc));
         goto fail_listen;
     }
-    rc = aq_endpoint_listen(publisher->socket, url, limits, 0, &listener, publisher->url, error);
+    rc = aq_endpoint_listen(publisher->socket, url, &hearing, 0, &listener, publisher->url, error);
     if (rc < 0) {
         goto fail_listen;
     }

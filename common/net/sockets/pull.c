@@ -23,6 +23,7 @@
 
 struct aq_pull {
     nng_socket socket;
+    nng_listener listener;
     uv_poll_t readable;
     aq_pull_fn receive;
     void *user;
@@ -124,7 +125,6 @@ int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
                    aq_pull_fn receive, void *user, aq_pull **ret_pull, aq_error *error)
 {
     aq_pull *pull = aq_alloc(1, sizeof(*pull));
-    nng_listener listener;
 
     AQ_ASSERT(receive != NULL);
     if (pull == NULL) {
@@ -138,7 +138,7 @@ int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
         rc = aq_fail(error, rc, "cannot open a socket for %s: %s", url, aq_error_text(rc));
         goto fail_open;
     }
-    rc = aq_endpoint_listen(pull->socket, url, limits, 0, &listener, pull->url, error);
+    rc = aq_endpoint_listen(pull->socket, url, limits, 0, &pull->listener, pull->url, error);
     if (rc < 0) {
         goto fail_listen;
     }
@@ -160,6 +160,12 @@ fail_open:
 const char *aq_pull_url(const aq_pull *pull)
 {
     return pull->url;
+}
+
+void aq_pull_allow(aq_pull *pull, size_t message_bytes_max)
+{
+    pull->message_bytes_max = message_bytes_max;
+    aq_endpoint_allow(pull->listener, message_bytes_max, 0);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -17,6 +17,9 @@ typedef void (*aq_pull_fn)(void *user, aq_lease *message, const char *peer);
 
 int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                    aq_pull_fn receive, void *user, aq_pull **ret_pull, aq_error *error) AQ_MUST_USE;
+/* Messages of up to so many bytes are taken from now on. */
+void aq_pull_allow(aq_pull *pull, size_t message_bytes_max);
+
 const char *aq_pull_url(const aq_pull *pull); /* with the port really bound */
 void aq_pull_close(aq_pull *pull);            /* NULL is fine */
 

@@ -129,6 +129,47 @@ TEST(the_program_measures_it)
     assert_int_equal(system(command), 0);
 }
 
+/* Exit status of the program; what it said is in the file `said`. */
+static int run_actorq(const char *arguments)
+{
+    char command[1024];
+    (void)snprintf(command, sizeof(command), "'%s' %s >said 2>&1", actorq, arguments);
+    return WEXITSTATUS(system(command));
+}
+
+/* What was trained here may be read by somebody who has only been given it. */
+TEST(what_names_the_plugin_loads_it_only_where_that_is_allowed)
+{
+    static const struct {
+        const char *arguments;
+        bool needs_code;
+    } readers[] = {
+        {"eval run --episodes 1", true},
+        {"play run --json", true},
+        {"train --offline steps.aqds --run again --set limits.learner_steps=1", true},
+        {"train --run run --resume", true},
+        {"replay inspect run/replay-0 --quiet", false},
+        {"replay export run/replay-0 other.aqds --quiet --force", false},
+        {"replay inspect steps.aqds --quiet", false},
+        {"inspect run", false},
+    };
+    assert_int_equal(run_actorq("train so:./point_robot.so:reach --run run --quiet --no-http "
+                                "--set limits.env_steps=2000 --no-evaluator"),
+                     0);
+    assert_int_equal(run_actorq("replay export run/replay-0 steps.aqds --quiet"), 0);
+    assert_int_equal(rename("point_robot.so", "hidden.so"), 0); /* it cannot be loaded at all */
+    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+        const int expected = readers[i].needs_code ? 1 : 0;
+        if (run_actorq(readers[i].arguments) != expected ||
+            (readers[i].needs_code && system("grep -q -- --allow-code said") != 0)) {
+            fail_msg("%s", readers[i].arguments);
+        }
+    }
+    assert_int_equal(rename("hidden.so", "point_robot.so"), 0);
+    assert_int_equal(run_actorq("eval run --episodes 1 --allow-code"), 0);
+    assert_int_equal(system("rm -r run steps.aqds other.aqds said"), 0);
+}
+
 TEST_GROUP(build_example, remove_example);
 
 int main(int argument_count, char **arguments)

@@ -150,6 +150,23 @@ TEST(another_language_reads_the_same)
     assert_int_not_equal(system(command), 0);
 }
 
+/* The words of what is damaged have its path in them. */
+TEST(damage_is_seen_whatever_the_path)
+{
+    char command[8 * TEXT_MAX];
+    const char *odd = at("odd\xff");
+    (void)snprintf(command, sizeof(command),
+                   "cp -r '%s/run/replay-0' '%s' && set -- '%s'/segment-* && "
+                   "printf damaged | dd of=\"$1\" bs=1 seek=5000 conv=notrunc status=none",
+                   folder, odd, odd);
+    assert_int_equal(system(command), 0);
+    const program_result *result =
+        program_run("replay", "inspect", odd, "--json", "--verify", "--quiet", NULL);
+    assert_int_equal(result->exit_status, 1);
+    assert_non_null(strstr(result->err, "odd? is not whole"));
+    assert_non_null(strstr(result->out, "odd?"));
+}
+
 TEST(mistakes_are_answered_in_words)
 {
     program_refuses("there is no command 'exprot'; did you mean 'export'?", "replay", "exprot",

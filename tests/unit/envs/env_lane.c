@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "common/base/memory.h"
+#include "envs/env_code.h"
 #include "tests/support/test.h"
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5, STEPS = 500, HALF = STEPS / 2 };
@@ -34,6 +35,7 @@ aq_env *env_lane_open(const char *name)
 {
     aq_env *env = NULL;
     aq_error error = {0};
+    aq_env_allow_code(name);
     assert_succeeds(aq_env_open(name, &env, &error), &error);
     at_end(unref, env);
     return env;

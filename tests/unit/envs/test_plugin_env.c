@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "envs/env_code.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
@@ -15,8 +16,40 @@ static void refuse(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
     aq_error error = {0};
+    aq_env_allow_code(name);
     assert_refused(aq_env_open(name, &env, &error), code, &error, words);
     assert_null(env);
+}
+
+/* ---- whose code ----------------------------------------------------------------------------- */
+
+/* A plug-in's code runs when it is loaded, so nothing of it is looked at before. */
+TEST(code_is_loaded_only_where_it_was_named)
+{
+    static const struct {
+        const char *named, *found;
+        bool loads;
+    } rows[] = {
+        {"so:./plugin_good.so:good", "so:./plugin_good.so:good", true},
+        {"so:./plugin_good.so:good", "so:plugin_good.so:good?frame_stack=2", true},
+        {"so:./plugin_good.so:good?frame_stack=2", "so:./plugin_good.so:good", true},
+        {"so:./plugin_good.so:nan", "so:./plugin_good.so:good", false},
+        {"gym:CartPole-v1", "so:./plugin_good.so:good", false},
+        {"gym:CartPole-v1", "py:this:That", false},
+        {"gym:CartPole-v1", "gym:Acrobot-v1", true},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_env *env = NULL;
+        aq_error error = {0};
+        aq_env_allow_code(rows[i].named);
+        int rc = aq_env_open(rows[i].found, &env, &error);
+        if (rows[i].loads) {
+            assert_succeeds(rc, &error);
+        } else {
+            assert_refused(rc, AQ_E_UNSUPPORTED, &error, "--allow-code");
+        }
+        aq_env_unref(env);
+    }
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
@@ -64,16 +97,17 @@ TEST(a_plugin_says_itself_what_it_is)
     assert_false(env->can_be_drawn);
 }
 
-TEST(a_lasting_name_has_the_whole_path)
+TEST(a_whole_name_has_the_whole_path)
 {
     char folder[AQ_TASK_NAME_MAX], name[AQ_TASK_NAME_MAX], expected[2 * AQ_TASK_NAME_MAX];
     assert_non_null(getcwd(folder, sizeof(folder)));
     (void)snprintf(expected, sizeof(expected), "so:%s/plugin_good.so:good?time_limit=3", folder);
-    aq_env_lasting_name(env_lane_open("so:./plugin_good.so:good?time_limit=3"), name);
+    aq_env_whole_name("so:./plugin_good.so:good?time_limit=3", name);
     assert_string_equal(name, expected);
-    aq_env_lasting_name(env_lane_open(expected), name);
+    (void)env_lane_open(name);
+    aq_env_whole_name(expected, name);
     assert_string_equal(name, expected);
-    aq_env_lasting_name(env_lane_open("CartPole-v1"), name);
+    aq_env_whole_name("gym:CartPole-v1", name);
     assert_string_equal(name, "gym:CartPole-v1");
 }
 
@@ -91,6 +125,7 @@ TEST(every_failed_allocation_is_told)
     aq_env *env = NULL;
     aq_error error = {0};
     int rc;
+    aq_env_allow_code("so:./plugin_good.so:good");
     EACH_ALLOCATION_FAILS(rc) {
         error = (aq_error){0};
         rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &error);

@@ -369,3 +369,20 @@ TEST_OF_FEED(create_without_memory_fails_and_destroy_takes_null)
     assert_ptr_equal(feed, all->feed);
     aq_policy_feed_destroy(NULL);
 }
+
+/* A learner whose word is bad cannot have its actors make room for another network. */
+TEST_OF_FEED(a_policy_of_another_network_than_the_runs_is_refused)
+{
+    const uint64_t networks[] = {aq_net_spec_hash(&all->policies[1]->spec), 7};
+    for (size_t i = 0; i < 2; i++) {
+        aq_run_settings settings = kit_settings();
+        aq_policy_feed_config config = {
+            .run_id = KIT_RUN, .network_hash = networks[i], .rows_max = KIT_ENVS};
+        aq_policy_feed_destroy(all->feed);
+        assert_int_equal(aq_env_task_find(settings.task, settings.schema_hash, &config.task, NULL),
+                         0);
+        assert_int_equal(aq_policy_feed_create(&config, &all->feed), 0);
+        aq_env_task_fini(&config.task);
+        assert_int_equal(give_version(all, 1), i == 0 ? AQ_POLICY_NEW : AQ_POLICY_REJECTED);
+    }
+}

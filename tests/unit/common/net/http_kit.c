@@ -75,7 +75,7 @@ http_pair *http_kit_open_at(const char *listen)
     assert_non_null(pair);
     const aq_http_route routes[] = {
         {.path = "/hello", .get = say_hello, .user = pair},
-        {.path = "/readyz", .get = say_not_ready, .user = pair},
+        {.path = "/readyz", .get = say_not_ready, .user = pair, .is_vital = true},
         {.path = "/fail", .get = say_half, .user = pair},
         {.path = "/much", .get = say_much, .user = pair},
         {.path = "/close", .get = close_server, .user = pair},

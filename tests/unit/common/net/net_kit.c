@@ -308,9 +308,7 @@ const rpc_result *net_pair_stop(net_pair *pair, const char *reason)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     rpc_result *result = next_result(pair, &pair->operations);
-    char text[64];
-    snprintf(text, sizeof(text), "%s", reason);
-    request.reason = text;
+    request.reason = (char *)(uintptr_t)reason;
     actorq__v1__operations__stop(&pair->operations.base, &request, rpc_on_stopped, result);
     return result;
 }

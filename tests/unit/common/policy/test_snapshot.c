@@ -121,11 +121,10 @@ TEST(what_cannot_be_is_not_created)
 TEST(a_network_past_the_limit_is_too_big)
 {
     const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
-    const uint32_t hidden[] = {AQ_NET_WIDTH_MAX};
+    const uint32_t hidden[] = {8192}; /* 256 MiB, and a bias */
     aq_net_spec spec;
     aq_snapshot *snapshot = NULL;
-    assert_int_equal(
-        aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    assert_int_equal(aq_net_spec_init_mlp(8192, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), AQ_E_TOO_BIG);
     assert_null(snapshot);
 }

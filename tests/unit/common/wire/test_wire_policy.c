@@ -34,7 +34,9 @@ TEST(any_policy_survives_the_wire)
         aq_buffer_clear(frame);
         assert_int_equal(aq_wire_policy_pack_compact(sent, frame), 0);
         assert_true(frame->size <= aq_wire_policy_bytes(sent) + 2 * AQ_NET_LAYERS_MAX);
-        assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &received, NULL), 0);
+        assert_int_equal(aq_wire_policy_unpack_of(frame->data, frame->size, aq_net_spec_hash(&spec),
+                                                  &received, NULL),
+                         0);
         assert_same_policy(sent, received);
         aq_snapshot_unref(sent);
         aq_snapshot_unref(received);

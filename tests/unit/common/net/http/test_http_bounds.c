@@ -109,23 +109,57 @@ TEST(silent_connections_keep_nobody_out)
     http_kit_close(pair); /* with all that are still there */
 }
 
-TEST(whoever_finds_all_busy_is_answered_later)
+/* All have waited for so long. */
+static void let_them_wait(http_pair *pair, int64_t ns)
 {
-    http_peer *busy[AQ_HTTP_CONNECTIONS_MAX];
-    http_pair *pair = http_kit_open();
     for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
-        busy[i] = http_kit_ask_much(pair);
+        pair->server->connections[i].waiting_since_ns -= ns;
+        pair->server->connections[i].unsent_bytes = 0;
     }
-    http_peer *late = http_peer_connect(pair);
-    http_peer_tell(late, "GET /hello HTTP/1.0\r\n\r\n");
-    net_kit_run_for(&pair->loop, 50);
-    http_peer_hear(late);
-    assert_int_equal(late->size, 0);
-    assert_false(late->over);
-    http_peer_end(busy[0]);
-    http_kit_wait_until_over(pair, late);
-    assert_says(late->answer, "hello\n");
+}
+
+static http_pair *open_with_slow_readers(size_t count)
+{
+    http_pair *pair = http_kit_open();
+    for (size_t i = 0; i < count; i++) {
+        (void)http_kit_ask_much(pair);
+    }
+    return pair;
+}
+
+TEST(slow_readers_get_some_answers_and_others_are_told)
+{
+    http_pair *pair = open_with_slow_readers(AQ_HTTP_ANSWERS_EACH_MAX);
+    assert_says(http_kit_ask(pair, "GET /hello HTTP/1.0\r\n\r\n")->answer, "HTTP/1.1 503 ");
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
+    assert_says(http_kit_ask(pair, "GET /readyz HTTP/1.0\r\n\r\n")->answer, "{}");
     http_kit_close(pair); /* with all that are still there */
+}
+
+TEST(an_answer_that_stalls_is_ended)
+{
+    http_pair *pair = open_with_slow_readers(1);
+    let_them_wait(pair, 4 * AQ_NS_PER_S);
+    net_kit_run_for(&pair->loop, 300);
+    assert_int_equal(pair->server->connection_count, 1);
+    let_them_wait(pair, AQ_NS_PER_S);
+    net_kit_run_until(&pair->loop, http_kit_is_empty, pair);
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
+}
+
+TEST(an_answer_that_stalls_gives_its_place_to_one_who_asks)
+{
+    http_pair *pair = open_with_slow_readers(1);
+    for (size_t i = 1; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        (void)http_peer_connect(pair);
+    }
+    net_kit_run_for(&pair->loop, 20);
+    assert_int_equal(pair->server->connection_count, AQ_HTTP_CONNECTIONS_MAX);
+    let_them_wait(pair, AQ_NS_PER_S);
+    pair->server->connections[0].waiting_since_ns = 0;
+    assert_says(http_kit_ask(pair, "GET /hello HTTP/1.0\r\n\r\n")->answer, "hello\n");
+    assert_int_not_equal(pair->server->connections[0].state, AQ_HTTP_WRITING);
+    http_kit_close(pair);
 }
 
 TEST(peers_that_ask_at_once_are_all_answered)

@@ -253,7 +253,8 @@ TEST(a_member_may_be_silent)
                             .connections_per_address_max = 100,
                             .message_ms = SILENT_MS / 2,
                             .message_bytes_per_s = 1 << 16,
-                            .unfinished_bytes_max = 1 << 24};
+                            .held_bytes_max = 1 << 24,
+                            .held_bytes_per_address_max = 1 << 24};
     uint64_t cut_before = aq_net_peer_counters().cut_slow;
     net_pair *pair = open_members();
     fetch(pair, 100);
@@ -261,6 +262,29 @@ TEST(a_member_may_be_silent)
     net_kit_run_for(&pair->loop, SILENT_MS);
     assert_true(fetch(pair, 100)->ok);
     assert_int_equal(aq_net_peer_counters().cut_slow, cut_before);
+}
+
+/* Lengths are known behind the encryption only. */
+TEST(a_member_may_not_hold_more_than_others)
+{
+    enum { REASON_BYTES = 5000 };
+    static char reason[REASON_BYTES];
+    const aq_tcp_limits limits = {.connections_max = 100,
+                                  .connections_per_address_max = 100,
+                                  .message_ms = 3600 * 1000,
+                                  .message_bytes_per_s = 1 << 16,
+                                  .held_bytes_max = REASON_BYTES - 1000,
+                                  .held_bytes_per_address_max = REASON_BYTES - 1000};
+    uint64_t cut_before = aq_net_peer_counters().cut_full;
+    net_pair *pair = open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                                  secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), REFUSED_MS);
+    assert_true(fetch(pair, 100)->ok);
+    aq_tcp_door_set(&limits);
+    memset(reason, 'x', sizeof(reason) - 1);
+    assert_int_equal(net_pair_wait(pair, net_pair_stop(pair, reason))->code,
+                     AQ_RPC_DEADLINE_EXCEEDED);
+    assert_true(aq_net_peer_counters().cut_full > cut_before);
+    assert_true(fetch(pair, 100)->ok);
 }
 
 /* Many first handshakes at once use the same keys. */

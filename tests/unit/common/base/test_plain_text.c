@@ -1,9 +1,10 @@
 /*
  * Nothing that a peer says can move a cursor.
  */
-#include "cli/text/plain_text.h"
+#include <stdlib.h>
+
+#include "common/base/plain_text.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/cli_fixture.h"
 
 static void assert_plain(const char *text, size_t size, const char *expected)
 {
@@ -49,8 +50,15 @@ TEST(columns_count_characters)
     assert_int_equal(aq_plain_columns("a\xc3\xa4\xe2\x82\xac"), 3);
 }
 
-TEST(a_fact_is_one_aligned_line)
+TEST(a_line_is_one_line)
 {
-    aq_print_fact(cli_print_begin(), "run", "%s of %d", "first\nsecond", 3);
-    assert_string_equal(cli_print_end(), "  run             first?second of 3\n");
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    aq_print_fact(out, "run", "%s of %d", "first\nsecond", 3);
+    aq_print_line(out, "%s: %s", "task", "a\033]0;title\a\nb");
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "  run             first?second of 3\ntask: a?]0;title??b\n");
+    free(text);
 }

@@ -1,7 +1,7 @@
 /*
  * Plain text: see plain_text.h.
  */
-#include "cli/text/plain_text.h"
+#include "common/base/plain_text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "common/base/assert.h"
 #include "common/base/utf8.h"
 
-enum { LABEL_COLUMNS = 14, FACT_BYTES_MAX = 1024 };
+enum { LABEL_COLUMNS = 14, FACT_BYTES_MAX = 1024, LINE_BYTES_MAX = 4096 };
 
 /* C0, DEL and C1: the last also begin escape sequences on some terminals. */
 static bool is_control(uint32_t code_point)
@@ -45,6 +45,17 @@ size_t aq_plain_columns(const char *text)
         columns += ((unsigned char)*text & 0xc0) != 0x80; /* not within a character */
     }
     return columns;
+}
+
+void aq_print_line(FILE *out, const char *format, ...)
+{
+    char line[LINE_BYTES_MAX];
+    char plain[LINE_BYTES_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    (void)fprintf(out, "%s\n", aq_plain_text(plain, sizeof(plain), line));
 }
 
 void aq_print_fact(FILE *out, const char *label, const char *format, ...)

@@ -1,0 +1,196 @@
+/*
+ * Whom of those who came in is cut, when too much is held or somebody is too slow.
+ */
+#include <stdlib.h>
+
+#include "common/base/clock.h"
+#include "common/net/nng_mend/inflow.h"
+#include "tests/support/test.h"
+
+enum { GUESTS = 8, STALL_MS = 1000, RATE = 1000 };
+
+static int cut_order[GUESTS];
+static size_t cut_count;
+
+static void remember_cut(int descriptor)
+{
+    cut_order[cut_count++] = descriptor;
+}
+
+static aq_inflow *open_inflow(void)
+{
+    aq_inflow *inflow = calloc(1, sizeof(*inflow));
+    assert_non_null(inflow);
+    cut_count = 0;
+    inflow->cut = remember_cut;
+    inflow->highest = -1;
+    inflow->limits = (aq_tcp_limits){.connections_max = GUESTS,
+                                     .connections_per_address_max = GUESTS,
+                                     .message_ms = STALL_MS,
+                                     .message_bytes_per_s = RATE,
+                                     .held_bytes_max = 10000,
+                                     .held_bytes_per_address_max = 10000};
+    return inflow;
+}
+
+static void close_inflow(aq_inflow *inflow)
+{
+    free(inflow);
+}
+
+#define TEST_OF_INFLOW(name) TEST_OF(name, aq_inflow *i, open_inflow(), close_inflow)
+
+static bool hear(aq_inflow *inflow, int guest, const void *bytes, size_t size, int64_t at_ms)
+{
+    return aq_inflow_hears(inflow, guest, bytes, size, at_ms * AQ_NS_PER_MS);
+}
+
+/* From the host of that number; it has greeted. */
+static void enter(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
+{
+    const struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = host}};
+    assert_true(aq_inflow_enters(inflow, guest, &address, at_ms * AQ_NS_PER_MS));
+    assert_true(hear(inflow, guest, "\0SP\0\0\x50\0\0", 8, at_ms));
+}
+
+static bool announce(aq_inflow *inflow, int guest, uint16_t length, int64_t at_ms)
+{
+    const uint8_t bytes[8] = {[6] = (uint8_t)(length >> 8), [7] = (uint8_t)length};
+    return hear(inflow, guest, bytes, sizeof(bytes), at_ms);
+}
+
+TEST_OF_INFLOW(who_holds_the_most_goes_and_not_who_comes_last)
+{
+    enter(i, 1, 1, 0);
+    enter(i, 2, 1, 0);
+    enter(i, 3, 1, 0);
+    assert_true(announce(i, 1, 3000, 0));
+    assert_true(announce(i, 2, 6000, 0));
+    assert_true(announce(i, 3, 2000, 0));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 2);
+    assert_int_equal(i->held_bytes, 5000);
+    assert_int_equal(i->counters.cut_full, 1);
+    assert_false(hear(i, 2, "x", 1, 0)); /* nobody gets any more of it */
+}
+
+TEST_OF_INFLOW(an_announcement_counts_before_a_byte_of_it_has_come)
+{
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, 10000, 0));
+    enter(i, 2, 1, 0);
+    assert_true(announce(i, 2, 2000, 0));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 1);
+    aq_inflow_leaves(i, 2);
+    assert_int_equal(i->held_bytes, 0);
+}
+
+TEST_OF_INFLOW(who_alone_asks_for_too_much_goes)
+{
+    enter(i, 1, 1, 0);
+    assert_false(announce(i, 1, 60000, 0));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(i->held_bytes, 0);
+}
+
+TEST_OF_INFLOW(of_several_the_one_that_was_silent_for_longest_goes)
+{
+    for (int guest = 1; guest <= 5; guest++) {
+        enter(i, guest, 1, 0);
+        assert_true(announce(i, guest, 2000, guest == 3 ? 1 : 5));
+    }
+    enter(i, 6, 1, 9);
+    assert_true(announce(i, 6, 2000, 9));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 3);
+}
+
+/* Its largest message is smaller than others', but there are many. */
+TEST_OF_INFLOW(the_address_that_holds_the_most_is_cut_first)
+{
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, 3000, 0));
+    for (int guest = 2; guest <= 4; guest++) {
+        enter(i, guest, 2, 0);
+        assert_true(announce(i, guest, 2000, guest));
+    }
+    enter(i, 5, 3, 5);
+    assert_true(announce(i, 5, 2500, 5));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 2);
+}
+
+TEST_OF_INFLOW(an_address_has_a_bound_of_its_own)
+{
+    i->limits.held_bytes_per_address_max = 5000;
+    enter(i, 1, 1, 0);
+    enter(i, 2, 2, 0);
+    enter(i, 3, 2, 0);
+    assert_true(announce(i, 1, 5000, 0));
+    assert_true(announce(i, 2, 3000, 0));
+    assert_true(announce(i, 3, 2500, 0)); /* 10500 in all; its address has 5500 */
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 2);
+}
+
+TEST_OF_INFLOW(a_small_message_is_never_in_the_way)
+{
+    enter(i, 1, 1, 0);
+    enter(i, 2, 1, 0);
+    assert_true(announce(i, 1, 10000, 0));
+    assert_true(announce(i, 2, AQ_INFLOW_SMALL_BYTES, 0));
+    assert_int_equal(cut_count, 0);
+}
+
+TEST_OF_INFLOW(what_came_whole_is_held_until_it_is_taken)
+{
+    static const uint8_t body[6000];
+    enter(i, 1, 1, 0);
+    enter(i, 2, 1, 0);
+    assert_true(announce(i, 1, sizeof(body), 0));
+    assert_true(hear(i, 1, body, sizeof(body), 0));
+    assert_int_equal(i->held_bytes, sizeof(body));
+    assert_false(announce(i, 2, 5000, 0)); /* what came whole is not lost */
+    aq_inflow_goes_on(i, aq_inflow_guest_of(i, 1));
+    assert_int_equal(i->held_bytes, 0);
+    assert_false(i->guests[1].cut);
+}
+
+/* Sent at once, and a byte every 900 ms after it: the stall counts, not what came before. */
+TEST_OF_INFLOW(who_has_said_much_may_stall_no_longer_than_others)
+{
+    static const uint8_t much[9000];
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, 9999, 0));
+    assert_true(hear(i, 1, much, sizeof(much), 0));
+    aq_inflow_look(i, 1000 * AQ_NS_PER_MS);
+    assert_int_equal(cut_count, 0);
+    assert_true(hear(i, 1, "x", 1, 1000));
+    aq_inflow_look(i, 2002 * AQ_NS_PER_MS);
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(i->counters.cut_slow, 1);
+}
+
+TEST_OF_INFLOW(who_goes_on_at_the_rate_may_take_as_long_as_it_takes)
+{
+    static const uint8_t piece[1000];
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, 9999, 0));
+    for (int64_t second = 1; second <= 9; second++) {
+        assert_true(hear(i, 1, piece, sizeof(piece), second * 1000));
+        aq_inflow_look(i, (second * 1000 + 999) * AQ_NS_PER_MS);
+    }
+    assert_int_equal(cut_count, 0);
+}
+
+TEST_OF_INFLOW(a_neighbour_has_so_many_connections_and_its_place_is_used_again)
+{
+    static const struct in6_addr networks[] = {{.s6_addr = {1}}, {.s6_addr = {2}}};
+    i->limits.connections_per_address_max = 1;
+    assert_true(aq_inflow_enters(i, 1, &networks[0], 0));
+    assert_false(aq_inflow_enters(i, 2, &networks[0], 0));
+    aq_inflow_leaves(i, 1);
+    assert_true(aq_inflow_enters(i, 2, &networks[1], 0));
+    assert_int_equal(i->neighbours_so_far, 1);
+}
