@@ -125,7 +125,7 @@ LIBRARIES = (
     (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
-    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$",
+    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/",
      "code is loaded in few places"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_",

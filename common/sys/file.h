@@ -22,12 +22,12 @@ int aq_file_read(const char *path, aq_buffer *out, aq_error *error) AQ_MUST_USE;
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
-/* Makes the folder and its parents, durably. An existing folder is fine, another thing of that name is not:
- * AQ_E_EXISTS. */
+/* Makes the folder and its parents, durably. An existing folder is fine, another thing of that name
+ * is not: AQ_E_EXISTS. */
 int aq_dir_create(const char *path, aq_error *error) AQ_MUST_USE;
 
-/* Removes what crashes left of aq_file_write_atomic in the folder, as far as that can be done: what is
- * at least so old. Somebody may be writing the rest. */
+/* Removes what crashes left of aq_file_write_atomic in the folder, as far as that can be done: what
+ * is at least so old. Somebody may be writing the rest. */
 void aq_dir_tidy(const char *path, int64_t age_s);
 
 /* Removes the folder with all that is in it, as far as that can be done. Links are not followed. */

@@ -178,6 +178,17 @@ static int start_writer(const aq_segment_log_config *config, segment_log *segmen
     return aq_segment_writer_create(&writer, &segments->writer, error);
 }
 
+/* Without its steps new records would get the numbers of old ones, and the next snapshot would say
+ * that they have left. */
+static int refuse_unreadable(const segment_log *segments, uint64_t segment, aq_error *error)
+{
+    char path[PATH_MAX];
+    return aq_fail(error, AQ_E_IO,
+                   "%s: it can't be read to its end just now; start again once it can, or move it "
+                   "away to go on without its steps",
+                   aq_segment_path(segments->folder.path, segment, path));
+}
+
 int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log_recovery *recovery,
                         aq_segment_log_found *ret_found, aq_replay_log **ret_log, aq_error *error)
 {
@@ -198,6 +209,9 @@ int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log
         goto fail_map;
     }
     rc = aq_segment_recover(&segments->folder, segments->map, recovery, &recovered, error);
+    if (rc == 0 && recovered.unreadable != 0) {
+        rc = refuse_unreadable(segments, recovered.unreadable, error);
+    }
     if (rc == 0) {
         rc = aq_segment_mend(&segments->folder, &recovered, error);
     }

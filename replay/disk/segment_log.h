@@ -55,7 +55,7 @@ int aq_segment_log_identify(const char *folder, uint64_t *ret_store, aq_error *e
 /* Opens the folder, gives what it holds to `recovery`, starts the thread. Refused in words, with
  * nothing overwritten: a folder in use by another process (AQ_E_EXISTS), of another run or another
  * schema (AQ_E_SCHEMA), of a newer version (AQ_E_VERSION), with foreign files under our names
- * (AQ_E_FOREIGN), that cannot be read or written (AQ_E_IO). */
+ * (AQ_E_FOREIGN), that cannot be read to its end, or not be written (AQ_E_IO). */
 int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log_recovery *recovery,
                         aq_segment_log_found *ret_found, aq_replay_log **ret_log,
                         aq_error *error) AQ_MUST_USE;

@@ -19,10 +19,6 @@
 #include "replay/disk/segment_snapshot.h"
 #include "replay/disk/segment_view.h"
 
-/* Where it is not known how far numbers were given, they go on at the next multiple: one that was
- * given twice would make the next start leave the newer record out. */
-#define NUMBERS_APART (UINT64_C(1) << 32)
-
 typedef struct store_reader {
     const aq_segment_folder *folder;
     aq_segment_map *map;
@@ -34,7 +30,6 @@ typedef struct store_reader {
     void *head_block;
     aq_buffer dropped;      /* numbers of segments, as far as that is noted */
     uint64_t whole_segment; /* the last that was read and had nothing wrong */
-    bool is_unsure;         /* there may be records after `last_number` */
 } store_reader;
 
 /* The segment that is being read. */
@@ -78,8 +73,7 @@ static void compare_number(store_reader *reader, segment_read *segment, const aq
     if (before <= reader->found.last_number) {
         return;
     }
-    if (reader->whole_segment != 0 && reader->whole_segment + 1 == segment->view.segment &&
-        before % NUMBERS_APART != 0) {
+    if (reader->whole_segment != 0 && reader->whole_segment + 1 == segment->view.segment) {
         damage(reader, segment, step->offset,
                "records %" PRIu64 " to %" PRIu64 ", which came before, are missing",
                reader->found.last_number + 1, before);
@@ -103,7 +97,6 @@ static int take_head(store_reader *reader, segment_read *segment, const aq_scan_
     reader->head = head;
     reader->head_block = block;
     reader->found.headed = segment->view.segment;
-    reader->is_unsure = false;
     compare_number(reader, segment, step);
     const aq_replay_log_recovery *to = reader->to;
     return to->head != NULL ? to->head(to->user, segment->view.segment, &head.log, reader->error)
@@ -160,7 +153,6 @@ static int take_frame(store_reader *reader, segment_read *segment, const aq_scan
         return 0;
     }
     reader->found.last_number = number;
-    reader->is_unsure = false;
     segment->frames++;
     int rc = lease_frame(reader, segment, step, &frame);
     if (rc == AQ_E_CORRUPT) {
@@ -324,7 +316,9 @@ static int read_segment(store_reader *reader, segment_read *segment, uint64_t nu
             rc = take_records(reader, segment);
         }
     }
-    reader->is_unsure |= segment->view.read_errno != 0;
+    if (segment->view.read_errno != 0) {
+        reader->found.unreadable = number;
+    }
     reader->whole_segment =
         segment->damaged || segment->view.state == AQ_SEGMENT_EMPTY ? 0 : number;
     aq_segment_view_close(&segment->view);
@@ -391,13 +385,10 @@ static void compare_snapshot(store_reader *reader, uint64_t number)
     if (number <= reader->found.last_number) {
         return;
     }
-    if (number % NUMBERS_APART != 0) {
-        snprintf(what, sizeof(what),
-                 "%s: records %" PRIu64 " to %" PRIu64 ", which it names, are missing",
-                 aq_snapshot_path(reader->folder->path, path), reader->found.last_number + 1,
-                 number);
-        tell_damage(reader, what);
-    }
+    snprintf(what, sizeof(what),
+             "%s: records %" PRIu64 " to %" PRIu64 ", which it names, are missing",
+             aq_snapshot_path(reader->folder->path, path), reader->found.last_number + 1, number);
+    tell_damage(reader, what);
     reader->found.last_number = number;
 }
 
@@ -411,7 +402,6 @@ static int read_snapshot(store_reader *reader)
     int rc = aq_segment_snapshot_read(reader->folder, &mapping, &bytes, &size, &number, &reason);
     if (rc == AQ_E_CORRUPT || rc == AQ_E_IO) {
         tell_damage(reader, reason.text);
-        reader->is_unsure = true;
     } else if (rc != 0) {
         return aq_fail(reader->error, rc, "%s", reason.text);
     }
@@ -443,9 +433,6 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
         rc = read_snapshot(&reader);
     }
     if (rc == 0) {
-        if (reader.is_unsure) {
-            reader.found.last_number += NUMBERS_APART - reader.found.last_number % NUMBERS_APART;
-        }
         *ret_recovered = reader.found;
     }
     (void)ZSTD_freeDCtx(reader.zstd);

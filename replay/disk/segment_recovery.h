@@ -19,6 +19,7 @@ typedef struct aq_segment_recovered {
     uint64_t last_number;  /* no greater one was given to any record */
     uint64_t last_segment; /* whose file there is, be it empty */
     uint64_t headed;       /* the newest segment whose head is good; 0: none */
+    uint64_t unreadable;   /* a segment that the disk does not give to its end; 0: none */
     /* What is left to be mended once all of it was taken: a file without any record, to delete; or
      * a tail that nobody can read, to cut off. 0: nothing. */
     uint64_t torn_segment;

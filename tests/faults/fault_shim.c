@@ -1,7 +1,7 @@
 /*
  * Fault shim: preloaded into a daemon, it numbers every call on files below FAULT_ROOT and lets one
- * of them go wrong. The calls are those of the C library, under the names that a 64-bit build of the
- * daemons asks for, so that nothing in them knows.
+ * of them go wrong. The calls are those of the C library, under the names that a 64-bit build of
+ * the daemons asks for, so that nothing in them knows.
  *
  *   FAULT_ROOT    the folder that is watched
  *   FAULT_MATCH   only calls whose "KIND PATH" holds this text are counted; unset: all

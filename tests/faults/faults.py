@@ -262,9 +262,9 @@ class Site:
         with open(self.path("run/run.json"), encoding="utf-8") as file:
             assert json.load(file)["run_id"] == before["run_id"], f"{fault}: it is another run"
         best = self.inspect(f"run/checkpoints/step-{step:012d}.aqc").get("best_policy")
-        policy = self.inspect("run/policy.aq")
-        assert not best or policy.get("policy_version", 0) >= best["policy_version"], \
-            f"{fault}: policy.aq is {policy.get('policy_version')}, {best['policy_version']} is best"
+        policy = self.inspect("run/policy.aq").get("policy_version", 0)
+        assert not best or policy >= best["policy_version"], \
+            f"{fault}: policy.aq is {policy}, {best['policy_version']} is best"
         daemon.process.send_signal(signal.SIGCONT)
         self.wait(lambda: self.status().get("learner", {}).get("policy_version", 0) >
                   before["version"], f"{fault}: a version after {before['version']}")

@@ -1,12 +1,12 @@
 /*
  * Named steps: an environment whose observations say which they are: the process (a number that is
- * drawn once), its episode, the step in it, and a counter of all its steps. Whoever reads steps back
- * can tell what is missing, what is there twice and what was never made, without asking the code
- * that kept them. Episodes pay more and more, so that there always is a new best policy.
+ * drawn once), its episode, the step in it, and a counter of all its steps. Whoever reads steps
+ * back can tell what is missing, what is there twice and what was never made, without asking the
+ * code that kept them. Episodes pay more and more, so that there always is a new best policy.
  */
 #include <math.h>
 
-#include "actorq_env.h"
+#include <actorq_env.h>
 
 #define NUMBERS_MAX 16777216.0f /* whole numbers that a float holds */
 
