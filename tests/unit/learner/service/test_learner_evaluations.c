@@ -129,16 +129,16 @@ static uint64_t leader_after(service_desk *desk, const Actorq__V1__EvaluationRep
 /* Policies leave the shelf while the evaluator plays one on. */
 TEST_IN(service_desk, desk, a_version_that_leads_is_held_until_it_was_played_afresh)
 {
-    Actorq__V1__EvaluationReport screened = report_of(1, 100, false);
-    const Actorq__V1__EvaluationReport confirmed = report_of(2, 80, true);
+    Actorq__V1__EvaluationReport screened = report_of(desk, 1, 100, false);
+    const Actorq__V1__EvaluationReport confirmed = report_of(desk, 2, 80, true);
     desk_publish(desk, 1, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(leader_after(desk, &screened), 1);
     desk_publish(desk, 2, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(leader_after(desk, &confirmed), 2);
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
-    screened = report_of(3, 70, false);
+    screened = report_of(desk, 3, 70, false);
     assert_int_equal(leader_after(desk, &screened), 2);
-    screened = report_of(3, 90, false);
+    screened = report_of(desk, 3, 90, false);
     assert_int_equal(leader_after(desk, &screened), 3);
     for (uint64_t version = 4; version < 300; version++) {
         desk_publish(desk, version, AQ_FORMAT_INT8_CHANNEL);
