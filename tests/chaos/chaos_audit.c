@@ -4,8 +4,6 @@
  */
 #include "tests/chaos/chaos_audit.h"
 
-#include <stdlib.h>
-
 #include "common/experience/arrival.h"
 #include "common/wire/wire_experience.h"
 #include "replay/disk/segment_folder.h"

@@ -10,17 +10,14 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "learner/nn/blas.h"
 #include "replay/disk/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum {

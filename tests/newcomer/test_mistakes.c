@@ -3,8 +3,6 @@
  * instead, and leaves nothing behind.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"

@@ -1,10 +1,7 @@
 /*
  * See chance.h.
  */
-#include "tests/support/chance.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "common/base/parse.h"
 #include "tests/support/test.h"

@@ -5,10 +5,6 @@
 #include "tests/support/test.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/memory.h"
 
 enum { FILE_TESTS_MAX = 512, NOTHING_FITS = -1 };
 

@@ -14,18 +14,25 @@
 #ifndef AQ_TESTS_SUPPORT_TEST_H
 #define AQ_TESTS_SUPPORT_TEST_H
 
-/* cmocka wants these before it; a test needs no include of its own for them. */
+/* cmocka wants some of these before it; a test needs no include of its own for any. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/base/buffer.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/memory.h"
+#include "tests/support/chance.h"
 
 typedef struct aq_test {
     const char *file;

@@ -5,12 +5,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 enum { PATIENCE_S = 20, RETRY_MS = 10 };

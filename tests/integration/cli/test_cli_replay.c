@@ -3,9 +3,6 @@
  * of its store, into a shard that trains from them alone, and out of that one while it runs.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "common/sys/file.h"
 #include "tests/integration/cli/program.h"

@@ -7,10 +7,6 @@
  * All are typed in a folder with what make_things writes. With AQ_WRITE_GOLDEN=1 in the environment
  * answers that are others are written to the file instead, for `git diff` to show.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

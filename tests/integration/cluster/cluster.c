@@ -5,19 +5,12 @@
 #include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/security/certs_folder.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };

@@ -5,12 +5,6 @@
  *
  * The one argument is the folder of the harness.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
 #include "quantizer/engine/engine.h"

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/actor/outbox_shard.h"
 
-#include "common/base/clock.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/experience_read.h"

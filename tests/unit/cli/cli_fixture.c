@@ -2,19 +2,13 @@
  * Policies, checkpoints and run folders for the tests of the command-line tool.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "common/nn/params.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
-#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -1,9 +1,6 @@
 /*
  * Sum env: see sum_env.h.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "envs/env_golden.h"
 #include "envs/env_physics.h"
 #include "tests/support/test.h"

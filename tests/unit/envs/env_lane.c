@@ -3,9 +3,6 @@
  */
 #include "tests/unit/envs/env_lane.h"
 
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5, STEPS = 500, HALF = STEPS / 2 };

@@ -1,10 +1,6 @@
 /*
  * Numbers between commas, and the tasks of one recording side by side.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "common/base/memory.h"
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
 #include "tests/support/test.h"

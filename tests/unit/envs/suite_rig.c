@@ -1,10 +1,6 @@
 /*
  * Opening, stepping and counting.
  */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/memory.h"
 #include "tests/unit/envs/suite_rig.h"
 
 void rig_init(rig *self, const char *task)

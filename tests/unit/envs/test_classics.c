@@ -2,13 +2,10 @@
  * What holds for all of Gymnasium's classics, beyond what all environments have: how episodes
  * begin, where they end, and lanes that are stepped together like those stepped one by one.
  */
-#include <math.h>
-
 #include "envs/classic/acrobot.h"
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env_golden.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 

@@ -14,7 +14,6 @@
  * Its balanced episode of 500 steps forgets its past, and can only be followed step by step.
  */
 #include <float.h>
-#include <math.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"

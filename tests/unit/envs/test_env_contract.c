@@ -3,9 +3,6 @@
  * bits from the same seed, states that can be saved, numbers within the schema, and no memory but
  * what it was lent. Families, whose environments others bring, are tested by themselves.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"

@@ -1,9 +1,6 @@
 /*
  * Opening environments by name: what the full name is, what is refused, and who owns what.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 

@@ -2,9 +2,6 @@
  * Wrappers around an environment that counts: what each option does to what is seen, to rewards and
  * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
  */
-#include <math.h>
-
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 #include "tests/unit/envs/env_lane.h"

@@ -1,9 +1,6 @@
 /*
  * MuJoCo behind our fence: the same bits as MuJoCo alone, and as good as new after a fault.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"
 #include "tests/support/test.h"

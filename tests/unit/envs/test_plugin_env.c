@@ -2,10 +2,6 @@
  * Plug-ins in C: what is loaded and what is refused, what is played, and what the watched calls of
  * check=yes see. The plug-ins are builds of plugin_faults.c.
  */
-#include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 

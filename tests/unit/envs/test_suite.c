@@ -2,8 +2,6 @@
  * What every task of the control suite has in common, beyond what all environments have: failures
  * that are said, and recordings that are refused.
  */
-#include <math.h>
-
 #include "envs/env_golden.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"

@@ -4,10 +4,8 @@
  *
  * Element-wise and relative: a hundredth of the error that would show in a recording.
  */
-#include <math.h>
 #include <mujoco/mjxmacro.h>
 #include <mujoco/mujoco.h>
-#include <stdlib.h>
 
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"

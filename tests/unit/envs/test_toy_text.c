@@ -2,12 +2,9 @@
  * Toy text beyond its tables: what is seen, how often slippery ground goes aside, where episodes
  * begin, and which states may be put in.
  */
-#include <math.h>
-
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 

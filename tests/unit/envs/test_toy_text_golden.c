@@ -3,8 +3,6 @@
  * On slippery ground an episode can't be repeated, since NumPy draws otherwise: then each recorded
  * step has to be one that may come.
  */
-#include <math.h>
-
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
 #include "tests/support/test.h"

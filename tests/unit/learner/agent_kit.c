@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/agent_kit.h"
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static void destroy(void *agent)

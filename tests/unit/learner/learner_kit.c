@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/learner_kit.h"
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
 

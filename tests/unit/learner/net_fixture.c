@@ -1,10 +1,6 @@
 /*
  * A forward pass in double, kind by kind, and its differences.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #include "tests/unit/learner/net_fixture.h"

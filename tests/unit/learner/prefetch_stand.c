@@ -3,9 +3,6 @@
  */
 #include "tests/unit/learner/prefetch_stand.h"
 
-#include <stdio.h>
-
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 
 static void on_ready(void *user, aq_batch *group)

@@ -3,11 +3,7 @@
  */
 #include "tests/unit/learner/service_desk.h"
 
-#include <stdio.h>
-
 #include "common/base/assert.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/config/run_config.h"
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"

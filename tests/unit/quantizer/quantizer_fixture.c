@@ -2,7 +2,6 @@
  * The quantizer tests' network. Failures are assertions of the test that asked.
  */
 #include "tests/unit/quantizer/quantizer_fixture.h"
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"

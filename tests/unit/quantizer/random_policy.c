@@ -1,11 +1,7 @@
 /*
  * Levels are uniform, and scales such that a layer gives about what it takes.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/policy/half.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"

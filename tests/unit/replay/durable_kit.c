@@ -3,7 +3,6 @@
  */
 #include "tests/unit/replay/durable_kit.h"
 
-#include "common/base/clock.h"
 #include "replay/shard/replay_recovery.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -3,9 +3,6 @@
  */
 #include "tests/unit/replay/net_stage.h"
 
-#include <stdio.h>
-
-#include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"

@@ -2,16 +2,10 @@
  * What the tests of the segment log share. See the header.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "common/sys/file.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 

@@ -3,11 +3,6 @@
  */
 #include "tests/unit/replay/service_kit.h"
 
-#include <stdio.h>
-
-#include "common/base/buffer.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/test.h"
 

@@ -2,9 +2,6 @@
  * Trials and the evaluator: which episodes are played, what becomes of their returns, and when a
  * version is confirmed.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "rollout/evaluator_core.h"
 #include "rollout/trial.h"
 #include "rollout/vec_env.h"

@@ -2,11 +2,7 @@
  * The actor's core: credit, policies and their versions, messages, draining. Messages are unpacked
  * and looked into, as a shard would.
  */
-#include <math.h>
-
 #include "actor/core/actor_core.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/experience/experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

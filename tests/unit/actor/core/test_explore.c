@@ -1,8 +1,6 @@
 /*
  * The exploration ladder against numbers worked out by hand.
  */
-#include <math.h>
-
 #include "actor/core/explore.h"
 #include "tests/support/test.h"
 

@@ -2,8 +2,6 @@
  * The outbox, fact by fact: when a message goes out, what it holds, what makes it go again, limits.
  */
 #include "actor/core/outbox.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/experience/experience.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/test.h"

@@ -6,11 +6,8 @@
  * The seed of a failure is printed.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "actor/core/outbox.h"
-#include "common/base/clock.h"
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/outbox_shard.h"
 

@@ -2,7 +2,6 @@
  * Recorded columns at an actor: who claims which, and where their values come to stand.
  */
 #include "actor/core/record.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 

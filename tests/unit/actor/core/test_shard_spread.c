@@ -5,8 +5,6 @@
  */
 #include "actor/core/actor_core.h"
 #include "actor/core/shard_spread.h"
-#include "common/base/clock.h"
-#include "common/base/rng.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"

@@ -6,13 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "actor/daemon/actor_net.h"
-#include "common/base/clock.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"

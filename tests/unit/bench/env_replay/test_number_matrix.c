@@ -2,7 +2,6 @@
  * Numbers from JSON that somebody else wrote: rows of one width, or a sentence that says why not.
  */
 #include "bench/env_replay/number_matrix.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

@@ -1,11 +1,7 @@
 /*
  * What a playback finds is what was put into the recording: nothing, or the one wrong number.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "bench/env_replay/playback.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/sum_env.h"

@@ -1,10 +1,7 @@
 /*
  * Recordings are read in each of their forms, and what is none is refused in words.
  */
-#include <stdio.h>
-
 #include "bench/env_replay/recording.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

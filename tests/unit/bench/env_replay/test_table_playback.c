@@ -1,8 +1,6 @@
 /*
  * A table against a task that is one: chances, rewards, flags and starts, each found when wrong.
  */
-#include <stdio.h>
-
 #include "bench/env_replay/playback.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

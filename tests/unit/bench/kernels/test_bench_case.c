@@ -2,10 +2,7 @@
  * A case gives a row for each format and peer; peers and ours compute the same; nobody's wrong
  * result is timed.
  */
-#include <math.h>
-
 #include "bench/kernels/bench_case.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static size_t peers_there(void)

@@ -2,7 +2,6 @@
  * The load's own check: what was sent passes, and one changed number anywhere does not.
  */
 #include "bench/replay/replay_load.h"
-#include "common/base/memory.h"
 #include "common/experience/chunk_view.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

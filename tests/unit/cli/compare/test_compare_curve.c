@@ -1,9 +1,6 @@
 /*
  * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_energy.h"
 #include "tests/support/test.h"

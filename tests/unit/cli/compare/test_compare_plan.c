@@ -1,9 +1,6 @@
 /*
  * The plan of a comparison: precisions, presets, order, and what is kept of it.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/compare/compare_plan.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

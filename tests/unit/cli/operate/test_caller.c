@@ -1,11 +1,7 @@
 /*
  * A call is answered, refused or given up in time, and each is told from the others.
  */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "cli/operate/rpc_catalog.h"
-#include "common/base/clock.h"
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "tests/support/test.h"

@@ -4,9 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "cli/operate/http_get.h"
 #include "tests/support/test.h"

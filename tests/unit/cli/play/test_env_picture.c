@@ -2,7 +2,6 @@
  * Who can be looked at, and what is seen of images that nobody draws.
  */
 #include "cli/play/env_picture.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

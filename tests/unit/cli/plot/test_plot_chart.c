@@ -2,9 +2,7 @@
  * Charts: their SVG, whole (tests/golden/pages/chart_*.svg, to be looked at), and that its PNG is a
  * picture of it.
  */
-#include <math.h>
 #include <png.h>
-#include <stdlib.h>
 
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_png.h"

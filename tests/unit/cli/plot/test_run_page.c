@@ -1,8 +1,6 @@
 /*
  * Pages of runs, made of folders that are written here.
  */
-#include <stdio.h>
-
 #include "cli/plot/run_page.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

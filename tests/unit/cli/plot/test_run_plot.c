@@ -2,9 +2,6 @@
  * Runs become curves: what a line of metrics says, what a resumed run forgets, which runs are of
  * one kind.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"

@@ -2,8 +2,6 @@
  * A policy that is quantized after training says what that cost.
  */
 #include "cli/policy/post_quantize.h"
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

@@ -1,11 +1,8 @@
 /*
  * A run folder is read as far as it is whole, and shown as it was read.
  */
-#include <unistd.h>
-
 #include "cli/policy/run_record.h"
 #include "cli/policy/run_view.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

@@ -1,8 +1,6 @@
 /*
  * The last line and the best evaluation are found, whatever else is in the file.
  */
-#include <stdlib.h>
-
 #include "cli/text/run_lines.h"
 #include "cli/train/metrics_digest.h"
 #include "tests/support/test.h"

@@ -1,11 +1,9 @@
 /*
  * A learner is asked again and again, whether it is there or not.
  */
-#include <unistd.h>
 #include <uv.h>
 
 #include "cli/train/run_watch.h"
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

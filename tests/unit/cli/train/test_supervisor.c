@@ -2,13 +2,10 @@
  * Children are started, started again with growing pauses, given up, and stopped. The shell plays
  * the children.
  */
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "cli/train/supervisor.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

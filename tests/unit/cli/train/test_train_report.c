@@ -1,10 +1,6 @@
 /*
  * What a run came to: figures of the last status, and a policy that is judged afresh.
  */
-#include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * Which lines are shown.
  */
 #include "cli/watch/log_filter.h"
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 
 /* 2026-11-20T10:30:00Z */

@@ -1,8 +1,6 @@
 /*
  * Logs of several daemons come as one, in the order of time, however they are written.
  */
-#include <stdio.h>
-
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 
-#include "common/base/error.h"
 #include "tests/support/test.h"
 
 TEST(every_code_has_a_name_and_a_text)

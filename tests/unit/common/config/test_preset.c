@@ -3,8 +3,6 @@
  */
 #include "common/config/preset.h"
 
-#include <string.h>
-
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 

@@ -2,9 +2,6 @@
  * The run's configuration: its defaults start a run, its file form reads back, its texts become
  * numbers, and settings that contradict each other are refused in words that name them.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/config/run_config.h"
 #include "common/experience/batch.h"
 #include "tests/support/test.h"

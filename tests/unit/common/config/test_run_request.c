@@ -3,10 +3,6 @@
  */
 #include "common/config/run_request.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "common/config/preset.h"
 #include "tests/support/test.h"
 

@@ -3,8 +3,6 @@
  */
 #include "common/config/run_settings.h"
 
-#include <math.h>
-
 #include "common/experience/batch.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"

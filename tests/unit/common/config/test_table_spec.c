@@ -1,8 +1,6 @@
 /*
  * Tables of replay are described by a line each; what is wrong with a line is said by quoting it.
  */
-#include <math.h>
-
 #include "common/config/table_spec.h"
 #include "tests/support/test.h"
 

@@ -2,12 +2,6 @@
  * Data sets: what was written is read; what was changed or cut anywhere is noticed.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"

@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "common/energy/energy_perf.h"
 #include "tests/support/test.h"

@@ -1,9 +1,7 @@
 /*
  * Which zones of powercap are added up, and what their counters say.
  */
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/energy/energy_powercap.h"
 #include "tests/support/test.h"

@@ -1,9 +1,6 @@
 /*
  * Everything about a chunk that a peer could get wrong is refused in words, and nothing else is.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "common/experience/chunk.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

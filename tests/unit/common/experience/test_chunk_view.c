@@ -1,10 +1,6 @@
 /*
  * A view reads and judges columns wherever they lie: end to end, at any alignment.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "common/base/rng.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 

@@ -2,8 +2,6 @@
  * What a schema can be, what its values take, and that its hash sees every meaningful field and
  * nothing else.
  */
-#include <math.h>
-
 #include "common/experience/schema.h"
 #include "tests/support/test.h"
 

@@ -5,9 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"

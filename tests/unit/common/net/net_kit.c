@@ -4,12 +4,7 @@
 #include "tests/unit/common/net/net_kit.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
 #include "common/net/sockets/pull.h"

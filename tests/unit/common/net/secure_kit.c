@@ -10,13 +10,9 @@
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
 #include <nng/supplemental/tls/tls.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"

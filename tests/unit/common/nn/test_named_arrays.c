@@ -3,8 +3,6 @@
  */
 #include "common/nn/named_arrays.h"
 
-#include <math.h>
-
 #include "tests/support/test.h"
 
 typedef struct pair {

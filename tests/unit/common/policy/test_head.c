@@ -3,11 +3,8 @@
  */
 #include "common/policy/head.h"
 
-#include <math.h>
-
 #include "common/policy/exploration.h"
 #include "common/policy/snapshot.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 

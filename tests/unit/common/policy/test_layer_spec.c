@@ -1,8 +1,6 @@
 /*
  * Kinds of layers: what a shape makes of inputs, outputs and weights, and what cannot be.
  */
-#include <math.h>
-
 #include "common/policy/layer_spec.h"
 #include "common/policy/netspec.h"
 #include "tests/support/test.h"

@@ -1,10 +1,8 @@
 /*
  * Networks that branch: which graphs can be, where their values may lie, and their parts.
  */
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/policy/net_graph.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void add(aq_net_spec *spec, aq_layer_spec layer, uint32_t source)

@@ -2,7 +2,6 @@
  * Snapshots in every format: what the levels stand for, and every lie that a format makes possible.
  */
 #include <float.h>
-#include <math.h>
 
 #include "common/policy/half.h"
 #include "common/policy/snapshot.h"

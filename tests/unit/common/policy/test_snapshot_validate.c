@@ -3,9 +3,7 @@
  * snapshot and expects words that name it.
  */
 #include <float.h>
-#include <math.h>
 
-#include "common/base/rng.h"
 #include "common/policy/snapshot.h"
 #include "tests/support/test.h"
 

@@ -1,14 +1,7 @@
 /*
  * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/sys/file.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 

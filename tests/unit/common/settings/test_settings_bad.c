@@ -2,7 +2,6 @@
  * YAML files that are wrong: each is answered with its name, the line and a sentence that helps,
  * and the settings stay as they were.
  */
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 

@@ -2,9 +2,7 @@
  * What every program of ours does first, and what its common options refuse.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/daemon.h"
 #include "common/sys/log.h"

@@ -8,12 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "tests/support/test.h"
 

@@ -2,10 +2,7 @@
  * A folder has one user at a time, who is named, and none when that one has ended.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/folder_lock.h"
 #include "tests/support/test.h"

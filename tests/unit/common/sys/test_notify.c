@@ -1,12 +1,9 @@
 /*
  * What a service manager hears, and what is heard when there is none.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "common/sys/notify.h"
 #include "tests/support/test.h"

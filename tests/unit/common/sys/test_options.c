@@ -1,8 +1,6 @@
 /*
  * Options are recognised in every spelling, wrong ones are answered helpfully, help looks good.
  */
-#include <stdlib.h>
-
 #include "common/sys/options.h"
 #include "tests/support/test.h"
 

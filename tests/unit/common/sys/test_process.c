@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/process.h"
 #include "tests/support/test.h"

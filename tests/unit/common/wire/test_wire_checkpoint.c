@@ -1,15 +1,9 @@
 /*
  * A checkpoint survives its frame bit for bit; what does not fit its network is refused by name.
  */
-#include <math.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "proto/checkpoint.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

@@ -2,8 +2,6 @@
  * A delta gives, bit for bit, the version that it was made from; another base, a damaged or cut
  * frame and every lie about a layer are refused in words.
  */
-#include <stdlib.h>
-
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"

@@ -1,12 +1,8 @@
 /*
  * Experience survives the wire bit for bit, and each lie about it is refused in words.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 

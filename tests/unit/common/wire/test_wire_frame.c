@@ -2,7 +2,6 @@
  * What every codec relies on: a buffer is unchanged by a failure, and a message that is parsed
  * takes no more memory than its budget, whatever it claims.
  */
-#include "common/base/memory.h"
 #include "common/wire/wire_frame.h"
 #include "proto/experience.pb-c.h"
 #include "proto/policy.pb-c.h"

@@ -6,7 +6,6 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"

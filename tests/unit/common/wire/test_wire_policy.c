@@ -2,12 +2,6 @@
  * A policy survives the wire and the disk bit for bit; each lie about one is refused in words that
  * name the place.
  */
-#include <math.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"

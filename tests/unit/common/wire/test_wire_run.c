@@ -1,11 +1,8 @@
 /*
  * Schemas, networks and settings come back from their messages as they were, and bad ones do not.
  */
-#include <math.h>
-
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_run.h"
-#include "tests/support/chance.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

@@ -1,10 +1,7 @@
 /*
  * A batch survives its message, and a reply that lies leaves the batch empty.
  */
-#include <math.h>
-
 #include "common/wire/wire_sample.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 

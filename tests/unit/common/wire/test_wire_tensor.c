@@ -3,9 +3,7 @@
  */
 #include <zstd.h>
 
-#include "common/base/memory.h"
 #include "common/wire/wire_tensor.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"

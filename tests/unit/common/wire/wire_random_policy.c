@@ -2,8 +2,6 @@
  * Random networks of every kind of layer, and random policies in every format: all valid, small
  * enough that thousands are made in a second.
  */
-#include <math.h>
-
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

@@ -1,9 +1,6 @@
 /*
  * An agent takes up what a checkpoint kept, or refuses it in words and stays as it was.
  */
-#include <math.h>
-
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -3,10 +3,6 @@
  * precision: tests/golden/learner/make_torch_10_steps.py and tools/golden_dqn.py wrote what goes in
  * and what must come out, and say what the records mean. Also with threads.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

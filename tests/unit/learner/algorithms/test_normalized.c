@@ -2,11 +2,8 @@
  * An algorithm on normalized observations: the same as the algorithm alone on rows that were
  * normalized beforehand, and what a checkpoint needs of it.
  */
-#include <math.h>
-
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -1,11 +1,8 @@
 /*
  * Links follow the members of the run, over real sockets within this process.
  */
-#include <stdio.h>
 #include <uv.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/wire/wire_sample.h"

@@ -2,11 +2,7 @@
  * energy.json: what it says, taking a run up from it, and files that are something else.
  */
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/clock.h"
 #include "learner/metrics/energy_file.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"

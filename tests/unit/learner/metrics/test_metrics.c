@@ -2,10 +2,7 @@
  * Every line of metrics.jsonl is one JSON object, whatever the numbers and however full the disk.
  */
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "learner/metrics/metrics.h"
 #include "tests/support/test.h"

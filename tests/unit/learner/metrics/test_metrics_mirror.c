@@ -3,7 +3,6 @@
  */
 #include <dirent.h>
 #include <jansson.h>
-#include <stdio.h>
 
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"

@@ -3,7 +3,6 @@
  * resumed.
  */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "learner/metrics/run_history.h"
 #include "tests/support/test.h"

@@ -3,9 +3,7 @@
  * records and messages, with a checksum of our own, bit by bit.
  */
 #include <dirent.h>
-#include <stdio.h>
 
-#include "common/base/memory.h"
 #include "learner/metrics/tensorboard_events.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"

@@ -3,13 +3,11 @@
  * what actors compute with, bit for bit.
  */
 #include <float.h>
-#include <math.h>
 
 #include "common/policy/snapshot.h"
 #include "learner/nn/fake_quant.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/quantize.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };

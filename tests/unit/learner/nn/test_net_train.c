@@ -2,9 +2,6 @@
  * Forward against the reference pass; backward against central finite differences, with each kind
  * of layer, each activation, in fp32 and quantized.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/net_fixture.h"

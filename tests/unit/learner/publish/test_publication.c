@@ -1,9 +1,6 @@
 /*
  * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"

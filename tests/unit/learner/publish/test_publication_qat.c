@@ -2,7 +2,6 @@
  * What was trained for its levels goes out as it was trained: version after version, with its
  * number of bits and scales of its own.
  */
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/publish/publication_plan.h"

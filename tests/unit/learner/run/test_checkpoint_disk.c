@@ -6,9 +6,7 @@
  */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
-#include <stdio.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"

@@ -2,9 +2,6 @@
  * The checkpoint store: what is written is read back, newest first; damaged and foreign files are
  * passed over; old ones go, and only those.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "learner/run/checkpoint_store.h"
 #include "tests/support/test.h"

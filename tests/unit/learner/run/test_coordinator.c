@@ -1,9 +1,6 @@
 /*
  * Who is in the run: joining, being heard, leaving and being lost.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"
 

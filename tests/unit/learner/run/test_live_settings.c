@@ -2,9 +2,6 @@
  * What may change while a run goes on, and what is refused; and what a start with the arguments of
  * before keeps of it.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/sys/file.h"
 #include "learner/run/given_settings.h"
 #include "learner/run/live_settings.h"

@@ -4,8 +4,6 @@
  */
 #include "learner/run/run_findings.h"
 
-#include <math.h>
-
 #include "tests/support/test.h"
 
 static aq_run_config default_config(void)

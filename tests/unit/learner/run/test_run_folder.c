@@ -3,9 +3,7 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"

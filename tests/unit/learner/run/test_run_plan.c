@@ -1,7 +1,6 @@
 /*
  * What follows from a configuration, and what is said when nothing can follow.
  */
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "envs/env.h"
 #include "learner/run/run_plan.h"

@@ -1,8 +1,6 @@
 /*
  * What is asked of the shards, and what becomes of their answers.
  */
-#include <math.h>
-
 #include "common/wire/wire_sample.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"

@@ -5,7 +5,6 @@
  * from one seed.
  */
 #include "common/wire/wire_sample.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 

@@ -2,10 +2,8 @@
  * One small int8 policy: what the engine takes and refuses, holds and lets go. What it computes is
  * tested layer by layer (test_engine_layers.c).
  */
-#include <math.h>
 #include <stdatomic.h>
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

@@ -2,10 +2,8 @@
  * The engine's kinds of layers in every format, each against the reference forward pass on what the
  * engine itself feeds it, so that the bound is that of one layer; and bit by bit across the rungs.
  */
-#include <math.h>
 #include <stdatomic.h>
 
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * The quantizer: scales, rounding, what it refuses.
  */
 #include <float.h>
-#include <math.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

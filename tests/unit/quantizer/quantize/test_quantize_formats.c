@@ -3,10 +3,7 @@
  * refused.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/policy/half.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

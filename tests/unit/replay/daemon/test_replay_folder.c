@@ -2,9 +2,6 @@
  * The daemon with a folder of segments: what outlives it, and which folders it refuses.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"

@@ -3,11 +3,7 @@
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
 #include "replay/data/data_audit.h"

@@ -1,13 +1,10 @@
 /*
  * Folders that must not be used are refused in words, and nothing in them is changed.
  */
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_format.h"
 #include "tests/support/test.h"

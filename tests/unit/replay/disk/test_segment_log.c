@@ -3,7 +3,6 @@
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 

@@ -1,10 +1,6 @@
 /*
  * The file that remembers a store's slot.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "replay/disk/slot_file.h"
 #include "tests/support/test.h"
 

@@ -1,7 +1,6 @@
 /*
  * Exchange calls over a dispatcher: all that is held comes in pages, once; messages are taken.
  */
-#include "common/base/memory.h"
 #include "proto/exchange.pb-c.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"

@@ -1,8 +1,6 @@
 /*
  * Sample calls over a dispatcher: what comes back, what is held and for how long, what is refused.
  */
-#include <math.h>
-
 #include "common/wire/wire_sample.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"

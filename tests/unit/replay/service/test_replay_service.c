@@ -2,10 +2,6 @@
  * The intake of experience under hostile bytes and without memory, operations, and the service's
  * own life.
  */
-#include <math.h>
-
-#include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

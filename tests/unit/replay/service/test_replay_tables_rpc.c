@@ -1,8 +1,6 @@
 /*
  * Sampling by table, and priorities that come back.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 

@@ -1,7 +1,6 @@
 /*
  * The core: what is stored and acknowledged, what is drawn, and who waits.
  */
-#include "common/base/clock.h"
 #include "replay/shard/replay_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

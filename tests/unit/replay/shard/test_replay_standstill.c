@@ -4,10 +4,7 @@
  * on in the end, steps come, are acknowledged and are drawn.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"

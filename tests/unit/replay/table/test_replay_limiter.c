@@ -1,8 +1,6 @@
 /*
  * The limiter: minimum size, both ends of the band, and that never both sides must wait.
  */
-#include <math.h>
-
 #include "replay/table/replay_limiter.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

@@ -1,9 +1,6 @@
 /*
  * The tree: its sums, its draws by Pearson's chi-square test, and what rounding must not do.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "replay/table/sum_tree.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

@@ -1,8 +1,6 @@
 /*
  * Priorities: what they do to draws and to removal, stale numbers, and that exponent 0 is uniform.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 

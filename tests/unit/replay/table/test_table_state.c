@@ -2,9 +2,6 @@
  * Saving and loading: the same table, one that holds only some of the chunks and newer ones, other
  * settings, and bytes that lie.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 

@@ -1,10 +1,8 @@
 /*
  * The HTTP server, as its peers see it: what is answered, how it begins and how it ends.
  */
-#include <stdlib.h>
 #include <sys/socket.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"

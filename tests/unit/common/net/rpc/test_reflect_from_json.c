@@ -1,9 +1,6 @@
 /*
  * JSON to messages: what is taken, and that hostile JSON is refused with the place it is wrong at.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/net/rpc/reflect.h"
 #include "proto/operations.pb-c.h"
 #include "tests/support/test.h"

@@ -2,10 +2,6 @@
  * The property of reflection: a message made of random values is the same message after it was
  * written as JSON text and read back. AQ_SEED replays a failure.
  */
-#include <stdlib.h>
-
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/reflect_field.h"
 #include "proto/checkpoint.pb-c.h"
@@ -14,7 +10,6 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"

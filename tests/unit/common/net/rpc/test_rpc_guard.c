@@ -2,9 +2,6 @@
  * Guarded calls: from a stub that signs, over a wire that somebody records, to a dispatcher that
  * asks who is there.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"

@@ -1,7 +1,6 @@
 /*
  * Clients and servers that are made and closed at every moment that may be.
  */
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 

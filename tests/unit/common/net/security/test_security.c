@@ -1,11 +1,8 @@
 /*
  * Credentials: what is loaded, and what is refused in words.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"

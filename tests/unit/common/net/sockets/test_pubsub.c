@@ -2,10 +2,7 @@
  * The broadcast: the newest message wins, waiting ends when it should, and nobody is waited for.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "common/base/buffer.h"
-#include "common/base/clock.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"

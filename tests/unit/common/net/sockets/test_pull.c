@@ -4,10 +4,7 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/push.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pull.h"

@@ -4,7 +4,6 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/reqrep0/rep.h>
-#include <stdlib.h>
 
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"

@@ -1,13 +1,9 @@
 /*
  * What d4pg, ddpg and td3 share, of each of them; test_golden_steps.c has their numbers.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/algorithms/actor_critic/actor_critic.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
