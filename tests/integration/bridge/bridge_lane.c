@@ -14,8 +14,7 @@ enum { PATIENCE_S = 20, RETRY_MS = 10 };
 aq_env *bridge_open(const char *name)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     return env;
 }
 

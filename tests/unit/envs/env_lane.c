@@ -30,8 +30,7 @@ static void unref(void *env)
 aq_env *env_lane_open(const char *name)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     at_end(unref, env);
     return env;
 }

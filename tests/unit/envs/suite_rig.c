@@ -5,13 +5,12 @@
 
 void rig_init(rig *self, const char *task)
 {
-    aq_error error;
     memset(self, 0, sizeof(*self));
-    assert_int_equal(aq_env_open(task, &self->env, &error), 0);
+    assert_succeeds(aq_env_open(task, &self->env, &refusal));
     self->suite = self->env->params;
     self->lane = aq_alloc(1, self->env->class->state_bytes);
     assert_non_null(self->lane);
-    assert_int_equal(self->env->class->begin(self->env->params, self->lane, &error), 0);
+    assert_succeeds(self->env->class->begin(self->env->params, self->lane, &refusal));
     aq_rng_init(&self->rng, 4, 2);
 }
 

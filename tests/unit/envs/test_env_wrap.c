@@ -54,8 +54,7 @@ static player *start_count(const char *name)
 static void refused(const aq_env_class *class, const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_refused(aq_env_open_class(class, name, &env, &error), code, &error, words);
+    assert_refused(aq_env_open_class(class, name, &env, &refusal), code, words);
     assert_null(env);
 }
 

@@ -10,8 +10,7 @@ enum { STEPS = 200 };
 static void refuse(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_refused(aq_env_open(name, &env, &error), code, &error, words);
+    assert_refused(aq_env_open(name, &env, &refusal), code, words);
     assert_null(env);
 }
 
@@ -85,12 +84,10 @@ TEST(options_are_the_plugins_own)
 TEST(every_failed_allocation_is_told)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        error = (aq_error){0};
-        rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &error);
-        assert_true(rc == 0 || strstr(error.text, "no memory") != NULL);
+        rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &refusal);
+        assert_true(rc == 0 || strstr(refusal.text, "no memory") != NULL);
     }
     aq_env_unref(env);
 }

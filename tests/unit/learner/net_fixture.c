@@ -51,12 +51,10 @@ aq_net_spec net_spec_of(const net_shape *shape)
 static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
 {
     aq_net_train *train = NULL;
-    assert_succeeds(aq_net_train_create(&(aq_net_train_config){.spec = spec,
-                                                               .rows_max = NET_ROWS,
-                                                               .backward_rows_max = NET_ROWS,
-                                                               .quant = quant},
-                                        &train, NULL),
-                    NULL);
+    assert_succeeds(aq_net_train_create(
+        &(aq_net_train_config){
+            .spec = spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS, .quant = quant},
+        &train, NULL));
     aq_net_train_quantize(train, quant.bits != 0);
     return train;
 }

@@ -44,7 +44,7 @@ void prefetch_stand_renew(prefetch_stand *stand)
         .user = stand, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
     aq_prefetch_destroy(stand->prefetch);
     assert_succeeds(
-        aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch), NULL);
+        aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch));
 }
 
 void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,

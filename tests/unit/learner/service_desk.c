@@ -106,8 +106,7 @@ static void create_service(service_desk *desk)
                                       .checkpoint_asked = on_checkpoint_asked,
                                       .status = on_status};
     assert_succeeds(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
-                                              &desk->service),
-                    NULL);
+                                              &desk->service));
     assert_int_equal(aq_rpc_dispatcher_create(64, LOOPBACK_FRAME_BYTES_MAX, 0, &desk->dispatcher),
                      0);
     assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);

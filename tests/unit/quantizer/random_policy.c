@@ -1,10 +1,10 @@
 /*
  * Levels are uniform, and scales such that a layer gives about what it takes.
  */
+#include "tests/unit/quantizer/random_policy.h"
 #include "common/policy/half.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
-#include "tests/unit/quantizer/random_policy.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */
 
@@ -254,7 +254,6 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
     size_t blocks[AQ_NET_LAYERS_MAX];
     filling fill;
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
     aq_rng_init(&fill.rng, how->seed, 1);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
@@ -280,7 +279,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
         }
         snapshot->layers[i].weight_zero = formats[i] == AQ_FORMAT_INT8_TENSOR ? -17 : 0;
     }
-    assert_succeeds(aq_snapshot_validate(snapshot, &error), &error);
+    assert_succeeds(aq_snapshot_validate(snapshot, &refusal));
     at_end(unref_snapshot, snapshot);
     return snapshot;
 }

@@ -210,8 +210,7 @@ int segment_kit_try_open(segment_kit *kit, segment_harvest *harvest, aq_error *e
 
 void segment_kit_open(segment_kit *kit, segment_harvest *harvest)
 {
-    aq_error error = {0};
-    assert_succeeds(segment_kit_try_open(kit, harvest, &error), &error);
+    assert_succeeds(segment_kit_try_open(kit, harvest, &refusal));
 }
 
 void segment_kit_close(segment_kit *kit)

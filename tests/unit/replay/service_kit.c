@@ -44,8 +44,7 @@ void kit_create(service_kit *kit, bool announced_only)
     const aq_replay_service_owner owner = kit_owner(kit, announced_only);
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_succeeds(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
-                                             &kit->dispatcher),
-                    NULL);
+                                             &kit->dispatcher));
     assert_int_equal(aq_replay_service_offer(kit->service, kit->dispatcher), 0);
     loopback_init(&kit->loop, kit->dispatcher);
     aq_rpc_stub_init(&kit->flow, &kit->loop.channel, &actorq__v1__flow__descriptor, 20000);

@@ -164,15 +164,15 @@ TEST(evaluate_refuses_what_cannot_be_played)
 {
     aq_engine *engine = engine_of(0, 1);
     aq_evaluation untouched = {.version = 77};
-    aq_error error = {0};
     aq_env *boundless = tally_open(&tally_env_boundless, ""), *cartpole = NULL;
     assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
-    assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
+    assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &refusal), AQ_E_INVALID);
     assert_int_equal(
-        aq_evaluate(tally, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &error),
+        aq_evaluate(tally, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &refusal),
         AQ_E_INVALID);
-    assert_int_equal(aq_evaluate(boundless, engine, 1, SEED, &untouched, &error), AQ_E_UNSUPPORTED);
-    assert_refused(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &error), AQ_E_SCHEMA, &error,
+    assert_int_equal(aq_evaluate(boundless, engine, 1, SEED, &untouched, &refusal),
+                     AQ_E_UNSUPPORTED);
+    assert_refused(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &refusal), AQ_E_SCHEMA,
                    "gym:CartPole-v1");
     assert_int_equal(untouched.version, 77);
     aq_env_unref(boundless);

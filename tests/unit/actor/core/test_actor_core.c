@@ -23,10 +23,8 @@ static void open_shard(aq_actor_core *core)
 static aq_actor_core *core_of(const aq_run_settings *settings)
 {
     aq_actor_core *core = NULL;
-    aq_error error = {0};
-    int rc = aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &error);
-    assert_string_equal(error.text, "");
-    assert_int_equal(rc, 0);
+    assert_succeeds(
+        aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &refusal));
     open_shard(core);
     return core;
 }

@@ -261,8 +261,7 @@ TEST(a_chunk_that_fits_in_no_message_is_refused_in_words)
 {
     const aq_outbox_config config = config_of(&layout, 256);
     aq_shard_spread *spread = NULL;
-    aq_error error = {0};
-    assert_refused(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG, &error,
+    assert_refused(aq_shard_spread_create(&config, &spread, &refusal), AQ_E_TOO_BIG,
                    "net.message_bytes");
     assert_null(spread);
 }

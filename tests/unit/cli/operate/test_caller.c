@@ -130,8 +130,7 @@ TEST(a_daemon_that_starts_late_is_waited_for)
 TEST(a_bad_url_is_refused)
 {
     aq_caller *caller = NULL;
-    aq_error error = {0};
-    assert_refused(aq_caller_open("tcp://nowhere", &caller, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_caller_open("tcp://nowhere", &caller, &refusal), AQ_E_INVALID,
                    "tcp://nowhere");
     assert_null(caller);
 }

@@ -20,8 +20,7 @@ TEST_ENDING(end_record, aq_run_record_free);
 static aq_run_record *read_run(void **state)
 {
     aq_run_record *record = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_run_record_read(*state, &record, &error), &error);
+    assert_succeeds(aq_run_record_read(*state, &record, &refusal));
     at_end(end_record, record);
     return record;
 }
@@ -85,9 +84,8 @@ TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_t
 TEST_WITH(a_folder_without_identity_is_no_run, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = NULL;
-    aq_error error = {0};
     unlink(cli_path(state, "run.json"));
-    assert_refused(aq_run_record_read(*state, &record, &error), AQ_E_NOT_FOUND, &error, "run.json");
+    assert_refused(aq_run_record_read(*state, &record, &refusal), AQ_E_NOT_FOUND, "run.json");
     assert_null(record);
 }
 
@@ -97,10 +95,8 @@ TEST_WITH(a_damaged_identity_is_named, run_setup, cli_fixture_teardown)
                                       "{\"run_id\": \"5\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_record *record = NULL;
-        aq_error error = {0};
         cli_write_text(cli_path(state, "run.json"), bad[i]);
-        assert_refused(aq_run_record_read(*state, &record, &error), AQ_E_CORRUPT, &error,
-                       "run.json");
+        assert_refused(aq_run_record_read(*state, &record, &refusal), AQ_E_CORRUPT, "run.json");
     }
 }
 

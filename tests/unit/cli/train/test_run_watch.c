@@ -148,9 +148,9 @@ TEST_OF_WATCH_DESK(an_address_that_is_none_is_named)
 {
     int untouched = 0;
     aq_run_watch *none = (aq_run_watch *)(void *)&untouched;
-    aq_error error = {0};
-    assert_refused(aq_run_watch_create(&desk->loop, "nonsense", 5, on_changed, desk, &none, &error),
-                   AQ_E_INVALID, &error, "nonsense");
+    assert_refused(
+        aq_run_watch_create(&desk->loop, "nonsense", 5, on_changed, desk, &none, &refusal),
+        AQ_E_INVALID, "nonsense");
     assert_ptr_equal(none, &untouched);
 }
 

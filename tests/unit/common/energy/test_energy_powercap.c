@@ -15,9 +15,7 @@
 static aq_energy_counters open_tree(const fake_tree *tree)
 {
     aq_energy_counters counters = {0};
-    aq_error error = {0};
-    assert_int_equal(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error),
-                     0);
+    assert_succeeds(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal));
     return counters;
 }
 
@@ -31,9 +29,8 @@ static void assert_counted(const fake_tree *tree, size_t count)
 static void refuse(const fake_tree *tree, int code, const char *words)
 {
     aq_energy_counters counters = {0};
-    aq_error error = {0};
-    assert_refused(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error),
-                   code, &error, words);
+    assert_refused(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal),
+                   code, words);
     assert_int_equal(counters.count, 0);
 }
 

@@ -80,8 +80,7 @@ TEST(the_hash_tells_sources_and_arrays_apart)
 
 static void refuse(const aq_net_spec *spec, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_net_spec_validate(spec, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_net_spec_validate(spec, &refusal), AQ_E_INVALID, words);
 }
 
 TEST(sources_that_cannot_be_are_refused)

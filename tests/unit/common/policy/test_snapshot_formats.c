@@ -127,15 +127,13 @@ static aq_snapshot *valid_in(uint32_t format)
 
 static void refuse(aq_snapshot *snapshot, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_snapshot_validate(snapshot, &error), AQ_E_CORRUPT, &error, words);
+    assert_refused(aq_snapshot_validate(snapshot, &refusal), AQ_E_CORRUPT, words);
     aq_snapshot_unref(snapshot);
 }
 
 static void accept(aq_snapshot *snapshot)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_snapshot_validate(snapshot, &error), &error);
+    assert_succeeds(aq_snapshot_validate(snapshot, &refusal));
     aq_snapshot_unref(snapshot);
 }
 

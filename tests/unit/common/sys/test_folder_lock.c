@@ -29,11 +29,10 @@ TEST_WITH(one_has_it_and_is_named, setup, teardown)
 {
     char words[64];
     aq_folder_lock *lock = NULL, *second = NULL;
-    aq_error error;
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
     (void)snprintf(words, sizeof(words), "in use by pid %ld since 20", (long)getpid());
-    assert_refused(aq_folder_lock_take(folder, &second, &error), AQ_E_EXISTS, &error, words);
-    assert_refused(aq_folder_lock_check(folder, &error), AQ_E_EXISTS, &error, words);
+    assert_refused(aq_folder_lock_take(folder, &second, &refusal), AQ_E_EXISTS, words);
+    assert_refused(aq_folder_lock_check(folder, &refusal), AQ_E_EXISTS, words);
     aq_folder_lock_release(lock);
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
@@ -67,11 +66,10 @@ TEST_WITH(a_check_makes_nothing, setup, teardown)
 {
     char path[64];
     aq_folder_lock *lock = NULL;
-    aq_error error;
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
     (void)snprintf(path, sizeof(path), "%s/lock", folder);
     assert_int_equal(access(path, F_OK), -1);
     (void)snprintf(path, sizeof(path), "%s/none", folder);
     assert_int_equal(aq_folder_lock_check(path, NULL), 0);
-    assert_refused(aq_folder_lock_take(path, &lock, &error), AQ_E_NOT_FOUND, &error, "none/lock");
+    assert_refused(aq_folder_lock_take(path, &lock, &refusal), AQ_E_NOT_FOUND, "none/lock");
 }

@@ -16,7 +16,6 @@ typedef struct fixture {
     aq_snapshot *next;
     aq_buffer frame;
     Actorq__V1__PolicyDelta *message;
-    aq_error error;
 } fixture;
 
 static void fixture_setup(fixture *all)
@@ -180,8 +179,8 @@ TEST_IN(fixture, all, the_head_says_what_it_is_about)
 TEST_IN(fixture, all, another_base_is_refused_by_its_version)
 {
     aq_snapshot *received = NULL;
-    assert_refused(receive(&all->frame, all->next, &received, &all->error), AQ_E_INVALID,
-                   &all->error, "a change of version 17, not of version");
+    assert_refused(receive(&all->frame, all->next, &received, &refusal), AQ_E_INVALID,
+                   "a change of version 17, not of version");
     assert_null(received);
 }
 
@@ -190,7 +189,7 @@ TEST_IN(fixture, all, a_base_that_only_says_so_is_refused_by_the_check_sum)
     aq_snapshot *received = NULL;
     aq_snapshot *other = policy_trained(&all->rng, all->base, 0.9);
     other->version = all->base->version;
-    assert_refused(receive(&all->frame, other, &received, &all->error), AQ_E_CORRUPT, &all->error,
+    assert_refused(receive(&all->frame, other, &received, &refusal), AQ_E_CORRUPT,
                    "is not what was sent");
     assert_null(received);
     aq_snapshot_unref(other);
@@ -212,8 +211,7 @@ static void refuse(fixture *all, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
-    assert_refused(receive(&all->frame, all->base, &received, &all->error), code, &all->error,
-                   words);
+    assert_refused(receive(&all->frame, all->base, &received, &refusal), code, words);
     assert_null(received);
     open_message(all);
 }
@@ -255,7 +253,7 @@ TEST_IN(fixture, all, every_flipped_bit_is_refused)
     for (size_t bit = 0; bit < all->frame.size * 8; bit++) {
         aq_snapshot *received = NULL;
         all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
-        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_true(receive(&all->frame, all->base, &received, &refusal) < 0);
         assert_null(received);
         all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
     }
@@ -266,7 +264,7 @@ TEST_IN(fixture, all, every_cut_is_refused)
     const size_t size = all->frame.size;
     for (all->frame.size = 0; all->frame.size < size; all->frame.size++) {
         aq_snapshot *received = NULL;
-        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_true(receive(&all->frame, all->base, &received, &refusal) < 0);
         assert_null(received);
     }
 }
@@ -274,12 +272,11 @@ TEST_IN(fixture, all, every_cut_is_refused)
 TEST_IN(fixture, all, a_full_policy_is_no_delta_and_the_other_way_round)
 {
     aq_snapshot *received = NULL;
-    assert_int_equal(
-        aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &all->error),
-        AQ_E_INVALID);
+    assert_int_equal(aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &refusal),
+                     AQ_E_INVALID);
     aq_buffer_clear(&all->frame);
     assert_int_equal(aq_wire_policy_pack(all->next, &all->frame), 0);
-    assert_int_equal(receive(&all->frame, all->base, &received, &all->error), AQ_E_INVALID);
+    assert_int_equal(receive(&all->frame, all->base, &received, &refusal), AQ_E_INVALID);
     assert_null(received);
 }
 
@@ -288,7 +285,7 @@ TEST_IN(fixture, all, each_allocation_may_fail)
     aq_snapshot *received = NULL;
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        rc = receive(&all->frame, all->base, &received, &all->error);
+        rc = receive(&all->frame, all->base, &received, &refusal);
     }
     assert_same_policy(all->next, received);
     aq_snapshot_unref(received);

@@ -17,13 +17,12 @@ static int decode_experience(const aq_buffer *frame)
 {
     aq_layout layout;
     aq_arrival *arrival;
-    aq_error error = {0};
     aq_lease *lease = fixture_lease(frame->data, frame->size);
     fixture_layout(&layout);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &error);
+    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &refusal);
     aq_lease_unref(lease);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_in_range(arrival->chunk_count, 1, AQ_EXPERIENCE_CHUNKS_MAX);
@@ -37,10 +36,9 @@ static int decode_experience(const aq_buffer *frame)
 static int decode_policy(const aq_buffer *frame)
 {
     aq_snapshot *snapshot;
-    aq_error error = {0};
-    int rc = aq_wire_policy_unpack(frame->data, frame->size, &snapshot, &error);
+    int rc = aq_wire_policy_unpack(frame->data, frame->size, &snapshot, &refusal);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
@@ -54,12 +52,12 @@ static int decode_delta(const aq_buffer *frame)
     aq_snapshot *base = policy_plain();
     aq_snapshot *snapshot = NULL;
     aq_wire_delta *delta = NULL;
-    aq_error error = {0};
-    int rc = aq_wire_delta_open(frame->data, frame->size, &delta, &error);
+    refusal = (aq_error){0};
+    int rc = aq_wire_delta_open(frame->data, frame->size, &delta, &refusal);
     if (rc == 0) {
-        rc = aq_wire_delta_apply(delta, base, &snapshot, &error);
+        rc = aq_wire_delta_apply(delta, base, &snapshot, &refusal);
     }
-    assert_int_equal(error.code, rc);
+    assert_int_equal(refusal.code, rc);
     assert_true(rc != 0 || aq_snapshot_validate(snapshot, NULL) == 0);
     aq_wire_delta_close(delta);
     aq_snapshot_unref(snapshot);
@@ -71,10 +69,9 @@ static int decode_checkpoint(const aq_buffer *frame)
 {
     aq_checkpoint checkpoint;
     aq_buffer again;
-    aq_error error = {0};
-    int rc = aq_wire_checkpoint_unpack(frame->data, frame->size, &checkpoint, &error);
+    int rc = aq_wire_checkpoint_unpack(frame->data, frame->size, &checkpoint, &refusal);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_int_equal(aq_schema_validate(&checkpoint.schema, NULL), 0);

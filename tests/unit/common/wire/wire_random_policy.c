@@ -286,9 +286,8 @@ aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
         random_tensors(rng, snapshot, i);
     }
     any_floats(rng, aq_snapshot_arrays_edit(snapshot), aq_net_spec_array_values(spec));
-    aq_error error = {0};
-    if (aq_snapshot_validate(snapshot, &error) != 0) {
-        fail_msg("a random policy that is none: %s", error.text);
+    if (aq_snapshot_validate(snapshot, &refusal) != 0) {
+        fail_msg("a random policy that is none: %s", refusal.text);
     }
     return snapshot;
 }

@@ -62,8 +62,7 @@ TEST(it_trains_as_on_rows_that_were_normalized_before)
     for (int i = 0; i < STEPS; i++) {
         draw(&all);
         const aq_update_report a = agent_train(all.algorithm, all.batch);
-        assert_succeeds(aq_obs_normalizer_see(&normalizer, fixture_obs(all.batch), FIXTURE_ROWS),
-                        NULL);
+        assert_succeeds(aq_obs_normalizer_see(&normalizer, fixture_obs(all.batch), FIXTURE_ROWS));
         normalize(&normalizer, fixture_obs(all.batch));
         normalize(&normalizer, fixture_next_obs(all.batch));
         const aq_update_report b = agent_train(plain, all.batch);
@@ -154,10 +153,9 @@ TEST(a_row_that_is_not_finite_costs_the_step_and_no_more)
 
 static void check_refused(const stand *all, const char *words)
 {
-    aq_error error = {0};
     aq_agent *none = NULL;
-    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &error),
-                   AQ_E_UNSUPPORTED, &error, words);
+    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &refusal),
+                   AQ_E_UNSUPPORTED, words);
     assert_null(none);
 }
 

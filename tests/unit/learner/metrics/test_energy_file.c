@@ -191,10 +191,9 @@ TEST_IN(run_dir, dir, a_file_that_is_something_else_changes_nothing)
     };
     EACH_ROW(i, texts) {
         aq_energy_ledger ledger;
-        aq_error error = {0};
         aq_energy_ledger_init(&ledger, 7);
         assert_int_equal(aq_energy_file_write(dir->path, texts[i], NULL), 0);
-        assert_refused(aq_energy_file_read(dir->path, &ledger, &error), AQ_E_CORRUPT, &error,
+        assert_refused(aq_energy_file_read(dir->path, &ledger, &refusal), AQ_E_CORRUPT,
                        "energy.json");
         assert_true(ledger.tdp_w == 7);
         assert_int_equal(ledger.machine_count + ledger.process_count, 0);

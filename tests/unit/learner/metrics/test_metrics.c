@@ -310,13 +310,12 @@ TEST_IN(metrics_desk, desk, a_crash_in_the_middle_of_a_line_costs_no_other)
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 {
     aq_metrics_sample sample = sample_of(1);
-    aq_error error = {0};
     if (unlink(file_of(desk)) != 0 || symlink("/dev/full", file_of(desk)) != 0 ||
         access("/dev/full", W_OK) != 0) {
         skip();
     }
     open_metrics(desk);
-    assert_refused(aq_metrics_progress(desk->metrics, &sample, &error), AQ_E_NO_SPACE, &error,
+    assert_refused(aq_metrics_progress(desk->metrics, &sample, &refusal), AQ_E_NO_SPACE,
                    "metrics.jsonl");
 }
 
@@ -325,9 +324,8 @@ TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 TEST_IN(metrics_desk, desk, a_folder_that_is_not_there_is_named)
 {
     aq_metrics *metrics = desk->metrics;
-    aq_error error = {0};
-    assert_refused(aq_metrics_open(run_dir_path(&desk->dir, "nowhere"), &metrics, &error),
-                   AQ_E_NOT_FOUND, &error, "nowhere/metrics.jsonl");
+    assert_refused(aq_metrics_open(run_dir_path(&desk->dir, "nowhere"), &metrics, &refusal),
+                   AQ_E_NOT_FOUND, "nowhere/metrics.jsonl");
     assert_ptr_equal(metrics, desk->metrics); /* untouched */
 }
 

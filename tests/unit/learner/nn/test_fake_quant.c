@@ -78,8 +78,7 @@ static void published(const fixture *f, const aq_fake_quant *quant, const aq_par
                                    .schema = &f->schema,
                                    .head = AQ_HEAD_ARGMAX};
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &error), &error);
+    assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &refusal));
     aq_params_copy(out, params);
     for (uint32_t l = 0; l < f->spec.layer_count; l++) {
         if (aq_layer_is_quantizable(&f->spec.layers[l])) {

@@ -59,8 +59,7 @@ static void add_shard(orders_desk *desk, int index)
     desk->incarnation[index] = ++desk->lives;
     desk->added[index] = true;
     assert_succeeds(aq_prefetch_add_shard(desk->stand.prefetch, desk->incarnation[index], "shard",
-                                          &desk->stand.shards[index].channel),
-                    NULL);
+                                          &desk->stand.shards[index].channel));
 }
 
 static void end_call(orders_desk *desk, int index, size_t call, enum ending ending)

@@ -343,14 +343,11 @@ TEST(a_bad_layer_is_refused_in_words)
 {
     aq_snapshot *snapshot = make_policy(NET_CONV, AQ_FORMAT_INT8_TENSOR, true);
     aq_engine *engine = NULL;
-    aq_error error = {0};
     snapshot->layers[1].input_zero = 256;
-    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
-                   "layer 1");
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &refusal), AQ_E_CORRUPT, "layer 1");
     snapshot->layers[1].input_zero = 0;
     snapshot->spec.layers[0].conv.stride++;
-    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
-                   "layer 0");
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &refusal), AQ_E_CORRUPT, "layer 0");
     assert_null(engine);
     assert_int_equal(atomic_load(&snapshot->references), 1);
 }

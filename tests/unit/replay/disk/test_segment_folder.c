@@ -12,9 +12,8 @@
 
 static void refuse(segment_kit *kit, int code, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(segment_kit_try_open(kit, NULL, &error), code, &error, words);
-    assert_non_null(strstr(error.text, kit->config.folder));
+    assert_refused(segment_kit_try_open(kit, NULL, &refusal), code, words);
+    assert_non_null(strstr(refusal.text, kit->config.folder));
 }
 
 /* A header that says another version, and is right otherwise. */
@@ -42,10 +41,9 @@ TEST_IN(segment_kit, kit, a_folder_in_use_is_refused)
     if (child == 0) {
         aq_replay_log *log;
         segment_harvest harvest = {0};
-        aq_error error = {0};
         const aq_replay_log_recovery into = segment_harvest_into(&harvest);
-        const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
-        const bool said = strstr(error.text, "in use by another process") != NULL;
+        const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &refusal);
+        const bool said = strstr(refusal.text, "in use by another process") != NULL;
         _exit(rc == AQ_E_EXISTS && said ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -112,7 +110,7 @@ TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_
 
 TEST_IN(segment_kit, kit, a_segment_of_another_store_is_refused)
 {
-    segment_kit other;
+    segment_kit other = {0};
     segment_kit_live(kit, 3);
     segment_kit_setup(&other);
     other.config.store = 1;
@@ -178,9 +176,7 @@ TEST_IN(segment_kit, kit, a_file_in_the_folders_place_is_refused)
     refuse(kit, AQ_E_IO, "");
     unlink(kit->folder);
     kit->config.folder = "/proc/nothing/can/be/made/here";
-    aq_error error = {0};
-    assert_int_equal(segment_kit_try_open(kit, NULL, &error), AQ_E_IO);
-    assert_true(error.text[0] != '\0');
+    assert_refused(segment_kit_try_open(kit, NULL, &refusal), AQ_E_IO, "");
 }
 
 TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
@@ -189,8 +185,7 @@ TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     kit->config.folder = path;
-    aq_error error = {0};
-    assert_refused(segment_kit_try_open(kit, NULL, &error), AQ_E_IO, &error, "too long");
+    assert_refused(segment_kit_try_open(kit, NULL, &refusal), AQ_E_IO, "too long");
 }
 
 /* Opens the store as somebody who may not write there; the superuser may write anywhere. */
@@ -198,14 +193,13 @@ static int open_as_nobody(segment_kit *kit)
 {
     aq_replay_log *log;
     segment_harvest harvest = {0};
-    aq_error error = {0};
     const aq_replay_log_recovery into = segment_harvest_into(&harvest);
     if (getuid() == 0 && setuid(65534) != 0) {
         return 2;
     }
-    const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
-    return rc == AQ_E_IO && strstr(error.text, kit->folder) != NULL &&
-                   strstr(error.text, "Permission denied") != NULL
+    const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &refusal);
+    return rc == AQ_E_IO && strstr(refusal.text, kit->folder) != NULL &&
+                   strstr(refusal.text, "Permission denied") != NULL
                ? 0
                : 1;
 }

@@ -201,9 +201,8 @@ TEST(the_address_is_told)
 static void assert_cannot_listen(const char *listen, int code)
 {
     aq_http_server *server = NULL;
-    aq_error error = {0};
-    assert_refused(aq_http_server_create(net_kit_loop(), listen, NULL, 0, &server, &error), code,
-                   &error, listen);
+    assert_refused(aq_http_server_create(net_kit_loop(), listen, NULL, 0, &server, &refusal), code,
+                   listen);
     assert_null(server);
 }
 

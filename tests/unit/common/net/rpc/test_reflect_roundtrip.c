@@ -154,15 +154,14 @@ static ProtobufCMessage *through_json(const ProtobufCMessage *message)
 {
     json_t *json = aq_reflect_to_json(message);
     ProtobufCMessage *back = NULL;
-    aq_error error = {0};
     assert_non_null(json);
     char *text = json_dumps(json, 0);
     json_decref(json);
     assert_non_null(text);
     json = json_loads(text, 0, NULL);
     assert_non_null(json);
-    if (aq_reflect_from_json(message->descriptor, json, &back, &error) < 0) {
-        fail_msg("%s in %s", error.text, text);
+    if (aq_reflect_from_json(message->descriptor, json, &back, &refusal) < 0) {
+        fail_msg("%s in %s", refusal.text, text);
     }
     json_decref(json);
     free(text);

@@ -329,10 +329,9 @@ static void check_unsupported(const aq_schema *schema, const char *word)
     EACH_ROW(i, algorithms) {
         const aq_run_config config = make_config(algorithms[i]);
         aq_agent *algorithm = NULL;
-        aq_error error = {0};
         assert_refused(
-            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &error),
-            AQ_E_UNSUPPORTED, &error, word);
+            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &refusal),
+            AQ_E_UNSUPPORTED, word);
         assert_null(algorithm);
     }
 }
