@@ -16,6 +16,12 @@ uint64_t test_number(const char *variable, uint64_t otherwise)
     return number;
 }
 
+uint64_t test_rounds(uint64_t all)
+{
+    const uint64_t rounds = all / test_number("AQ_ROUNDS_DIVISOR", 1);
+    return rounds > 0 ? rounds : 1;
+}
+
 uint64_t test_seed_or(uint64_t otherwise)
 {
     const uint64_t seed = test_number("AQ_SEED", otherwise);

@@ -139,7 +139,7 @@ void env_lane_check_saving(aq_env *env)
     assert_non_null(saved);
     env_lane_init(&original, env, 7);
     env_lane_init(&copy, env, 8);
-    for (int i = 0; i < HALF; i++) {
+    for (uint64_t i = test_rounds(HALF); i > 0; i--) {
         env_lane_step(&original);
         env_lane_step(&copy);
     }
@@ -148,7 +148,7 @@ void env_lane_check_saving(aq_env *env)
     copy.rng = original.rng;
     copy.action_rng = original.action_rng;
     assert_memory_equal(copy.obs, original.obs, copy.obs_bytes);
-    for (int i = 0; i < HALF; i++) {
+    for (uint64_t i = test_rounds(HALF); i > 0; i--) {
         env_lane_step(&original);
         env_lane_step(&copy);
         env_lane_assert_same(&original, &copy);
@@ -163,7 +163,7 @@ void env_lane_check_memory(aq_env *env)
     env_lane lane;
     env_lane_init(&lane, env, 10);
     const uint64_t before = aq_memory_allocation_count();
-    for (int i = 0; i < STEPS; i++) {
+    for (uint64_t i = test_rounds(STEPS); i > 0; i--) {
         env_lane_step(&lane);
     }
     assert_true(aq_memory_allocation_count() == before);

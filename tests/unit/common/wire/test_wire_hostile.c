@@ -179,13 +179,13 @@ TEST(a_payload_that_was_cut_off_gives_nothing_invalid)
     }
 }
 
-static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *frame, int rounds)
+static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *frame, uint64_t rounds)
 {
     size_t size;
     uint32_t accepted = 0;
     const uint8_t *payload = fixture_payload(frame, &size);
     aq_buffer *flipped = buffer_up_to(FIXTURE_FRAME_MAX);
-    for (int i = 0; i < rounds; i++) {
+    for (uint64_t i = 0; i < rounds; i++) {
         fixture_frame(payload, size, kind->kind, flipped);
         for (uint64_t flips = 1 + aq_rng_below(rng, 4); flips > 0; flips--) {
             size_t at = AQ_FRAME_HEADER_BYTES + (size_t)aq_rng_below(rng, size);
@@ -203,7 +203,7 @@ TEST(flipped_bits_give_nothing_invalid)
     EACH_ROW(k, kinds) {
         aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
         kinds[k].make(frame);
-        flip_bits(&rng, &kinds[k], frame, 5000);
+        flip_bits(&rng, &kinds[k], frame, test_rounds(5000));
     }
 }
 
@@ -228,7 +228,8 @@ TEST(random_bytes_are_refused)
     uint8_t bytes[256];
     aq_rng rng = rng_of(fixture_seed(), 7);
     aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
-    for (int i = 0; i < 5000; i++) {
+    const uint64_t rounds = test_rounds(5000);
+    for (uint64_t i = 0; i < rounds; i++) {
         size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes));
         for (size_t j = 0; j < size; j++) {
             bytes[j] = (uint8_t)aq_rng_next(&rng);
