@@ -4,8 +4,6 @@
  */
 #include "tests/chaos/chaos_audit.h"
 
-#include <stdlib.h>
-
 #include "common/experience/arrival.h"
 #include "common/wire/wire_experience.h"
 #include "replay/disk/segment_folder.h"
@@ -159,9 +157,8 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
         .snapshot = on_snapshot,
         .damage = on_damage,
     };
-    aq_error error = {0};
     aq_segment_folder held;
-    assert_int_equal(aq_segment_folder_open_any(folder, &held, &error), 0);
+    assert_succeeds(aq_segment_folder_open_any(folder, &held, &refusal));
     audit->run_id = held.identity.run_id;
     const aq_segment_log_config config = {
         .folder = folder,
@@ -176,8 +173,8 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
     aq_segment_folder_close(&held);
     aq_segment_log_found found;
     aq_replay_log *log;
-    if (aq_segment_log_open(&config, &recovery, &found, &log, &error) != 0) {
-        fail_msg("%s", error.text);
+    if (aq_segment_log_open(&config, &recovery, &found, &log, &refusal) != 0) {
+        fail_msg("%s", refusal.text);
     }
     log->class->close(log);
     audit->stores++;

@@ -10,17 +10,14 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "learner/nn/blas.h"
 #include "replay/disk/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum {
@@ -231,14 +228,13 @@ static void rage(chaos *all, uint64_t kills)
 static void make_plan(chaos *all)
 {
     aq_run_config config;
-    aq_error error = {0};
     const aq_settings_table *table = aq_run_config_table();
     const test_cluster *cluster = all->cluster;
     aq_settings_init(table, &config);
     for (size_t i = 0; i < cluster->setting_count; i++) {
-        assert_int_equal(aq_settings_assign(table, cluster->settings[i], &config, &error), 0);
+        assert_succeeds(aq_settings_assign(table, cluster->settings[i], &config, &refusal));
     }
-    assert_int_equal(aq_run_plan_make(&config, &all->plan, &error), 0);
+    assert_succeeds(aq_run_plan_make(&config, &all->plan, &refusal));
 }
 
 static void begin(chaos *all)

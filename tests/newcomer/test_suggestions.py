@@ -35,7 +35,9 @@ def end_of(run):
         return json.loads(file.readlines()[-1])
 
 
-class TestSuggestions(Newcomer):
+class Suggestions(Newcomer):
+    """Runs, and what they suggest."""
+
     def try_next(self, said, verdict, formats=("int8", "fp32"), more=""):
         """Types each line; what to go on with takes `more`."""
         run = folder_of(said)
@@ -71,10 +73,37 @@ class TestSuggestions(Newcomer):
                         for key, value in settings.items())
         return f"--config '{SOURCE}/configs/{name}.yaml' {SHORT} {more}"
 
+
+class TestSuggestions(Suggestions):
+    """The ends that most runs come to."""
+
     def test_dqn_in_a_folder_with_a_blank_and_a_limit_of_steps(self):
         said = self.train(f"gym:CartPole-v1 --run 'my run' --actors 1 --seed 3 {SHORT}")
         self.assertEqual(self.try_next(said, "ended at limits.env_steps=1500, not solved, after "),
                          ["look"] * 4 + ["resume", "compare"])
+
+    def test_a_run_that_was_stopped(self):
+        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "x", "--no-http", "-q",
+                               "--set", "evaluator.threshold=1e9"],
+                              stdout=subprocess.PIPE, text=True) as run:
+            while self.type("actorq inspect x --json").stdout.find('"policy"') < 0:
+                time.sleep(0.05)
+            self.works("actorq stop x")
+            said = run.communicate()[0]
+        steps = end_of("x")["learner_steps"]
+        kinds = self.try_next(said.replace("quantizer.format=fp32",
+                                           "quantizer.format=fp32 --set limits.env_steps=1500"),
+                              ": stopped after ", more=f" --set limits.learner_steps={steps + 50}")
+        self.assertEqual(kinds, ["look"] * 4 + ["resume", "compare"])
+
+    def test_a_run_that_solved_its_task(self):
+        said = self.train(f"gym:CartPole-v1 {SHORT} --set evaluator.threshold=1 "
+                          "--set limits.env_steps=100000")
+        self.assertEqual(self.try_next(said, ": solved after "), ["look"] * 4 + ["compare"])
+
+
+class TestMoreSuggestions(Suggestions):
+    """Those of other algorithms, and the other ends."""
 
     def test_c51_by_its_file_and_a_limit_of_training(self):
         said = self.train("gym:CartPole-v1 " + self.config("cartpole-c51", limits__env_steps=10**6,
@@ -94,20 +123,6 @@ class TestSuggestions(Newcomer):
         self.assertEqual(self.try_next(said, "ended at limits.env_steps=1500, "),
                          ["look"] * 4 + ["resume", "compare"])
 
-    def test_a_run_that_was_stopped(self):
-        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "x", "--no-http", "-q",
-                               "--set", "evaluator.threshold=1e9"],
-                              stdout=subprocess.PIPE, text=True) as run:
-            while self.type("actorq inspect x --json").stdout.find('"policy"') < 0:
-                time.sleep(0.05)
-            self.works("actorq stop x")
-            said = run.communicate()[0]
-        steps = end_of("x")["learner_steps"]
-        kinds = self.try_next(said.replace("quantizer.format=fp32",
-                                           "quantizer.format=fp32 --set limits.env_steps=1500"),
-                              ": stopped after ", more=f" --set limits.learner_steps={steps + 50}")
-        self.assertEqual(kinds, ["look"] * 4 + ["resume", "compare"])
-
     def test_a_run_that_diverged(self):
         done = self.type("actorq train 'gym:Pendulum-v1?obs_scale=1e6' --quiet --set "
                          "learner.algorithm=td3 --set learner.hidden=64,64,64,64 --set "
@@ -119,11 +134,6 @@ class TestSuggestions(Newcomer):
                          ["look"] * 4 + ["resume"])
         look = re.search("'(.* --level error)'", done.stderr).group(1)
         self.assertIn(" diverged ", self.works(look))
-
-    def test_a_run_that_solved_its_task(self):
-        said = self.train(f"gym:CartPole-v1 {SHORT} --set evaluator.threshold=1 "
-                          "--set limits.env_steps=100000")
-        self.assertEqual(self.try_next(said, ": solved after "), ["look"] * 4 + ["compare"])
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
  * A cluster without faults learns; and any run is a function of its seed.
  */
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "common/base/clock.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 

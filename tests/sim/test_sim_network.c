@@ -1,7 +1,6 @@
 /*
  * The simulated world itself: a test that fails to lose messages would prove nothing.
  */
-#include "common/base/memory.h"
 #include "tests/sim/sim_agenda.h"
 #include "tests/sim/sim_broadcast.h"
 #include "tests/sim/sim_push.h"

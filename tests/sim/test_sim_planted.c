@@ -3,8 +3,6 @@
  * that is found broken. Some faults show under some conditions only (a learner that forgets what it
  * reserved must be killed first), so each has a few seeds to show in.
  */
-#include <stdio.h>
-
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 

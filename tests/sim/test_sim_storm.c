@@ -3,10 +3,7 @@
  * that ends badly can be run again: AQ_SEED is the first, AQ_SIM_SEEDS how many follow one another.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"

@@ -1,10 +1,7 @@
 /*
  * See chance.h.
  */
-#include "tests/support/chance.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "common/base/parse.h"
 #include "tests/support/test.h"
@@ -17,6 +14,12 @@ uint64_t test_number(const char *variable, uint64_t otherwise)
         fail_msg("%s is not a number: %s", variable, text);
     }
     return number;
+}
+
+uint64_t test_rounds(uint64_t all)
+{
+    const uint64_t rounds = all / test_number("AQ_ROUNDS_DIVISOR", 1);
+    return rounds > 0 ? rounds : 1;
 }
 
 uint64_t test_seed_or(uint64_t otherwise)

@@ -18,6 +18,11 @@ static inline aq_rng rng_of(uint64_t seed, uint64_t stream)
 /* A number from the environment, or this. */
 uint64_t test_number(const char *variable, uint64_t otherwise);
 
+/* Of `all` repetitions that differ by chance alone, as many as there is time for: all, or the part
+ * that AQ_ROUNDS_DIVISOR of the environment leaves, and one at least. Sanitizers take a fifth: a
+ * fault of memory shows in few, and the plain build goes through all. */
+uint64_t test_rounds(uint64_t all);
+
 /* AQ_SEED of the environment, or this, or a fixed one; printed. */
 uint64_t test_seed_or(uint64_t otherwise);
 uint64_t test_seed(void);

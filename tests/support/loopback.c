@@ -3,8 +3,6 @@
  */
 #include "tests/support/loopback.h"
 
-#include <stdio.h>
-
 #include "common/base/assert.h"
 #include "tests/support/test.h"
 

@@ -5,10 +5,6 @@
 #include "tests/support/test.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/memory.h"
 
 enum { FILE_TESTS_MAX = 512, NOTHING_FITS = -1 };
 
@@ -17,6 +13,8 @@ static aq_test_group *groups;
 static struct CMUnitTest units[FILE_TESTS_MAX]; /* of the file that runs */
 static size_t begun;                            /* of them */
 static size_t row;                              /* of a table, from 1; 0: in none */
+
+aq_error refusal;
 
 /* By file, then by line. */
 void aq_test_add(aq_test *test)
@@ -102,6 +100,7 @@ static void end_until(const ending *last)
 
 static int set_up(void **state)
 {
+    refusal = (aq_error){0};
     const struct CMUnitTest *unit = &units[begun++];
     const int rc = unit->setup_func != NULL ? unit->setup_func(state) : 0;
     set_up_endings = endings;
@@ -176,23 +175,22 @@ void aq_assert_says(const char *text, const char *words, const char *file, int l
     }
 }
 
-void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
-                       int line)
+void aq_assert_refused(int rc, int code, const char *words, const char *file, int line)
 {
     if (rc != code) {
         print_error("'%s':\n", words); /* the row of a table */
     }
     _assert_int_equal((LargestIntegralType)rc, (LargestIntegralType)code, file, line);
-    if (error != NULL) {
-        _assert_int_equal((LargestIntegralType)error->code, (LargestIntegralType)code, file, line);
-        aq_assert_says(error->text, words, file, line);
-    }
+    _assert_int_equal((LargestIntegralType)refusal.code, (LargestIntegralType)code, file, line);
+    _assert_true(refusal.text[0] != '\0', "it says something", file, line);
+    aq_assert_says(refusal.text, words, file, line);
+    refusal.code = 0; /* the next one says it itself */
 }
 
-void aq_assert_succeeds(int rc, const aq_error *error, const char *file, int line)
+void aq_assert_succeeds(int rc, const char *file, int line)
 {
     if (rc != 0) {
-        print_error("%s: %s\n", aq_error_name(rc), error != NULL ? error->text : "");
+        print_error("%s: %s\n", aq_error_name(rc), refusal.code == rc ? refusal.text : "");
         _fail(file, line);
     }
 }
@@ -209,6 +207,7 @@ void aq_assert_near(double value, double expected, double within, const char *fi
 bool aq_test_row(size_t index, size_t count)
 {
     row = index < count ? index + 1 : 0;
+    refusal = (aq_error){0};
     return index < count;
 }
 
@@ -226,6 +225,7 @@ bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line)
     }
     _assert_true(nth < ALLOCATIONS_MAX, "the allocations come to an end", file, line);
     aq_memory_fail_at(nth, 0);
+    refusal = (aq_error){0};
     return true;
 }
 

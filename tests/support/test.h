@@ -14,18 +14,25 @@
 #ifndef AQ_TESTS_SUPPORT_TEST_H
 #define AQ_TESTS_SUPPORT_TEST_H
 
-/* cmocka wants these before it; a test needs no include of its own for them. */
+/* cmocka wants some of these before it; a test needs no include of its own for any. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/base/buffer.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/memory.h"
+#include "tests/support/chance.h"
 
 typedef struct aq_test {
     const char *file;
@@ -137,15 +144,19 @@ aq_buffer *buffer_up_to(size_t max);
 #define assert_says(text, words) aq_assert_says((text), (words), __FILE__, __LINE__)
 void aq_assert_says(const char *text, const char *words, const char *file, int line);
 
-/* The call failed with `code`, and the error, which may be NULL, says so in these words. */
-#define assert_refused(call, code, error, words)                                                   \
-    aq_assert_refused((call), (code), (error), (words), __FILE__, __LINE__)
-void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
-                       int line);
+/* For calls that take an aq_error: what the last one that failed had to say. Empty when a test
+ * begins, and for each row and each allocation that fails. */
+extern aq_error refusal;
 
-/* The call succeeded; else it fails with what the error, which may be NULL, says. */
-#define assert_succeeds(call, error) aq_assert_succeeds((call), (error), __FILE__, __LINE__)
-void aq_assert_succeeds(int rc, const aq_error *error, const char *file, int line);
+/* The call failed with `code`, and `refusal`, which it was given, says so in these words; its text
+ * stays for another look. */
+#define assert_refused(call, code, words)                                                          \
+    aq_assert_refused((call), (code), (words), __FILE__, __LINE__)
+void aq_assert_refused(int rc, int code, const char *words, const char *file, int line);
+
+/* The call succeeded; else the test fails with what `refusal` says, if the call was given it. */
+#define assert_succeeds(call) aq_assert_succeeds((call), __FILE__, __LINE__)
+void aq_assert_succeeds(int rc, const char *file, int line);
 
 /* |value - expected| <= within. */
 #define assert_near(value, expected, within)                                                       \

@@ -5,12 +5,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "envs/env_code.h"
 #include "tests/support/test.h"
 
@@ -19,9 +15,8 @@ enum { PATIENCE_S = 20, RETRY_MS = 10 };
 aq_env *bridge_open(const char *name)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     aq_env_allow_code(name);
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     return env;
 }
 

@@ -2,14 +2,8 @@
  * The example plug-in, built as its README says, out of tree and by the compiler of the house, then
  * loaded and played. Arguments: the folder of the example, the program actorq.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };

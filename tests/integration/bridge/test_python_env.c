@@ -1,9 +1,6 @@
 /*
  * Environments in Python, as they are played: spaces, rows, ends, seeds, many at once.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
 #include "tests/support/test.h"

@@ -3,13 +3,9 @@
  * in words, others go on, nothing is left behind.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
 #include "tests/support/test.h"

@@ -3,14 +3,10 @@
  * same environment's step takes in a loop of its own. It is the worker's processor time, as what a
  * clock says depends on what else the machine does; both rates are printed.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
-#include "common/base/clock.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LANES = 16, WARM_UP_ROUNDS = 200, ROUNDS = 5000, ATTEMPTS = 4 };

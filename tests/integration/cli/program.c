@@ -4,9 +4,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 

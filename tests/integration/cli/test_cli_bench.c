@@ -2,7 +2,6 @@
  * `actorq bench` as its users run it. Times are never asserted: the machine is shared.
  */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"

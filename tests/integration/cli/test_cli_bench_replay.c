@@ -3,9 +3,6 @@
  * machine is shared.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 

@@ -2,10 +2,7 @@
  * A live daemon is asked, called and watched, and one that is not there is named.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -3,7 +3,6 @@
  * with, and what cannot be compared.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "common/sys/file.h"

@@ -2,7 +2,6 @@
  * A seed plays the same again, what is written is what was asked for, and damage is never taken for
  * data.
  */
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"

@@ -1,9 +1,6 @@
 /*
  * Runs whose quantizer breaks its budget: every figure says which format was played.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -3,9 +3,6 @@
  * of its store, into a shard that trains from them alone, and out of that one while it runs.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
@@ -212,19 +209,18 @@ static void write_recorded(const char *path)
     aq_layout layout;
     aq_chunk *chunk;
     aq_data_set_writer *writer;
-    aq_error error;
-    assert_succeeds(aq_env_open(info.task, &env, &error), &error);
+    assert_succeeds(aq_env_open(info.task, &env, &refusal));
     info.schema = env->schema;
     aq_env_unref(env);
     info.recorded[info.recorded_count++] = column;
-    assert_succeeds(aq_data_set_run_layout(&info, 1, 1, &layout, &error), &error);
+    assert_succeeds(aq_data_set_run_layout(&info, 1, 1, &layout, &refusal));
     assert_int_equal(aq_chunk_create(&layout, 1, &chunk), 0);
     chunk->view.length = 1;
     chunk->view.terminated = true;
     const aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
-    assert_succeeds(aq_data_set_writer_create(path, &info, false, &writer, &error), &error);
-    assert_succeeds(aq_data_set_writer_add(writer, &block, &error), &error);
-    assert_succeeds(aq_data_set_writer_finish(writer, &error), &error);
+    assert_succeeds(aq_data_set_writer_create(path, &info, false, &writer, &refusal));
+    assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
+    assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
     aq_chunk_unref(chunk);
 }

@@ -2,14 +2,12 @@
  * Sessions: what actorq answers to what is typed, whole. Each tests/golden/sessions/NAME.txt is a
  * test: behind "$ " is what is typed, below it the answer, in which "…" stands for anything. An
  * answer that begins with "!", or "!76" for another exit status than 1, is a refusal: one line on
- * standard error, and nothing else. "#" begins a comment.
+ * standard error, nothing else, and no file. "#" begins a comment.
  *
  * All are typed in a folder with what make_things writes. With AQ_WRITE_GOLDEN=1 in the environment
  * answers that are others are written to the file instead, for `git diff` to show.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <dirent.h>
 
 #include "common/sys/folder_lock.h"
 #include "tests/integration/cli/program.h"
@@ -32,6 +30,34 @@ static const char *answer_of(const program_result *result)
                    result->exit_status != 0 || result->err[0] != '\0' ? " " : "", result->err,
                    result->out);
     return answer;
+}
+
+/* How many files and folders there are in this one and below. */
+static size_t count_entries(const char *folder)
+{
+    char path[CLI_PATH_MAX];
+    size_t count = 0;
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+            count += 1 + count_entries(path); /* none below a file */
+        }
+    }
+    (void)(entries != NULL && closedir(entries));
+    return count;
+}
+
+/* A refusal is one sentence, and leaves nothing behind. */
+static const char *answer_to(const char *typed)
+{
+    const size_t before = count_entries(".");
+    const program_result *result = program_run_line(typed);
+    if (result->exit_status != 0) {
+        program_assert_failure(result->exit_status, "");
+        assert_int_equal(count_entries("."), before);
+    }
+    return answer_of(result);
 }
 
 /* From here to the next line with a sign of its own, but for a blank one before it. */
@@ -64,7 +90,7 @@ static bool play(const char *text, FILE *out)
         const size_t size = answer_length(text);
         (void)snprintf(expected, sizeof(expected), "%.*s", (int)size, text);
         text += size;
-        const char *answer = answer_of(program_run_line(line + strlen("$ ")));
+        const char *answer = answer_to(line + strlen("$ "));
         if (cli_fits(expected, answer)) {
             (void)fputs(expected, out);
             continue;
@@ -121,6 +147,9 @@ static int make_things(void **state)
     cli_write_policy("fp32.aq", AQ_FORMAT_F32, 7);
     cli_write_checkpoint("a.aqc", 3000);
     cli_write_text("notes.txt", "The quick brown fox jumps over the lazy dog.\n");
+    cli_write_text("tab.yaml", "learner:\n\tbatch_size: 3\n");
+    cli_write_text("flat.yaml", "learner.batch_size: 3\n");
+    cli_write_text("list.yaml", "learner:\n  batch_size: [3]\n");
     cli_make_folder("young");
     cli_write_text("young/run.json",
                    "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", "
@@ -148,6 +177,7 @@ SESSION(env)
 SESSION(envs)
 SESSION(eval)
 SESSION(inspect)
+SESSION(mistakes)
 SESSION(quantize)
 SESSION(runs)
 

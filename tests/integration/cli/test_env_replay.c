@@ -1,8 +1,6 @@
 /*
  * env_replay as it is run by hand and by tools/env_tables.py.
  */
-#include <stdio.h>
-
 #include "tests/integration/cli/program.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -5,19 +5,12 @@
 #include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/security/certs_folder.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
@@ -232,13 +225,12 @@ void cluster_secure(test_cluster *cluster)
 {
     char folder[128];
     const aq_daemon_options operator_options = {.certs_dir = folder};
-    aq_error error = {0};
     (void)snprintf(cluster->certs_dir, sizeof(cluster->certs_dir), "%s/certs", cluster->folder);
     (void)snprintf(folder, sizeof(folder), "%s/operator", cluster->certs_dir);
-    if (aq_certs_folder_make(cluster->certs_dir, (int64_t)time(NULL), 7, &error) < 0 ||
-        aq_security_load(&operator_options, AQ_SECURITY_ASKS, &cluster->operator_security, &error) <
-            0) {
-        fail_msg("%s", error.text);
+    if (aq_certs_folder_make(cluster->certs_dir, (int64_t)time(NULL), 7, &refusal) < 0 ||
+        aq_security_load(&operator_options, AQ_SECURITY_ASKS, &cluster->operator_security,
+                         &refusal) < 0) {
+        fail_msg("%s", refusal.text);
     }
 }
 

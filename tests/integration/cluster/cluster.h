@@ -13,7 +13,6 @@
 #ifndef AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_H
 #define AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_H
 
-#include <stdbool.h>
 #include <uv.h>
 
 #include "common/net/rpc/rpc_client.h"

@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "common/base/memory.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 

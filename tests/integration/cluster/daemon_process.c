@@ -5,14 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
-#include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/daemon_process.h"

@@ -2,7 +2,6 @@
  * One pass over /proc a question.
  */
 #include <dirent.h>
-#include <stdio.h>
 
 #include "common/base/parse.h"
 #include "tests/integration/cluster/daemon_process.h"

@@ -2,10 +2,6 @@
  * Whatever comes in at the ports of a run that works, it goes on working, says so in the log, and
  * counts nothing that no actor made.
  */
-#include <unistd.h>
-
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/address/url.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/sockets/net.h"
@@ -14,7 +10,6 @@
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/foreign_peer.h"
-#include "tests/support/chance.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 

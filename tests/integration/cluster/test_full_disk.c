@@ -10,13 +10,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"

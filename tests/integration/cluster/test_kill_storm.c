@@ -15,10 +15,8 @@
  */
 #include <inttypes.h>
 
-#include "common/base/rng.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { KILLS = 6, ACTORS = 2, LIFE_MS_MAX = 700, DEATH_MS_MAX = 150, LOOK_EVERY_MS = 25 };

@@ -2,7 +2,6 @@
  * kill -9 of each role: the others go on, and whoever is started again finds its place by itself.
  */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"

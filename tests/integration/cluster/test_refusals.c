@@ -2,7 +2,6 @@
  * What a learner refuses at its start: an address that is taken, a folder that holds a run, a run
  * of another network. Each in a sentence that says what to do, and nobody who runs is harmed.
  */
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "common/sys/file.h"

@@ -2,8 +2,6 @@
  * A run that reaches its limit: everybody finishes and exits with 0, and the policy that is left
  * plays.
  */
-#include <stdio.h>
-
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"

@@ -2,11 +2,8 @@
  * A run with certificates and tokens: it works, members of other runs get nothing, a role gets what
  * is its own, and no secret is in a log.
  */
-#include <stdio.h>
 #include <time.h>
 
-#include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"

@@ -4,12 +4,8 @@
  * in a sentence that names the folder, with exit status 1, and not a byte in the folder is changed.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/buffer.h"
 #include "common/base/crc32c.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"

@@ -5,12 +5,6 @@
  *
  * The one argument is the folder of the harness.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
 #include "quantizer/engine/engine.h"
@@ -182,7 +176,6 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
 static void check_case(const toolchain *tools, const struct policy_case *policy)
 {
     aq_export_figures figures;
-    aq_error error = {0};
     aq_snapshot *snapshot = make_policy(policy);
     float *obs = make_observations(snapshot);
     char net[256];
@@ -193,11 +186,11 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
 
     aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
     aq_buffer *got = buffer_up_to(1 << 20);
-    assert_int_equal(aq_export_c(snapshot, "policy", text, &figures, &error), 0);
-    assert_int_equal(aq_file_write_atomic("policy.c", text->data, text->size, &error), 0);
-    assert_int_equal(aq_file_write_atomic("obs.bin", obs, obs_bytes, &error), 0);
+    assert_succeeds(aq_export_c(snapshot, "policy", text, &figures, &refusal));
+    assert_succeeds(aq_file_write_atomic("policy.c", text->data, text->size, &refusal));
+    assert_succeeds(aq_file_write_atomic("obs.bin", obs, obs_bytes, &refusal));
     compile_and_run(tools, snapshot);
-    assert_int_equal(aq_file_read("out.bin", got, &error), 0);
+    assert_succeeds(aq_file_read("out.bin", got, &refusal));
     check_outputs(snapshot, obs, got);
 }
 

@@ -6,15 +6,9 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/rng.h"
 #include "tests/integration/cluster/daemon_process.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"

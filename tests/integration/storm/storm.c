@@ -6,17 +6,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pull.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 30000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };

@@ -2,11 +2,6 @@
  * The kill storm of the broadcast: publishers that are killed in mid-message, and subscribers that
  * are killed while they are sent to.
  */
-#include <stdio.h>
-#include <unistd.h>
-
-#include "common/base/buffer.h"
-#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"

@@ -3,7 +3,6 @@
  * end the connection themselves since a message is too large for them. What the guard is for shows
  * under AddressSanitizer with an NNG that is built with it, and as a crash now and then without.
  */
-#include "common/base/clock.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pull.h"

@@ -2,7 +2,6 @@
  * The kill storm of remote calls: servers that are killed while a client has many calls in flight,
  * and clients that are killed while a server answers them.
  */
-#include "common/base/memory.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"

@@ -3,13 +3,7 @@
  */
 #include "tests/unit/actor/actor_stage.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/assert.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "tests/support/must.h"
 

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/actor/outbox_shard.h"
 
-#include "common/base/clock.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/experience_read.h"
@@ -58,10 +57,7 @@ static void store(outbox_shard *shard, const aq_experience *experience)
 void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
-    aq_error error = {0};
-    int rc = experience_read(frame, size, SHARD_RUN, &shard->layout, &experience, &error);
-    assert_string_equal(error.text, "");
-    assert_int_equal(rc, 0);
+    assert_succeeds(experience_read(frame, size, SHARD_RUN, &shard->layout, &experience, &refusal));
     assert_int_equal(experience.actor, SHARD_ACTOR);
     assert_int_equal(experience.incarnation, SHARD_ACTOR_INCARNATION);
     assert_true(experience.acknowledged < experience.seq);

@@ -2,19 +2,13 @@
  * Policies, checkpoints and run folders for the tests of the command-line tool.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "common/nn/params.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
-#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -142,8 +136,7 @@ TEST_ENDING(end_env, aq_env_unref);
 aq_env *cli_env(const char *name)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     at_end(end_env, env);
     return env;
 }
@@ -224,7 +217,6 @@ aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
     aq_schema schema;
     aq_net_spec spec;
     aq_params params;
-    aq_error error = {0};
     aq_snapshot *snapshot = NULL;
     make_schema(&schema);
     make_network(&spec);
@@ -238,8 +230,7 @@ aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
         .head = AQ_HEAD_ARGMAX,
     };
     assert_succeeds(aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta,
-                                &snapshot, &error),
-                    &error);
+                                &snapshot, &refusal));
     if (format == AQ_FORMAT_INT8_CHANNEL) {
         snapshot->quant_error =
             (aq_quant_error){.rows = 256, .cost = 0.0078125f, .output_rms = 0.25f, .output_max = 1};
@@ -259,9 +250,8 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
 
 void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
 {
-    aq_error error = {0};
     aq_snapshot *snapshot = cli_make_policy(format, seed);
-    assert_succeeds(aq_policy_file_write(path, snapshot, &error), &error);
+    assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
     aq_snapshot_unref(snapshot);
 }
 

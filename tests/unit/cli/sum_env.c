@@ -1,13 +1,10 @@
 /*
  * Sum env: see sum_env.h.
  */
-#include <math.h>
-#include <stdio.h>
-
+#include "tests/unit/cli/sum_env.h"
 #include "envs/env_golden.h"
 #include "envs/env_physics.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/sum_env.h"
 
 enum { STEP_LIMIT = 8 };
 
@@ -27,9 +24,8 @@ aq_env *sum_env_open(const aq_env_class *class, const char *options)
 {
     char name[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
-    aq_error error = {0};
     (void)snprintf(name, sizeof(name), "%s%s", class->name, options);
-    assert_int_equal(aq_env_open_class(class, name, &env, &error), 0);
+    assert_succeeds(aq_env_open_class(class, name, &env, &refusal));
     sum_env_counts = (sum_env_calls){0};
     return env;
 }

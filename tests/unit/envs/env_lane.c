@@ -3,9 +3,6 @@
  */
 #include "tests/unit/envs/env_lane.h"
 
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "envs/env_code.h"
 #include "tests/support/test.h"
 
@@ -34,9 +31,8 @@ static void unref(void *env)
 aq_env *env_lane_open(const char *name)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     aq_env_allow_code(name);
-    assert_succeeds(aq_env_open(name, &env, &error), &error);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     at_end(unref, env);
     return env;
 }

@@ -1,8 +1,6 @@
 /*
  * A reader for lines of comma-separated numbers with a word in front.
  */
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 
 #include "tests/unit/envs/golden_gym.h"

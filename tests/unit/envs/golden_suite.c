@@ -1,14 +1,10 @@
 /*
  * Numbers between commas, and the tasks of one recording side by side.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "common/base/memory.h"
+#include "tests/unit/envs/golden_suite.h"
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
 #include "tests/support/test.h"
-#include "tests/unit/envs/golden_suite.h"
 
 enum { TASKS_MAX = 4 };
 
@@ -71,14 +67,13 @@ typedef struct player {
 
 static void add_task(player *self, const char *name)
 {
-    aq_error error;
     assert_true(self->task_count < TASKS_MAX);
     aq_env **env = &self->tasks[self->task_count].env;
     void **state = &self->tasks[self->task_count].state;
-    assert_int_equal(aq_env_open(name, env, &error), 0);
+    assert_succeeds(aq_env_open(name, env, &refusal));
     *state = aq_alloc(1, (*env)->class->state_bytes);
     assert_non_null(*state);
-    assert_int_equal((*env)->class->begin((*env)->params, *state, &error), 0);
+    assert_succeeds((*env)->class->begin((*env)->params, *state, &refusal));
     self->task_count++;
 }
 
@@ -113,10 +108,9 @@ static void put_values(player *self)
             (aq_golden_value){self->set[i].name, self->set[i].count, self->set[i].numbers};
     }
     for (size_t i = 0; i < self->task_count; i++) {
-        aq_error error;
         const aq_env *env = self->tasks[i].env;
-        assert_int_equal(
-            env->class->golden->set(env->params, self->tasks[i].state, &values, &error), 0);
+        assert_succeeds(
+            env->class->golden->set(env->params, self->tasks[i].state, &values, &refusal));
         env->class->golden->observe(env->params, self->tasks[i].state, self->tasks[i].obs,
                                     &self->tasks[i].reward);
     }

@@ -1,21 +1,16 @@
 /*
  * Opening, stepping and counting.
  */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/memory.h"
 #include "tests/unit/envs/suite_rig.h"
 
 void rig_init(rig *self, const char *task)
 {
-    aq_error error;
     memset(self, 0, sizeof(*self));
-    assert_int_equal(aq_env_open(task, &self->env, &error), 0);
+    assert_succeeds(aq_env_open(task, &self->env, &refusal));
     self->suite = self->env->params;
     self->lane = aq_alloc(1, self->env->class->state_bytes);
     assert_non_null(self->lane);
-    assert_int_equal(self->env->class->begin(self->env->params, self->lane, &error), 0);
+    assert_succeeds(self->env->class->begin(self->env->params, self->lane, &refusal));
     aq_rng_init(&self->rng, 4, 2);
 }
 

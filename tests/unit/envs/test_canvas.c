@@ -2,10 +2,6 @@
  * Shapes colour the pixels that they should and no others. Every picture lies in a block with
  * guards on both sides, which are looked at after each test.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "common/base/rng.h"
 #include "envs/canvas.h"
 #include "tests/support/test.h"
 

@@ -2,9 +2,6 @@
  * CartPole behind the environment interface: what its description says, and how an episode
  * ends. How it starts is in test_classics.c.
  */
-#include <math.h>
-#include <string.h>
-
 #include "envs/classic/cartpole.h"
 #include "tests/support/test.h"
 

@@ -14,7 +14,6 @@
  * Its balanced episode of 500 steps forgets its past, and can only be followed step by step.
  */
 #include <float.h>
-#include <math.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
@@ -51,17 +50,15 @@ static void put(game *g, const double *numbers)
 {
     const aq_golden_values values = {
         .count = 1, .rows = {{.name = "state", .count = g->numbers, .numbers = numbers}}};
-    aq_error error;
-    assert_int_equal(g->env->class->golden->set(g->env->params, g->state, &values, &error), 0);
+    assert_succeeds(g->env->class->golden->set(g->env->params, g->state, &values, &refusal));
 }
 
 static void begin(game *g, const golden_record *record)
 {
     if (g->env == NULL) {
-        aq_error error;
         char name[AQ_TASK_NAME_MAX] = "gym:";
         strncat(name, record->name, sizeof(name) - sizeof("gym:"));
-        assert_int_equal(aq_env_open(name, &g->env, &error), 0);
+        assert_succeeds(aq_env_open(name, &g->env, &refusal));
         assert_true(g->env->class->state_bytes <= STATE_BYTES_MAX);
         g->numbers = g->env->class->state_bytes / sizeof(double);
         g->obs_elements = aq_space_elements(&g->env->schema.obs);

@@ -3,9 +3,6 @@
  * bits from the same seed, states that can be saved, numbers within the schema, and no memory but
  * what it was lent. Families, whose environments others bring, are tested by themselves.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
@@ -42,7 +39,7 @@ static void check_seed(aq_env *env)
     env_lane_init(&first, env, 7);
     env_lane_init(&again, env, 7);
     assert_memory_equal(first.obs, again.obs, first.obs_bytes);
-    for (int i = 0; i < STEPS; i++) {
+    for (uint64_t i = test_rounds(STEPS); i > 0; i--) {
         env_lane_step(&first);
         env_lane_step(&again);
         env_lane_assert_same(&first, &again);
@@ -68,7 +65,7 @@ static void check_numbers(aq_env *env)
     assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
     env_lane_init(&lane, env, 9);
     env_lane_check_obs(&lane);
-    for (int i = 0; i < STEPS; i++) {
+    for (uint64_t i = test_rounds(STEPS); i > 0; i--) {
         env_lane_step(&lane);
         env_lane_check_obs(&lane);
     }

@@ -23,18 +23,16 @@ TEST(a_value_is_found_by_its_name_and_length)
 TEST(a_value_is_copied)
 {
     double out[3] = {-1, -1, -1};
-    aq_error error = {0};
-    assert_int_equal(aq_golden_copy(&values, "qpos", 2, out, &error), 0);
+    assert_succeeds(aq_golden_copy(&values, "qpos", 2, out, &refusal));
     assert_true(out[0] == 1 && out[1] == 2 && out[2] == -1);
 }
 
 TEST(what_is_missing_or_of_another_length_is_said)
 {
     double out = -1;
-    aq_error error = {0};
-    assert_int_equal(aq_golden_copy(&values, "act", 1, &out, &error), AQ_E_INVALID);
-    assert_string_equal(error.text, "the recording has no 'act'");
-    assert_int_equal(aq_golden_copy(&values, "qpos", 1, &out, &error), AQ_E_INVALID);
-    assert_string_equal(error.text, "the recording's 'qpos' has 2 numbers, not 1");
+    assert_int_equal(aq_golden_copy(&values, "act", 1, &out, &refusal), AQ_E_INVALID);
+    assert_string_equal(refusal.text, "the recording has no 'act'");
+    assert_int_equal(aq_golden_copy(&values, "qpos", 1, &out, &refusal), AQ_E_INVALID);
+    assert_string_equal(refusal.text, "the recording's 'qpos' has 2 numbers, not 1");
     assert_true(out == -1);
 }

@@ -1,18 +1,13 @@
 /*
  * Opening environments by name: what the full name is, what is refused, and who owns what.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 
 static void refused(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_int_equal(aq_env_open(name, &env, &error), code);
-    assert_says(error.text, words);
+    assert_refused(aq_env_open(name, &env, &refusal), code, words);
     assert_null(env);
 }
 
@@ -55,11 +50,10 @@ TEST(an_unknown_task_is_answered_with_the_nearest)
 TEST(an_unknown_option_is_answered_with_those_there_are)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     refused("gym:CartPole-v1?gravity=3", AQ_E_INVALID, "there is no option gravity");
     refused("gym:CartPole-v1?gravity=3", AQ_E_INVALID, "frame_stack");
-    assert_refused(aq_env_open_class(&count_env, "test:Count?size=3", &env, &error), AQ_E_INVALID,
-                   &error, "there are length, fail, time_limit");
+    assert_refused(aq_env_open_class(&count_env, "test:Count?size=3", &env, &refusal), AQ_E_INVALID,
+                   "there are length, fail, time_limit");
 }
 
 TEST(a_name_that_grows_too_long_is_refused)
@@ -73,10 +67,9 @@ TEST(a_name_that_grows_too_long_is_refused)
 TEST(a_schema_that_cannot_be_is_refused)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     const int closed = count_env_closed();
-    assert_refused(aq_env_open_class(&count_env_wrong, "test:CountWrong", &env, &error),
-                   AQ_E_SCHEMA, &error, "test:CountWrong");
+    assert_refused(aq_env_open_class(&count_env_wrong, "test:CountWrong", &env, &refusal),
+                   AQ_E_SCHEMA, "test:CountWrong");
     assert_int_equal(count_env_closed(), closed + 1);
 }
 

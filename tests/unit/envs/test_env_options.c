@@ -7,8 +7,7 @@
 static void refused(const char *name, const char *words)
 {
     aq_env_options options;
-    aq_error error = {0};
-    assert_refused(aq_env_options_parse(name, &options, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_env_options_parse(name, &options, &refusal), AQ_E_INVALID, words);
 }
 
 TEST(a_name_without_options_is_the_task)
@@ -50,18 +49,15 @@ TEST(what_is_no_option_is_refused)
 TEST(what_nobody_took_is_refused_by_name)
 {
     aq_env_options options;
-    aq_error error = {0};
     assert_int_equal(aq_env_options_parse("a?map=1&colour=red", &options, NULL), 0);
     (void)aq_env_option_text(&options, "map");
-    assert_refused(aq_env_options_finish(&options, "map, size", &error), AQ_E_INVALID, &error,
-                   "colour");
-    assert_says(error.text, "map, size");
+    assert_refused(aq_env_options_finish(&options, "map, size", &refusal), AQ_E_INVALID, "colour");
+    assert_says(refusal.text, "map, size");
 }
 
 TEST(numbers_are_checked_against_their_bounds)
 {
     aq_env_options options;
-    aq_error error = {0};
     uint32_t whole = 77;
     double real = 7.5;
     assert_int_equal(aq_env_options_parse("a?n=4&x=0.5&wrong=two", &options, NULL), 0);
@@ -69,13 +65,12 @@ TEST(numbers_are_checked_against_their_bounds)
     assert_int_equal(whole, 77);
     assert_int_equal(aq_env_option_f64(&options, "absent", 1, 2, &real, NULL), 0);
     assert_true(real == 7.5);
-    assert_refused(aq_env_option_u32(&options, "n", 1, 3, &whole, &error), AQ_E_INVALID, &error,
-                   "n=4");
-    assert_says(error.text, "from 1 to 3");
+    assert_refused(aq_env_option_u32(&options, "n", 1, 3, &whole, &refusal), AQ_E_INVALID, "n=4");
+    assert_says(refusal.text, "from 1 to 3");
     assert_int_equal(whole, 77);
     assert_int_equal(aq_env_option_u32(&options, "n", 1, 4, &whole, NULL), 0);
     assert_int_equal(whole, 4);
-    assert_int_equal(aq_env_option_f64(&options, "x", 1, 2, &real, &error), AQ_E_INVALID);
+    assert_int_equal(aq_env_option_f64(&options, "x", 1, 2, &real, &refusal), AQ_E_INVALID);
     assert_int_equal(aq_env_option_f64(&options, "x", 0, 2, &real, NULL), 0);
     assert_true(real == 0.5);
     assert_int_equal(aq_env_option_u32(&options, "wrong", 0, 9, &whole, NULL), AQ_E_INVALID);
@@ -85,7 +80,6 @@ TEST(numbers_are_checked_against_their_bounds)
 TEST(yes_and_no_are_the_only_answers)
 {
     aq_env_options options;
-    aq_error error = {0};
     bool value = true;
     assert_int_equal(aq_env_options_parse("a?on=yes&off=no&odd=true", &options, NULL), 0);
     assert_int_equal(aq_env_option_bool(&options, "off", &value, NULL), 0);
@@ -94,7 +88,7 @@ TEST(yes_and_no_are_the_only_answers)
     assert_true(value);
     assert_int_equal(aq_env_option_bool(&options, "absent", &value, NULL), 0);
     assert_true(value);
-    assert_refused(aq_env_option_bool(&options, "odd", &value, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_env_option_bool(&options, "odd", &value, &refusal), AQ_E_INVALID,
                    "neither yes nor no");
 }
 
@@ -102,12 +96,11 @@ TEST(a_choice_is_one_of_those_there_are)
 {
     static const char *const maps[] = {"4x4", "8x8", NULL};
     aq_env_options options;
-    aq_error error = {0};
     uint32_t choice = 0;
     assert_int_equal(aq_env_options_parse("a?map=8x8&other=9x9", &options, NULL), 0);
     assert_int_equal(aq_env_option_choice(&options, "map", maps, &choice, NULL), 0);
     assert_int_equal(choice, 1);
-    assert_refused(aq_env_option_choice(&options, "other", maps, &choice, &error), AQ_E_INVALID,
-                   &error, "4x4, 8x8");
+    assert_refused(aq_env_option_choice(&options, "other", maps, &choice, &refusal), AQ_E_INVALID,
+                   "4x4, 8x8");
     assert_int_equal(choice, 1);
 }

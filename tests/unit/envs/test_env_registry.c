@@ -1,8 +1,6 @@
 /*
  * Environments are found by name, short or long, and every class is complete.
  */
-#include <math.h>
-
 #include "envs/classic/cartpole.h"
 #include "envs/env.h"
 #include "tests/support/test.h"

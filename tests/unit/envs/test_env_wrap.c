@@ -2,9 +2,6 @@
  * Wrappers around an environment that counts: what each option does to what is seen, to rewards and
  * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
  */
-#include <math.h>
-
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 #include "tests/unit/envs/env_lane.h"
@@ -57,8 +54,7 @@ static player *start_count(const char *name)
 static void refused(const aq_env_class *class, const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
-    assert_refused(aq_env_open_class(class, name, &env, &error), code, &error, words);
+    assert_refused(aq_env_open_class(class, name, &env, &refusal), code, words);
     assert_null(env);
 }
 

@@ -2,8 +2,6 @@
  * What all arcade games have in common: what is seen of them, that another seed is another
  * game, and what random play is worth.
  */
-#include <math.h>
-
 #include "envs/games/juggle.h"
 #include "envs/games/lanes.h"
 #include "envs/games/miner.h"

@@ -1,8 +1,6 @@
 /*
  * The rules of game:juggle.
  */
-#include <stdlib.h>
-
 #include "envs/games/juggle.h"
 #include "tests/support/test.h"
 

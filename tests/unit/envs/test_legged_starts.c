@@ -1,8 +1,6 @@
 /*
  * How episodes of cheetah, hopper, humanoid and walker begin.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 #include "tests/unit/envs/suite_rig.h"

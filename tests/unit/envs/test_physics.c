@@ -1,9 +1,6 @@
 /*
  * MuJoCo behind our fence: the same bits as MuJoCo alone, and as good as new after a fault.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"
 #include "tests/support/test.h"
@@ -12,16 +9,14 @@ enum { STEPS = 200 };
 
 static mjModel *compile(const char *name, const char *description)
 {
-    aq_error error;
     mjModel *model;
-    assert_int_equal(aq_physics_compile(name, description, &model, &error), 0);
+    assert_succeeds(aq_physics_compile(name, description, &model, &refusal));
     return model;
 }
 
 static void init(aq_physics *physics, const mjModel *model)
 {
-    aq_error error;
-    assert_int_equal(aq_physics_init(physics, model, &error), 0);
+    assert_succeeds(aq_physics_init(physics, model, &refusal));
     aq_physics_reset(physics, model);
     assert_true(aq_physics_forward(physics, model));
 }

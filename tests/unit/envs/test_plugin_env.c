@@ -2,10 +2,6 @@
  * Plug-ins in C: what is loaded and what is refused, what is played, and what the watched calls of
  * check=yes see. The plug-ins are builds of plugin_faults.c.
  */
-#include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "envs/env_code.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
@@ -15,9 +11,8 @@ enum { STEPS = 200 };
 static void refuse(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     aq_env_allow_code(name);
-    assert_refused(aq_env_open(name, &env, &error), code, &error, words);
+    assert_refused(aq_env_open(name, &env, &refusal), code, words);
     assert_null(env);
 }
 
@@ -40,13 +35,12 @@ TEST(code_is_loaded_only_where_it_was_named)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_env *env = NULL;
-        aq_error error = {0};
         aq_env_allow_code(rows[i].named);
-        int rc = aq_env_open(rows[i].found, &env, &error);
+        int rc = aq_env_open(rows[i].found, &env, &refusal);
         if (rows[i].loads) {
-            assert_succeeds(rc, &error);
+            assert_succeeds(rc);
         } else {
-            assert_refused(rc, AQ_E_UNSUPPORTED, &error, "--allow-code");
+            assert_refused(rc, AQ_E_UNSUPPORTED, "--allow-code");
         }
         aq_env_unref(env);
     }
@@ -123,13 +117,12 @@ TEST(options_are_the_plugins_own)
 TEST(every_failed_allocation_is_told)
 {
     aq_env *env = NULL;
-    aq_error error = {0};
     int rc;
     aq_env_allow_code("so:./plugin_good.so:good");
     EACH_ALLOCATION_FAILS(rc) {
-        error = (aq_error){0};
-        rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &error);
-        assert_true(rc == 0 || strstr(error.text, "no memory") != NULL);
+        refusal = (aq_error){0};
+        rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &refusal);
+        assert_true(rc == 0 || strstr(refusal.text, "no memory") != NULL);
     }
     aq_env_unref(env);
 }

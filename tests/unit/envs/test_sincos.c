@@ -2,11 +2,8 @@
  * Sine and cosine against the C library's in long double, and rows against single calls.
  */
 #include <float.h>
-#include <math.h>
 
-#include "common/base/rng.h"
 #include "envs/classic/sincos.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #define PI 3.141592653589793

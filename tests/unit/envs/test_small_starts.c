@@ -1,8 +1,6 @@
 /*
  * How episodes of the suite's small domains begin.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"
 

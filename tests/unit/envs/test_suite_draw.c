@@ -2,9 +2,6 @@
  * Every task of the suite draws itself: its bodies where they are, its target where the episode put
  * it, and nothing of it changes by being looked at.
  */
-#include <math.h>
-#include <string.h>
-
 #include "tests/unit/envs/suite_rig.h"
 
 enum { SIDE = 160, BYTES = SIDE * SIDE * 3, STEPS = 20 };

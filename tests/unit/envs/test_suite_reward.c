@@ -1,8 +1,6 @@
 /*
  * The tolerance function gives the original's values.
  */
-#include <math.h>
-
 #include "envs/mujoco/suite_reward.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/agent_kit.h"
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static void destroy(void *agent)
@@ -31,8 +30,7 @@ aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
                    const aq_schema *schema, uint64_t seed)
 {
     aq_agent *agent = NULL;
-    aq_error error = {0};
-    assert_succeeds(agent_try(class, config, schema, seed, &agent, &error), &error);
+    assert_succeeds(agent_try(class, config, schema, seed, &agent, &refusal));
     at_end(destroy, agent);
     return agent;
 }

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/learner_kit.h"
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
 
@@ -19,8 +18,7 @@ void learner_kit_init(learner_kit *kit, uint64_t seed)
     aq_space_init_discrete(&kit->schema.action, KIT_ACTIONS);
     assert_int_equal(aq_layout_init(&kit->schema, 1, 2, &kit->layout, NULL), 0);
     assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, 1, KIT_ACTIONS, AQ_ACTIVATION_RELU,
-                                         &kit->spec, NULL),
-                    NULL);
+                                         &kit->spec, NULL));
     assert_int_equal(aq_params_init(&kit->spec, &kit->params), 0);
     aq_params_randomize(&kit->spec, &kit->params, &kit->rng);
     kit->meta = (aq_quantize_meta){.run_id = KIT_RUN_ID,
@@ -81,8 +79,7 @@ void learner_kit_publication(learner_kit *kit, uint64_t version, uint32_t format
     float *observations = learner_kit_observations(kit, ERROR_ROWS);
     kit->meta.version = version;
     assert_succeeds(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
-                                        observations, ERROR_ROWS, ret_publication, NULL),
-                    NULL);
+                                        observations, ERROR_ROWS, ret_publication, NULL));
     aq_publication_history_fini(&history);
     aq_free(observations);
 }

@@ -1,10 +1,6 @@
 /*
  * A forward pass in double, kind by kind, and its differences.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #include "tests/unit/learner/net_fixture.h"
@@ -55,12 +51,10 @@ aq_net_spec net_spec_of(const net_shape *shape)
 static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
 {
     aq_net_train *train = NULL;
-    assert_succeeds(aq_net_train_create(&(aq_net_train_config){.spec = spec,
-                                                               .rows_max = NET_ROWS,
-                                                               .backward_rows_max = NET_ROWS,
-                                                               .quant = quant},
-                                        &train, NULL),
-                    NULL);
+    assert_succeeds(aq_net_train_create(
+        &(aq_net_train_config){
+            .spec = spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS, .quant = quant},
+        &train, NULL));
     aq_net_train_quantize(train, quant.bits != 0);
     return train;
 }

@@ -3,9 +3,6 @@
  */
 #include "tests/unit/learner/prefetch_stand.h"
 
-#include <stdio.h>
-
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 
 static void on_ready(void *user, aq_batch *group)
@@ -47,7 +44,7 @@ void prefetch_stand_renew(prefetch_stand *stand)
         .user = stand, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
     aq_prefetch_destroy(stand->prefetch);
     assert_succeeds(
-        aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch), NULL);
+        aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch));
 }
 
 void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,

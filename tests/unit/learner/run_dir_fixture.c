@@ -3,12 +3,8 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "tests/support/kept_arrays.h"

@@ -3,11 +3,7 @@
  */
 #include "tests/unit/learner/service_desk.h"
 
-#include <stdio.h>
-
 #include "common/base/assert.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/config/run_config.h"
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"
@@ -110,8 +106,7 @@ static void create_service(service_desk *desk)
                                       .checkpoint_asked = on_checkpoint_asked,
                                       .status = on_status};
     assert_succeeds(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
-                                              &desk->service),
-                    NULL);
+                                              &desk->service));
     assert_int_equal(aq_rpc_dispatcher_create(64, LOOPBACK_FRAME_BYTES_MAX, 0, &desk->dispatcher),
                      0);
     assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);

@@ -2,7 +2,6 @@
  * The quantizer tests' network. Failures are assertions of the test that asked.
  */
 #include "tests/unit/quantizer/quantizer_fixture.h"
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
@@ -94,10 +93,8 @@ aq_snapshot *quantizer_fixture_planned(const quantizer_fixture *fixture,
                                        const aq_quantize_plan *plan)
 {
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
     assert_succeeds(
-        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &error),
-        &error);
+        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &refusal));
     at_end(unref_snapshot, snapshot);
     return snapshot;
 }
@@ -142,8 +139,7 @@ static void destroy_engine(void *engine)
 aq_engine *quantizer_fixture_engine(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags)
 {
     aq_engine *engine = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_engine_create(snapshot, rows_max, cpu_flags, &engine, &error), &error);
+    assert_succeeds(aq_engine_create(snapshot, rows_max, cpu_flags, &engine, &refusal));
     at_end(destroy_engine, engine);
     return engine;
 }

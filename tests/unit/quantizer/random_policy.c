@@ -1,14 +1,11 @@
 /*
  * Levels are uniform, and scales such that a layer gives about what it takes.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
+#include "tests/unit/quantizer/random_policy.h"
 #include "common/policy/half.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
-#include "tests/unit/quantizer/random_policy.h"
+#include "tests/unit/common/wire/wire_fixture.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */
 
@@ -109,11 +106,6 @@ static float normal(filling *fill, double scale)
     return (float)(scale * aq_rng_normal(&fill->rng));
 }
 
-static int32_t level(filling *fill, int32_t greatest)
-{
-    return (int32_t)aq_rng_below(&fill->rng, 2 * (uint64_t)greatest + 1) - greatest;
-}
-
 static void fill_floats(filling *fill)
 {
     const double scale = 1.0 / sqrt(fill->matrix.columns);
@@ -128,107 +120,15 @@ static void fill_floats(filling *fill)
     }
 }
 
-static void fill_scales(filling *fill, int32_t greatest)
+/* Such that a row's sum is about as large as what it sums. */
+static void fill_scales(filling *fill)
 {
+    const int greatest = fill->format == AQ_FORMAT_INT4   ? 7
+                         : fill->format == AQ_FORMAT_INT2 ? 1
+                                                          : 127;
     const double scale = 1.7 / (greatest * sqrt(fill->matrix.columns));
     for (size_t i = 0; i < fill->layer->sizes.scales; i++) {
         fill->to.scale[i] = (float)(scale * (0.5 + aq_rng_uniform(&fill->rng)));
-    }
-}
-
-static void fill_int8(filling *fill)
-{
-    int8_t *q = fill->to.weights;
-    for (uint32_t row = 0; row < fill->matrix.rows; row++) {
-        fill->to.sum[row] = 0;
-        for (uint32_t i = 0; i < fill->matrix.columns; i++, q++) {
-            const int32_t any = level(fill, 127);
-            *q = (int8_t)(any == 0 ? 1 : any);
-            fill->to.sum[row] += *q;
-        }
-    }
-    fill_scales(fill, 127);
-}
-
-static void fill_packed(filling *fill, uint32_t bits)
-{
-    const size_t row_bytes = ((size_t)fill->matrix.columns * bits + 7) / 8;
-    const int32_t greatest = (1 << (bits - 1)) - 1;
-    for (uint32_t row = 0; row < fill->matrix.rows; row++) {
-        uint8_t *bytes = (uint8_t *)fill->to.weights + row * row_bytes;
-        memset(bytes, 0, row_bytes);
-        for (uint32_t i = 0; i < fill->matrix.columns; i++) {
-            const uint32_t stored = (uint32_t)level(fill, greatest) & ((1u << bits) - 1);
-            bytes[i * bits / 8] |= (uint8_t)(stored << (i * bits % 8));
-        }
-    }
-    fill_scales(fill, greatest);
-}
-
-/* Every second block is stored, in the manner of a chessboard. */
-static bool is_stored(uint32_t block_row, uint32_t block_column)
-{
-    return (block_row + block_column) % 2 == 0;
-}
-
-static size_t count_blocks(const aq_layer_matrix_shape *matrix)
-{
-    size_t count = 0;
-    for (uint32_t row = 0; row < aq_block_row_count(matrix->rows); row++) {
-        for (uint32_t column = 0; column < aq_block_column_count(matrix->columns); column++) {
-            count += is_stored(row, column);
-        }
-    }
-    return count;
-}
-
-static void fill_block(filling *fill, uint32_t block_row, uint32_t block_column, int8_t *levels)
-{
-    for (uint32_t k = 0; k < AQ_BLOCK_BYTES; k++) {
-        const uint32_t row = block_row * AQ_BLOCK_ROWS + k / AQ_BLOCK_COLUMNS;
-        const uint32_t column = block_column * AQ_BLOCK_COLUMNS + k % AQ_BLOCK_COLUMNS;
-        if (row < fill->matrix.rows && column < fill->matrix.columns) {
-            levels[k] = (int8_t)level(fill, 127);
-            fill->to.sum[row] += levels[k];
-        }
-    }
-}
-
-static void fill_sparse(filling *fill)
-{
-    const size_t mask_bytes = aq_block_mask_row_bytes(fill->matrix.columns);
-    int8_t *levels = fill->to.weights;
-    for (uint32_t row = 0; row < aq_block_row_count(fill->matrix.rows); row++) {
-        for (uint32_t column = 0; column < aq_block_column_count(fill->matrix.columns); column++) {
-            if (is_stored(row, column)) {
-                fill->to.mask[row * mask_bytes + column / 8] |= (uint8_t)(1u << (column % 8));
-                fill_block(fill, row, column, levels);
-                levels += AQ_BLOCK_BYTES;
-            }
-        }
-    }
-    fill_scales(fill, 127);
-}
-
-static void fill_weights(filling *fill)
-{
-    switch (fill->format) {
-    case AQ_FORMAT_INT8_CHANNEL:
-    case AQ_FORMAT_INT8_TENSOR:
-        fill_int8(fill);
-        break;
-    case AQ_FORMAT_INT4:
-        fill_packed(fill, 4);
-        break;
-    case AQ_FORMAT_INT2:
-        fill_packed(fill, 2);
-        break;
-    case AQ_FORMAT_INT8_SPARSE:
-        fill_sparse(fill);
-        break;
-    default:
-        fill_floats(fill);
-        break;
     }
 }
 
@@ -258,12 +158,12 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
     size_t blocks[AQ_NET_LAYERS_MAX];
     filling fill;
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
     aq_rng_init(&fill.rng, how->seed, 1);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
         formats[i] = aq_layer_is_quantizable(&spec->layers[i]) ? how->format : AQ_FORMAT_F32;
-        blocks[i] = count_blocks(&matrix);
+        blocks[i] =
+            (aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns) + 1) / 2;
     }
     assert_int_equal(aq_snapshot_create_sparse(spec, formats, blocks, &snapshot), 0);
     snapshot->version = 1;
@@ -274,7 +174,12 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
         fill.matrix = aq_layer_matrix(&spec->layers[i]);
         fill.layer = &snapshot->layers[i];
         aq_snapshot_layer_edit(snapshot, i, &fill.to);
-        fill_weights(&fill);
+        if (aq_format_is_integer(formats[i])) {
+            fixture_random_weights(&fill.rng, snapshot, i);
+            fill_scales(&fill);
+        } else {
+            fill_floats(&fill);
+        }
         for (uint32_t o = 0; o < fill.matrix.rows; o++) {
             fill.to.bias[o] = normal(&fill, 0.3);
         }
@@ -284,7 +189,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
         }
         snapshot->layers[i].weight_zero = formats[i] == AQ_FORMAT_INT8_TENSOR ? -17 : 0;
     }
-    assert_succeeds(aq_snapshot_validate(snapshot, &error), &error);
+    assert_succeeds(aq_snapshot_validate(snapshot, &refusal));
     at_end(unref_snapshot, snapshot);
     return snapshot;
 }

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/replay/durable_kit.h"
 
-#include "common/base/clock.h"
 #include "replay/shard/replay_recovery.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -18,15 +17,13 @@ static void on_damaged(void *user, const char *what)
 void durable_kit_open(durable_kit *kit)
 {
     aq_shard_run run = kit_run(&kit->settings);
-    aq_error error = {0};
     run.incarnation += kit->lives++;
-    assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &error), &error);
+    assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &refusal));
     aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit};
     aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
     fake_log_recover(&kit->fake, &calls);
     assert_succeeds(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,
-                                          kit->backlog_bytes),
-                    NULL);
+                                          kit->backlog_bytes));
 }
 
 void durable_kit_setup(durable_kit *kit)

@@ -3,9 +3,6 @@
  */
 #include "tests/unit/replay/fake_log.h"
 
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static bool wants_head(const aq_replay_log *log)

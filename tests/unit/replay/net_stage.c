@@ -3,9 +3,6 @@
  */
 #include "tests/unit/replay/net_stage.h"
 
-#include <stdio.h>
-
-#include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
@@ -96,8 +93,7 @@ void net_stage_setup(net_stage *stage)
     assert_int_equal(aq_rpc_dispatcher_create(64, FRAME_BYTES_MAX, 0, &stage->dispatcher), 0);
     assert_int_equal(aq_rpc_dispatcher_add(stage->dispatcher, &stage->membership.base), 0);
     assert_succeeds(aq_rpc_server_create(&stage->loop, "tcp://127.0.0.1:0", &limits,
-                                         stage->dispatcher, 64, &stage->server, NULL),
-                    NULL);
+                                         stage->dispatcher, 64, &stage->server, NULL));
     stage->options = (aq_replay_options){
         .learner_url = aq_rpc_server_url(stage->server),
         .listen_url = "tcp://127.0.0.1:0",

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"
@@ -45,8 +44,7 @@ aq_layout kit_layout(void)
     aq_run_settings settings = kit_settings();
     aq_layout layout;
     assert_succeeds(aq_layout_init(&settings.schema, settings.n_step,
-                                   (uint32_t)settings.config.replay.chunk_length, &layout, NULL),
-                    NULL);
+                                   (uint32_t)settings.config.replay.chunk_length, &layout, NULL));
     return layout;
 }
 
@@ -103,13 +101,11 @@ aq_arrival *kit_arrival(aq_experience *message)
     aq_lease *lease = NULL;
     aq_arrival *arrival = NULL;
     uint8_t *bytes;
-    aq_error error = {0};
     aq_buffer_init(&frame, 1 << 20);
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
     assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
     memcpy(bytes, frame.data, frame.size);
-    assert_succeeds(aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &error),
-                    &error);
+    assert_succeeds(aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &refusal));
     aq_lease_unref(lease);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);

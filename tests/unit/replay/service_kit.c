@@ -3,11 +3,6 @@
  */
 #include "tests/unit/replay/service_kit.h"
 
-#include <stdio.h>
-
-#include "common/base/buffer.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/test.h"
 
@@ -47,8 +42,7 @@ void kit_create(service_kit *kit, const aq_seal *seal)
     const aq_replay_service_owner owner = kit_owner(kit, seal);
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_succeeds(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
-                                             &kit->dispatcher),
-                    NULL);
+                                             &kit->dispatcher));
     assert_int_equal(aq_replay_service_offer(kit->service, kit->dispatcher), 0);
     loopback_init(&kit->loop, kit->dispatcher);
     aq_rpc_stub_init(&kit->flow, &kit->loop.channel, &actorq__v1__flow__descriptor, 20000);

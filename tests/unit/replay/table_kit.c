@@ -3,9 +3,6 @@
  */
 #include "tests/unit/replay/table_kit.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 
 aq_layout table_kit_layout(void)

@@ -3,8 +3,6 @@
  */
 #include "tests/unit/rollout/tally_env.h"
 
-#include <math.h>
-
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "tests/support/must.h"

@@ -37,10 +37,9 @@ TEST(a_task_is_found_with_its_sizes)
 TEST(an_unknown_task_is_answered_with_the_nearest)
 {
     aq_env_task task = {.obs_elements = 77};
-    aq_error error = {0};
-    assert_refused(aq_env_task_find("gym:CartPoel-v1", 1, &task, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_env_task_find("gym:CartPoel-v1", 1, &task, &refusal), AQ_E_NOT_FOUND,
                    "gym:CartPole-v1");
-    assert_refused(aq_env_task_find("nothing like it", 1, &task, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_env_task_find("nothing like it", 1, &task, &refusal), AQ_E_NOT_FOUND,
                    "actorq envs");
     assert_int_equal(task.obs_elements, 77);
 }
@@ -48,20 +47,17 @@ TEST(an_unknown_task_is_answered_with_the_nearest)
 TEST(another_schema_is_refused)
 {
     aq_env_task task;
-    aq_error error = {0};
-    assert_refused(aq_env_task_find("gym:CartPole-v1", cartpole_hash() + 1, &task, &error),
-                   AQ_E_SCHEMA, &error, "different versions");
+    assert_refused(aq_env_task_find("gym:CartPole-v1", cartpole_hash() + 1, &task, &refusal),
+                   AQ_E_SCHEMA, "different versions");
 }
 
 TEST(what_cannot_be_acted_in_is_refused)
 {
     aq_env_task task;
-    aq_error error = {0};
     aq_env *bytes = tally_open(&tally_env_bytes, ""), *wide = tally_open(&tally_env_boundless, "");
-    assert_refused(aq_env_task_init(bytes, &task, &error), AQ_E_UNSUPPORTED, &error, "u8");
-    assert_refused(aq_env_task_init(wide, &task, &error), AQ_E_UNSUPPORTED, &error,
-                   "without bounds");
-    assert_says(error.text, "test:TallyBoundless");
+    assert_refused(aq_env_task_init(bytes, &task, &refusal), AQ_E_UNSUPPORTED, "u8");
+    assert_refused(aq_env_task_init(wide, &task, &refusal), AQ_E_UNSUPPORTED, "without bounds");
+    assert_says(refusal.text, "test:TallyBoundless");
     aq_env_unref(bytes);
     aq_env_unref(wide);
 }
@@ -93,10 +89,9 @@ TEST(a_policy_for_the_task_fits)
 TEST(a_short_name_of_the_task_fits_too)
 {
     aq_env_task task = cartpole();
-    aq_error error = {0};
     aq_snapshot *snapshot = tally_policy(bias);
     memcpy(snapshot->task, "CartPole-v1", sizeof("CartPole-v1"));
-    assert_refused(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA, &error,
+    assert_refused(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA,
                    "a policy for schema"); /* the name is not what is wrong */
     aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
@@ -105,14 +100,13 @@ TEST(a_short_name_of_the_task_fits_too)
 TEST(a_policy_for_something_else_is_refused_in_words)
 {
     aq_env_task task = tally_task("");
-    aq_error error = {0};
     aq_snapshot *snapshot = tally_policy(bias);
     snapshot->schema.action.choice_count++;
-    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA);
     snapshot->schema.action.choice_count--;
 
     memcpy(snapshot->task, "gym:CartPole-v1", sizeof("gym:CartPole-v1"));
-    assert_refused(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA, &error,
+    assert_refused(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA,
                    "gym:CartPole-v1");
     aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);

@@ -2,9 +2,6 @@
  * Trials and the evaluator: which episodes are played, what becomes of their returns, and when a
  * version is confirmed.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "rollout/evaluator_core.h"
 #include "rollout/trial.h"
 #include "rollout/vec_env.h"
@@ -166,14 +163,13 @@ TEST(without_a_policy_actions_are_random)
 TEST(a_script_plays_what_it_sees_where_there_is_one)
 {
     aq_evaluation scripted, untouched = {.version = 77};
-    aq_error error = {0};
     aq_env *game = NULL;
     assert_int_equal(aq_env_open("game:juggle", &game, NULL), 0);
     assert_int_equal(aq_evaluate_script(game, EPISODES, SEED, &scripted, NULL), 0);
     assert_int_equal(scripted.episodes, EPISODES);
     assert_true(scripted.return_min >= 1); /* whoever moves by chance drops the first ball */
-    assert_refused(aq_evaluate_script(tally, EPISODES, SEED, &untouched, &error), AQ_E_UNSUPPORTED,
-                   &error, "has no script");
+    assert_refused(aq_evaluate_script(tally, EPISODES, SEED, &untouched, &refusal),
+                   AQ_E_UNSUPPORTED, "has no script");
     assert_int_equal(untouched.version, 77);
     aq_env_unref(game);
 }
@@ -182,15 +178,15 @@ TEST(evaluate_refuses_what_cannot_be_played)
 {
     aq_engine *engine = engine_of(0, 1);
     aq_evaluation untouched = {.version = 77};
-    aq_error error = {0};
     aq_env *boundless = tally_open(&tally_env_boundless, ""), *cartpole = NULL;
     assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
-    assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
+    assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &refusal), AQ_E_INVALID);
     assert_int_equal(
-        aq_evaluate(tally, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &error),
+        aq_evaluate(tally, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &refusal),
         AQ_E_INVALID);
-    assert_int_equal(aq_evaluate(boundless, engine, 1, SEED, &untouched, &error), AQ_E_UNSUPPORTED);
-    assert_refused(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &error), AQ_E_SCHEMA, &error,
+    assert_int_equal(aq_evaluate(boundless, engine, 1, SEED, &untouched, &refusal),
+                     AQ_E_UNSUPPORTED);
+    assert_refused(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &refusal), AQ_E_SCHEMA,
                    "gym:CartPole-v1");
     assert_int_equal(untouched.version, 77);
     aq_env_unref(boundless);

@@ -32,10 +32,9 @@ TEST(an_environment_that_always_fails_is_given_up)
     aq_env *sick = tally_open(&tally_env, "?fail_step=1");
     aq_engine *engine = tally_engine(sick, 1, 1, EPISODES);
     aq_evaluation result = {.version = 77};
-    aq_error error = {0};
-    assert_refused(aq_evaluate(sick, engine, EPISODES, SEED, &result, &error), AQ_E_PEER, &error,
+    assert_refused(aq_evaluate(sick, engine, EPISODES, SEED, &result, &refusal), AQ_E_PEER,
                    "fails too often");
-    assert_says(error.text, "test:Tally?fail_step=1");
+    assert_says(refusal.text, "test:Tally?fail_step=1");
     assert_int_equal(result.version, 77);
     aq_env_unref(sick);
 }

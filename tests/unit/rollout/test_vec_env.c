@@ -1,9 +1,6 @@
 /*
  * Many environments against the same ones stepped alone: rows, flags, returns, resets and streams.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"

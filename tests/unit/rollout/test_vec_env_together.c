@@ -13,11 +13,10 @@ static aq_vec_env *vec_of(const char *name, uint32_t lanes)
     aq_env *env;
     aq_env_task task;
     aq_vec_env *vec;
-    aq_error error;
-    assert_int_equal(aq_env_open(name, &env, &error), 0);
+    assert_succeeds(aq_env_open(name, &env, &refusal));
     assert_non_null(env->class->step_rows);
-    assert_int_equal(aq_env_task_init(env, &task, &error), 0);
-    assert_int_equal(aq_vec_env_create(&task, lanes, SEED, &vec, &error), 0);
+    assert_succeeds(aq_env_task_init(env, &task, &refusal));
+    assert_succeeds(aq_vec_env_create(&task, lanes, SEED, &vec, &refusal));
     aq_env_task_fini(&task);
     aq_env_unref(env);
     return vec;

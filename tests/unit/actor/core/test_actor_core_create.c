@@ -10,9 +10,8 @@ enum { MEMBER = 7 };
 static void refuse(const aq_run_settings *settings, int code, const char *words)
 {
     aq_actor_core *core = NULL;
-    aq_error error = {0};
-    assert_refused(aq_actor_core_create(settings, KIT_RUN, MEMBER, 1, 0, &core, &error), code,
-                   &error, words);
+    assert_refused(aq_actor_core_create(settings, KIT_RUN, MEMBER, 1, 0, &core, &refusal), code,
+                   words);
     assert_null(core);
 }
 

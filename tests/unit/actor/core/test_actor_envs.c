@@ -2,10 +2,7 @@
  * The actor's core in environments of all kinds: those that fail, those whose actions are boxes,
  * and those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
  */
-#include <math.h>
-
 #include "actor/core/actor_core.h"
-#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/experience/experience.h"
 #include "tests/support/chunks.h"

@@ -3,8 +3,6 @@
  * of flushing, the items of all chunks are those of the uncut episode, each exactly once.
  */
 #include "actor/core/chunker.h"
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 

@@ -2,8 +2,6 @@
  * The outbox, fact by fact: when a message goes out, what it holds, what makes it go again, limits.
  */
 #include "actor/core/outbox.h"
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/experience/experience.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/test.h"
@@ -360,10 +358,9 @@ TEST_OF_OUTBOX(a_chunk_too_long_for_a_message_is_refused_in_words)
     aq_layout layout = outbox_shard_layout(1000);
     aq_outbox_config config = outbox_shard_config(&layout, MESSAGE_BYTES);
     aq_outbox *outbox = NULL;
-    aq_error error = {0};
-    assert_int_equal(aq_outbox_create(&config, &outbox, &error), AQ_E_TOO_BIG);
+    assert_int_equal(aq_outbox_create(&config, &outbox, &refusal), AQ_E_TOO_BIG);
     assert_null(outbox);
-    assert_says(error.text, "net.message_bytes");
+    assert_says(refusal.text, "net.message_bytes");
     config.message_bytes = 1 << 20;
     assert_int_equal(aq_outbox_create(&config, &outbox, NULL), 0);
     aq_outbox_destroy(outbox);

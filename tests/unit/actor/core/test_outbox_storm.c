@@ -6,15 +6,12 @@
  * The seed of a failure is printed.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "actor/core/outbox.h"
-#include "common/base/clock.h"
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/outbox_shard.h"
 
-enum { FRAMES_MAX = 256, FRAME_BYTES = 4096, STORMS = 400, STORM_STEPS = 1500, CALM_ROUNDS = 400 };
+enum { FRAMES_MAX = 256, FRAME_BYTES = 4096, STORM_STEPS = 1500, CALM_ROUNDS = 400 };
 
 typedef struct storm {
     aq_rng rng;
@@ -213,7 +210,8 @@ TEST(every_storm_ends_with_everything_stored)
         ride_out(strtoull(text, NULL, 10));
         return;
     }
-    for (uint64_t seed = 1; seed <= STORMS; seed++) {
+    const uint64_t storms = test_rounds(400);
+    for (uint64_t seed = 1; seed <= storms; seed++) {
         ride_out(seed);
     }
 }

@@ -2,8 +2,6 @@
  * The policy feed: what is accepted, what is refused, and where engines go.
  */
 #include "actor/core/policy_feed.h"
-#include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"

@@ -2,7 +2,6 @@
  * Recorded columns at an actor: who claims which, and where their values come to stand.
  */
 #include "actor/core/record.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -38,12 +37,11 @@ TEST(what_nobody_claims_cannot_be_recorded)
 {
     const aq_run_settings settings = two_columns();
     aq_record record;
-    aq_error error = {0};
     assert_int_equal(aq_record_init(&record, &settings, LANES), 0);
     assert_null(aq_record_claim(&record, "reward", 4)); /* the run does not record it */
     assert_null(aq_record_claim(&record, "noise", 4));  /* the run records something else */
     assert_non_null(aq_record_claim(&record, "hidden", 3));
-    assert_refused(aq_record_check(&record, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_record_check(&record, &refusal), AQ_E_UNSUPPORTED,
                    "this actor cannot record 'noise'");
     aq_record_fini(&record);
 }

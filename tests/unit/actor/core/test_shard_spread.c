@@ -5,8 +5,6 @@
  */
 #include "actor/core/actor_core.h"
 #include "actor/core/shard_spread.h"
-#include "common/base/clock.h"
-#include "common/base/rng.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
@@ -263,8 +261,7 @@ TEST(a_chunk_that_fits_in_no_message_is_refused_in_words)
 {
     const aq_outbox_config config = config_of(&layout, 256);
     aq_shard_spread *spread = NULL;
-    aq_error error = {0};
-    assert_refused(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG, &error,
+    assert_refused(aq_shard_spread_create(&config, &spread, &refusal), AQ_E_TOO_BIG,
                    "net.message_bytes");
     assert_null(spread);
 }

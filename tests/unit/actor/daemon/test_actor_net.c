@@ -6,13 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "actor/daemon/actor_net.h"
-#include "common/base/clock.h"
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"
@@ -333,8 +329,7 @@ TEST_WITH(being_refused_ends_in_failure, set_up, tear_down)
 TEST(an_address_that_is_none_is_refused_in_words)
 {
     const aq_actor_options options = {.learner_url = "nonsense"};
-    aq_error error = {0};
     int exit_code = 77;
-    assert_refused(aq_actor_run(&options, &exit_code, &error), AQ_E_INVALID, &error, "nonsense");
+    assert_refused(aq_actor_run(&options, &exit_code, &refusal), AQ_E_INVALID, "nonsense");
     assert_int_equal(exit_code, 77);
 }

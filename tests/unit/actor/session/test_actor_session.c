@@ -2,9 +2,6 @@
  * An actor's life in a run: joining, acting, policies, its learner's absence, other runs, refusal
  * and the end. The network is a fake that can be broken; no socket is opened and nobody waits.
  */
-#include <stdlib.h>
-
-#include "common/base/clock.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"

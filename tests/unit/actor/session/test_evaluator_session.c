@@ -2,12 +2,8 @@
  * An evaluator's life in a run: policies in, results out, and a learner that is away, refuses or
  * ends the run. The network is a fake; no socket is opened and nobody waits.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "actor/session/evaluator_session.h"
 #include "actor/session/report_session.h"
-#include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"

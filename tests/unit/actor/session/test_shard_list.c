@@ -2,10 +2,6 @@
  * An actor and several shards: how its experience spreads, what happens when one of them leaves,
  * comes back, moves, or is not listed, and how it ends when one is away.
  */
-#include <stdlib.h>
-
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"

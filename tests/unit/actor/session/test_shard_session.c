@@ -2,7 +2,6 @@
  * An actor and one shard: what happens when the connection breaks, the shard dies, is slow or
  * refuses.
  */
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"

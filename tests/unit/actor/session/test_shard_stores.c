@@ -2,7 +2,6 @@
  * An actor and the stores behind its shards: whose messages go where when a store dies, is
  * replaced, comes back elsewhere, or when another one is found at its address.
  */
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"

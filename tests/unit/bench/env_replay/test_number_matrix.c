@@ -2,7 +2,6 @@
  * Numbers from JSON that somebody else wrote: rows of one width, or a sentence that says why not.
  */
 #include "bench/env_replay/number_matrix.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -16,9 +15,8 @@ static json_t *parse(const char *text)
 static aq_number_matrix read_whole(const char *text)
 {
     aq_number_matrix matrix;
-    aq_error error = {0};
     json_t *value = parse(text);
-    assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &error), 0);
+    assert_succeeds(aq_number_matrix_read(value, "x", &matrix, &refusal));
     json_decref(value);
     return matrix;
 }
@@ -26,11 +24,10 @@ static aq_number_matrix read_whole(const char *text)
 static void refuse(const char *text, int code, const char *words)
 {
     aq_number_matrix matrix = {.rows = 77};
-    aq_error error = {0};
     json_t *value = parse(text);
-    assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &error), code);
+    assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &refusal), code);
     assert_int_equal(matrix.rows, 77);
-    assert_says(error.text, words);
+    assert_says(refusal.text, words);
     json_decref(value);
 }
 
@@ -73,24 +70,22 @@ TEST(what_is_no_matrix_is_refused_by_name_and_row)
     refuse("[[[1]]]", AQ_E_CORRUPT, "no number");
     refuse("[null]", AQ_E_CORRUPT, "no number");
     aq_number_matrix matrix;
-    aq_error error = {0};
-    assert_int_equal(aq_number_matrix_read(NULL, "x", &matrix, &error), AQ_E_CORRUPT);
-    assert_int_equal(aq_number_row_read(NULL, "x", &matrix, &error), AQ_E_CORRUPT);
-    assert_says(error.text, "'x' is missing");
+    assert_int_equal(aq_number_matrix_read(NULL, "x", &matrix, &refusal), AQ_E_CORRUPT);
+    assert_refused(aq_number_row_read(NULL, "x", &matrix, &refusal), AQ_E_CORRUPT,
+                   "'x' is missing");
 }
 
 TEST(one_row_is_an_array_or_a_number)
 {
     aq_number_matrix matrix;
-    aq_error error = {0};
     json_t *value = parse("[1, 2, 3]");
-    assert_int_equal(aq_number_row_read(value, "x", &matrix, &error), 0);
+    assert_succeeds(aq_number_row_read(value, "x", &matrix, &refusal));
     assert_int_equal(matrix.rows, 1);
     assert_int_equal(matrix.width, 3);
     aq_number_matrix_fini(&matrix);
     json_decref(value);
     value = parse("7");
-    assert_int_equal(aq_number_row_read(value, "x", &matrix, &error), 0);
+    assert_succeeds(aq_number_row_read(value, "x", &matrix, &refusal));
     assert_int_equal(matrix.width, 1);
     assert_true(matrix.numbers[0] == 7.0);
     aq_number_matrix_fini(&matrix);
@@ -100,12 +95,11 @@ TEST(one_row_is_an_array_or_a_number)
 TEST(without_memory_there_is_no_matrix)
 {
     aq_number_matrix matrix;
-    aq_error error = {0};
     json_t *value = parse("[1]");
     aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &error), AQ_E_NOMEM);
+    assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &refusal), AQ_E_NOMEM);
     aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_number_row_read(value, "x", &matrix, &error), AQ_E_NOMEM);
+    assert_int_equal(aq_number_row_read(value, "x", &matrix, &refusal), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     json_decref(value);
 }

@@ -1,11 +1,7 @@
 /*
  * What a playback finds is what was put into the recording: nothing, or the one wrong number.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "bench/env_replay/playback.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/sum_env.h"
@@ -25,11 +21,10 @@ static void free_recording(void *recording)
 
 static aq_recording *record_text(void **state, const char *text)
 {
-    aq_error error = {0};
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "recording.json");
     cli_write_text(path, text);
-    assert_succeeds(aq_recording_read(path, &recording, &error), &error);
+    assert_succeeds(aq_recording_read(path, &recording, &refusal));
     at_end(free_recording, recording);
     return recording;
 }
@@ -45,10 +40,9 @@ static aq_playback_report play(void **state, const aq_env_class *class, const ch
                                bool per_step)
 {
     aq_playback_report report = {0};
-    aq_error error = {0};
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, "");
-    assert_succeeds(aq_playback(env, recording, per_step, &report, &error), &error);
+    assert_succeeds(aq_playback(env, recording, per_step, &report, &refusal));
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
     return report;
@@ -58,11 +52,9 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
                    const char *members, int code, const char *words)
 {
     aq_playback_report report = {.steps = 77};
-    aq_error error = {0};
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, options);
-    assert_int_equal(aq_playback(env, recording, false, &report, &error), code);
-    assert_says(error.text, words);
+    assert_refused(aq_playback(env, recording, false, &report, &refusal), code, words);
     assert_int_equal(report.steps, 77);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
@@ -242,8 +234,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
     int rc = 0;
     EACH_ALLOCATION_FAILS(rc) {
         aq_playback_report report;
-        aq_error error = {0};
-        rc = aq_playback(env, recording, false, &report, &error);
+        rc = aq_playback(env, recording, false, &report, &refusal);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
     aq_env_unref(env);
@@ -263,15 +254,14 @@ static aq_recording *probe(void **state, const char *members)
 
 TEST(probes_compare_the_state_as_it_was_put_in)
 {
-    aq_error error = {0};
     aq_playback_report report;
     /* Its state is called "state", so that a probe that has none is refused. */
     aq_recording *recording = probe(state, "\"qpos\": [1]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
-    assert_int_equal(aq_playback(env, recording, false, &report, &error), AQ_E_INVALID);
-    assert_says(error.text, "probe 0: the recording has no 'state'");
+    assert_refused(aq_playback(env, recording, false, &report, &refusal), AQ_E_INVALID,
+                   "probe 0: the recording has no 'state'");
     recording->series[0].name = "state";
-    assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
+    assert_succeeds(aq_playback(env, recording, false, &report, &refusal));
     assert_int_equal(report.steps, 1);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
     assert_int_equal(report.reward.compared, 1);
@@ -280,24 +270,22 @@ TEST(probes_compare_the_state_as_it_was_put_in)
 
 TEST(a_state_of_another_width_than_ours_is_refused)
 {
-    aq_error error = {0};
     aq_playback_report report;
     aq_recording *recording = probe(state, "\"qpos\": [1], \"qvel\": [1, 2]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
     recording->series[0].name = recording->series[1].name = "state"; /* the first is put in */
-    assert_refused(aq_playback(env, recording, false, &report, &error), AQ_E_SCHEMA, &error,
+    assert_refused(aq_playback(env, recording, false, &report, &refusal), AQ_E_SCHEMA,
                    "probe 0: 'state' is 1 numbers in sum:Exact, but 2 in the recording");
     aq_env_unref(env);
 }
 
 TEST(a_reward_of_transitions_is_not_asked_of_a_state)
 {
-    aq_error error = {0};
     aq_playback_report report;
     aq_recording *recording = probe(state, "\"qpos\": [1]");
     recording->series[0].name = "state";
     aq_env *env = sum_env_open(&sum_env_plain, "");
-    assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
+    assert_succeeds(aq_playback(env, recording, false, &report, &refusal));
     assert_int_equal(report.reward.compared, 0);
     assert_true(report.obs.error == 0);
     aq_env_unref(env);

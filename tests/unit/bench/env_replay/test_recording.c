@@ -1,10 +1,7 @@
 /*
  * Recordings are read in each of their forms, and what is none is refused in words.
  */
-#include <stdio.h>
-
 #include "bench/env_replay/recording.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -16,23 +13,21 @@ static void free_recording(void *recording)
 static aq_recording *read_golden(const char *name)
 {
     char path[CLI_PATH_MAX];
-    aq_error error = {0};
     aq_recording *recording = NULL;
     (void)snprintf(path, sizeof(path), "%s/recordings/%s", AQ_GOLDEN_DIR, name);
-    assert_succeeds(aq_recording_read(path, &recording, &error), &error);
+    assert_succeeds(aq_recording_read(path, &recording, &refusal));
     at_end(free_recording, recording);
     return recording;
 }
 
 static void refuse(void **state, const char *text, int code, const char *words)
 {
-    aq_error error = {0};
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "recording.json");
     cli_write_text(path, text);
-    assert_int_equal(aq_recording_read(path, &recording, &error), code);
+    assert_int_equal(aq_recording_read(path, &recording, &refusal), code);
     assert_null(recording);
-    assert_says(error.text, words);
+    assert_says(refusal.text, words);
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -149,9 +144,8 @@ TEST(other_json_is_not_a_recording)
 
 TEST(a_missing_file_is_said_to_be_missing)
 {
-    aq_error error = {0};
     aq_recording *recording = NULL;
-    assert_int_equal(aq_recording_read(cli_path(state, "none.json"), &recording, &error),
+    assert_int_equal(aq_recording_read(cli_path(state, "none.json"), &recording, &refusal),
                      AQ_E_NOT_FOUND);
 }
 
@@ -229,8 +223,7 @@ TEST(a_failing_allocation_leaves_nothing)
         int rc = 0;
         (void)snprintf(path, sizeof(path), "%s/recordings/%s", AQ_GOLDEN_DIR, names[i]);
         EACH_ALLOCATION_FAILS(rc) {
-            aq_error error = {0};
-            rc = aq_recording_read(path, &recording, &error);
+            rc = aq_recording_read(path, &recording, &refusal);
             assert_true((rc == 0) == (recording != NULL));
         }
         aq_recording_free(recording);
@@ -246,8 +239,7 @@ TEST(a_table_that_finds_no_memory_leaves_nothing)
     cli_write_text(path, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
                          "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1, 0]]}]}");
     EACH_ALLOCATION_FAILS(rc) {
-        aq_error error = {0};
-        rc = aq_recording_read(path, &recording, &error);
+        rc = aq_recording_read(path, &recording, &refusal);
     }
     aq_recording_free(recording);
 }

@@ -1,8 +1,6 @@
 /*
  * A table against a task that is one: chances, rewards, flags and starts, each found when wrong.
  */
-#include <stdio.h>
-
 #include "bench/env_replay/playback.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -37,8 +35,7 @@ static int play(void **state, const aq_env_class *class, const char *text,
 static aq_playback_report report_of(void **state, const char *text)
 {
     aq_playback_report report;
-    aq_error error = {0};
-    assert_int_equal(play(state, &sum_env_table, text, &report, &error), 0);
+    assert_succeeds(play(state, &sum_env_table, text, &report, &refusal));
     return report;
 }
 
@@ -109,15 +106,12 @@ TEST(an_episode_that_ours_could_not_play_is_found)
 TEST(another_shape_is_refused)
 {
     aq_playback_report report;
-    aq_error error = {0};
-    assert_int_equal(play(state, &sum_env_table, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}",
-                          &report, &error),
-                     AQ_E_SCHEMA);
-    assert_says(error.text, "the recording has 1 states and 1 actions");
-    assert_int_equal(
-        play(state, &sum_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &error),
-        AQ_E_UNSUPPORTED);
-    assert_says(error.text, "sum:Plain is no table");
+    assert_refused(play(state, &sum_env_table, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}",
+                        &report, &refusal),
+                   AQ_E_SCHEMA, "the recording has 1 states and 1 actions");
+    assert_refused(
+        play(state, &sum_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &refusal),
+        AQ_E_UNSUPPORTED, "sum:Plain is no table");
 }
 
 TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

@@ -2,10 +2,7 @@
  * A case gives a row for each format and peer; peers and ours compute the same; nobody's wrong
  * result is timed.
  */
-#include <math.h>
-
 #include "bench/kernels/bench_case.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static size_t peers_there(void)
@@ -30,12 +27,11 @@ TEST(each_format_and_peer_is_a_row)
     aq_bench_problem problem;
     aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
     size_t count = 0;
-    aq_error error = {0};
     const aq_bench_plan plan = quick_plan();
     const size_t peers = peers_there() > 0 ? peers_there() : 1;
     assert_int_equal(aq_bench_problem_layer(48, 33, 3, &problem), 0);
-    assert_succeeds(aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error),
-                    &error);
+    assert_succeeds(
+        aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &refusal));
     assert_int_equal(count, AQ_FORMAT_COUNT * peers);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(rows[i].format, rows[i / peers * peers].format);
@@ -54,12 +50,11 @@ TEST(an_int8_layer_reads_a_quarter_of_the_bytes)
     aq_bench_problem problem;
     aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
     size_t count = 0;
-    aq_error error = {0};
     size_t bytes[AQ_QKERNEL_FORMATS] = {0};
     const aq_bench_plan plan = quick_plan();
     assert_int_equal(aq_bench_problem_layer(256, 256, 1, &problem), 0);
-    assert_int_equal(aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error),
-                     0);
+    assert_succeeds(
+        aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &refusal));
     for (size_t i = 0; i < count; i++) {
         bytes[rows[i].format] = rows[i].bytes;
         if (rows[i].format == AQ_FORMAT_INT8_CHANNEL) {
@@ -75,7 +70,6 @@ TEST(an_int8_layer_reads_a_quarter_of_the_bytes)
 TEST(peers_compute_the_policy)
 {
     aq_bench_problem problem;
-    aq_error error = {0};
     assert_int_equal(aq_bench_problem_policy(40, 2, &problem), 0);
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
@@ -83,8 +77,8 @@ TEST(peers_compute_the_policy)
         if (peer->create == NULL) {
             continue;
         }
-        if (peer->create(&problem, &self, &error) != 0) {
-            fail_msg("%s: %s", peer->name, error.text);
+        if (peer->create(&problem, &self, &refusal) != 0) {
+            fail_msg("%s: %s", peer->name, refusal.text);
         }
         peer->run(self);
         const double distance =
@@ -120,10 +114,9 @@ TEST(every_failed_allocation_is_survived)
     int rc = 0;
     EACH_ALLOCATION_FAILS(rc) {
         aq_bench_problem problem = {0};
-        aq_error error = {0};
         rc = aq_bench_problem_layer(8, 8, 1, &problem);
         if (rc == 0) {
-            rc = aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error);
+            rc = aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &refusal);
         }
         aq_bench_problem_fini(&problem);
     }

@@ -29,8 +29,7 @@ static void assert_numbers(const aq_bench_numbers *numbers, const uint32_t *expe
 TEST(no_arguments_mean_the_sizes_of_the_documentation)
 {
     aq_bench_request request;
-    aq_error error = {0};
-    assert_int_equal(parse(&request, &error, (const char *[]){NULL}), 0);
+    assert_int_equal(parse(&request, &refusal, (const char *[]){NULL}), 0);
     assert_numbers(&request.plan.sizes, (uint32_t[]){64, 256, 512, 1024, 2048}, 5);
     assert_numbers(&request.plan.batches, (uint32_t[]){1, 8, 16}, 3);
     assert_numbers(&request.plan.policies, (uint32_t[]){64, 256, 512, 2048}, 4);
@@ -41,18 +40,16 @@ TEST(no_arguments_mean_the_sizes_of_the_documentation)
 TEST(all_adds_a_large_batch)
 {
     aq_bench_request request;
-    aq_error error = {0};
-    assert_int_equal(parse(&request, &error, (const char *[]){"--all", NULL}), 0);
+    assert_int_equal(parse(&request, &refusal, (const char *[]){"--all", NULL}), 0);
     assert_numbers(&request.plan.batches, (uint32_t[]){1, 8, 16, 64}, 4);
 }
 
 TEST(lists_replace_the_defaults)
 {
     aq_bench_request request;
-    aq_error error = {0};
     const char *const arguments[] = {"--sizes=32,4096", "--batches=3", "--policies=none",
                                      "--formats=int8,fp32", NULL};
-    assert_int_equal(parse(&request, &error, arguments), 0);
+    assert_int_equal(parse(&request, &refusal, arguments), 0);
     assert_numbers(&request.plan.sizes, (uint32_t[]){32, 4096}, 2);
     assert_numbers(&request.plan.batches, (uint32_t[]){3}, 1);
     assert_int_equal(request.plan.policies.count, 0);
@@ -64,8 +61,7 @@ TEST(lists_replace_the_defaults)
 TEST(quick_leaves_alone_what_was_given)
 {
     aq_bench_request request;
-    aq_error error = {0};
-    assert_int_equal(parse(&request, &error, (const char *[]){"--sizes", "512", "--quick", NULL}),
+    assert_int_equal(parse(&request, &refusal, (const char *[]){"--sizes", "512", "--quick", NULL}),
                      0);
     assert_numbers(&request.plan.sizes, (uint32_t[]){512}, 1);
     assert_numbers(&request.plan.policies, (uint32_t[]){64}, 1);
@@ -89,10 +85,9 @@ TEST(bad_values_are_refused_in_words)
     };
     EACH_ROW(i, rows) {
         aq_bench_request request;
-        aq_error error = {0};
-        assert_true(parse(&request, &error, (const char *[]){rows[i].argument, NULL}) < 0);
-        if (strstr(error.text, rows[i].words) == NULL) {
-            fail_msg("%s: %s", rows[i].argument, error.text);
+        assert_true(parse(&request, &refusal, (const char *[]){rows[i].argument, NULL}) < 0);
+        if (strstr(refusal.text, rows[i].words) == NULL) {
+            fail_msg("%s: %s", rows[i].argument, refusal.text);
         }
     }
 }
@@ -100,8 +95,7 @@ TEST(bad_values_are_refused_in_words)
 TEST(all_rungs_are_those_that_the_flags_allow)
 {
     aq_bench_request request;
-    aq_error error = {0};
-    assert_int_equal(parse(&request, &error, (const char *[]){"--rung", "all", NULL}), 0);
+    assert_int_equal(parse(&request, &refusal, (const char *[]){"--rung", "all", NULL}), 0);
     assert_int_equal(request.plan.rung_count, 1);
     assert_string_equal(request.plan.rungs[0]->name, "scalar");
 }

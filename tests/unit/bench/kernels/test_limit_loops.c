@@ -2,7 +2,6 @@
  * Limit loops do the work that they are timed for: every byte that is read counts.
  */
 #include "bench/kernels/limit_contender.h"
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"

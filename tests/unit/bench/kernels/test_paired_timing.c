@@ -2,7 +2,6 @@
  * Contenders take turns; medians and ratios are taken over the rounds.
  */
 #include "bench/kernels/paired_timing.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 enum { CONTENDERS = 3, ROUNDS = 7 };

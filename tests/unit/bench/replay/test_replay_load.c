@@ -2,7 +2,6 @@
  * The load's own check: what was sent passes, and one changed number anywhere does not.
  */
 #include "bench/replay/replay_load.h"
-#include "common/base/memory.h"
 #include "common/experience/chunk_view.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
@@ -64,9 +63,8 @@ TEST_WITH(what_was_sent_passes, open_load, close_load)
 static void refuse_change(fixture *f, void *column, size_t offset)
 {
     uint8_t *byte = (uint8_t *)column + offset;
-    aq_error error = {0};
     *byte ^= 1;
-    assert_refused(aq_replay_load_check(&f->load, f->batch, DISCOUNT, &error), AQ_E_CORRUPT, &error,
+    assert_refused(aq_replay_load_check(&f->load, f->batch, DISCOUNT, &refusal), AQ_E_CORRUPT,
                    "row ");
     *byte ^= 1;
 }

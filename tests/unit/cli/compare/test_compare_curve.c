@@ -1,9 +1,6 @@
 /*
  * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_energy.h"
 #include "tests/support/test.h"
@@ -104,9 +101,8 @@ TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
 
 TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 {
-    aq_error error;
-    assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &error), AQ_E_NOT_FOUND,
-                   &error, "can't open");
+    assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &refusal), AQ_E_NOT_FOUND,
+                   "can't open");
 }
 
 TEST_IN_FOLDER(no_memory_leaves_nothing_behind)

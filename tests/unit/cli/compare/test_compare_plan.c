@@ -1,9 +1,6 @@
 /*
  * The plan of a comparison: precisions, presets, order, and what is kept of it.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/compare/compare_plan.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -34,10 +31,8 @@ TEST_IN_FOLDER(lists_that_are_none_are_refused)
                                         "../int8",
                                         "a name that is much too long for any precision"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        aq_error error = {0};
         aq_compare_plan plan = {0};
-        assert_int_equal(aq_compare_plan_precisions(&plan, texts[i], &error), AQ_E_INVALID);
-        assert_true(error.text[0] != '\0');
+        assert_refused(aq_compare_plan_precisions(&plan, texts[i], &refusal), AQ_E_INVALID, "");
     }
 }
 
@@ -83,26 +78,21 @@ TEST_IN_FOLDER(no_run_ends_for_being_good)
 
 TEST_IN_FOLDER(a_precision_that_there_is_not_is_said)
 {
-    aq_error error;
     aq_run_config config;
     aq_compare_plan plan = make_plan("d", "int3");
-    assert_refused(aq_compare_plan_config(&plan, 0, 1, &config, &error), AQ_E_INVALID, &error,
-                   "int3");
+    assert_refused(aq_compare_plan_config(&plan, 0, 1, &config, &refusal), AQ_E_INVALID, "int3");
 }
 
 TEST_IN_FOLDER(every_precision_is_checked_before_the_first_run)
 {
-    aq_error error;
     const aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX}, .action = {.kind = AQ_SPACE_DISCRETE}};
     aq_compare_plan plan = make_plan("d", "fp32,int8");
-    assert_int_equal(aq_compare_plan_check(&plan, &schema, &error), 0);
+    assert_succeeds(aq_compare_plan_check(&plan, &schema, &refusal));
     plan = make_plan("d", "fp32,int8,int3");
-    assert_refused(aq_compare_plan_check(&plan, &schema, &error), AQ_E_INVALID, &error,
-                   "precision int3");
+    assert_refused(aq_compare_plan_check(&plan, &schema, &refusal), AQ_E_INVALID, "precision int3");
     plan = make_plan("d", "int8,int4");
     plan.config.learner.qat_bits = 8;
-    assert_refused(aq_compare_plan_check(&plan, &schema, &error), AQ_E_INVALID, &error,
-                   "precision int4");
+    assert_refused(aq_compare_plan_check(&plan, &schema, &refusal), AQ_E_INVALID, "precision int4");
 }
 
 TEST_IN_FOLDER(a_plan_is_read_back_as_it_was_written)
@@ -124,10 +114,9 @@ TEST_IN_FOLDER(a_plan_is_read_back_as_it_was_written)
 
 TEST_IN_FOLDER(a_folder_without_a_plan_is_said)
 {
-    aq_error error;
     aq_compare_plan plan;
-    assert_refused(aq_compare_plan_read(cli_path(state, "."), &plan, &error), AQ_E_NOT_FOUND,
-                   &error, "no comparison");
+    assert_refused(aq_compare_plan_read(cli_path(state, "."), &plan, &refusal), AQ_E_NOT_FOUND,
+                   "no comparison");
 }
 
 TEST_IN_FOLDER(a_damaged_plan_is_refused)

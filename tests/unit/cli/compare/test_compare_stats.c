@@ -1,8 +1,6 @@
 /*
  * Curves of a comparison: running means and crossings, in closed form.
  */
-#include <math.h>
-
 #include "cli/compare/compare_stats.h"
 #include "tests/support/test.h"
 

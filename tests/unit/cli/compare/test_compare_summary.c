@@ -4,10 +4,6 @@
  * fp32 takes twice as long as int8 for the same returns. Of int4 two seeds diverged, and int3 is
  * something that nobody can build.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/compare/compare_figures.h"
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compare_summary.h"

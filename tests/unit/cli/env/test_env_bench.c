@@ -12,9 +12,8 @@
 static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
 {
     aq_env_bench_report report;
-    aq_error error = {0};
     aq_env *env = sum_env_open(class, "");
-    assert_succeeds(aq_env_bench(env, SECONDS, lanes, 1, &report, &error), &error);
+    assert_succeeds(aq_env_bench(env, SECONDS, lanes, 1, &report, &refusal));
     assert_int_equal(sum_env_counts.begins, report.lanes);
     assert_int_equal(sum_env_counts.ends, report.lanes);
     aq_env_unref(env);
@@ -56,10 +55,9 @@ TEST(physics_is_given_the_same_actions)
 TEST(actions_fill_their_box)
 {
     aq_bench_lanes lanes;
-    aq_error error = {0};
     float low = 1, high = -1;
     aq_env *env = sum_env_open(&sum_env_exact, "");
-    assert_int_equal(aq_bench_lanes_init(&lanes, env, 2, 7, &error), 0);
+    assert_succeeds(aq_bench_lanes_init(&lanes, env, 2, 7, &refusal));
     aq_bench_lanes_draw(&lanes);
     const float *actions = (const float *)lanes.actions;
     for (size_t i = 0; i < (size_t)AQ_BENCH_ACTIONS * 2 * 2; i++) {
@@ -79,10 +77,8 @@ TEST(failures_are_told_with_their_reason)
                                         "a reset failed: it was asked to"};
     for (int i = 0; i < 2; i++) {
         aq_env_bench_report report = {.steps = 77};
-        aq_error error = {0};
         aq_env *env = sum_env_open(&sum_env_plain, options[i]);
-        assert_refused(aq_env_bench(env, SECONDS, 2, 1, &report, &error), AQ_E_PEER, &error,
-                       words[i]);
+        assert_refused(aq_env_bench(env, SECONDS, 2, 1, &report, &refusal), AQ_E_PEER, words[i]);
         assert_int_equal(report.steps, 77);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         aq_env_unref(env);
@@ -96,8 +92,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
         int rc = AQ_E_NOMEM;
         EACH_ALLOCATION_FAILS(rc) {
             aq_env_bench_report report;
-            aq_error error = {0};
-            rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &error);
+            rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &refusal);
             assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         }
         aq_env_unref(env);

@@ -1,11 +1,7 @@
 /*
  * A call is answered, refused or given up in time, and each is told from the others.
  */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "cli/operate/rpc_catalog.h"
-#include "common/base/clock.h"
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "tests/support/test.h"
@@ -134,8 +130,7 @@ TEST(a_daemon_that_starts_late_is_waited_for)
 TEST(a_bad_url_is_refused)
 {
     aq_caller *caller = NULL;
-    aq_error error = {0};
-    assert_refused(aq_caller_open("tcp://nowhere", &caller, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_caller_open("tcp://nowhere", &caller, &refusal), AQ_E_INVALID,
                    "tcp://nowhere");
     assert_null(caller);
 }

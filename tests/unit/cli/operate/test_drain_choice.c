@@ -32,8 +32,7 @@ static int make_run(void **state)
 static void expect(const char *name, size_t count, uint64_t first)
 {
     aq_drain_choice choice;
-    aq_error error = {0};
-    assert_succeeds(aq_drain_choice_make(&choice, name, &run, &error), &error);
+    assert_succeeds(aq_drain_choice_make(&choice, name, &run, &refusal));
     assert_int_equal(choice.count, count);
     assert_int_equal(choice.members[0].member, first);
     aq_drain_choice_fini(&choice);
@@ -50,8 +49,7 @@ TEST_WITH(one_is_meant_by_its_name_or_number_and_many_by_their_role, make_run, N
 static void expect_refusal(const char *name, int code, const char *word)
 {
     aq_drain_choice choice;
-    aq_error error = {0};
-    assert_refused(aq_drain_choice_make(&choice, name, &run, &error), code, &error, word);
+    assert_refused(aq_drain_choice_make(&choice, name, &run, &refusal), code, word);
     aq_drain_choice_fini(&choice);
 }
 

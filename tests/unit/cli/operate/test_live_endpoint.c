@@ -8,16 +8,14 @@
 static void assert_found(const char *text, const char *expected)
 {
     char url[AQ_URL_MAX];
-    aq_error error = {0};
-    assert_succeeds(aq_live_endpoint_url(text, url, &error), &error);
+    assert_succeeds(aq_live_endpoint_url(text, url, &refusal));
     assert_string_equal(url, expected);
 }
 
 static void refuse(const char *text, int code, const char *words)
 {
     char url[AQ_URL_MAX] = "untouched";
-    aq_error error = {0};
-    assert_refused(aq_live_endpoint_url(text, url, &error), code, &error, words);
+    assert_refused(aq_live_endpoint_url(text, url, &refusal), code, words);
     assert_string_equal(url, "untouched");
 }
 
@@ -72,10 +70,9 @@ TEST_IN_FOLDER(a_damaged_endpoint_file_is_named)
     static const char *const bad[] = {"", "{", "[]", "{\"learner\": 5}", "{\"learner\": \"x\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char url[AQ_URL_MAX];
-        aq_error error = {0};
         cli_write_text(path, bad[i]);
-        assert_true(aq_live_endpoint_url(*state, url, &error) < 0);
-        assert_says(error.text, path);
+        assert_true(aq_live_endpoint_url(*state, url, &refusal) < 0);
+        assert_says(refusal.text, path);
     }
 }
 

@@ -8,8 +8,7 @@
 static void assert_finds(const char *name, const char *service, const char *method)
 {
     aq_caller_method found;
-    aq_error error = {0};
-    assert_succeeds(aq_rpc_catalog_find(name, &found, &error), &error);
+    assert_succeeds(aq_rpc_catalog_find(name, &found, &refusal));
     assert_string_equal(found.service->name, service);
     assert_string_equal(aq_rpc_catalog_method(found)->name, method);
 }
@@ -17,8 +16,7 @@ static void assert_finds(const char *name, const char *service, const char *meth
 static void assert_unknown(const char *name, const char *words)
 {
     aq_caller_method found;
-    aq_error error = {0};
-    assert_refused(aq_rpc_catalog_find(name, &found, &error), AQ_E_NOT_FOUND, &error, words);
+    assert_refused(aq_rpc_catalog_find(name, &found, &refusal), AQ_E_NOT_FOUND, words);
 }
 
 TEST(a_method_is_found_by_its_full_name)

@@ -2,7 +2,6 @@
  * Who can be looked at, and what is seen of images that nobody draws.
  */
 #include "cli/play/env_picture.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -110,11 +109,10 @@ TEST(what_has_no_picture_is_refused_with_those_that_have)
 {
     aq_env_class class;
     aq_env env = image_env(3, 4, &class);
-    aq_error error = {0};
     env.schema.obs.dtype = AQ_DTYPE_F32;
-    assert_refused(aq_env_picture_check(&env, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_env_picture_check(&env, &refusal), AQ_E_UNSUPPORTED,
                    "there is no picture of test:image");
-    assert_says(error.text, "game:, gym:");
+    assert_says(refusal.text, "game:, gym:");
 }
 
 /* ---- pictures that are made elsewhere ------------------------------------------------------- */

@@ -1,12 +1,7 @@
 /*
  * What the GIF writer makes is read back, pixel by pixel, by a reader of its own.
  */
-#include <stdlib.h>
-
 #include "cli/play/gif_writer.h"
-#include "common/base/memory.h"
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/gif_reader.h"
 

@@ -13,8 +13,7 @@ static aq_player *make(const char *task, aq_snapshot *policy, uint64_t seed)
 {
     aq_env *env = cli_env(task);
     aq_player *player = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_player_create(env, policy, seed, &player, &error), &error);
+    assert_succeeds(aq_player_create(env, policy, seed, &player, &refusal));
     at_end(end_player, player);
     return player;
 }
@@ -86,9 +85,7 @@ TEST(a_policy_for_another_task_is_refused)
     aq_env *env = cli_env("game:miner");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_F32, 7);
     aq_player *player = NULL;
-    aq_error error = {0};
-    assert_refused(aq_player_create(env, policy, 1, &player, &error), AQ_E_SCHEMA, &error,
-                   "game:miner");
+    assert_refused(aq_player_create(env, policy, 1, &player, &refusal), AQ_E_SCHEMA, "game:miner");
     assert_null(player);
 }
 

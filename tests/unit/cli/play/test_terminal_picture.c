@@ -2,7 +2,6 @@
  * A picture as text: two pixels a character, in colours or without.
  */
 #include "cli/play/terminal_picture.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 #define BLOCK "\xe2\x96\x80"

@@ -2,8 +2,6 @@
  * Bands in closed form: the mean of straight lines is a straight line, and its band that of the
  * runs' values.
  */
-#include <math.h>
-
 #include "cli/plot/plot_band.h"
 #include "tests/support/test.h"
 

@@ -2,9 +2,7 @@
  * Charts: their SVG, whole (tests/golden/pages/chart_*.svg, to be looked at), and that its PNG is a
  * picture of it.
  */
-#include <math.h>
 #include <png.h>
-#include <stdlib.h>
 
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_png.h"
@@ -188,9 +186,8 @@ TEST(long_names_stand_upright)
 static png_image pixels_of(const aq_plot_lines *chart, uint8_t **ret_pixels)
 {
     aq_buffer *out = buffer_up_to(PICTURE_BYTES_MAX);
-    aq_error error = {0};
     png_image image = {.version = PNG_IMAGE_VERSION};
-    assert_succeeds(aq_plot_png(AQ_RSVG_LIBRARY, drawn(chart), out, &error), &error);
+    assert_succeeds(aq_plot_png(AQ_RSVG_LIBRARY, drawn(chart), out, &refusal));
     assert_true(png_image_begin_read_from_memory(&image, out->data, out->size));
     image.format = PNG_FORMAT_RGB;
     *ret_pixels = malloc(PNG_IMAGE_SIZE(image));
@@ -230,14 +227,12 @@ TEST(without_librsvg_there_is_an_answer_and_no_png)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     aq_buffer *svg = drawn(&chart), *out = buffer_up_to(PICTURE_BYTES_MAX);
-    aq_error error = {0};
-    assert_refused(aq_plot_png("librsvg-0.so", svg, out, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_plot_png("librsvg-0.so", svg, out, &refusal), AQ_E_UNSUPPORTED,
                    "a PNG of a chart needs librsvg");
-    assert_refused(aq_plot_png("libm.so.6", svg, out, &error), AQ_E_UNSUPPORTED, &error,
+    assert_refused(aq_plot_png("libm.so.6", svg, out, &refusal), AQ_E_UNSUPPORTED,
                    "rsvg_handle_new_from_data");
     svg->size /= 2;
-    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &error), AQ_E_INVALID, &error,
-                   "librsvg: ");
+    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &refusal), AQ_E_INVALID, "librsvg: ");
     assert_int_equal(out->size, 0);
 }
 
@@ -263,8 +258,7 @@ TEST(a_png_that_is_too_big_leaves_the_buffer_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     aq_buffer *svg = drawn(&chart), *out = buffer_up_to(3000);
-    aq_error error = {0};
-    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &error), AQ_E_TOO_BIG, &error,
+    assert_refused(aq_plot_png(AQ_RSVG_LIBRARY, svg, out, &refusal), AQ_E_TOO_BIG,
                    "larger than the limit");
     assert_int_equal(out->size, 0);
 }

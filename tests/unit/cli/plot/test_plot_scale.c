@@ -2,11 +2,7 @@
  * Axes: ticks are round numbers within the axis, as many as were wanted at most, and their labels
  * tell them apart.
  */
-#include <math.h>
-
 #include "cli/plot/plot_scale.h"
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void assert_ticks(const aq_plot_scale *scale, const char *expected)

@@ -1,8 +1,6 @@
 /*
  * Pages of runs, made of folders that are written here.
  */
-#include <stdio.h>
-
 #include "cli/plot/run_page.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -73,12 +71,11 @@ TEST_IN_FOLDER(runs_are_rows_and_their_curves_are_in_common_pictures)
 TEST_IN_FOLDER(a_page_of_no_run_is_none)
 {
     aq_run_page page;
-    aq_error error;
     const char *const runs[] = {cli_path(state, "nowhere")};
     aq_long_text_init(&page_text, PAGE_BYTES_MAX);
     at_end(end_text, &page_text);
-    assert_refused(aq_run_page_make(runs, 1, "run", say, &page_text, &page, &error), AQ_E_NOT_FOUND,
-                   &error, "nowhere");
+    assert_refused(aq_run_page_make(runs, 1, "run", say, &page_text, &page, &refusal),
+                   AQ_E_NOT_FOUND, "nowhere");
 }
 
 TEST_IN_FOLDER(without_memory_there_is_no_page)

@@ -2,9 +2,6 @@
  * Runs become curves: what a line of metrics says, what a resumed run forgets, which runs are of
  * one kind.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
@@ -99,10 +96,9 @@ TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
 
 TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
-    aq_error error;
-    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "loss", &series, &error),
+    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "loss", &series, &refusal),
                      AQ_E_NOT_FOUND);
-    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "", &series, &error),
+    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "", &series, &refusal),
                      AQ_E_INVALID);
 }
 
@@ -176,12 +172,11 @@ TEST(two_settings_that_differ_are_both_in_the_name)
 TEST(an_unknown_setting_is_refused)
 {
     aq_run_groups groups;
-    aq_error error;
     const aq_run_config config = config_of("seed=1", "seed=1");
-    assert_refused(aq_run_groups_make(&config, names, 1, "seed,learner.speed", &groups, &error),
-                   AQ_E_INVALID, &error, "'learner.speed'");
-    assert_refused(aq_run_groups_make(&config, names, 1, "seed,", &groups, &error), AQ_E_INVALID,
-                   &error, "''");
+    assert_refused(aq_run_groups_make(&config, names, 1, "seed,learner.speed", &groups, &refusal),
+                   AQ_E_INVALID, "'learner.speed'");
+    assert_refused(aq_run_groups_make(&config, names, 1, "seed,", &groups, &refusal), AQ_E_INVALID,
+                   "''");
 }
 
 /* ---- plots ---------------------------------------------------------------------------------- */
@@ -264,7 +259,6 @@ TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
 {
     const aq_run_plot_options options = {.y = "return", .by = "run", .skip = keep_skipped};
     aq_run_plot *plot = NULL;
-    aq_error error;
     cli_make_folder(cli_path(state, "notes"));
     write_run(state, "a", "seed: 1\n", returns_low);
     const char *const runs[] = {cli_path(state, "notes"), cli_path(state, "a")};
@@ -274,7 +268,7 @@ TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
     assert_string_equal(aq_run_plot_curve(plot, 0).name, runs[1]);
     aq_run_plot_destroy(plot);
     const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
-    assert_refused(aq_run_plot_create(strays, 2, &options, &plot, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_run_plot_create(strays, 2, &options, &plot, &refusal), AQ_E_NOT_FOUND,
                    "none of the folders");
 }
 
@@ -295,9 +289,8 @@ TEST_IN_FOLDER(a_folder_without_a_run_is_named)
 {
     const aq_run_plot_options options = {.y = "return"};
     aq_run_plot *plot = NULL;
-    aq_error error;
     const char *const runs[] = {cli_path(state, "nowhere")};
-    assert_refused(aq_run_plot_create(runs, 1, &options, &plot, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_run_plot_create(runs, 1, &options, &plot, &refusal), AQ_E_NOT_FOUND,
                    "nowhere");
 }
 

@@ -25,8 +25,7 @@ static int newest(const char *folder, aq_checkpoint_found *ret_found, aq_error *
 static void assert_newest(void **state, uint64_t step, size_t passed_over)
 {
     aq_checkpoint_found found;
-    aq_error error = {0};
-    assert_succeeds(newest(*state, &found, &error), &error);
+    assert_succeeds(newest(*state, &found, &refusal));
     assert_int_equal(found.checkpoint.learner_step, step);
     assert_int_equal(passed_count, passed_over);
     aq_checkpoint_fini(&found.checkpoint);
@@ -75,12 +74,11 @@ TEST_IN_FOLDER(other_names_are_no_checkpoints)
 TEST_IN_FOLDER(a_folder_of_damaged_files_has_none)
 {
     aq_checkpoint_found found;
-    aq_error error = {0};
     cli_write_text(cli_path(state, "step-000000000000.aqc"), "not ours");
     cli_write_text(cli_path(state, "step-000000000001.aqc"), "");
-    assert_int_equal(newest(*state, &found, &error), AQ_E_NOT_FOUND);
+    assert_int_equal(newest(*state, &found, &refusal), AQ_E_NOT_FOUND);
     assert_int_equal(passed_count, 2);
-    assert_says(error.text, *state);
+    assert_says(refusal.text, *state);
 }
 
 TEST_IN_FOLDER(no_folder_has_none)

@@ -22,11 +22,10 @@ TEST(what_a_text_leaves_out_is_the_default)
 TEST(a_bad_configuration_leaves_the_result_alone)
 {
     aq_run_config config;
-    aq_error error = {0};
     memset(&config, 0x5a, sizeof(config));
-    assert_int_equal(parse("learner:\n  discount: 5\n", &config, &error), AQ_E_INVALID);
+    assert_int_equal(parse("learner:\n  discount: 5\n", &config, &refusal), AQ_E_INVALID);
     assert_int_equal(*(const unsigned char *)&config, 0x5a);
-    assert_says(error.text, "learner.discount");
+    assert_says(refusal.text, "learner.discount");
 }
 
 TEST(every_setting_is_in_the_json)

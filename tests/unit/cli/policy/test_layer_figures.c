@@ -1,9 +1,6 @@
 /*
  * The figures of a layer are those of its numbers, however they are stored.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "cli/policy/layer_figures.h"
 #include "common/nn/params.h"
 #include "tests/support/test.h"

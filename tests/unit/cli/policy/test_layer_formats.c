@@ -69,7 +69,6 @@ TEST(what_cannot_be_is_refused_in_words)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint32_t formats[AQ_NET_LAYERS_MAX];
-        aq_error error = {0};
-        assert_refused(resolve(rows[i].text, formats, &error), AQ_E_INVALID, &error, rows[i].words);
+        assert_refused(resolve(rows[i].text, formats, &refusal), AQ_E_INVALID, rows[i].words);
     }
 }

@@ -38,9 +38,7 @@ TEST(what_the_evaluation_refuses_is_told)
 {
     aq_env *v0 = cli_env("gym:CartPole-v0"), *v1 = cli_env("gym:CartPole-v1");
     aq_evaluation result;
-    aq_error error = {0};
     aq_engine *engine = engine_of(AQ_FORMAT_F32);
-    assert_int_equal(aq_long_evaluation(v0, engine, 1, 3, &result, &error), AQ_E_SCHEMA);
-    assert_int_equal(aq_long_evaluation(v1, engine, 0, 3, &result, &error), AQ_E_INVALID);
-    assert_true(error.text[0] != '\0');
+    assert_refused(aq_long_evaluation(v0, engine, 1, 3, &result, &refusal), AQ_E_SCHEMA, "");
+    assert_refused(aq_long_evaluation(v1, engine, 0, 3, &result, &refusal), AQ_E_INVALID, "");
 }

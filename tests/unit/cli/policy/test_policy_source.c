@@ -11,9 +11,7 @@ TEST_ENDING(end_snapshot, aq_snapshot_unref);
 static aq_snapshot *read_policy(const char *source, uint32_t precision, char *path)
 {
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_policy_source_read(source, precision, &snapshot, path, NULL, &error),
-                    &error);
+    assert_succeeds(aq_policy_source_read(source, precision, &snapshot, path, NULL, &refusal));
     at_end(end_snapshot, snapshot);
     return snapshot;
 }
@@ -32,25 +30,23 @@ static void refuse(const char *source, uint32_t precision, int code, const char 
 {
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
-    assert_refused(aq_policy_source_read(source, precision, &snapshot, path, NULL, &error), code,
-                   &error, words);
+    assert_refused(aq_policy_source_read(source, precision, &snapshot, path, NULL, &refusal), code,
+                   words);
     assert_null(snapshot);
 }
 
 TEST(a_precision_is_read_from_its_name)
 {
     uint32_t precision = AQ_PRECISION_AS_STORED;
-    aq_error error = {0};
     assert_int_equal(aq_precision_take(&precision, "int8", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(aq_precision_take(&precision, "fp32", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_F32);
     assert_int_equal(aq_precision_take(&precision, "int4", NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_INT4);
-    assert_int_equal(aq_precision_take(&precision, "int3", &error), AQ_E_INVALID);
-    assert_string_equal(error.text, "'int3' is no format; there are fp32, int8, fp16, bf16, "
-                                    "int8-tensor, int4, int2 and int8-sparse");
+    assert_int_equal(aq_precision_take(&precision, "int3", &refusal), AQ_E_INVALID);
+    assert_string_equal(refusal.text, "'int3' is no format; there are fp32, int8, fp16, bf16, "
+                                      "int8-tensor, int4, int2 and int8-sparse");
 }
 
 TEST_IN_FOLDER(a_file_is_taken_as_it_is_stored)
@@ -206,9 +202,8 @@ TEST_IN_FOLDER(without_memory_nothing_is_read)
     EACH_ALLOCATION_FAILS(rc) {
         char path[AQ_POLICY_PATH_MAX];
         aq_snapshot *snapshot = NULL;
-        aq_error error = {0};
-        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, NULL, &error);
-        assert_true(rc == 0 || error.text[0] != '\0');
+        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, NULL, &refusal);
+        assert_true(rc == 0 || refusal.text[0] != '\0');
         aq_snapshot_unref(snapshot);
     }
 }

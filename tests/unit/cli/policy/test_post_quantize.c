@@ -2,8 +2,6 @@
  * A policy that is quantized after training says what that cost.
  */
 #include "cli/policy/post_quantize.h"
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -27,9 +25,8 @@ static aq_snapshot *make(const aq_post_quantize_plan *plan)
 {
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
     aq_snapshot *made = NULL;
-    aq_error error = {0};
     const aq_post_quantize_obs obs = make_obs();
-    assert_succeeds(aq_post_quantize(exact, plan, &obs, &made, &error), &error);
+    assert_succeeds(aq_post_quantize(exact, plan, &obs, &made, &refusal));
     at_end(end_snapshot, made);
     assert_int_equal(made->version, exact->version);
     assert_int_equal(made->run_id, exact->run_id);
@@ -88,11 +85,9 @@ TEST(what_the_quantizer_refuses_is_told)
 {
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
     aq_snapshot *made = NULL;
-    aq_error error = {0};
     const aq_post_quantize_obs obs = make_obs();
     const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 9}};
-    assert_refused(aq_post_quantize(exact, &plan, &obs, &made, &error), AQ_E_INVALID, &error,
-                   "9 bits");
+    assert_refused(aq_post_quantize(exact, &plan, &obs, &made, &refusal), AQ_E_INVALID, "9 bits");
     assert_null(made);
 }
 
@@ -106,9 +101,8 @@ TEST(every_failed_allocation_is_survived)
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
         aq_snapshot *made = NULL;
-        aq_error error = {0};
-        rc = aq_post_quantize(exact, &plan, &obs, &made, &error);
-        assert_true(rc == 0 || error.text[0] != '\0');
+        rc = aq_post_quantize(exact, &plan, &obs, &made, &refusal);
+        assert_true(rc == 0 || refusal.text[0] != '\0');
         aq_snapshot_unref(made);
     }
 }

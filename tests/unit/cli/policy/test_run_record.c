@@ -1,11 +1,8 @@
 /*
  * A run folder is read as far as it is whole, and shown as it was read.
  */
-#include <unistd.h>
-
 #include "cli/policy/run_record.h"
 #include "cli/policy/run_view.h"
-#include "common/base/memory.h"
 #include "common/sys/folder_lock.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -24,8 +21,7 @@ TEST_ENDING(end_record, aq_run_record_free);
 static aq_run_record *read_run(void **state)
 {
     aq_run_record *record = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_run_record_read(*state, &record, &error), &error);
+    assert_succeeds(aq_run_record_read(*state, &record, &refusal));
     at_end(end_record, record);
     return record;
 }
@@ -91,9 +87,8 @@ TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_t
 TEST_WITH(a_folder_without_identity_is_no_run, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = NULL;
-    aq_error error = {0};
     unlink(cli_path(state, "run.json"));
-    assert_refused(aq_run_record_read(*state, &record, &error), AQ_E_NOT_FOUND, &error, "run.json");
+    assert_refused(aq_run_record_read(*state, &record, &refusal), AQ_E_NOT_FOUND, "run.json");
     assert_null(record);
 }
 
@@ -103,10 +98,8 @@ TEST_WITH(a_damaged_identity_is_named, run_setup, cli_fixture_teardown)
                                       "{\"run_id\": \"5\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_record *record = NULL;
-        aq_error error = {0};
         cli_write_text(cli_path(state, "run.json"), bad[i]);
-        assert_refused(aq_run_record_read(*state, &record, &error), AQ_E_CORRUPT, &error,
-                       "run.json");
+        assert_refused(aq_run_record_read(*state, &record, &refusal), AQ_E_CORRUPT, "run.json");
     }
 }
 

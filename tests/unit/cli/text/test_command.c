@@ -1,8 +1,6 @@
 /*
  * JSON numbers never become invalid JSON.
  */
-#include <math.h>
-
 #include "cli/text/command.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -1,8 +1,6 @@
 /*
  * Figures are short, and what was not measured is a dash.
  */
-#include <math.h>
-
 #include "cli/text/figure_text.h"
 #include "tests/support/test.h"
 

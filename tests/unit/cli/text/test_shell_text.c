@@ -1,9 +1,6 @@
 /*
  * What a shell is given is what it makes of it.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/text/shell_text.h"
 #include "tests/support/test.h"
 

@@ -1,9 +1,6 @@
 /*
  * A spark line has few cells however many values there are, from the least to the greatest.
  */
-#include <math.h>
-#include <string.h>
-
 #include "cli/text/spark_line.h"
 #include "tests/support/test.h"
 

@@ -2,8 +2,6 @@
  * Student's t against its closed forms: the arctangent for one degree of freedom, an algebraic one
  * for two, and the normal distribution for many.
  */
-#include <math.h>
-
 #include "cli/text/student_t.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,6 @@
 /*
  * Tables line up, whatever is in their cells.
  */
-#include <stdio.h>
-
 #include "cli/text/text_table.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

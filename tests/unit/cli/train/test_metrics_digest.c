@@ -1,9 +1,6 @@
 /*
  * The last line and the best version are found, whatever else is in the file.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "cli/text/run_lines.h"
 #include "cli/train/metrics_digest.h"
 #include "tests/support/test.h"
@@ -20,10 +17,9 @@ TEST_ENDING(end_digest, aq_metrics_digest_fini);
 
 static void digest_of(void **state, const char *text)
 {
-    aq_error error = {0};
     const char *path = cli_path(state, "metrics.jsonl");
     cli_write_text(path, text);
-    assert_succeeds(aq_metrics_digest_read(path, &digest, &error), &error);
+    assert_succeeds(aq_metrics_digest_read(path, &digest, &refusal));
     at_end(end_digest, &digest);
 }
 
@@ -127,9 +123,8 @@ TEST_IN_FOLDER(a_run_that_was_resumed_has_no_end)
 
 TEST_IN_FOLDER(a_missing_file_is_named)
 {
-    aq_error error = {0};
     const char *path = cli_path(state, "none.jsonl");
-    assert_refused(aq_metrics_digest_read(path, &digest, &error), AQ_E_NOT_FOUND, &error, path);
+    assert_refused(aq_metrics_digest_read(path, &digest, &refusal), AQ_E_NOT_FOUND, path);
 }
 
 TEST_IN_FOLDER(a_folder_is_no_file)

@@ -1,12 +1,7 @@
 /*
  * The line that says where a run stands, what it says, and where it is cut.
  */
-#include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "cli/train/progress.h"
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"

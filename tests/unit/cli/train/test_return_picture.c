@@ -2,8 +2,6 @@
  * The picture of a run's returns: the least below, the greatest above, the steps from left to
  * right.
  */
-#include <stdio.h>
-
 #include "cli/train/return_picture.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

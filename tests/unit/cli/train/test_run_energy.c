@@ -73,9 +73,7 @@ TEST_IN_FOLDER(a_file_that_is_something_else_is_refused)
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_run_energy energy = {.cpu_s = 77};
-        aq_error error = {0};
-        assert_refused(read_text(state, texts[i], &energy, &error), AQ_E_CORRUPT, &error,
-                       "energy.json");
+        assert_refused(read_text(state, texts[i], &energy, &refusal), AQ_E_CORRUPT, "energy.json");
         assert_true(energy.cpu_s == 77);
     }
 }

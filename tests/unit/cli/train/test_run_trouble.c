@@ -1,8 +1,6 @@
 /*
  * What keeps a run from going on is said, and nothing else is.
  */
-#include <string.h>
-
 #include "cli/train/run_trouble.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/status_fixture.h"

@@ -1,11 +1,9 @@
 /*
  * A learner is asked again and again, whether it is there or not.
  */
-#include <unistd.h>
 #include <uv.h>
 
 #include "cli/train/run_watch.h"
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -150,9 +148,9 @@ TEST_OF_WATCH_DESK(an_address_that_is_none_is_named)
 {
     int untouched = 0;
     aq_run_watch *none = (aq_run_watch *)(void *)&untouched;
-    aq_error error = {0};
-    assert_refused(aq_run_watch_create(&desk->loop, "nonsense", 5, on_changed, desk, &none, &error),
-                   AQ_E_INVALID, &error, "nonsense");
+    assert_refused(
+        aq_run_watch_create(&desk->loop, "nonsense", 5, on_changed, desk, &none, &refusal),
+        AQ_E_INVALID, "nonsense");
     assert_ptr_equal(none, &untouched);
 }
 

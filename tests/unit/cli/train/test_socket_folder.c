@@ -1,10 +1,8 @@
 /*
  * The folder of sockets: it goes with its maker, and one whose maker was killed goes with the next.
  */
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/train/socket_folder.h"
 #include "tests/support/test.h"

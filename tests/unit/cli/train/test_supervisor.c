@@ -2,13 +2,10 @@
  * Children are started, started again with growing pauses, given up, and stopped. The shell plays
  * the children.
  */
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "cli/train/supervisor.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -149,8 +146,7 @@ static int try_start(supervisor_desk *desk, const char *name, const char *script
 
 static void start(supervisor_desk *desk, const char *name, const char *script)
 {
-    aq_error error = {0};
-    assert_succeeds(try_start(desk, name, script, &error), &error);
+    assert_succeeds(try_start(desk, name, script, &refusal));
 }
 
 static void run_until_logged(supervisor_desk *desk, const char *name, const char *word)
@@ -207,23 +203,21 @@ TEST_OF_SUPERVISOR_DESK(a_child_has_a_process_group_of_its_own)
 
 TEST_OF_SUPERVISOR_DESK(a_program_that_is_not_there_is_named)
 {
-    aq_error error = {0};
     aq_child_spec spec = {.name = "ant",
                           .program = "/nowhere/actorq-ant",
                           .log_path = cli_path(&desk->folder, "ant.log")};
-    assert_refused(aq_supervisor_start(desk->supervisor, &spec, &error), AQ_E_IO, &error, "ant");
-    assert_says(error.text, "/nowhere/actorq-ant");
+    assert_refused(aq_supervisor_start(desk->supervisor, &spec, &refusal), AQ_E_IO, "ant");
+    assert_says(refusal.text, "/nowhere/actorq-ant");
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
 }
 
 TEST_OF_SUPERVISOR_DESK(a_log_that_can_not_be_written_is_named)
 {
-    aq_error error = {0};
     aq_child_spec spec = {.name = "ant",
                           .program = "/bin/sh",
                           .log_path = "/nowhere/ant.log",
                           .args = {"-c", "true"}};
-    assert_refused(aq_supervisor_start(desk->supervisor, &spec, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_supervisor_start(desk->supervisor, &spec, &refusal), AQ_E_NOT_FOUND,
                    "/nowhere/ant.log");
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
 }

@@ -1,10 +1,6 @@
 /*
  * What a run came to: figures of the last status, and a policy that is judged afresh.
  */
-#include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
 #include "tests/support/test.h"
@@ -23,8 +19,7 @@ static aq_train_report report_of(void **state, const aq_run_config *config,
                                  const aq_train_result *result)
 {
     aq_train_report report;
-    aq_error error = {0};
-    assert_succeeds(aq_train_report_make(config, *state, result, &report, &error), &error);
+    assert_succeeds(aq_train_report_make(config, *state, result, &report, &refusal));
     return report;
 }
 
@@ -166,11 +161,10 @@ TEST_IN_FOLDER(a_policy_that_is_damaged_is_named)
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 1};
     aq_train_report report = {.episodes = 4711};
-    aq_error error = {0};
     write_policy(state, 7);
     cli_damage(cli_path(state, "policy.aq"), -10);
-    assert_refused(aq_train_report_make(&config, *state, &result, &report, &error), AQ_E_CORRUPT,
-                   &error, cli_path(state, "policy.aq"));
+    assert_refused(aq_train_report_make(&config, *state, &result, &report, &refusal), AQ_E_CORRUPT,
+                   cli_path(state, "policy.aq"));
     assert_int_equal(report.episodes, 4711);
 }
 

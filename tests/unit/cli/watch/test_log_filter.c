@@ -2,7 +2,6 @@
  * Which lines are shown.
  */
 #include "cli/watch/log_filter.h"
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 
 /* 2026-11-20T10:30:00Z */
@@ -81,8 +80,7 @@ TEST(other_times_are_refused)
         "yesterday", "2026-11", "2026/11/20", "99999999999d", "2026-11-20T10:30:00.000ZZ"};
     aq_log_filter filter = any();
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        aq_error error = {0};
-        assert_refused(aq_log_filter_since(&filter, texts[i], NOW_NS, &error), AQ_E_INVALID, &error,
+        assert_refused(aq_log_filter_since(&filter, texts[i], NOW_NS, &refusal), AQ_E_INVALID,
                        "neither a time ago");
     }
 }
@@ -90,10 +88,9 @@ TEST(other_times_are_refused)
 TEST(a_role_is_one_that_there_is)
 {
     aq_log_filter filter = {.id = -1};
-    aq_error error = {0};
-    assert_int_equal(aq_log_filter_role(&filter, "evaluator", &error), 0);
+    assert_succeeds(aq_log_filter_role(&filter, "evaluator", &refusal));
     assert_string_equal(filter.role, "evaluator");
-    assert_int_equal(aq_log_filter_role(&filter, "actors", &error), AQ_E_INVALID);
-    assert_string_equal(error.text, "'actors' is not one of learner, replay, actor, evaluator");
+    assert_int_equal(aq_log_filter_role(&filter, "actors", &refusal), AQ_E_INVALID);
+    assert_string_equal(refusal.text, "'actors' is not one of learner, replay, actor, evaluator");
     assert_string_equal(filter.role, "evaluator");
 }

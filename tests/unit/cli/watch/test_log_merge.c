@@ -1,8 +1,6 @@
 /*
  * Logs of several daemons come as one, in the order of time, however they are written.
  */
-#include <stdio.h>
-
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
 #include "tests/support/test.h"
@@ -32,8 +30,7 @@ TEST_ENDING(end_merge, aq_log_merge_close);
 static aq_log_merge *open_all(void **state)
 {
     aq_log_merge *merge = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_log_merge_open(*state, &merge, &error), &error);
+    assert_succeeds(aq_log_merge_open(*state, &merge, &refusal));
     at_end(end_merge, merge);
     return merge;
 }
@@ -126,8 +123,7 @@ TEST_OF_LOGS(nothing_that_was_logged_reaches_the_terminal_as_a_command)
 static void expect_refusal(const char *path, int code, const char *word)
 {
     aq_log_merge *merge = NULL;
-    aq_error error = {0};
-    assert_refused(aq_log_merge_open(path, &merge, &error), code, &error, word);
+    assert_refused(aq_log_merge_open(path, &merge, &refusal), code, word);
 }
 
 TEST_OF_LOGS(where_there_are_no_logs_it_says_where_they_are)

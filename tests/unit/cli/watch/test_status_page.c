@@ -1,8 +1,6 @@
 /*
  * A status shows what a person asks first, in an order that can be scanned.
  */
-#include <math.h>
-
 #include "cli/watch/status_page.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"

@@ -3,7 +3,6 @@
  */
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "tests/support/test.h"

@@ -1,8 +1,6 @@
 /*
  * A buffer grows up to its maximum and not a byte further, and a failure leaves it as it was.
  */
-#include "common/base/buffer.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 TEST(an_empty_buffer_has_allocated_nothing)

@@ -3,7 +3,6 @@
  */
 #include <time.h>
 
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 
 TEST(the_monotonic_clock_never_goes_back)

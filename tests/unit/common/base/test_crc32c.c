@@ -4,8 +4,6 @@
 #include <pthread.h>
 
 #include "common/base/crc32c.h"
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void assert_crc(const void *bytes, size_t size, uint32_t crc)

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 
-#include "common/base/error.h"
 #include "tests/support/test.h"
 
 TEST(every_code_has_a_name_and_a_text)
@@ -26,10 +25,9 @@ TEST(a_foreign_code_is_unknown)
 
 TEST(fail_fills_the_error_and_returns_the_code)
 {
-    aq_error error = {0};
-    assert_int_equal(aq_fail(&error, AQ_E_INVALID, "%s: no such task", "pong"), AQ_E_INVALID);
-    assert_int_equal(error.code, AQ_E_INVALID);
-    assert_string_equal(error.text, "pong: no such task");
+    assert_int_equal(aq_fail(&refusal, AQ_E_INVALID, "%s: no such task", "pong"), AQ_E_INVALID);
+    assert_int_equal(refusal.code, AQ_E_INVALID);
+    assert_string_equal(refusal.text, "pong: no such task");
 }
 
 TEST(fail_takes_no_error)
@@ -41,42 +39,38 @@ TEST(fail_takes_no_error)
 TEST(a_long_text_is_cut_and_terminated)
 {
     char text[2 * AQ_ERROR_TEXT_MAX];
-    aq_error error = {0};
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    aq_fail(&error, AQ_E_IO, "%s", text);
-    assert_int_equal(strlen(error.text), AQ_ERROR_TEXT_MAX - 1);
-    aq_fail_context(&error, AQ_E_IO, "reading");
-    assert_int_equal(strlen(error.text), AQ_ERROR_TEXT_MAX - 1);
-    assert_memory_equal(error.text, "reading: xxx", 12);
-    aq_fail_context(&error, AQ_E_IO, "%s", text);
-    assert_int_equal(strlen(error.text), AQ_ERROR_TEXT_MAX - 1);
+    aq_fail(&refusal, AQ_E_IO, "%s", text);
+    assert_int_equal(strlen(refusal.text), AQ_ERROR_TEXT_MAX - 1);
+    aq_fail_context(&refusal, AQ_E_IO, "reading");
+    assert_int_equal(strlen(refusal.text), AQ_ERROR_TEXT_MAX - 1);
+    assert_memory_equal(refusal.text, "reading: xxx", 12);
+    aq_fail_context(&refusal, AQ_E_IO, "%s", text);
+    assert_int_equal(strlen(refusal.text), AQ_ERROR_TEXT_MAX - 1);
 }
 
 TEST(the_old_text_may_be_an_argument)
 {
-    aq_error error = {0};
-    aq_fail(&error, AQ_E_IO, "short read");
-    aq_fail(&error, AQ_E_CORRUPT, "segment 3: %s", error.text);
-    assert_int_equal(error.code, AQ_E_CORRUPT);
-    assert_string_equal(error.text, "segment 3: short read");
+    aq_fail(&refusal, AQ_E_IO, "short read");
+    aq_fail(&refusal, AQ_E_CORRUPT, "segment 3: %s", refusal.text);
+    assert_int_equal(refusal.code, AQ_E_CORRUPT);
+    assert_string_equal(refusal.text, "segment 3: short read");
 }
 
 TEST(a_context_goes_before_the_text_and_keeps_the_code)
 {
-    aq_error error = {0};
-    aq_fail(&error, AQ_E_NO_SPACE, "disk full");
-    assert_int_equal(aq_fail_context(&error, AQ_E_IO, "checkpoint %d", 7), AQ_E_NO_SPACE);
-    assert_int_equal(error.code, AQ_E_NO_SPACE);
-    assert_string_equal(error.text, "checkpoint 7: disk full");
+    aq_fail(&refusal, AQ_E_NO_SPACE, "disk full");
+    assert_int_equal(aq_fail_context(&refusal, AQ_E_IO, "checkpoint %d", 7), AQ_E_NO_SPACE);
+    assert_int_equal(refusal.code, AQ_E_NO_SPACE);
+    assert_string_equal(refusal.text, "checkpoint 7: disk full");
 }
 
 TEST(a_context_of_an_empty_error_says_what_the_code_means)
 {
-    aq_error error = {0};
-    assert_int_equal(aq_fail_context(&error, AQ_E_NOMEM, "table"), AQ_E_NOMEM);
-    assert_int_equal(error.code, AQ_E_NOMEM);
-    assert_string_equal(error.text, "table: out of memory");
+    assert_int_equal(aq_fail_context(&refusal, AQ_E_NOMEM, "table"), AQ_E_NOMEM);
+    assert_int_equal(refusal.code, AQ_E_NOMEM);
+    assert_string_equal(refusal.text, "table: out of memory");
 }
 
 TEST(errno_values_find_their_code)

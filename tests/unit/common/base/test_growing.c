@@ -3,7 +3,6 @@
  */
 #include "common/base/growing.h"
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 enum { MOST = 40 };

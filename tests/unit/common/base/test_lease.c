@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "common/base/lease.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 typedef struct counted_lease {

@@ -3,7 +3,6 @@
  */
 #include <pthread.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 
 static int turn_failing_off(void **state)

@@ -1,9 +1,6 @@
 /*
  * Metrics pages: Prometheus's text format, to the letter.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/metrics_page.h"
 #include "tests/support/test.h"
 

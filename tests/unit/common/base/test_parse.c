@@ -2,7 +2,6 @@
  * Numbers are parsed whole or not at all, and what people read is short.
  */
 #include <float.h>
-#include <math.h>
 
 #include "common/base/parse.h"
 #include "tests/support/test.h"

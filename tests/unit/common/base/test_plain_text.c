@@ -1,8 +1,6 @@
 /*
  * Nothing that a peer says can move a cursor.
  */
-#include <stdlib.h>
-
 #include "common/base/plain_text.h"
 #include "tests/support/test.h"
 

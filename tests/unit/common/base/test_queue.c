@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "common/base/clock.h"
 #include "common/base/queue.h"
 #include "tests/support/test.h"
 

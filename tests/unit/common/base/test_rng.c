@@ -2,10 +2,6 @@
  * The generator against the published sequence, its streams, and the shape of what it draws.
  * The bounds on means are about six standard errors of a fixed seed, so they hold always or never.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 #define DRAWS 100000

@@ -1,8 +1,6 @@
 /*
  * The exploration ladder against numbers worked out by hand.
  */
-#include <math.h>
-
 #include "common/config/explore.h"
 #include "common/policy/exploration.h"
 #include "tests/support/test.h"

@@ -3,8 +3,6 @@
  */
 #include "common/config/preset.h"
 
-#include <string.h>
-
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 
@@ -23,25 +21,23 @@ static int setup(void **state)
 static const char *chosen(const char *name, const char *task, const aq_schema *schema,
                           uint32_t algorithm)
 {
-    aq_error error = {0};
     const char *found = NULL;
     const aq_preset_wish wish = {name, task, schema, algorithm};
-    assert_succeeds(aq_preset_choose(&wish, &found, &error), &error);
+    assert_succeeds(aq_preset_choose(&wish, &found, &refusal));
     return found;
 }
 
 TEST(every_preset_is_a_run_of_an_algorithm)
 {
-    aq_error error = {0};
     aq_preset preset;
     size_t count = 0;
-    for (; aq_preset_read(count, &preset, &error) == 0; count++) {
+    for (; aq_preset_read(count, &preset, &refusal) == 0; count++) {
         assert_true(preset.config.learner.algorithm < AQ_ALGORITHM_AUTO);
         assert_says(preset.name, aq_algorithm_names[preset.config.learner.algorithm]);
         assert_int_equal(aq_text_set(preset.config.task, AQ_TASK_NAME_MAX, "any"), 0);
-        assert_succeeds(aq_run_config_validate(&preset.config, &error), &error);
+        assert_succeeds(aq_run_config_validate(&preset.config, &refusal));
     }
-    assert_int_equal(error.code, AQ_E_NOT_FOUND);
+    assert_int_equal(refusal.code, AQ_E_NOT_FOUND);
     assert_true(count > 5);
 }
 
@@ -77,12 +73,11 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
 
 TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
 {
-    aq_error error;
     const char *found = "untouched";
     aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO};
-    assert_refused(aq_preset_choose(&wish, &found, &error), AQ_E_NOT_FOUND, &error, "'paper'?");
+    assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND, "'paper'?");
     wish.name = "dmc"; /* which is for continuous actions */
-    assert_refused(aq_preset_choose(&wish, &found, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
                    "for gym:CartPole-v1");
     assert_string_equal(found, "untouched");
 }

@@ -2,9 +2,6 @@
  * The run's configuration: its defaults start a run, its file form reads back, its texts become
  * numbers, and settings that contradict each other are refused in words that name them.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/config/run_config.h"
 #include "common/experience/batch.h"
 #include "tests/support/test.h"
@@ -21,8 +18,7 @@ static aq_run_config defaults(void)
 
 static void set(aq_run_config *config, const char *assignment)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_settings_assign(aq_run_config_table(), assignment, config, &error), &error);
+    assert_succeeds(aq_settings_assign(aq_run_config_table(), assignment, config, &refusal));
 }
 
 static aq_run_config config_with(const char *const settings[SETTINGS_MAX])
@@ -36,18 +32,16 @@ static aq_run_config config_with(const char *const settings[SETTINGS_MAX])
 
 static void accept(const aq_run_config *config)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_run_config_validate(config, &error), &error);
+    assert_succeeds(aq_run_config_validate(config, &refusal));
 }
 
 /* Refused with all of these words. */
 static void refuse(const aq_run_config *config, const char *const *words)
 {
-    aq_error error = {0};
-    assert_int_equal(aq_run_config_validate(config, &error), AQ_E_INVALID);
-    assert_int_equal(error.code, AQ_E_INVALID);
+    assert_int_equal(aq_run_config_validate(config, &refusal), AQ_E_INVALID);
+    assert_int_equal(refusal.code, AQ_E_INVALID);
     for (; *words != NULL; words++) {
-        assert_says(error.text, *words);
+        assert_says(refusal.text, *words);
     }
 }
 
@@ -402,7 +396,6 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
     aq_space_init_box(&floats.obs, 1, &low, &high);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_run_config config;
-        aq_error error = {0};
         char assignment[64];
         aq_settings_init(aq_run_config_table(), &config);
         (void)snprintf(assignment, sizeof(assignment), "learner.algorithm=%s", rows[i].algorithm);
@@ -410,9 +403,9 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
         const aq_schema *fits = rows[i].wants_choices ? &choices : &floats;
         const aq_schema *other = rows[i].wants_choices ? &floats : &choices;
         assert_int_equal(aq_run_config_check_task(&config, fits, NULL), 0);
-        assert_refused(aq_run_config_check_task(&config, other, &error), AQ_E_UNSUPPORTED, &error,
+        assert_refused(aq_run_config_check_task(&config, other, &refusal), AQ_E_UNSUPPORTED,
                        rows[i].algorithm);
-        assert_says(error.text, config.task);
+        assert_says(refusal.text, config.task);
     }
 }
 
@@ -443,10 +436,9 @@ TEST(a_discrete_state_is_refused_with_the_option_that_mends_it)
     const aq_schema schema = {.obs.kind = AQ_SPACE_DISCRETE, .action.kind = AQ_SPACE_DISCRETE};
     EACH_ROW(i, rows) {
         aq_run_config config = defaults();
-        aq_error error = {0};
         aq_run_config_choose_algorithm(&config, &schema);
         (void)snprintf(config.task, sizeof(config.task), "%s", rows[i][0]);
-        assert_refused(aq_run_config_check_task(&config, &schema, &error), AQ_E_UNSUPPORTED, &error,
+        assert_refused(aq_run_config_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
                        rows[i][1]);
     }
 }

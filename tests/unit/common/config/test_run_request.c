@@ -3,10 +3,6 @@
  */
 #include "common/config/run_request.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "common/config/preset.h"
 #include "tests/support/test.h"
 
@@ -56,10 +52,9 @@ static aq_schema schema_of_floats(void)
 static aq_run_config read_request(const aq_run_request *request, const char *want_preset)
 {
     const aq_schema schema = schema_of_floats();
-    aq_error error = {0};
     aq_run_config config = {0};
     const char *preset = NULL;
-    assert_succeeds(aq_run_request_read(request, TASK, &schema, &config, &preset, &error), &error);
+    assert_succeeds(aq_run_request_read(request, TASK, &schema, &config, &preset, &refusal));
     assert_string_equal(preset, want_preset);
     assert_string_equal(config.task, TASK);
     return config;
@@ -117,21 +112,19 @@ TEST_WITH(the_task_is_the_one_that_was_named_last, setup, teardown)
 
 TEST_WITH(settings_for_many_tasks_need_one, setup, teardown)
 {
-    aq_error error;
     char task[AQ_TASK_NAME_MAX];
     const aq_run_request request = {.path = path, .assignments = &none};
     write_file("task: \"dmc:*\"");
-    assert_refused(aq_run_request_task(&request, task, &error), AQ_E_INVALID, &error, "which task");
+    assert_refused(aq_run_request_task(&request, task, &refusal), AQ_E_INVALID, "which task");
 }
 
 TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, teardown)
 {
-    aq_error error;
     aq_run_config config;
     const char *preset;
     const aq_schema schema = schema_of_floats();
     const aq_run_request request = {.task = TASK, .assignments = &sets};
     set("learner.algorithm=dqn");
-    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &error),
-                   AQ_E_UNSUPPORTED, &error, "td3");
+    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal),
+                   AQ_E_UNSUPPORTED, "td3");
 }

@@ -3,23 +3,19 @@
  */
 #include "common/config/run_settings.h"
 
-#include <math.h>
-
 #include "common/experience/batch.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 
 static void accept(const aq_run_settings *settings)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_run_settings_validate(settings, &error), &error);
+    assert_succeeds(aq_run_settings_validate(settings, &refusal));
 }
 
 /* Refused with these words; the settings are then made valid again. */
 static void refuse(aq_run_settings *settings, int code, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_run_settings_validate(settings, &error), code, &error, words);
+    assert_refused(aq_run_settings_validate(settings, &refusal), code, words);
     *settings = run_settings_kit();
 }
 

@@ -2,12 +2,6 @@
  * Data sets: what was written is read; what was changed or cut anywhere is noticed.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
@@ -21,7 +15,6 @@ typedef struct fixture {
     char folder[32];
     char path[64];
     aq_data_set_info info;
-    aq_error error;
 } fixture;
 
 static fixture all;
@@ -56,14 +49,13 @@ static void write_set(bool replaces)
     aq_experience experience;
     aq_data_set_writer *writer;
     fixture_experience(&experience);
-    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, replaces, &writer, &all.error),
-                     0);
+    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, replaces, &writer, &refusal));
     for (uint32_t i = 0; i < experience.chunk_count; i++) {
         const aq_data_set_block block = {
             .actor = 7, .incarnation = 9, .view = experience.chunks[i]->view};
-        assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), 0);
+        assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
     }
-    assert_int_equal(aq_data_set_writer_finish(writer, &all.error), 0);
+    assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
     aq_experience_fini(&experience);
 }
@@ -74,12 +66,12 @@ static int read_set(aq_data_set_counts *ret_counts)
     aq_data_set_reader *reader;
     aq_data_set_block block;
     bool more = true;
-    int rc = aq_data_set_reader_open(all.path, &reader, &all.error);
+    int rc = aq_data_set_reader_open(all.path, &reader, &refusal);
     if (rc != 0) {
         return rc;
     }
     while (rc == 0 && more) {
-        rc = aq_data_set_reader_next(reader, &more, &block, &all.error);
+        rc = aq_data_set_reader_next(reader, &more, &block, &refusal);
     }
     if (ret_counts != NULL) {
         *ret_counts = aq_data_set_reader_info(reader)->counts;
@@ -124,26 +116,25 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     for (uint32_t i = AQ_COLUMNS_STANDARD; i < layout.column_count; i++) {
         memset(aq_chunk_column(chunk, i), (int)i, aq_column_bytes(&layout.columns[i], LENGTH));
     }
-    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error),
-                    &all.error);
+    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, false, &writer, &refusal));
     aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
-    assert_succeeds(aq_data_set_writer_add(writer, &block, &all.error), &all.error);
-    assert_succeeds(aq_data_set_writer_finish(writer, &all.error), &all.error);
+    assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
+    assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
     aq_buffer_init(&file, 1 << 16);
-    assert_succeeds(aq_file_read(all.path, &file, &all.error), &all.error);
+    assert_succeeds(aq_file_read(all.path, &file, &refusal));
     assert_int_equal(file.data[VERSION_AT], AQ_DATA_SET_VERSION_RECORDED);
     aq_buffer_fini(&file);
 
-    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &all.error), &all.error);
+    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &refusal));
     assert_true(aq_data_set_reader_layout(reader)->hash == layout.hash);
-    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &all.error), &all.error);
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal));
     assert_true(more);
     for (uint32_t i = 0; i < layout.column_count; i++) {
         assert_memory_equal(aq_chunk_view_column(&block.view, i), aq_chunk_column(chunk, i),
                             aq_column_bytes(&layout.columns[i], LENGTH));
     }
-    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &all.error), &all.error);
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal));
     assert_false(more);
     aq_data_set_reader_close(reader);
     aq_chunk_unref(chunk);
@@ -157,7 +148,7 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
     bool more;
     write_set(false);
     fixture_experience(&experience);
-    assert_int_equal(aq_data_set_reader_open(all.path, &reader, &all.error), 0);
+    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &refusal));
     const aq_data_set_info *info = aq_data_set_reader_info(reader);
     assert_string_equal(info->task, all.info.task);
     assert_string_equal(info->source, all.info.source);
@@ -169,13 +160,13 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
     assert_int_equal(info->counts.transitions,
                      experience.chunks[0]->view.length + experience.chunks[1]->view.length - 2);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(aq_data_set_reader_next(reader, &more, &block, &all.error), 0);
+        assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal));
         assert_true(more);
         assert_int_equal(block.actor, 7);
         assert_int_equal(block.incarnation, 9);
         assert_columns(&block.view, experience.chunks[i], aq_data_set_reader_layout(reader));
     }
-    assert_int_equal(aq_data_set_reader_next(reader, &more, &block, &all.error), 0);
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal));
     assert_false(more);
     aq_data_set_reader_close(reader);
     aq_experience_fini(&experience);
@@ -193,7 +184,7 @@ TEST_WITH(each_flipped_byte_is_noticed, set_up, tear_down)
         assert_int_not_equal(fputc(bytes->data[i] ^ 0x41, file), EOF);
         assert_int_equal(fflush(file), 0);
         assert_int_not_equal(read_set(NULL), 0);
-        assert_says(all.error.text, all.path);
+        assert_says(refusal.text, all.path);
         assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
         assert_int_not_equal(fputc(bytes->data[i], file), EOF);
     }
@@ -221,7 +212,7 @@ TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
     assert_int_not_equal(fputc(0, file), EOF);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), AQ_E_CORRUPT);
-    assert_says(all.error.text, "something follows the end");
+    assert_says(refusal.text, "something follows the end");
 }
 
 TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
@@ -233,7 +224,7 @@ TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
     assert_int_not_equal(fputc(AQ_DATA_SET_VERSION_RECORDED + 1, file), EOF);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), AQ_E_VERSION);
-    assert_says(all.error.text, "of format version 3; this program reads up to 2");
+    assert_says(refusal.text, "of format version 3; this program reads up to 2");
 }
 
 TEST_WITH(a_file_that_is_there_is_replaced_only_when_asked_to, set_up, tear_down)
@@ -241,9 +232,9 @@ TEST_WITH(a_file_that_is_there_is_replaced_only_when_asked_to, set_up, tear_down
     aq_data_set_writer *writer;
     aq_data_set_counts counts;
     write_set(false);
-    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error),
+    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &refusal),
                      AQ_E_EXISTS);
-    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, true, &writer, &all.error), 0);
+    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, true, &writer, &refusal));
     aq_data_set_writer_destroy(writer); /* not finished: the former one is still there */
     assert_int_equal(read_set(&counts), 0);
     assert_int_equal(counts.blocks, 2);
@@ -257,9 +248,9 @@ TEST_WITH(a_chunk_that_cannot_be_is_not_written, set_up, tear_down)
     aq_data_set_writer *writer;
     fixture_experience(&experience);
     reward_of(experience.chunks[0])[0] = NAN;
-    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error), 0);
+    assert_succeeds(aq_data_set_writer_create(all.path, &all.info, false, &writer, &refusal));
     const aq_data_set_block block = {.actor = 1, .view = experience.chunks[0]->view};
-    assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), AQ_E_CORRUPT);
+    assert_int_equal(aq_data_set_writer_add(writer, &block, &refusal), AQ_E_CORRUPT);
     aq_data_set_writer_destroy(writer);
     aq_experience_fini(&experience);
 }

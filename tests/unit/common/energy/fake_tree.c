@@ -5,13 +5,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 fake_tree *fake_tree_open(void)
 {
     fake_tree *tree = aq_alloc(1, sizeof(*tree));

@@ -2,12 +2,9 @@
  * A meter in a machine of files: shares of what was measured, and what is left when nothing is.
  */
 #include <errno.h>
-#include <math.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
 #include "common/energy/energy_meter.h"
 #include "common/energy/processor_time.h"
 #include "tests/support/test.h"

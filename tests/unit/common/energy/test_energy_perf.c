@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "common/energy/energy_perf.h"
 #include "tests/support/test.h"
@@ -15,7 +13,6 @@ static fake_tree *current; /* of the test that runs */
 static int calls;
 static int refused_cpu = -1;
 static aq_energy_counters counters;
-static aq_error error;
 
 static void set_count(uint64_t config, int cpu, uint64_t count)
 {
@@ -68,8 +65,8 @@ static int open_unit(void)
 {
     char events[128]; /* opening asks for another path */
     (void)snprintf(events, sizeof(events), "%s/events", current->root);
-    error = (aq_error){0};
-    return aq_energy_perf_open(events, open_fake, &counters, &error);
+    refusal = (aq_error){0};
+    return aq_energy_perf_open(events, open_fake, &counters, &refusal);
 }
 
 TEST_OF_UNIT(each_socket_is_counted_once)
@@ -112,7 +109,7 @@ TEST_OF_UNIT(one_socket_that_is_refused_refuses_all)
     refused_cpu = 2;
     assert_int_equal(open_unit(), AQ_E_IO);
     assert_int_equal(counters.count, 0);
-    assert_says(error.text, "Permission denied");
+    assert_says(refusal.text, "Permission denied");
 }
 
 TEST_OF_UNIT(without_the_unit_nothing_is_found)

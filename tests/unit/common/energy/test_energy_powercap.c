@@ -1,9 +1,7 @@
 /*
  * Which zones of powercap are added up, and what their counters say.
  */
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/energy/energy_powercap.h"
 #include "tests/support/test.h"
@@ -17,9 +15,7 @@
 static aq_energy_counters open_tree(const fake_tree *tree)
 {
     aq_energy_counters counters = {0};
-    aq_error error = {0};
-    assert_int_equal(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error),
-                     0);
+    assert_succeeds(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal));
     return counters;
 }
 
@@ -33,9 +29,8 @@ static void assert_counted(const fake_tree *tree, size_t count)
 static void refuse(const fake_tree *tree, int code, const char *words)
 {
     aq_energy_counters counters = {0};
-    aq_error error = {0};
-    assert_refused(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error),
-                   code, &error, words);
+    assert_refused(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal),
+                   code, words);
     assert_int_equal(counters.count, 0);
 }
 

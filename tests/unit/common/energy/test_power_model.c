@@ -1,8 +1,6 @@
 /*
  * The power model in closed form, the table behind it, and what joules weigh in carbon.
  */
-#include <math.h>
-
 #include "common/energy/carbon_intensity.h"
 #include "common/energy/power_model.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * An arrival owns its frame, gives it back with its last reference, and moves to another copy of
  * the same bytes without anybody noticing.
  */
-#include "common/base/memory.h"
 #include "common/experience/arrival.h"
 #include "tests/support/test.h"
 

@@ -1,7 +1,6 @@
 /*
  * A batch is one block of aligned columns of the sizes that the layout asks for.
  */
-#include "common/base/memory.h"
 #include "common/experience/batch.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

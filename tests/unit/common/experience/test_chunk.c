@@ -3,7 +3,6 @@
  */
 #include <pthread.h>
 
-#include "common/base/memory.h"
 #include "common/experience/chunk.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

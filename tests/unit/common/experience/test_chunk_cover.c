@@ -2,9 +2,6 @@
  * The property that chunks exist for: however an episode is cut, the items of its chunks are the
  * items of the whole episode, each exactly once and with the same return, bootstrap and rows.
  */
-#include <stdio.h>
-
-#include "common/base/rng.h"
 #include "common/experience/chunk.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * An experience message owns its chunks' references and its array, and gives both back.
  */
-#include "common/base/memory.h"
 #include "common/experience/experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

@@ -2,11 +2,8 @@
  * No NaN and no infinity is overlooked, whatever its place; and columns in one block are apart.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "common/base/arrays.h"
-#include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "tests/support/test.h"
 

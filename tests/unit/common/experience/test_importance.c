@@ -1,9 +1,6 @@
 /*
  * Importance weights against their closed form.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "common/experience/importance.h"
 #include "tests/support/test.h"
 

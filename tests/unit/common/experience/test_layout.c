@@ -41,11 +41,10 @@ TEST(boxes_of_bytes_and_choices_are_columns_of_their_types)
 static void refuse(const aq_schema *schema, uint32_t n_step, uint32_t length_max, int code)
 {
     aq_layout layout, before;
-    aq_error error = {0};
     memset(&before, 0x5a, sizeof(before));
     layout = before;
-    assert_int_equal(aq_layout_init(schema, n_step, length_max, &layout, &error), code);
-    assert_int_equal(error.code, code);
+    assert_int_equal(aq_layout_init(schema, n_step, length_max, &layout, &refusal), code);
+    assert_int_equal(refusal.code, code);
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
@@ -119,8 +118,7 @@ TEST(a_column_that_cannot_be_recorded_is_refused_in_words)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_layout layout = chunk_layout(3, 2, 3, 32);
-        aq_error error = {0};
-        assert_refused(aq_layout_record(&layout, &rows[i].column, 1, &error), AQ_E_INVALID, &error,
+        assert_refused(aq_layout_record(&layout, &rows[i].column, 1, &refusal), AQ_E_INVALID,
                        rows[i].words);
         assert_int_equal(layout.column_count, AQ_COLUMNS_STANDARD);
     }
@@ -130,7 +128,6 @@ TEST(more_columns_than_there_is_room_for_are_refused)
 {
     const aq_column columns[AQ_COLUMNS_RECORDED_MAX + 1] = {noise};
     aq_layout layout = chunk_layout(3, 2, 3, 32);
-    aq_error error = {0};
-    assert_refused(aq_layout_record(&layout, columns, AQ_COLUMNS_RECORDED_MAX + 1, &error),
-                   AQ_E_INVALID, &error, "5 recorded columns; up to 4 are possible");
+    assert_refused(aq_layout_record(&layout, columns, AQ_COLUMNS_RECORDED_MAX + 1, &refusal),
+                   AQ_E_INVALID, "5 recorded columns; up to 4 are possible");
 }

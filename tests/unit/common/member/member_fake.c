@@ -3,11 +3,7 @@
  */
 #include "tests/unit/common/member/member_fake.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/assert.h"
-#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "proto/rpc.pb-c.h"
 #include "tests/support/run_settings_kit.h"

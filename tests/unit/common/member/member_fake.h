@@ -5,10 +5,6 @@
 #ifndef AQ_TESTS_UNIT_COMMON_MEMBER_MEMBER_FAKE_H
 #define AQ_TESTS_UNIT_COMMON_MEMBER_MEMBER_FAKE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/base/buffer.h"
 #include "common/member/member.h"
 #include "common/wire/wire_run.h"
 #include "tests/support/test.h"

@@ -5,9 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -80,14 +78,11 @@ http_pair *http_kit_open_at(const char *listen)
         {.path = "/much", .get = say_much, .user = pair},
         {.path = "/close", .get = close_server, .user = pair},
     };
-    aq_error error = {0};
     pair->get_rc = AQ_E_NOMEM;
     assert_int_equal(uv_loop_init(&pair->loop), 0);
     at_end(end_pair, pair);
-    assert_succeeds(aq_http_server_create(&pair->loop, listen, routes,
-                                          sizeof(routes) / sizeof(routes[0]), &pair->server,
-                                          &error),
-                    &error);
+    assert_succeeds(aq_http_server_create(
+        &pair->loop, listen, routes, sizeof(routes) / sizeof(routes[0]), &pair->server, &refusal));
     return pair;
 }
 

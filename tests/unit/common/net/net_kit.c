@@ -4,12 +4,7 @@
 #include "tests/unit/common/net/net_kit.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
 #include "common/net/security/security.h"
@@ -203,21 +198,17 @@ aq_net_limits net_kit_secured(const aq_security *security)
 static void open_server(net_pair *pair)
 {
     const aq_net_limits limits = net_kit_secured(pair->own);
-    aq_error error = {0};
     assert_succeeds(aq_rpc_server_create(&pair->loop, pair->url, &limits, pair->dispatcher,
-                                         NET_PAIR_CALLS_MAX, &pair->server, &error),
-                    &error);
+                                         NET_PAIR_CALLS_MAX, &pair->server, &refusal));
     snprintf(pair->url, sizeof(pair->url), "%s", aq_rpc_server_url(pair->server));
 }
 
 void net_pair_dial(net_pair *pair, const char *url)
 {
     const aq_net_limits limits = net_kit_secured(pair->callers);
-    aq_error error = {0};
     aq_rpc_client_close(pair->client);
-    assert_succeeds(
-        aq_rpc_client_create(&pair->loop, url, &limits, NET_PAIR_CALLS_MAX, &pair->client, &error),
-        &error);
+    assert_succeeds(aq_rpc_client_create(&pair->loop, url, &limits, NET_PAIR_CALLS_MAX,
+                                         &pair->client, &refusal));
     aq_rpc_channel *channel = aq_rpc_client_channel(pair->client);
     aq_rpc_stub_init(&pair->policy, channel, &actorq__v1__policy__descriptor, pair->timeout_ms);
     aq_rpc_stub_init(&pair->operations, channel, &actorq__v1__operations__descriptor,

@@ -3,9 +3,6 @@
  */
 #include "tests/unit/common/net/rpc_kit.h"
 
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "proto/rpc.pb-c.h"
 #include "tests/support/test.h"

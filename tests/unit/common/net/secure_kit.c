@@ -10,13 +10,9 @@
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
 #include <nng/supplemental/tls/tls.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
@@ -30,9 +26,8 @@ void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
 
 void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX])
 {
-    aq_error error = {0};
     secure_kit_folder(ret_path);
-    assert_succeeds(aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &error), &error);
+    assert_succeeds(aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &refusal));
 }
 
 TEST_ENDING(destroy, aq_security_destroy);
@@ -40,8 +35,7 @@ TEST_ENDING(destroy, aq_security_destroy);
 static aq_security *load(const aq_daemon_options *options, enum aq_security_use use)
 {
     aq_security *security = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_security_load(options, use, &security, &error), &error);
+    assert_succeeds(aq_security_load(options, use, &security, &refusal));
     assert_non_null(security);
     at_end(destroy, security);
     return security;
@@ -59,10 +53,9 @@ TEST_ENDING(destroy_token, aq_token_destroy);
 aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access_role role)
 {
     aq_token *token = NULL;
-    aq_error error = {0};
     aq_buffer *text = buffer_up_to(AQ_TOKEN_TEXT_MAX);
     assert_int_equal(aq_token_write_role(master, role, text), 0);
-    assert_succeeds(aq_token_parse((const char *)text->data, text->size, &token, &error), &error);
+    assert_succeeds(aq_token_parse((const char *)text->data, text->size, &token, &refusal));
     at_end(destroy_token, token);
     return token;
 }

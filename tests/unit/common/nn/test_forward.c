@@ -1,9 +1,6 @@
 /*
  * The reference forward pass against networks worked out by hand, and its activations.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "tests/support/test.h"
 

@@ -3,8 +3,6 @@
  */
 #include "common/nn/named_arrays.h"
 
-#include <math.h>
-
 #include "tests/support/test.h"
 
 typedef struct pair {
@@ -35,20 +33,19 @@ TEST(an_array_is_found_by_its_whole_name)
 
 TEST(numbers_that_can_not_be_are_named)
 {
-    aq_error error;
     pair all;
     make(&all);
     for (size_t i = 0; i < all.arrays.count; i++) {
         assert_int_equal(aq_array_check(&all.arrays.arrays[i], NULL), 0);
     }
     all.weights[2] = INFINITY;
-    assert_refused(aq_array_check(&all.arrays.arrays[0], &error), AQ_E_CORRUPT, &error,
+    assert_refused(aq_array_check(&all.arrays.arrays[0], &refusal), AQ_E_CORRUPT,
                    "weights: number 2 is NaN or infinite");
     all.sums[1] = -1;
-    assert_refused(aq_array_check(&all.arrays.arrays[1], &error), AQ_E_CORRUPT, &error,
+    assert_refused(aq_array_check(&all.arrays.arrays[1], &refusal), AQ_E_CORRUPT,
                    "sums: number 1 is -1, less than 0");
     all.sums[0] = (double)NAN;
-    assert_refused(aq_array_check(&all.arrays.arrays[1], &error), AQ_E_CORRUPT, &error,
+    assert_refused(aq_array_check(&all.arrays.arrays[1], &refusal), AQ_E_CORRUPT,
                    "sums: number 0 is NaN");
 }
 
@@ -58,17 +55,16 @@ TEST(lists_are_the_same_by_names_types_and_counts_in_any_order)
     double sums[2];
     uint64_t steps[2];
     aq_named_arrays other = {0};
-    aq_error error;
     pair all;
     make(&all);
     aq_named_arrays_add(&other, "sums", AQ_ARRAY_F64, 2, sums);
     aq_named_arrays_add(&other, "weights", AQ_ARRAY_F32, 3, weights);
-    assert_refused(aq_named_arrays_check_same(&all.arrays, &other, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_named_arrays_check_same(&all.arrays, &other, &refusal), AQ_E_INVALID,
                    "there is no array steps in it");
-    assert_refused(aq_named_arrays_check_same(&other, &all.arrays, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_named_arrays_check_same(&other, &all.arrays, &refusal), AQ_E_INVALID,
                    "there is an array steps in it, which is not wanted");
     aq_named_arrays_add(&other, "steps", AQ_ARRAY_U64, 2, steps);
-    assert_refused(aq_named_arrays_check_same(&all.arrays, &other, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_named_arrays_check_same(&all.arrays, &other, &refusal), AQ_E_INVALID,
                    "its array steps has 2 numbers, not 1");
     other.arrays[2].count = 1;
     assert_int_equal(aq_named_arrays_check_same(&all.arrays, &other, NULL), 0);

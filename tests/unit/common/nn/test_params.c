@@ -1,9 +1,6 @@
 /*
  * Parameters: one block without gaps, the starting distribution, copies.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/nn/params.h"
 #include "tests/support/test.h"
 

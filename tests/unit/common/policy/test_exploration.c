@@ -3,10 +3,6 @@
  */
 #include "common/policy/exploration.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { CHOICES = 4, ELEMENTS = 3 };

@@ -2,9 +2,7 @@
  * Sixteen-bit floats, all of them: there are few enough.
  */
 #include <float.h>
-#include <math.h>
 
-#include "common/base/rng.h"
 #include "common/policy/half.h"
 #include "tests/support/test.h"
 

@@ -3,11 +3,8 @@
  */
 #include "common/policy/head.h"
 
-#include <math.h>
-
 #include "common/policy/exploration.h"
 #include "common/policy/snapshot.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 
@@ -122,8 +119,7 @@ TEST(what_differs_in_nothing_costs_nothing)
 static void refuse(uint32_t head, enum aq_activation last, const aq_space *space, const char *words)
 {
     const aq_net_spec spec = network(last);
-    aq_error error = {0};
-    assert_refused(aq_head_of(head)->check(&spec, space, &error), AQ_E_SCHEMA, &error, words);
+    assert_refused(aq_head_of(head)->check(&spec, space, &refusal), AQ_E_SCHEMA, words);
 }
 
 TEST(what_a_head_cannot_act_in_is_refused)

@@ -1,8 +1,6 @@
 /*
  * Kinds of layers: what a shape makes of inputs, outputs and weights, and what cannot be.
  */
-#include <math.h>
-
 #include "common/policy/layer_spec.h"
 #include "common/policy/netspec.h"
 #include "tests/support/test.h"
@@ -14,14 +12,12 @@ static const aq_head_shape atoms = {.choices = 6, .atoms = 51, .low = -10.0f, .h
 
 static void accept(const aq_layer_spec *layer)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_layer_spec_validate(layer, 3, &error), &error);
+    assert_succeeds(aq_layer_spec_validate(layer, 3, &refusal));
 }
 
 static void refuse(const aq_layer_spec *layer, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_layer_spec_validate(layer, 3, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_layer_spec_validate(layer, 3, &refusal), AQ_E_INVALID, words);
 }
 
 static void assert_matrix(const aq_layer_spec *layer, uint32_t rows, uint32_t columns)
@@ -192,13 +188,11 @@ TEST(a_full_network_takes_no_layer)
 {
     const aq_layer_spec layer = aq_layer_norm(4, AQ_ACTIVATION_NONE);
     aq_net_spec spec = {0};
-    aq_error error;
     for (int i = 0; i < AQ_NET_LAYERS_MAX; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layer, &error), 0);
+        assert_succeeds(aq_net_spec_add(&spec, &layer, &refusal));
     }
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-    assert_refused(aq_net_spec_add(&spec, &layer, &error), AQ_E_INVALID, &error,
-                   "more than 16 layers");
+    assert_refused(aq_net_spec_add(&spec, &layer, &refusal), AQ_E_INVALID, "more than 16 layers");
     assert_int_equal(spec.layer_count, AQ_NET_LAYERS_MAX);
 }
 

@@ -1,10 +1,8 @@
 /*
  * Networks that branch: which graphs can be, where their values may lie, and their parts.
  */
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/policy/net_graph.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static void add(aq_net_spec *spec, aq_layer_spec layer, uint32_t source)
@@ -82,8 +80,7 @@ TEST(the_hash_tells_sources_and_arrays_apart)
 
 static void refuse(const aq_net_spec *spec, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_net_spec_validate(spec, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_net_spec_validate(spec, &refusal), AQ_E_INVALID, words);
 }
 
 TEST(sources_that_cannot_be_are_refused)

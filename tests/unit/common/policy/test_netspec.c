@@ -66,20 +66,18 @@ TEST(an_impossible_mlp_leaves_the_spec_alone)
     const uint32_t hidden[AQ_NET_LAYERS_MAX] = {0};
     EACH_ROW(i, rows) {
         aq_net_spec before, spec;
-        aq_error error;
         memset(&before, 0x5a, sizeof(before));
         spec = before;
         assert_refused(aq_net_spec_init_mlp(rows[i].inputs, hidden, rows[i].hidden_count,
-                                            rows[i].outputs, AQ_ACTIVATION_RELU, &spec, &error),
-                       AQ_E_INVALID, &error, rows[i].words);
+                                            rows[i].outputs, AQ_ACTIVATION_RELU, &spec, &refusal),
+                       AQ_E_INVALID, rows[i].words);
         assert_memory_equal(&spec, &before, sizeof(spec));
     }
 }
 
 static void refuse(const aq_net_spec *spec, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_net_spec_validate(spec, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_net_spec_validate(spec, &refusal), AQ_E_INVALID, words);
 }
 
 TEST(what_a_peer_may_not_send_is_refused)

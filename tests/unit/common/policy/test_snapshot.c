@@ -4,9 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/policy/snapshot.h"
 #include "tests/support/test.h"
 

@@ -1,41 +1,30 @@
 /*
  * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/sys/file.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
 static void assert_assign(sample *settings, const char *assignment)
 {
-    aq_error error = {0};
-    assert_int_equal(aq_settings_assign(&sample_table, assignment, settings, &error), 0);
+    assert_succeeds(aq_settings_assign(&sample_table, assignment, settings, &refusal));
 }
 
 static void assert_not_assigned(const char *assignment, const char *text)
 {
     sample settings = sample_defaults();
-    aq_error error = {0};
     sample before = settings;
-    assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &error),
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &refusal),
                      AQ_E_INVALID);
-    assert_int_equal(error.code, AQ_E_INVALID);
-    assert_string_equal(error.text, text);
+    assert_int_equal(refusal.code, AQ_E_INVALID);
+    assert_string_equal(refusal.text, text);
     assert_memory_equal(&settings, &before, sizeof(settings));
 }
 
 static void assert_read(sample *settings, const char *yaml)
 {
-    aq_error error = {0};
-    int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, strlen(yaml), settings, &error);
-    assert_string_equal(error.text, "");
-    assert_int_equal(rc, 0);
+    assert_succeeds(
+        aq_settings_read_yaml(&sample_table, "c.yaml", yaml, strlen(yaml), settings, &refusal));
 }
 
 TEST(members_start_with_their_defaults)
@@ -131,11 +120,10 @@ TEST(a_long_wrong_value_is_shown_cut)
 {
     char assignment[400] = "replay.capacity=";
     sample settings = sample_defaults();
-    aq_error error = {0};
     memset(assignment + strlen(assignment), 'x', 300);
-    assert_refused(aq_settings_assign(&sample_table, assignment, &settings, &error), AQ_E_INVALID,
-                   &error, "xxx...' is not a whole number (allowed: 100 to");
-    assert_true(strlen(error.text) < 200);
+    assert_refused(aq_settings_assign(&sample_table, assignment, &settings, &refusal), AQ_E_INVALID,
+                   "xxx...' is not a whole number (allowed: 100 to");
+    assert_true(strlen(refusal.text) < 200);
 }
 
 TEST(an_unknown_key_is_answered_with_the_nearest)
@@ -371,17 +359,16 @@ TEST(a_file_on_disk_is_read)
 {
     char path[] = "/tmp/aq-test-settings-XXXXXX";
     sample settings = sample_defaults();
-    aq_error error = {0};
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(aq_file_write_atomic(path, "seed: 9\n", 8, &error), 0);
-    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
+    assert_succeeds(aq_file_write_atomic(path, "seed: 9\n", 8, &refusal));
+    assert_succeeds(aq_settings_read_file(&sample_table, path, &settings, &refusal));
     assert_int_equal(settings.seed, 9);
-    assert_int_equal(aq_file_write_atomic(path, "sede: 9\n", 8, &error), 0);
-    assert_refused(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_INVALID,
-                   &error, path);
-    assert_says(error.text, ":1: sede: no such setting; did you mean seed?");
+    assert_succeeds(aq_file_write_atomic(path, "sede: 9\n", 8, &refusal));
+    assert_refused(aq_settings_read_file(&sample_table, path, &settings, &refusal), AQ_E_INVALID,
+                   path);
+    assert_says(refusal.text, ":1: sede: no such setting; did you mean seed?");
     remove(path);
 }
 
@@ -390,19 +377,19 @@ TEST(a_file_past_a_mebibyte_is_refused)
     const size_t size = ((size_t)1 << 20) + 1;
     char path[] = "/tmp/aq-test-settings-XXXXXX";
     sample settings = sample_defaults();
-    aq_error error = {0};
     char *text = aq_alloc(size, 1);
     int fd = mkstemp(path);
     assert_non_null(text);
     assert_true(fd >= 0);
     close(fd);
     memset(text, '#', size);
-    assert_int_equal(aq_file_write_atomic(path, text, size - 1, &error), 0);
-    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
-    assert_int_equal(aq_file_write_atomic(path, text, size, &error), 0);
-    assert_refused(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_TOO_BIG,
-                   &error, path);
+    assert_succeeds(aq_file_write_atomic(path, text, size - 1, &refusal));
+    assert_succeeds(aq_settings_read_file(&sample_table, path, &settings, &refusal));
+    assert_succeeds(aq_file_write_atomic(path, text, size, &refusal));
+    assert_refused(aq_settings_read_file(&sample_table, path, &settings, &refusal), AQ_E_TOO_BIG,
+                   path);
     remove(path);
-    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &refusal),
+                     AQ_E_NOT_FOUND);
     aq_free(text);
 }

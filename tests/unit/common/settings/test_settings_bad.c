@@ -2,19 +2,18 @@
  * YAML files that are wrong: each is answered with its name, the line and a sentence that helps,
  * and the settings stay as they were.
  */
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
 static void assert_refused_bytes(const char *yaml, size_t size, const char *text)
 {
     sample settings = sample_defaults();
-    aq_error error = {0};
     sample before = settings;
-    assert_int_equal(aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error),
-                     AQ_E_INVALID);
-    assert_int_equal(error.code, AQ_E_INVALID);
-    assert_string_equal(error.text, text);
+    assert_int_equal(
+        aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &refusal),
+        AQ_E_INVALID);
+    assert_int_equal(refusal.code, AQ_E_INVALID);
+    assert_string_equal(refusal.text, text);
     assert_memory_equal(&settings, &before, sizeof(settings));
     assert_int_equal(aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, NULL),
                      AQ_E_INVALID);
@@ -133,12 +132,11 @@ TEST(reading_survives_every_failed_allocation)
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
         sample settings = sample_defaults();
-        aq_error error = {0};
         sample before = settings;
         rc = aq_settings_read_yaml(&sample_table, "c.yaml", good_yaml, strlen(good_yaml), &settings,
-                                   &error);
+                                   &refusal);
         if (rc < 0) {
-            assert_string_equal(error.text, "c.yaml: out of memory");
+            assert_string_equal(refusal.text, "c.yaml: out of memory");
             assert_memory_equal(&settings, &before, sizeof(settings));
         }
     }
@@ -167,19 +165,18 @@ TEST(mangled_files_are_read_or_refused)
         size_t changes = 1 + aq_rng_below(&rng, 3);
         size_t size = 1 + aq_rng_below(&rng, sizeof(yaml) - 1);
         sample settings = sample_defaults();
-        aq_error error = {0};
         sample before = settings;
         memcpy(yaml, good_yaml, sizeof(yaml));
         for (size_t i = 0; i < changes; i++) {
             yaml[aq_rng_below(&rng, sizeof(yaml) - 1)] =
                 letters[aq_rng_below(&rng, sizeof(letters) - 1)];
         }
-        int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error);
+        int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &refusal);
         assert_true(rc == 0 || rc == AQ_E_INVALID);
         if (rc < 0) {
             assert_memory_equal(&settings, &before, sizeof(settings));
-            assert_memory_equal(error.text, "c.yaml:", 7);
-            assert_in_range(error.text[7], '1', '9'); /* every refusal finds its line */
+            assert_memory_equal(refusal.text, "c.yaml:", 7);
+            assert_in_range(refusal.text[7], '1', '9'); /* every refusal finds its line */
         }
     }
 }

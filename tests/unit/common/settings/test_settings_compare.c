@@ -1,8 +1,6 @@
 /*
  * Two structs of one table side by side: what differs, and what a start keeps of live changes.
  */
-#include <stdio.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 

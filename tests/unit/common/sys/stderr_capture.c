@@ -1,8 +1,6 @@
 /*
  * Catches what a test writes to standard error, by putting a pipe in the place of descriptor 2.
  */
-#include <unistd.h>
-
 #include "tests/support/test.h"
 
 #include "tests/unit/common/sys/stderr_capture.h"

@@ -3,7 +3,6 @@
  * own affair; that they are a ladder, and that a mask takes away and never adds, holds everywhere.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"

@@ -2,9 +2,7 @@
  * What every program of ours does first, and what its common options refuse.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/daemon.h"
 #include "common/sys/log.h"
@@ -78,8 +76,7 @@ TEST(a_parent_must_be_a_process_number)
     static const char *const texts[] = {"", "x", "0", "-5", "1x", "99999999999999999999", " 1"};
     aq_daemon_options options = {0};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        aq_error error = {0};
-        assert_refused(apply(&options, "parent", texts[i], &error), AQ_E_INVALID, &error,
+        assert_refused(apply(&options, "parent", texts[i], &refusal), AQ_E_INVALID,
                        "is not a process id");
     }
 }
@@ -88,13 +85,12 @@ TEST(a_log_level_is_one_of_the_words)
 {
     static const char *const words[] = {"debug", "warn", "error", "off", "info"};
     aq_daemon_options options = {0};
-    aq_error error = {0};
     char text[4096];
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         assert_int_equal(apply(&options, "log-level", words[i], NULL), 0);
     }
-    assert_refused(apply(&options, "log-level", "loud", &error), AQ_E_INVALID, &error, "'loud'");
-    assert_says(error.text, "debug, info, warn, error, off");
+    assert_refused(apply(&options, "log-level", "loud", &refusal), AQ_E_INVALID, "'loud'");
+    assert_says(refusal.text, "debug, info, warn, error, off");
 
     assert_int_equal(apply(&options, "log-level", "error", NULL), 0);
     stderr_capture_begin();
@@ -109,7 +105,6 @@ TEST(a_log_level_is_one_of_the_words)
 TEST(a_log_format_is_one_of_the_words)
 {
     aq_daemon_options options = {0};
-    aq_error error = {0};
     char text[4096];
     assert_int_equal(apply(&options, "log-format", "json", NULL), 0);
     stderr_capture_begin();
@@ -117,7 +112,7 @@ TEST(a_log_format_is_one_of_the_words)
     stderr_capture_end(text, sizeof(text));
     assert_says(text, "\"event\":\"loud\"}");
     assert_int_equal(apply(&options, "log-format", "logfmt", NULL), 0);
-    assert_refused(apply(&options, "log-format", "xml", &error), AQ_E_INVALID, &error,
+    assert_refused(apply(&options, "log-format", "xml", &refusal), AQ_E_INVALID,
                    "'xml' is neither logfmt nor json");
 }
 
@@ -141,11 +136,9 @@ TEST(an_option_wins_over_the_environment)
 TEST(insecure_is_meant_or_refused)
 {
     aq_daemon_options options = {0};
-    aq_error error = {0};
     setenv("ACTORQ_INSECURE", "0", 1);
     assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
     assert_false(options.insecure);
     setenv("ACTORQ_INSECURE", "yes", 1);
-    assert_refused(aq_daemon_read_environment(&options, &error), AQ_E_INVALID, &error,
-                   "ACTORQ_INSECURE");
+    assert_refused(aq_daemon_read_environment(&options, &refusal), AQ_E_INVALID, "ACTORQ_INSECURE");
 }

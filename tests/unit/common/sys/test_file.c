@@ -8,12 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "tests/support/test.h"
 
@@ -33,7 +29,6 @@ static int failing_errno;
 static int failing_after;
 static size_t write_bytes_max = SIZE_MAX; /* a disk may also take less than it was given */
 
-static aq_error error;
 static aq_buffer buffer; /* to read into, within 10 bytes unless a test says otherwise */
 
 static char folder[] = "/tmp/aq-test-file-XXXXXX";
@@ -92,7 +87,7 @@ static void assert_content(const char *path, const void *bytes, size_t size)
 {
     aq_buffer content;
     aq_buffer_init(&content, SIZE_MAX_BYTES);
-    assert_int_equal(aq_file_read(path, &content, &error), 0);
+    assert_succeeds(aq_file_read(path, &content, &refusal));
     assert_int_equal(content.size, size);
     assert_true(size == 0 || memcmp(content.data, bytes, size) == 0);
     aq_buffer_fini(&content);
@@ -100,7 +95,7 @@ static void assert_content(const char *path, const void *bytes, size_t size)
 
 static void write_file(const void *bytes, size_t size)
 {
-    assert_int_equal(aq_file_write_atomic(path_of("a"), bytes, size, &error), 0);
+    assert_succeeds(aq_file_write_atomic(path_of("a"), bytes, size, &refusal));
 }
 
 static void fail_call(int call, int with_errno, int after)
@@ -125,7 +120,6 @@ static int remove_folder(void **state)
 static int begin(void **state)
 {
     (void)state;
-    error = (aq_error){0};
     aq_buffer_init(&buffer, 10);
     return 0;
 }
@@ -169,7 +163,7 @@ TEST_ON_DISK(reading_appends)
     write_file("def", 3);
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
-    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
+    assert_succeeds(aq_file_read(path_of("a"), &buffer, &refusal));
     assert_int_equal(buffer.size, 6);
     assert_memory_equal(buffer.data, "abcdef", 6);
 }
@@ -178,7 +172,7 @@ TEST_ON_DISK(a_file_of_exactly_the_limit_is_read)
 {
     write_file("abcdef", 6);
     aq_buffer_init(&buffer, 6);
-    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
+    assert_succeeds(aq_file_read(path_of("a"), &buffer, &refusal));
     assert_int_equal(buffer.size, 6);
 }
 
@@ -187,51 +181,50 @@ TEST_ON_DISK(a_file_past_the_limit_is_refused)
     write_file("abcdef", 6);
     aq_buffer_init(&buffer, 8);
     assert_int_equal(aq_buffer_append(&buffer, "xyz", 3), 0);
-    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), AQ_E_TOO_BIG);
-    assert_int_equal(error.code, AQ_E_TOO_BIG);
-    assert_says(error.text, "larger than the limit of 8 bytes");
+    assert_refused(aq_file_read(path_of("a"), &buffer, &refusal), AQ_E_TOO_BIG,
+                   "larger than the limit of 8 bytes");
     assert_int_equal(buffer.size, 3);
 }
 
 TEST_ON_DISK(a_file_that_tells_no_size_is_read_within_the_limit)
 {
     aq_buffer_init(&buffer, 1 << 20);
-    assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), 0);
+    assert_succeeds(aq_file_read("/proc/self/status", &buffer, &refusal));
     assert_true(buffer.size > 100);
     aq_buffer_fini(&buffer);
     aq_buffer_init(&buffer, 10);
-    assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), AQ_E_TOO_BIG);
+    assert_int_equal(aq_file_read("/proc/self/status", &buffer, &refusal), AQ_E_TOO_BIG);
     assert_int_equal(buffer.size, 0);
-    assert_int_equal(aq_file_read("/dev/zero", &buffer, &error), AQ_E_TOO_BIG);
+    assert_int_equal(aq_file_read("/dev/zero", &buffer, &refusal), AQ_E_TOO_BIG);
 }
 
 TEST_ON_DISK(a_missing_file_is_named)
 {
-    assert_int_equal(aq_file_read(path_of("none"), &buffer, &error), AQ_E_NOT_FOUND);
-    assert_says(error.text, path_of("none"));
-    assert_says(error.text, "No such file");
+    assert_refused(aq_file_read(path_of("none"), &buffer, &refusal), AQ_E_NOT_FOUND,
+                   path_of("none"));
+    assert_says(refusal.text, "No such file");
     assert_null(buffer.data);
 }
 
 TEST_ON_DISK(a_folder_is_no_file)
 {
-    assert_int_equal(aq_file_read(folder, &buffer, &error), AQ_E_INVALID);
+    assert_int_equal(aq_file_read(folder, &buffer, &refusal), AQ_E_INVALID);
     assert_int_equal(buffer.size, 0);
 }
 
 TEST_ON_DISK(reading_without_memory_fails_cleanly)
 {
     write_file("abc", 3);
-    assert_fails_without_memory(aq_file_read(path_of("a"), &buffer, &error));
+    assert_fails_without_memory(aq_file_read(path_of("a"), &buffer, &refusal));
     assert_int_equal(buffer.size, 0);
 }
 
 /* The old content stays, no temporary file does, and the error names the path. */
 static void assert_write_fails(int code, const char *reason)
 {
-    assert_refused(aq_file_write_atomic(path_of("a"), "new", 3, &error), code, &error, reason);
+    assert_refused(aq_file_write_atomic(path_of("a"), "new", 3, &refusal), code, reason);
     failing = NONE;
-    assert_says(error.text, path_of("a"));
+    assert_says(refusal.text, path_of("a"));
     assert_content(path_of("a"), "old", 3);
     assert_int_equal(count_files(), 1);
 }
@@ -254,8 +247,8 @@ TEST_ON_DISK(a_folder_that_cannot_sync_is_an_error_after_the_fact)
 {
     write_file("old", 3);
     fail_call(FSYNC, EIO, 1);
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), AQ_E_IO);
-    assert_says(error.text, "can't sync the folder");
+    assert_refused(aq_file_write_atomic(path_of("a"), "new", 3, &refusal), AQ_E_IO,
+                   "can't sync the folder");
     failing = NONE;
     assert_content(path_of("a"), "new", 3);
     assert_int_equal(count_files(), 1);
@@ -277,8 +270,8 @@ TEST_ON_DISK(interrupted_and_partial_writes_go_on)
 
 TEST_ON_DISK(a_write_into_no_folder_is_refused)
 {
-    assert_int_equal(aq_file_write_atomic(path_of("none/a"), "x", 1, &error), AQ_E_NOT_FOUND);
-    assert_says(error.text, "none/a");
+    assert_refused(aq_file_write_atomic(path_of("none/a"), "x", 1, &refusal), AQ_E_NOT_FOUND,
+                   "none/a");
 }
 
 TEST_ON_DISK(a_path_without_a_folder_is_of_the_current_one)
@@ -286,7 +279,7 @@ TEST_ON_DISK(a_path_without_a_folder_is_of_the_current_one)
     char before[PATH_MAX];
     assert_non_null(getcwd(before, sizeof(before)));
     assert_int_equal(chdir(folder), 0);
-    assert_int_equal(aq_file_write_atomic("a", "x", 1, &error), 0);
+    assert_succeeds(aq_file_write_atomic("a", "x", 1, &refusal));
     assert_int_equal(chdir(before), 0);
     assert_content(path_of("a"), "x", 1);
 }
@@ -296,14 +289,14 @@ TEST_ON_DISK(a_path_too_long_is_refused)
     char path[PATH_MAX + 8];
     memset(path, 'a', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
-    assert_int_equal(aq_file_write_atomic(path, "x", 1, &error), AQ_E_TOO_BIG);
-    assert_int_equal(aq_dir_create(path, &error), AQ_E_TOO_BIG);
+    assert_int_equal(aq_file_write_atomic(path, "x", 1, &refusal), AQ_E_TOO_BIG);
+    assert_int_equal(aq_dir_create(path, &refusal), AQ_E_TOO_BIG);
 }
 
 TEST_ON_DISK(folders_are_made_with_their_parents)
 {
-    assert_int_equal(aq_dir_create(path_of("x/y//z/"), &error), 0);
-    assert_int_equal(aq_dir_create(path_of("x/y/z"), &error), 0); /* again is fine */
+    assert_succeeds(aq_dir_create(path_of("x/y//z/"), &refusal));
+    assert_int_equal(aq_dir_create(path_of("x/y/z"), &refusal), 0); /* again is fine */
     assert_true(aq_path_exists(path_of("x/y/z")));
     assert_int_equal(rmdir(path_of("x/y/z")), 0);
     assert_int_equal(rmdir(path_of("x/y")), 0);
@@ -312,9 +305,9 @@ TEST_ON_DISK(folders_are_made_with_their_parents)
 
 TEST_ON_DISK(a_folder_goes_with_all_that_is_in_it_and_links_lead_nowhere)
 {
-    assert_int_equal(aq_dir_create(path_of("kept"), &error), 0);
-    assert_int_equal(aq_dir_create(path_of("gone/deep"), &error), 0);
-    assert_int_equal(aq_file_write_atomic(path_of("gone/deep/file"), "x", 1, &error), 0);
+    assert_succeeds(aq_dir_create(path_of("kept"), &refusal));
+    assert_succeeds(aq_dir_create(path_of("gone/deep"), &refusal));
+    assert_succeeds(aq_file_write_atomic(path_of("gone/deep/file"), "x", 1, &refusal));
     assert_int_equal(symlink("../kept", path_of("gone/link")), 0);
     aq_dir_remove(path_of("gone"));
     assert_false(aq_path_exists(path_of("gone")));
@@ -325,15 +318,14 @@ TEST_ON_DISK(a_folder_goes_with_all_that_is_in_it_and_links_lead_nowhere)
 TEST_ON_DISK(a_file_in_the_way_of_a_folder_is_named)
 {
     write_file("old", 3);
-    assert_int_equal(aq_dir_create(path_of("a"), &error), AQ_E_EXISTS);
-    assert_says(error.text, path_of("a"));
-    assert_true(aq_dir_create(path_of("a/b"), &error) < 0);
-    assert_int_equal(aq_dir_create("", &error), AQ_E_INVALID);
+    assert_refused(aq_dir_create(path_of("a"), &refusal), AQ_E_EXISTS, path_of("a"));
+    assert_true(aq_dir_create(path_of("a/b"), &refusal) < 0);
+    assert_int_equal(aq_dir_create("", &refusal), AQ_E_INVALID);
 }
 
 static void touch(const char *name)
 {
-    assert_int_equal(aq_file_write_atomic(path_of(name), "x", 1, &error), 0);
+    assert_int_equal(aq_file_write_atomic(path_of(name), "x", 1, &refusal), 0);
 }
 
 TEST_ON_DISK(what_crashes_left_goes_once_it_is_old)

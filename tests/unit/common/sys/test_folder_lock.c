@@ -2,10 +2,7 @@
  * A folder has one user at a time, who is named, and none when that one has ended.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/folder_lock.h"
 #include "tests/support/test.h"
@@ -32,11 +29,10 @@ TEST_WITH(one_has_it_and_is_named, setup, teardown)
 {
     char words[64];
     aq_folder_lock *lock = NULL, *second = NULL;
-    aq_error error;
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
     (void)snprintf(words, sizeof(words), "in use by pid %ld since 20", (long)getpid());
-    assert_refused(aq_folder_lock_take(folder, &second, &error), AQ_E_EXISTS, &error, words);
-    assert_refused(aq_folder_lock_check(folder, &error), AQ_E_EXISTS, &error, words);
+    assert_refused(aq_folder_lock_take(folder, &second, &refusal), AQ_E_EXISTS, words);
+    assert_refused(aq_folder_lock_check(folder, &refusal), AQ_E_EXISTS, words);
     aq_folder_lock_release(lock);
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
@@ -47,10 +43,9 @@ TEST_WITH(one_has_it_and_is_named, setup, teardown)
 TEST_WITH(readers_share_it_with_one_another_alone, setup, teardown)
 {
     aq_folder_lock *lock = NULL, *readers[2];
-    aq_error error;
-    assert_refused(aq_folder_lock_share(folder, &lock, &error), AQ_E_NOT_FOUND, &error, "/lock");
+    assert_refused(aq_folder_lock_share(folder, &lock, &refusal), AQ_E_NOT_FOUND, "/lock");
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
-    assert_refused(aq_folder_lock_share(folder, &readers[0], &error), AQ_E_EXISTS, &error,
+    assert_refused(aq_folder_lock_share(folder, &readers[0], &refusal), AQ_E_EXISTS,
                    "in use by pid ");
     aq_folder_lock_release(lock);
     for (int i = 0; i < 2; i++) {
@@ -89,11 +84,10 @@ TEST_WITH(a_check_makes_nothing, setup, teardown)
 {
     char path[64];
     aq_folder_lock *lock = NULL;
-    aq_error error;
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
     (void)snprintf(path, sizeof(path), "%s/lock", folder);
     assert_int_equal(access(path, F_OK), -1);
     (void)snprintf(path, sizeof(path), "%s/none", folder);
     assert_int_equal(aq_folder_lock_check(path, NULL), 0);
-    assert_refused(aq_folder_lock_take(path, &lock, &error), AQ_E_NOT_FOUND, &error, "none/lock");
+    assert_refused(aq_folder_lock_take(path, &lock, &refusal), AQ_E_NOT_FOUND, "none/lock");
 }

@@ -3,9 +3,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"

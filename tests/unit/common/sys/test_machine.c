@@ -1,7 +1,6 @@
 /*
  * What reports say of the machine.
  */
-#include "common/base/memory.h"
 #include "common/sys/machine.h"
 #include "tests/support/test.h"
 

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "common/base/memory.h"
 #include "common/sys/mailbox.h"
 #include "tests/support/test.h"
 

@@ -1,12 +1,9 @@
 /*
  * What a service manager hears, and what is heard when there is none.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "common/sys/notify.h"
 #include "tests/support/test.h"
@@ -65,9 +62,8 @@ static void assert_silence(const manager *listener)
 
 static aq_notify *begin(manager *listener)
 {
-    aq_error error = {0};
     aq_notify *notify = NULL;
-    assert_int_equal(aq_notify_create(&listener->loop, &notify, &error), 0);
+    assert_succeeds(aq_notify_create(&listener->loop, &notify, &refusal));
     return notify;
 }
 
@@ -154,24 +150,22 @@ TEST_OF_MANAGER(what_is_no_address_is_refused)
 {
     static const char *const bad[] = {"relative", "@", "/"};
     char too_long[256];
-    aq_error error = {0};
     aq_notify *notify = NULL;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         setenv("NOTIFY_SOCKET", bad[i], 1);
-        assert_refused(aq_notify_create(&listener->loop, &notify, &error), AQ_E_INVALID, &error,
+        assert_refused(aq_notify_create(&listener->loop, &notify, &refusal), AQ_E_INVALID,
                        "NOTIFY_SOCKET");
     }
     memset(too_long, 'a', sizeof(too_long));
     too_long[0] = '/';
     too_long[sizeof(too_long) - 1] = '\0';
     setenv("NOTIFY_SOCKET", too_long, 1);
-    assert_int_equal(aq_notify_create(&listener->loop, &notify, &error), AQ_E_INVALID);
+    assert_int_equal(aq_notify_create(&listener->loop, &notify, &refusal), AQ_E_INVALID);
 }
 
 TEST_OF_MANAGER(it_can_be_out_of_memory)
 {
-    aq_error error = {0};
     aq_notify *notify = NULL;
-    assert_fails_without_memory(aq_notify_create(&listener->loop, &notify, &error));
+    assert_fails_without_memory(aq_notify_create(&listener->loop, &notify, &refusal));
     assert_silence(listener);
 }

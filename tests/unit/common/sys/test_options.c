@@ -1,8 +1,6 @@
 /*
  * Options are recognised in every spelling, wrong ones are answered helpfully, help looks good.
  */
-#include <stdlib.h>
-
 #include "common/sys/options.h"
 #include "tests/support/test.h"
 
@@ -68,17 +66,15 @@ static int parse(const char *line, aq_error *error)
 
 static void assert_seen(const char *line, const char *expected)
 {
-    aq_error error;
-    assert_int_equal(parse(line, &error), 0);
+    assert_succeeds(parse(line, &refusal));
     assert_string_equal(seen, expected);
 }
 
 static void refuse(const char *line, const char *text)
 {
-    aq_error error;
-    assert_int_equal(parse(line, &error), AQ_E_INVALID);
-    assert_int_equal(error.code, AQ_E_INVALID);
-    assert_string_equal(error.text, text);
+    assert_int_equal(parse(line, &refusal), AQ_E_INVALID);
+    assert_int_equal(refusal.code, AQ_E_INVALID);
+    assert_string_equal(refusal.text, text);
 }
 
 TEST(every_spelling_of_an_option_is_understood)
@@ -152,24 +148,22 @@ TEST(a_value_too_many_is_refused)
 
 TEST(a_refused_value_names_its_option)
 {
-    aq_error error;
-    assert_int_equal(parse("-q --jobs bad -v", &error), AQ_E_TOO_BIG);
-    assert_string_equal(error.text, "--jobs: 'bad' is not a number");
+    assert_int_equal(parse("-q --jobs bad -v", &refusal), AQ_E_TOO_BIG);
+    assert_string_equal(refusal.text, "--jobs: 'bad' is not a number");
     assert_string_equal(seen, "quiet=;"); /* nothing after it was applied */
-    assert_int_equal(parse("bad", &error), AQ_E_TOO_BIG);
-    assert_string_equal(error.text, "'bad' is not a number");
+    assert_int_equal(parse("bad", &refusal), AQ_E_TOO_BIG);
+    assert_string_equal(refusal.text, "'bad' is not a number");
 }
 
 TEST(help_and_version_do_nothing_else)
 {
-    aq_error error;
-    assert_int_equal(parse("--jobs 3 --help", &error), AQ_OPTIONS_HELP);
+    assert_int_equal(parse("--jobs 3 --help", &refusal), AQ_OPTIONS_HELP);
     assert_string_equal(seen, "");
-    assert_int_equal(parse("x -qh", &error), AQ_OPTIONS_HELP);
+    assert_int_equal(parse("x -qh", &refusal), AQ_OPTIONS_HELP);
     assert_string_equal(seen, "");
-    assert_int_equal(parse("--version --job", &error), AQ_OPTIONS_VERSION);
+    assert_int_equal(parse("--version --job", &refusal), AQ_OPTIONS_VERSION);
     assert_string_equal(seen, "");
-    assert_int_equal(parse("-j --help", &error), AQ_E_INVALID);
+    assert_int_equal(parse("-j --help", &refusal), AQ_E_INVALID);
 }
 
 TEST(help_is_aligned_and_fits_a_terminal)
@@ -245,11 +239,10 @@ static int parse_placed(int argc, const char *const *argv, asked *ret_got, aq_er
 
 TEST(values_go_to_their_places)
 {
-    aq_error error = {0};
     asked got = {0};
     const char *const argv[] = {"placed", "a",      "-qn7",   "--share", "0.5",
                                 "--name", "a name", "--last", "xyz",     "b"};
-    assert_int_equal(parse_placed(10, argv, &got, &error), 0);
+    assert_succeeds(parse_placed(10, argv, &got, &refusal));
     assert_string_equal(got.in, "a");
     assert_string_equal(got.out, "b");
     assert_string_equal(got.name, "a name");
@@ -273,9 +266,8 @@ TEST(json_may_be_asked_for_in_another_form)
     };
     EACH_ROW(i, forms) {
         const char *const argv[] = {"placed", forms[i].typed, "pretty", "b"};
-        aq_error error = {0};
         asked got = {0};
-        assert_int_equal(parse_placed(4, argv, &got, &error), forms[i].rc);
+        assert_int_equal(parse_placed(4, argv, &got, &refusal), forms[i].rc);
         assert_int_equal(forms[i].rc == 0 ? got.json : AQ_JSON_OFF, forms[i].form);
         assert_true(forms[i].rc != 0 || strcmp(got.in, "pretty") == 0);
     }
@@ -302,11 +294,9 @@ TEST(what_has_no_place_is_refused)
         {{"placed", "-q", "-q", "-q"}, "IN and OUT are missing; see --help"},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        aq_error error = {0};
         asked got = {0};
         const int argc = all[i].argv[3] == NULL ? 3 : 4;
-        assert_refused(parse_placed(argc, all[i].argv, &got, &error), AQ_E_INVALID, &error,
-                       all[i].words);
+        assert_refused(parse_placed(argc, all[i].argv, &got, &refusal), AQ_E_INVALID, all[i].words);
         assert_int_equal(got.count, 0);
     }
 }

@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/sys/process.h"
 #include "tests/support/test.h"
@@ -109,11 +106,10 @@ static void expect_no_parent(int64_t parent)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        aq_error error = {0};
         char number[32];
-        int rc = aq_process_follow_parent(parent, &error);
+        int rc = aq_process_follow_parent(parent, &refusal);
         snprintf(number, sizeof(number), "process %lld", (long long)parent);
-        _exit(rc == AQ_E_NOT_FOUND && strstr(error.text, number) ? 0 : 1);
+        _exit(rc == AQ_E_NOT_FOUND && strstr(refusal.text, number) ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -184,11 +180,10 @@ TEST(a_program_is_found_in_a_folder_beside_this_ones)
 TEST(where_a_program_was_looked_for_is_said)
 {
     char path[64] = "untouched";
-    aq_error error = {0};
     assert_refused(
-        aq_process_find_program("actorq-nothing", "somewhere", path, sizeof(path), &error),
-        AQ_E_NOT_FOUND, &error, "/actorq-nothing nor at ");
-    assert_says(error.text, "/../somewhere/actorq-nothing");
+        aq_process_find_program("actorq-nothing", "somewhere", path, sizeof(path), &refusal),
+        AQ_E_NOT_FOUND, "/actorq-nothing nor at ");
+    assert_says(refusal.text, "/../somewhere/actorq-nothing");
     assert_string_equal(path, "untouched");
 }
 

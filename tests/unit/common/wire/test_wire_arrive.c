@@ -3,11 +3,9 @@
  * numbers and bytes come out, for messages that are written in unusual ways, and for ones that
  * are damaged.
  */
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 

@@ -1,15 +1,9 @@
 /*
  * A checkpoint survives its frame bit for bit; what does not fit its network is refused by name.
  */
-#include <math.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "proto/checkpoint.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -63,7 +57,6 @@ typedef struct changed {
     aq_checkpoint original;
     aq_buffer frame;
     Actorq__V1__Checkpoint *message;
-    aq_error error;
 } changed;
 
 /* The message of the original, to be changed. */
@@ -93,7 +86,7 @@ static void changed_teardown(changed *it)
 
 static int receive(changed *it, aq_checkpoint *ret_checkpoint)
 {
-    return aq_wire_checkpoint_unpack(it->frame.data, it->frame.size, ret_checkpoint, &it->error);
+    return aq_wire_checkpoint_unpack(it->frame.data, it->frame.size, ret_checkpoint, &refusal);
 }
 
 static void send_changed(changed *it)
@@ -107,7 +100,7 @@ static void refuse(changed *it, int code, const char *words)
 {
     aq_checkpoint received;
     send_changed(it);
-    assert_refused(receive(it, &received), code, &it->error, words);
+    assert_refused(receive(it, &received), code, words);
     open_message(it);
 }
 
@@ -294,7 +287,7 @@ TEST_IN(changed, it, more_shards_than_there_can_be_are_refused)
     it->message->n_shards = 2;
     it->message->shards = kept;
     aq_checkpoint received;
-    assert_refused(receive(it, &received), AQ_E_CORRUPT, &it->error, "checkpoint: 65 shards");
+    assert_refused(receive(it, &received), AQ_E_CORRUPT, "checkpoint: 65 shards");
 }
 
 /* Puts another policy into the checkpoint. */

@@ -2,8 +2,6 @@
  * A delta gives, bit for bit, the version that it was made from; another base, a damaged or cut
  * frame and every lie about a layer are refused in words.
  */
-#include <stdlib.h>
-
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
@@ -18,7 +16,6 @@ typedef struct fixture {
     aq_snapshot *next;
     aq_buffer frame;
     Actorq__V1__PolicyDelta *message;
-    aq_error error;
 } fixture;
 
 static void fixture_setup(fixture *all)
@@ -182,8 +179,8 @@ TEST_IN(fixture, all, the_head_says_what_it_is_about)
 TEST_IN(fixture, all, another_base_is_refused_by_its_version)
 {
     aq_snapshot *received = NULL;
-    assert_refused(receive(&all->frame, all->next, &received, &all->error), AQ_E_INVALID,
-                   &all->error, "a change of version 17, not of version");
+    assert_refused(receive(&all->frame, all->next, &received, &refusal), AQ_E_INVALID,
+                   "a change of version 17, not of version");
     assert_null(received);
 }
 
@@ -192,7 +189,7 @@ TEST_IN(fixture, all, a_base_that_only_says_so_is_refused_by_the_check_sum)
     aq_snapshot *received = NULL;
     aq_snapshot *other = policy_trained(&all->rng, all->base, 0.9);
     other->version = all->base->version;
-    assert_refused(receive(&all->frame, other, &received, &all->error), AQ_E_CORRUPT, &all->error,
+    assert_refused(receive(&all->frame, other, &received, &refusal), AQ_E_CORRUPT,
                    "is not what was sent");
     assert_null(received);
     aq_snapshot_unref(other);
@@ -214,8 +211,7 @@ static void refuse(fixture *all, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
-    assert_refused(receive(&all->frame, all->base, &received, &all->error), code, &all->error,
-                   words);
+    assert_refused(receive(&all->frame, all->base, &received, &refusal), code, words);
     assert_null(received);
     open_message(all);
 }
@@ -257,7 +253,7 @@ TEST_IN(fixture, all, every_flipped_bit_is_refused)
     for (size_t bit = 0; bit < all->frame.size * 8; bit++) {
         aq_snapshot *received = NULL;
         all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
-        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_true(receive(&all->frame, all->base, &received, &refusal) < 0);
         assert_null(received);
         all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
     }
@@ -268,7 +264,7 @@ TEST_IN(fixture, all, every_cut_is_refused)
     const size_t size = all->frame.size;
     for (all->frame.size = 0; all->frame.size < size; all->frame.size++) {
         aq_snapshot *received = NULL;
-        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_true(receive(&all->frame, all->base, &received, &refusal) < 0);
         assert_null(received);
     }
 }
@@ -276,12 +272,11 @@ TEST_IN(fixture, all, every_cut_is_refused)
 TEST_IN(fixture, all, a_full_policy_is_no_delta_and_the_other_way_round)
 {
     aq_snapshot *received = NULL;
-    assert_int_equal(
-        aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &all->error),
-        AQ_E_INVALID);
+    assert_int_equal(aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &refusal),
+                     AQ_E_INVALID);
     aq_buffer_clear(&all->frame);
     assert_int_equal(aq_wire_policy_pack(all->next, &all->frame), 0);
-    assert_int_equal(receive(&all->frame, all->base, &received, &all->error), AQ_E_INVALID);
+    assert_int_equal(receive(&all->frame, all->base, &received, &refusal), AQ_E_INVALID);
     assert_null(received);
 }
 
@@ -290,7 +285,7 @@ TEST_IN(fixture, all, each_allocation_may_fail)
     aq_snapshot *received = NULL;
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        rc = receive(&all->frame, all->base, &received, &all->error);
+        rc = receive(&all->frame, all->base, &received, &refusal);
     }
     assert_same_policy(all->next, received);
     aq_snapshot_unref(received);

@@ -1,8 +1,6 @@
 /*
  * What processes say of their energy: over the wire and back, and what is not believed.
  */
-#include <math.h>
-
 #include "common/energy/energy_meter.h"
 #include "common/wire/wire_energy.h"
 #include "tests/support/test.h"

@@ -1,12 +1,8 @@
 /*
  * Experience survives the wire bit for bit, and each lie about it is refused in words.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -95,7 +91,6 @@ typedef struct changed {
     aq_experience original;
     aq_buffer frame;
     Actorq__V1__Experience *message;
-    aq_error error;
 } changed;
 
 /* The message of the original, to be changed. */
@@ -126,7 +121,7 @@ static void changed_teardown(changed *it)
 
 static int receive(changed *it, aq_arrival **ret_arrival)
 {
-    return arrive(&it->frame, it->original.run_id, &it->layout, ret_arrival, &it->error);
+    return arrive(&it->frame, it->original.run_id, &it->layout, ret_arrival, &refusal);
 }
 
 /* As the message was changed; then there is a new one. */
@@ -134,7 +129,7 @@ static void refuse(changed *it, int code, const char *words)
 {
     aq_arrival *received = NULL;
     fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &it->frame);
-    assert_refused(receive(it, &received), code, &it->error, words);
+    assert_refused(receive(it, &received), code, words);
     assert_null(received);
     open_message(it);
 }
@@ -230,7 +225,6 @@ TEST(one_chunk_more_is_refused)
     const uint8_t empty_chunk[] = {7 << 3 | 2, 0};
     aq_layout layout;
     aq_arrival *received;
-    aq_error error;
     size_t size;
     aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
     aq_buffer *longer = buffer_up_to(FIXTURE_FRAME_MAX);
@@ -238,7 +232,7 @@ TEST(one_chunk_more_is_refused)
     assert_int_equal(aq_buffer_append(frame, empty_chunk, sizeof(empty_chunk)), 0);
     const uint8_t *payload = fixture_payload(frame, &size);
     fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, longer);
-    assert_refused(arrive(longer, FIXTURE_RUN, &layout, &received, &error), AQ_E_CORRUPT, &error,
+    assert_refused(arrive(longer, FIXTURE_RUN, &layout, &received, &refusal), AQ_E_CORRUPT,
                    "4097 chunks");
 }
 
@@ -284,11 +278,11 @@ TEST_IN(changed, it, without_memory_nothing_is_kept)
     aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     aq_memory_fail_at(1, 1);
     assert_int_equal(
-        aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, &it->error),
+        aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, &refusal),
         AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(received);
-    assert_says(it->error.text, "no memory");
+    assert_says(refusal.text, "no memory");
     assert_int_equal(lease->references, 1);
     aq_lease_unref(lease);
 }

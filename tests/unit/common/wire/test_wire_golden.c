@@ -5,10 +5,6 @@
  *
  * AQ_GOLDEN_WRITE=1 writes the files anew.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_delta.h"

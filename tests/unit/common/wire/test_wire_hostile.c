@@ -6,7 +6,6 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -18,13 +17,12 @@ static int decode_experience(const aq_buffer *frame)
 {
     aq_layout layout;
     aq_arrival *arrival;
-    aq_error error = {0};
     aq_lease *lease = fixture_lease(frame->data, frame->size);
     fixture_layout(&layout);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &error);
+    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &refusal);
     aq_lease_unref(lease);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_in_range(arrival->chunk_count, 1, AQ_EXPERIENCE_CHUNKS_MAX);
@@ -38,10 +36,9 @@ static int decode_experience(const aq_buffer *frame)
 static int decode_policy(const aq_buffer *frame)
 {
     aq_snapshot *snapshot;
-    aq_error error = {0};
-    int rc = aq_wire_policy_unpack(frame->data, frame->size, &snapshot, &error);
+    int rc = aq_wire_policy_unpack(frame->data, frame->size, &snapshot, &refusal);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
@@ -55,12 +52,12 @@ static int decode_delta(const aq_buffer *frame)
     aq_snapshot *base = policy_plain();
     aq_snapshot *snapshot = NULL;
     aq_wire_delta *delta = NULL;
-    aq_error error = {0};
-    int rc = aq_wire_delta_open(frame->data, frame->size, &delta, &error);
+    refusal = (aq_error){0};
+    int rc = aq_wire_delta_open(frame->data, frame->size, &delta, &refusal);
     if (rc == 0) {
-        rc = aq_wire_delta_apply(delta, base, &snapshot, &error);
+        rc = aq_wire_delta_apply(delta, base, &snapshot, &refusal);
     }
-    assert_int_equal(error.code, rc);
+    assert_int_equal(refusal.code, rc);
     assert_true(rc != 0 || aq_snapshot_validate(snapshot, NULL) == 0);
     aq_wire_delta_close(delta);
     aq_snapshot_unref(snapshot);
@@ -72,10 +69,9 @@ static int decode_checkpoint(const aq_buffer *frame)
 {
     aq_checkpoint checkpoint;
     aq_buffer again;
-    aq_error error = {0};
-    int rc = aq_wire_checkpoint_unpack(frame->data, frame->size, &checkpoint, &error);
+    int rc = aq_wire_checkpoint_unpack(frame->data, frame->size, &checkpoint, &refusal);
     if (rc != 0) {
-        assert_true(error.code == rc && error.text[0] != '\0');
+        assert_refused(rc, rc, "");
         return rc;
     }
     assert_int_equal(aq_schema_validate(&checkpoint.schema, NULL), 0);
@@ -183,13 +179,13 @@ TEST(a_payload_that_was_cut_off_gives_nothing_invalid)
     }
 }
 
-static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *frame, int rounds)
+static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *frame, uint64_t rounds)
 {
     size_t size;
     uint32_t accepted = 0;
     const uint8_t *payload = fixture_payload(frame, &size);
     aq_buffer *flipped = buffer_up_to(FIXTURE_FRAME_MAX);
-    for (int i = 0; i < rounds; i++) {
+    for (uint64_t i = 0; i < rounds; i++) {
         fixture_frame(payload, size, kind->kind, flipped);
         for (uint64_t flips = 1 + aq_rng_below(rng, 4); flips > 0; flips--) {
             size_t at = AQ_FRAME_HEADER_BYTES + (size_t)aq_rng_below(rng, size);
@@ -207,7 +203,7 @@ TEST(flipped_bits_give_nothing_invalid)
     EACH_ROW(k, kinds) {
         aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
         kinds[k].make(frame);
-        flip_bits(&rng, &kinds[k], frame, 5000);
+        flip_bits(&rng, &kinds[k], frame, test_rounds(5000));
     }
 }
 
@@ -232,7 +228,8 @@ TEST(random_bytes_are_refused)
     uint8_t bytes[256];
     aq_rng rng = rng_of(fixture_seed(), 7);
     aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
-    for (int i = 0; i < 5000; i++) {
+    const uint64_t rounds = test_rounds(5000);
+    for (uint64_t i = 0; i < rounds; i++) {
         size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes));
         for (size_t j = 0; j < size; j++) {
             bytes[j] = (uint8_t)aq_rng_next(&rng);

@@ -2,12 +2,6 @@
  * A policy survives the wire and the disk bit for bit; each lie about one is refused in words that
  * name the place.
  */
-#include <math.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
@@ -49,7 +43,6 @@ typedef struct changed {
     aq_snapshot *snapshot;
     aq_buffer frame;
     Actorq__V1__PolicySnapshot *message;
-    aq_error error;
 } changed;
 
 /* The message of the snapshot, to be changed. */
@@ -81,8 +74,8 @@ static void refuse(changed *it, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&it->message->base, AQ_FRAME_POLICY, &it->frame);
-    assert_refused(aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &it->error),
-                   code, &it->error, words);
+    assert_refused(aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &refusal), code,
+                   words);
     assert_null(received);
     open_message(it);
 }
@@ -190,7 +183,7 @@ TEST_IN(changed, it, each_allocation_may_fail)
     aq_snapshot *received = NULL;
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &it->error);
+        rc = aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &refusal);
     }
     assert_same_policy(it->snapshot, received);
     aq_snapshot_unref(received);
@@ -217,21 +210,19 @@ TEST(a_policy_survives_a_file)
 TEST(a_damaged_file_is_named)
 {
     char path[] = "/tmp/aq-wire-policy-XXXXXX";
-    aq_error error = {0};
     aq_snapshot *read;
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, "<html><body>no policy</body>", 28), 28);
     close(file);
-    assert_refused(aq_policy_file_read(path, &read, &error), AQ_E_FOREIGN, &error, path);
+    assert_refused(aq_policy_file_read(path, &read, &refusal), AQ_E_FOREIGN, path);
     assert_int_equal(unlink(path), 0);
 }
 
 TEST(a_file_that_is_not_there_is_named)
 {
-    aq_error error = {0};
     aq_snapshot *read;
-    assert_refused(aq_policy_file_read("/nowhere/policy.aq", &read, &error), AQ_E_NOT_FOUND, &error,
+    assert_refused(aq_policy_file_read("/nowhere/policy.aq", &read, &refusal), AQ_E_NOT_FOUND,
                    "/nowhere/policy.aq");
 }
 

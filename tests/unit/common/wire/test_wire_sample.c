@@ -1,10 +1,7 @@
 /*
  * A batch survives its message, and a reply that lies leaves the batch empty.
  */
-#include <math.h>
-
 #include "common/wire/wire_sample.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -103,8 +100,7 @@ static void changed_teardown(changed *it)
 
 static void refuse(changed *it, int code, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(aq_wire_sample_read(&it->reply, it->received, &error), code, &error, words);
+    assert_refused(aq_wire_sample_read(&it->reply, it->received, &refusal), code, words);
     assert_int_equal(it->received->rows, 0);
 }
 

@@ -2,8 +2,6 @@
  * The scan tells the fields that are there, refuses what is no protobuf, and never reads past the
  * end: each message lies in a block of exactly its size.
  */
-#include <stdlib.h>
-
 #include "common/wire/wire_scan.h"
 #include "tests/support/test.h"
 

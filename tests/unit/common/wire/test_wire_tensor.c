@@ -3,9 +3,7 @@
  */
 #include <zstd.h>
 
-#include "common/base/memory.h"
 #include "common/wire/wire_tensor.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -15,7 +13,6 @@ enum { SIZE = 4096 };
 typedef struct fixture {
     aq_tensor_packer packer;
     aq_tensor_reader reader;
-    aq_error error;
     uint8_t bytes[SIZE];
 } fixture;
 
@@ -68,9 +65,8 @@ TEST_IN(fixture, all, what_was_compressed_comes_back)
     assert_ptr_equal(second.data, view.data + view.len);
 
     uint8_t read[SIZE];
-    assert_int_equal(aq_tensor_check(&view, true, "it", SIZE, 1, &all->error), 0);
-    assert_int_equal(aq_tensor_read(&all->reader, &view, true, "it", SIZE, 1, read, &all->error),
-                     0);
+    assert_succeeds(aq_tensor_check(&view, true, "it", SIZE, 1, &refusal));
+    assert_succeeds(aq_tensor_read(&all->reader, &view, true, "it", SIZE, 1, read, &refusal));
     assert_memory_equal(read, all->bytes, SIZE);
     assert_int_equal(second.data[99], 9);
 }
@@ -80,14 +76,14 @@ TEST_IN(fixture, all, a_claim_of_another_size_is_refused)
     uint8_t frame[SIZE];
     ProtobufCBinaryData data = {.data = frame};
     data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, 1000, 1);
-    assert_int_equal(aq_tensor_check(&data, true, "scale", 500, 2, &all->error), 0);
-    assert_int_equal(aq_tensor_check(&data, true, "scale", 250, 2, &all->error), AQ_E_CORRUPT);
-    assert_string_equal(all->error.text, "scale is 1000 bytes long, not 250 times 2");
+    assert_succeeds(aq_tensor_check(&data, true, "scale", 500, 2, &refusal));
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 250, 2, &refusal), AQ_E_CORRUPT);
+    assert_string_equal(refusal.text, "scale is 1000 bytes long, not 250 times 2");
     data.len = 3;
-    assert_refused(aq_tensor_check(&data, true, "scale", 500, 2, &all->error), AQ_E_CORRUPT,
-                   &all->error, "no zstd frame");
+    assert_refused(aq_tensor_check(&data, true, "scale", 500, 2, &refusal), AQ_E_CORRUPT,
+                   "no zstd frame");
     data.len = 0;
-    assert_int_equal(aq_tensor_check(&data, true, "scale", 0, 2, &all->error), AQ_E_CORRUPT);
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 0, 2, &refusal), AQ_E_CORRUPT);
 }
 
 TEST_IN(fixture, all, a_short_frame_of_much_is_refused_before_it_is_unpacked)
@@ -101,8 +97,8 @@ TEST_IN(fixture, all, a_short_frame_of_much_is_refused_before_it_is_unpacked)
     assert_non_null(frame);
     data.len = ZSTD_compress(frame, ZSTD_compressBound(much), zeros, much, 1);
     assert_true(data.len < much / AQ_TENSOR_RATIO_MAX);
-    assert_refused(aq_tensor_claim(&data, true, "weights", &size, &all->error), AQ_E_CORRUPT,
-                   &all->error, "claim to be 67108864");
+    assert_refused(aq_tensor_claim(&data, true, "weights", &size, &refusal), AQ_E_CORRUPT,
+                   "claim to be 67108864");
     aq_free(zeros);
     aq_free(frame);
 }
@@ -129,11 +125,10 @@ TEST_IN(fixture, all, a_damaged_frame_is_refused)
     }
     data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, SIZE, 1);
     data.len -= 2;
-    assert_refused(aq_tensor_read(&all->reader, &data, true, "bias", SIZE, 1, read, &all->error),
-                   AQ_E_CORRUPT, &all->error, "bias cannot be unpacked");
-    assert_int_equal(
-        aq_tensor_read(&all->reader, &data, true, "bias", SIZE / 4, 4, read, &all->error),
-        AQ_E_CORRUPT);
+    assert_refused(aq_tensor_read(&all->reader, &data, true, "bias", SIZE, 1, read, &refusal),
+                   AQ_E_CORRUPT, "bias cannot be unpacked");
+    assert_int_equal(aq_tensor_read(&all->reader, &data, true, "bias", SIZE / 4, 4, read, &refusal),
+                     AQ_E_CORRUPT);
 }
 
 /* A frame behind the one that says how long it is. */
@@ -143,8 +138,8 @@ TEST_IN(fixture, all, more_than_was_claimed_is_refused)
     ProtobufCBinaryData data = {.data = frame};
     data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, 1000, 1);
     data.len += ZSTD_compress(frame + data.len, sizeof(frame) - data.len, all->bytes, 1000, 1);
-    assert_int_equal(aq_tensor_check(&data, true, "bias", 1000, 1, &all->error), 0);
-    assert_int_equal(aq_tensor_read(&all->reader, &data, true, "bias", 1000, 1, read, &all->error),
+    assert_succeeds(aq_tensor_check(&data, true, "bias", 1000, 1, &refusal));
+    assert_int_equal(aq_tensor_read(&all->reader, &data, true, "bias", 1000, 1, read, &refusal),
                      AQ_E_CORRUPT);
 }
 

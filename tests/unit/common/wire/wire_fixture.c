@@ -3,9 +3,6 @@
  */
 #include "tests/unit/common/wire/wire_fixture.h"
 
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/chunks.h"
 #include "tests/support/kept_arrays.h"

@@ -2,11 +2,7 @@
  * Random objects, all valid, small enough that thousands are made in a second.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"

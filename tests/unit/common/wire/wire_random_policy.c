@@ -2,8 +2,6 @@
  * Random networks of every kind of layer, and random policies in every format: all valid, small
  * enough that thousands are made in a second.
  */
-#include <math.h>
-
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -183,42 +181,49 @@ static void fill_sparse(const filling *it)
     }
 }
 
-static void fill_weights(const filling *it)
+static filling filling_of(aq_rng *rng, aq_snapshot *snapshot, uint32_t layer)
 {
-    switch (it->layer->format) {
+    filling it = {.rng = rng,
+                  .matrix = aq_layer_matrix(&snapshot->spec.layers[layer]),
+                  .layer = &snapshot->layers[layer]};
+    aq_snapshot_layer_edit(snapshot, layer, &it.data);
+    return it;
+}
+
+void fixture_random_weights(aq_rng *rng, aq_snapshot *snapshot, uint32_t layer)
+{
+    const filling it = filling_of(rng, snapshot, layer);
+    switch (it.layer->format) {
     case AQ_FORMAT_F32:
-        fill_f32(it);
+        fill_f32(&it);
         break;
     case AQ_FORMAT_F16:
     case AQ_FORMAT_BF16:
-        fill_halves(it);
+        fill_halves(&it);
         break;
     case AQ_FORMAT_INT4:
-        fill_groups(it, 4);
+        fill_groups(&it, 4);
         break;
     case AQ_FORMAT_INT2:
-        fill_groups(it, 2);
+        fill_groups(&it, 2);
         break;
     case AQ_FORMAT_INT8_SPARSE:
-        fill_sparse(it);
+        fill_sparse(&it);
         break;
     default:
-        fill_int8(it);
+        fill_int8(&it);
         break;
     }
 }
 
 static void random_tensors(aq_rng *rng, aq_snapshot *snapshot, uint32_t layer)
 {
-    filling it = {.rng = rng,
-                  .matrix = aq_layer_matrix(&snapshot->spec.layers[layer]),
-                  .layer = &snapshot->layers[layer]};
-    aq_snapshot_layer_edit(snapshot, layer, &it.data);
+    const filling it = filling_of(rng, snapshot, layer);
     any_floats(rng, it.data.bias, it.matrix.rows);
     for (size_t i = 0; i < it.layer->sizes.scales; i++) {
         it.data.scale[i] = (float)(1e-6 + aq_rng_uniform(rng));
     }
-    fill_weights(&it);
+    fixture_random_weights(rng, snapshot, layer);
     if (aq_format_is_integer(it.layer->format) && coin(rng)) {
         it.layer->input_scale = (float)(1e-6 + aq_rng_uniform(rng));
         it.layer->input_zero = (int32_t)between(rng, 0, 255);
@@ -288,9 +293,8 @@ aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
         random_tensors(rng, snapshot, i);
     }
     any_floats(rng, aq_snapshot_arrays_edit(snapshot), aq_net_spec_array_values(spec));
-    aq_error error = {0};
-    if (aq_snapshot_validate(snapshot, &error) != 0) {
-        fail_msg("a random policy that is none: %s", error.text);
+    if (aq_snapshot_validate(snapshot, &refusal) != 0) {
+        fail_msg("a random policy that is none: %s", refusal.text);
     }
     return snapshot;
 }

@@ -1,9 +1,6 @@
 /*
  * An agent takes up what a checkpoint kept, or refuses it in words and stays as it was.
  */
-#include <math.h>
-
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -44,10 +41,9 @@ TEST_IN(stand, all, what_was_kept_is_taken_up)
 
 static void check_refused(stand *all, int code, const char *words)
 {
-    aq_error error = {0};
     const float before = agent_state(all->agent).parameters[0];
     kept_values(all, "parameters")[0] = before + 1;
-    assert_refused(aq_agent_restore(all->agent, &all->kept, &error), code, &error, words);
+    assert_refused(aq_agent_restore(all->agent, &all->kept, &refusal), code, words);
     assert_true(agent_state(all->agent).parameters[0] == before);
 }
 

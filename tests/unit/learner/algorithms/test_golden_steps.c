@@ -3,10 +3,6 @@
  * precision: tests/golden/learner/make_torch_10_steps.py and tools/golden_dqn.py wrote what goes in
  * and what must come out, and say what the records mean. Also with threads.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -135,7 +131,7 @@ static void check_case(reader *r, uint64_t threads)
     aq_settings_init(aq_run_config_table(), &config);
     while (strncmp(look(r), "set,", 4) == 0) {
         assert_succeeds(
-            aq_settings_assign(aq_run_config_table(), next_text(r, "set"), &config, NULL), NULL);
+            aq_settings_assign(aq_run_config_table(), next_text(r, "set"), &config, NULL));
     }
     const aq_schema schema = read_schema(r, &rows);
     config.learner.batch_size = rows;

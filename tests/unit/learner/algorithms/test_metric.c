@@ -5,7 +5,6 @@
 #include "learner/algorithms/metric.h"
 
 #include <ctype.h>
-#include <math.h>
 
 #include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"

@@ -2,11 +2,8 @@
  * An algorithm on normalized observations: the same as the algorithm alone on rows that were
  * normalized beforehand, and what a checkpoint needs of it.
  */
-#include <math.h>
-
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -65,8 +62,7 @@ TEST(it_trains_as_on_rows_that_were_normalized_before)
     for (int i = 0; i < STEPS; i++) {
         draw(&all);
         const aq_update_report a = agent_train(all.algorithm, all.batch);
-        assert_succeeds(aq_obs_normalizer_see(&normalizer, fixture_obs(all.batch), FIXTURE_ROWS),
-                        NULL);
+        assert_succeeds(aq_obs_normalizer_see(&normalizer, fixture_obs(all.batch), FIXTURE_ROWS));
         normalize(&normalizer, fixture_obs(all.batch));
         normalize(&normalizer, fixture_next_obs(all.batch));
         const aq_update_report b = agent_train(plain, all.batch);
@@ -157,10 +153,9 @@ TEST(a_row_that_is_not_finite_costs_the_step_and_no_more)
 
 static void check_refused(const stand *all, const char *words)
 {
-    aq_error error = {0};
     aq_agent *none = NULL;
-    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &error),
-                   AQ_E_UNSUPPORTED, &error, words);
+    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &refusal),
+                   AQ_E_UNSUPPORTED, words);
     assert_null(none);
 }
 

@@ -2,7 +2,6 @@
  * Step sizes that change while an algorithm trains, of every algorithm there is.
  */
 #include "common/base/parse.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

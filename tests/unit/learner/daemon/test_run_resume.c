@@ -1,9 +1,6 @@
 /*
  * A run is taken up from its checkpoint, and its folder then holds what the checkpoint says.
  */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "learner/daemon/configure_call.h"
@@ -74,12 +71,11 @@ static void write_checkpoint(resume_desk *desk, aq_snapshot *best)
         .config = "",
     };
     const char *path;
-    aq_error error;
     (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", desk->plan.settings.task);
     (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
                    desk->plan.algorithm_class->name);
     aq_agent_arrays(desk->agent, &checkpoint.arrays);
-    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &error), &error);
+    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &refusal));
 }
 
 static int resume(resume_desk *desk, aq_error *error)
@@ -120,8 +116,7 @@ static void die_between(resume_desk *desk)
 TEST_IN(resume_desk, desk, what_is_restored_is_written)
 {
     die_between(desk);
-    aq_error error;
-    assert_succeeds(resume(desk, &error), &error);
+    assert_succeeds(resume(desk, &refusal));
     assert_int_equal(version_in(desk, "policy.aq"), 7);
     assert_int_equal(version_in(desk, "policy.fp32.aq"), 0); /* which was of version 2 */
     assert_false(desk->best.is_unwritten);
@@ -140,9 +135,8 @@ TEST_IN(resume_desk, desk, what_cannot_be_written_now_comes_with_the_next_checkp
 
 TEST_IN(resume_desk, desk, checkpoints_that_cannot_be_read_are_no_fresh_start)
 {
-    aq_error error = {0};
     fixture_write_bytes(run_dir_checkpoint_path(&desk->dir, 5), "x", 1);
-    assert_refused(resume(desk, &error), AQ_E_CORRUPT, &error, "none of its 1 checkpoints");
+    assert_refused(resume(desk, &refusal), AQ_E_CORRUPT, "none of its 1 checkpoints");
     assert_int_equal(unlink(run_dir_checkpoint_path(&desk->dir, 5)), 0);
-    assert_succeeds(resume(desk, &error), &error);
+    assert_succeeds(resume(desk, &refusal));
 }

@@ -1,11 +1,8 @@
 /*
  * Links follow the members of the run, over real sockets within this process.
  */
-#include <stdio.h>
 #include <uv.h>
 
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/wire/wire_sample.h"
@@ -119,8 +116,7 @@ static void create_prefetch(links_desk *desk, uint32_t in_flight)
         .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_call_trouble};
     assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
     assert_succeeds(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, in_flight,
-                                          on_link_trouble, desk, &desk->links),
-                    NULL);
+                                          on_link_trouble, desk, &desk->links));
 }
 
 static void links_desk_setup(links_desk *desk)
@@ -177,8 +173,7 @@ static void start_shard(links_desk *desk, int index, const char *url, bool hold)
     assert_int_equal(aq_rpc_dispatcher_create(64, 65536, 0, &shard->dispatcher), 0);
     assert_int_equal(aq_rpc_dispatcher_add(shard->dispatcher, &shard->service.base), 0);
     assert_succeeds(aq_rpc_server_create(&desk->loop, url, &limits, shard->dispatcher, 64,
-                                         &shard->server, NULL),
-                    NULL);
+                                         &shard->server, NULL));
 }
 
 static uint64_t join(links_desk *desk, uint64_t incarnation, const char *url)
@@ -188,8 +183,7 @@ static uint64_t join(links_desk *desk, uint64_t incarnation, const char *url)
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX];
     snprintf(record.rpc_url, sizeof(record.rpc_url), "%s", url);
-    assert_succeeds(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
-                    NULL);
+    assert_succeeds(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL));
     return joined->member;
 }
 
@@ -296,8 +290,7 @@ TEST_IN(links_desk, desk, only_shards_are_linked)
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX];
     strcpy(record.rpc_url, "nonsense://x");
-    assert_succeeds(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
-                    NULL);
+    assert_succeeds(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL));
     join(desk, 2, "inproc://links-alone"); /* a change that makes it look at all members */
     aq_shard_links_follow(desk->links, desk->coordinator);
     assert_int_equal(desk->link_troubles, 0);

@@ -2,11 +2,7 @@
  * energy.json: what it says, taking a run up from it, and files that are something else.
  */
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/clock.h"
 #include "learner/metrics/energy_file.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
@@ -195,10 +191,9 @@ TEST_IN(run_dir, dir, a_file_that_is_something_else_changes_nothing)
     };
     EACH_ROW(i, texts) {
         aq_energy_ledger ledger;
-        aq_error error = {0};
         aq_energy_ledger_init(&ledger, 7);
         assert_int_equal(aq_energy_file_write(dir->path, texts[i], NULL), 0);
-        assert_refused(aq_energy_file_read(dir->path, &ledger, &error), AQ_E_CORRUPT, &error,
+        assert_refused(aq_energy_file_read(dir->path, &ledger, &refusal), AQ_E_CORRUPT,
                        "energy.json");
         assert_true(ledger.tdp_w == 7);
         assert_int_equal(ledger.machine_count + ledger.process_count, 0);

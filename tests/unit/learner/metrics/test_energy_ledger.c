@@ -1,11 +1,6 @@
 /*
  * Sums by role and machine, from totals that come often, late, twice or not at all.
  */
-#include <math.h>
-#include <stdio.h>
-
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "learner/metrics/energy_ledger.h"
 #include "tests/support/test.h"
 

@@ -2,7 +2,6 @@
  * Numbers over time in memory that never grows: merging, sliding, going back, and their JSON.
  */
 #include <jansson.h>
-#include <math.h>
 
 #include "learner/metrics/history_series.h"
 #include "tests/support/test.h"

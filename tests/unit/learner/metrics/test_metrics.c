@@ -2,10 +2,7 @@
  * Every line of metrics.jsonl is one JSON object, whatever the numbers and however full the disk.
  */
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "learner/metrics/metrics.h"
 #include "tests/support/test.h"
@@ -316,13 +313,12 @@ TEST_IN(metrics_desk, desk, a_crash_in_the_middle_of_a_line_costs_no_other)
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 {
     aq_metrics_sample sample = sample_of(1);
-    aq_error error = {0};
     if (unlink(file_of(desk)) != 0 || symlink("/dev/full", file_of(desk)) != 0 ||
         access("/dev/full", W_OK) != 0) {
         skip();
     }
     open_metrics(desk);
-    assert_refused(aq_metrics_progress(desk->metrics, &sample, &error), AQ_E_NO_SPACE, &error,
+    assert_refused(aq_metrics_progress(desk->metrics, &sample, &refusal), AQ_E_NO_SPACE,
                    "metrics.jsonl");
 }
 
@@ -331,9 +327,8 @@ TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 TEST_IN(metrics_desk, desk, a_folder_that_is_not_there_is_named)
 {
     aq_metrics *metrics = desk->metrics;
-    aq_error error = {0};
-    assert_refused(aq_metrics_open(run_dir_path(&desk->dir, "nowhere"), &metrics, &error),
-                   AQ_E_NOT_FOUND, &error, "nowhere/metrics.jsonl");
+    assert_refused(aq_metrics_open(run_dir_path(&desk->dir, "nowhere"), &metrics, &refusal),
+                   AQ_E_NOT_FOUND, "nowhere/metrics.jsonl");
     assert_ptr_equal(metrics, desk->metrics); /* untouched */
 }
 

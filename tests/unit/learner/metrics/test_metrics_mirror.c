@@ -3,7 +3,6 @@
  */
 #include <dirent.h>
 #include <jansson.h>
-#include <stdio.h>
 
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"
@@ -158,9 +157,8 @@ TEST_IN(run_dir, dir, a_header_that_was_cut_short_is_made_anew)
 TEST_IN(run_dir, dir, a_file_without_columns_is_refused)
 {
     aq_csv_log *csv = NULL;
-    aq_error error;
     fixture_write_bytes(run_dir_path(dir, "metrics.csv"), "a,,b\n", 5);
-    assert_refused(aq_csv_log_open(dir->path, &fixture_metrics, &csv, &error), AQ_E_CORRUPT, &error,
+    assert_refused(aq_csv_log_open(dir->path, &fixture_metrics, &csv, &refusal), AQ_E_CORRUPT,
                    "metrics.csv");
     assert_string_equal(read_csv(dir), "a,,b\n");
 }

@@ -3,7 +3,6 @@
  * resumed.
  */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "learner/metrics/run_history.h"
 #include "tests/support/test.h"
@@ -172,10 +171,8 @@ TEST(a_week_fits_into_a_document_of_200_kb)
 /* The history of the run's file. */
 static aq_run_history *read_run(const run_dir *dir)
 {
-    aq_error error = {0};
     aq_run_history *history = make();
-    assert_succeeds(aq_run_history_read(history, run_dir_path(dir, "metrics.jsonl"), &error),
-                    &error);
+    assert_succeeds(aq_run_history_read(history, run_dir_path(dir, "metrics.jsonl"), &refusal));
     return history;
 }
 
@@ -188,10 +185,9 @@ TEST_IN(run_dir, dir, a_run_that_has_no_file_begins_empty)
 
 TEST_IN(run_dir, dir, a_file_that_cannot_be_read_is_named)
 {
-    aq_error error;
     aq_run_history *history = make();
-    assert_true(aq_run_history_read(history, dir->path, &error) < 0);
-    assert_says(error.text, dir->path);
+    assert_true(aq_run_history_read(history, dir->path, &refusal) < 0);
+    assert_says(refusal.text, dir->path);
 }
 
 TEST_IN(run_dir, dir, lines_that_are_torn_or_none_are_passed_over)

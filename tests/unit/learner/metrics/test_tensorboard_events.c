@@ -3,9 +3,7 @@
  * records and messages, with a checksum of our own, bit by bit.
  */
 #include <dirent.h>
-#include <stdio.h>
 
-#include "common/base/memory.h"
 #include "learner/metrics/tensorboard_events.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
@@ -265,11 +263,10 @@ TEST_IN(run_dir, dir, more_scalars_than_a_record_takes_are_left_out)
 /* A limit of file sizes stands for the full disk. */
 TEST_IN(run_dir, dir, what_a_full_disk_cuts_short_is_taken_back)
 {
-    aq_error error = {0};
     aq_tensorboard *board = open_board(dir, false);
     fixture_limit_file_size(64);
     aq_tensorboard_scalar(board, "a/tag/that/is/long/enough/to/pass/the/limit", 1);
-    int rc = aq_tensorboard_write(board, 1, 1, &error);
+    int rc = aq_tensorboard_write(board, 1, 1, &refusal);
     fixture_limit_file_size(0);
     assert_int_equal(rc, AQ_E_NO_SPACE);
     aq_tensorboard_scalar(board, "loss", 2);
@@ -283,13 +280,12 @@ TEST_IN(run_dir, dir, what_a_full_disk_cuts_short_is_taken_back)
 TEST_IN(run_dir, dir, without_memory_or_folder_there_is_no_file)
 {
     aq_tensorboard *board = NULL;
-    aq_error error;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_memory_fail_at(nth, 0);
         assert_int_equal(aq_tensorboard_open(dir->path, false, &board, NULL), AQ_E_NOMEM);
         aq_memory_fail_at(0, 0);
     }
-    assert_int_equal(aq_tensorboard_open(run_dir_path(dir, "nowhere"), false, &board, &error),
+    assert_int_equal(aq_tensorboard_open(run_dir_path(dir, "nowhere"), false, &board, &refusal),
                      AQ_E_NOT_FOUND);
     assert_null(board);
     aq_tensorboard_close(NULL);

@@ -2,10 +2,8 @@
  * Adam against the textbook formulas in double precision.
  */
 #include <float.h>
-#include <math.h>
 
 #include "learner/nn/adam.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT = 37 };

@@ -1,12 +1,9 @@
 /*
  * Distributions: the projection against its definition, and the losses against finite differences.
  */
-#include <math.h>
-
 #include "learner/algorithms/q_learning/c51_loss.h"
 #include "learner/nn/categorical.h"
 #include "learner/nn/passes.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };

@@ -3,13 +3,11 @@
  * what actors compute with, bit for bit.
  */
 #include <float.h>
-#include <math.h>
 
 #include "common/policy/snapshot.h"
 #include "learner/nn/fake_quant.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/quantize.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };
@@ -80,8 +78,7 @@ static void published(const fixture *f, const aq_fake_quant *quant, const aq_par
                                    .schema = &f->schema,
                                    .head = AQ_HEAD_ARGMAX};
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &error), &error);
+    assert_succeeds(aq_quantize(&f->spec, params, &plan, &meta, &snapshot, &refusal));
     aq_params_copy(out, params);
     for (uint32_t l = 0; l < f->spec.layer_count; l++) {
         if (aq_layer_is_quantizable(&f->spec.layers[l])) {

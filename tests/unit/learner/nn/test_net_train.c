@@ -2,9 +2,6 @@
  * Forward against the reference pass; backward against central finite differences, with each kind
  * of layer, each activation, in fp32 and quantized.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/net_fixture.h"
@@ -334,10 +331,9 @@ TEST(kinds_that_cannot_be_trained_are_refused_in_words)
     const aq_net_spec spec = {.layer_count = 1,
                               .layers = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU)}};
     aq_net_train *train = NULL;
-    aq_error error = {0};
     assert_refused(aq_net_train_create(
                        &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
-                       &train, &error),
-                   AQ_E_UNSUPPORTED, &error, "conv2d");
+                       &train, &refusal),
+                   AQ_E_UNSUPPORTED, "conv2d");
     assert_null(train);
 }

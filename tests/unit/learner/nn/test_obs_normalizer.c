@@ -2,11 +2,8 @@
  * Running means and deviations against those of all rows at once, and a folded layer against
  * normalizing first.
  */
-#include <math.h>
-
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { WIDTH = 5, ROWS = 700 };

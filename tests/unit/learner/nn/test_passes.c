@@ -3,12 +3,10 @@
  * odd lengths, starts that are not aligned, guards on both sides.
  */
 #include <float.h>
-#include <math.h>
 
 #include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROOM = 4096, GUARD = 16, PART = 1024 };

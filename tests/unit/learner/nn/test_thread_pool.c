@@ -1,8 +1,6 @@
 /*
  * A thread pool: every part is done once, and is over when run returns.
  */
-#include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "learner/nn/thread_pool.h"
 #include "tests/support/test.h"
 

@@ -8,8 +8,7 @@
 static uint64_t reserve(run_dir *dir, uint64_t at_least, uint64_t count)
 {
     uint64_t first = 0;
-    aq_error error = {0};
-    assert_succeeds(aq_version_reserve(dir->path, at_least, count, &first, &error), &error);
+    assert_succeeds(aq_version_reserve(dir->path, at_least, count, &first, &refusal));
     return first;
 }
 
@@ -35,11 +34,9 @@ TEST_IN(run_dir, dir, numbers_are_above_what_is_asked_for)
 TEST_IN(run_dir, dir, the_last_numbers_are_handed_out_but_no_more)
 {
     uint64_t first = 7;
-    aq_error error = {0};
     assert_int_equal(reserve(dir, UINT64_MAX - 11, 10), UINT64_MAX - 10);
-    assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &error), AQ_E_TOO_BIG, &error,
-                   "versions");
-    assert_int_equal(aq_version_reserve(dir->path, UINT64_MAX, 1, &first, &error), AQ_E_TOO_BIG);
+    assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &refusal), AQ_E_TOO_BIG, "versions");
+    assert_int_equal(aq_version_reserve(dir->path, UINT64_MAX, 1, &first, &refusal), AQ_E_TOO_BIG);
     assert_int_equal(first, 7);
 }
 
@@ -62,9 +59,8 @@ TEST_IN(run_dir, dir, a_file_that_is_not_ours_is_refused_and_left)
     EACH_ROW(i, files) {
         char after[64];
         uint64_t first = 7;
-        aq_error error = {0};
         fixture_write_bytes(run_dir_path(dir, "versions"), files[i].bytes, files[i].size);
-        assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &error), AQ_E_CORRUPT, &error,
+        assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &refusal), AQ_E_CORRUPT,
                        "versions");
         assert_int_equal(first, 7);
         assert_int_equal(fixture_read_bytes(run_dir_path(dir, "versions"), after, sizeof(after)),
@@ -116,10 +112,9 @@ TEST_IN(run_dir, dir, nobody_is_believed_who_has_seen_far_too_much)
 TEST_IN(run_dir, dir, a_folder_that_is_not_there_is_an_error)
 {
     uint64_t first = 7;
-    aq_error error = {0};
-    assert_true(aq_version_reserve(run_dir_path(dir, "none"), 0, 1, &first, &error) < 0);
+    assert_true(aq_version_reserve(run_dir_path(dir, "none"), 0, 1, &first, &refusal) < 0);
     assert_int_equal(first, 7);
-    assert_says(error.text, "none");
+    assert_says(refusal.text, "none");
 }
 
 TEST(too_long_a_path_is_refused)

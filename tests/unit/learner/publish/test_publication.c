@@ -1,9 +1,6 @@
 /*
  * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
@@ -247,8 +244,7 @@ static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
     learner_kit_init(&kit, 1);
     aq_params_fini(&kit.params);
     assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
-                                         AQ_ACTIVATION_TANH, &kit.spec, NULL),
-                    NULL);
+                                         AQ_ACTIVATION_TANH, &kit.spec, NULL));
     assert_int_equal(aq_params_init(&kit.spec, &kit.params), 0);
     aq_params_randomize(&kit.spec, &kit.params, &kit.rng);
 
@@ -308,8 +304,7 @@ static const aq_publication *publish_next(publication_desk *desk,
     kit->meta.version = version;
     aq_publication_fini(&desk->made);
     assert_succeeds(aq_publication_make(config, history, &kit->meta, &kit->spec, &kit->params,
-                                        desk->obs, ROWS, &desk->made, NULL),
-                    NULL);
+                                        desk->obs, ROWS, &desk->made, NULL));
     return &desk->made;
 }
 
@@ -398,10 +393,9 @@ static void refuse(publication_desk *desk, const char *words)
 {
     const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
     aq_publication made, before;
-    aq_error error = {0};
     memset(&made, 0x5a, sizeof(made));
     memset(&before, 0x5a, sizeof(before));
-    assert_refused(make(&desk->kit, &config, desk->obs, ROWS, &made, &error), AQ_E_CORRUPT, &error,
+    assert_refused(make(&desk->kit, &config, desk->obs, ROWS, &made, &refusal), AQ_E_CORRUPT,
                    words);
     assert_memory_equal(&made, &before, sizeof(made));
 }

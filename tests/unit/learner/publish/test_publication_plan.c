@@ -9,8 +9,7 @@ static aq_run_config config_with(const char *const *assignments)
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     for (size_t i = 0; assignments[i] != NULL; i++) {
-        assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL),
-                        NULL);
+        assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL));
     }
     assert_int_equal(aq_run_config_validate(&config, NULL), 0);
     return config;
@@ -42,8 +41,7 @@ static int plan_of(const char *first, const char *second, aq_publication_config 
 static aq_publication_config planned(const char *first, const char *second)
 {
     aq_publication_config plan;
-    aq_error error = {0};
-    assert_succeeds(plan_of(first, second, &plan, &error), &error);
+    assert_succeeds(plan_of(first, second, &plan, &refusal));
     return plan;
 }
 
@@ -85,9 +83,7 @@ TEST(a_layer_that_is_not_there_is_refused)
                                       "quantizer.layer_formats=-4:fp32"};
     EACH_ROW(i, bad) {
         aq_publication_config plan = {.error_rows = 4711};
-        aq_error error = {0};
-        assert_refused(plan_of(bad[i], NULL, &plan, &error), AQ_E_INVALID, &error,
-                       "0 to 2 or -3 to -1");
+        assert_refused(plan_of(bad[i], NULL, &plan, &refusal), AQ_E_INVALID, "0 to 2 or -3 to -1");
         assert_int_equal(plan.error_rows, 4711);
     }
 }

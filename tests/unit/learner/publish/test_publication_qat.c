@@ -2,7 +2,6 @@
  * What was trained for its levels goes out as it was trained: version after version, with its
  * number of bits and scales of its own.
  */
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/publish/publication_plan.h"
@@ -58,8 +57,7 @@ static void check_published(const char *bits, const char *format)
         kit.meta.version = version;
         aq_fake_quant_params(&quant, &kit.spec, &kit.params, &trained);
         assert_succeeds(aq_publication_make(&plan, &history, &kit.meta, &kit.spec, &trained, obs,
-                                            ROWS, &made, NULL),
-                        NULL);
+                                            ROWS, &made, NULL));
         assert_false(made.fell_back);
         assert_int_equal(made.snapshot->layers[0].format, quant.format);
         assert_is(made.snapshot, &trained);

@@ -1,9 +1,6 @@
 /*
  * Jobs are copied, carried out in order, never waited for, and finished before the end.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/publish/quantizer_stage.h"
 #include "tests/support/kept_arrays.h"

@@ -6,9 +6,7 @@
  */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
-#include <stdio.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"
@@ -51,14 +49,13 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
     for (size_t limit = 1; limit < size; limit += size / 7) {
         aq_checkpoint checkpoint;
         const char *path = NULL;
-        aq_error error = {0};
         fixture_checkpoint(3, &checkpoint);
         fixture_limit_file_size(limit);
-        int rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
+        int rc = aq_checkpoint_store_write(store, &checkpoint, &path, &refusal);
         fixture_limit_file_size(0);
         assert_true(rc < 0);
         assert_null(path);
-        assert_says(error.text, "step-000000000003.aqc");
+        assert_says(refusal.text, "step-000000000003.aqc");
         assert_int_equal(run_dir_checkpoint_files(dir), 2);
     }
     assert_two_are_whole(dir, store);
@@ -105,7 +102,6 @@ TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
 {
     aq_checkpoint checkpoint;
     const char *path = NULL;
-    aq_error error = {0};
     uint64_t first = 0;
     if (mount_small_disk(dir->path) != 0) {
         skip(); /* not allowed to mount here */
@@ -115,7 +111,7 @@ TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
     fill_disk(run_dir_path(dir, "filler"));
 
     fixture_checkpoint(3, &checkpoint);
-    assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, &error), AQ_E_NO_SPACE);
+    assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, &refusal), AQ_E_NO_SPACE);
     assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), AQ_E_NO_SPACE);
     assert_int_equal(run_dir_checkpoint_files(dir), 2);
 

@@ -2,9 +2,6 @@
  * The checkpoint store: what is written is read back, newest first; damaged and foreign files are
  * passed over; old ones go, and only those.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "learner/run/checkpoint_store.h"
 #include "tests/support/test.h"
@@ -35,9 +32,8 @@ typedef struct store_desk {
 
 static void open_store(store_desk *desk, unsigned kept)
 {
-    aq_error error = {0};
     aq_checkpoint_store_close(desk->store);
-    assert_succeeds(aq_checkpoint_store_open(desk->dir.path, kept, &desk->store, &error), &error);
+    assert_succeeds(aq_checkpoint_store_open(desk->dir.path, kept, &desk->store, &refusal));
 }
 
 static void store_desk_setup(store_desk *desk)
@@ -61,9 +57,8 @@ static void write_step(store_desk *desk, uint64_t step)
 {
     aq_checkpoint checkpoint;
     const char *path = NULL;
-    aq_error error = {0};
     fixture_checkpoint(step, &checkpoint);
-    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &error), &error);
+    assert_succeeds(aq_checkpoint_store_write(desk->store, &checkpoint, &path, &refusal));
     assert_string_equal(path, path_of(desk, step));
     assert_true(aq_path_exists(path));
 }
@@ -79,8 +74,7 @@ static int read_newest(store_desk *desk, aq_checkpoint *ret_checkpoint, aq_error
 static void assert_newest(store_desk *desk, uint64_t step, unsigned skipped_count)
 {
     aq_checkpoint checkpoint;
-    aq_error error = {0};
-    assert_succeeds(read_newest(desk, &checkpoint, &error), &error);
+    assert_succeeds(read_newest(desk, &checkpoint, &refusal));
     fixture_assert_checkpoint(&checkpoint, step);
     assert_int_equal(desk->skipped.count, skipped_count);
     aq_checkpoint_fini(&checkpoint);
@@ -100,8 +94,7 @@ TEST_IN(store_desk, desk, a_written_checkpoint_is_read_back)
 TEST_IN(store_desk, desk, an_empty_folder_has_no_checkpoint)
 {
     aq_checkpoint checkpoint;
-    aq_error error = {0};
-    assert_refused(read_newest(desk, &checkpoint, &error), AQ_E_NOT_FOUND, &error, "checkpoints");
+    assert_refused(read_newest(desk, &checkpoint, &refusal), AQ_E_NOT_FOUND, "checkpoints");
 }
 
 TEST_IN(store_desk, desk, the_newest_step_is_read_whatever_was_written_last)
@@ -203,11 +196,10 @@ TEST_IN(store_desk, desk, a_truncated_newest_falls_back_to_the_older_and_is_name
 TEST_IN(store_desk, desk, when_all_are_damaged_none_is_taken_for_a_start)
 {
     aq_checkpoint checkpoint;
-    aq_error error = {0};
     for (uint64_t step = 0; step < 3; step++) {
         fixture_write_bytes(path_of(desk, step), "", 0);
     }
-    assert_refused(read_newest(desk, &checkpoint, &error), AQ_E_CORRUPT, &error,
+    assert_refused(read_newest(desk, &checkpoint, &refusal), AQ_E_CORRUPT,
                    "none of its 3 checkpoints");
     assert_int_equal(desk->skipped.count, 3);
 }
@@ -249,11 +241,10 @@ TEST_IN(store_desk, desk, what_a_crash_left_is_ignored_and_removed_at_the_next_s
 TEST_IN(run_dir, dir, open_below_a_file_is_refused_in_words)
 {
     aq_checkpoint_store *store = NULL;
-    aq_error error = {0};
     fixture_write_bytes(run_dir_path(dir, "file"), "x", 1);
-    assert_true(aq_checkpoint_store_open(run_dir_path(dir, "file"), 3, &store, &error) < 0);
+    assert_true(aq_checkpoint_store_open(run_dir_path(dir, "file"), 3, &store, &refusal) < 0);
     assert_null(store);
-    assert_says(error.text, "file");
+    assert_says(refusal.text, "file");
 }
 
 TEST(open_of_too_long_a_path_is_refused)

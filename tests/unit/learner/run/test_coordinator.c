@@ -1,9 +1,6 @@
 /*
  * Who is in the run: joining, being heard, leaving and being lost.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"
 
@@ -96,10 +93,9 @@ TEST_OF_RUN(an_incarnation_has_one_role)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 50);
     const aq_member_record *joined = NULL;
-    aq_error error = {0};
     join(run, AQ_ROLE_ACTOR, 50);
-    assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &error), AQ_E_EXISTS,
-                   &error, "another role");
+    assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &refusal), AQ_E_EXISTS,
+                   "another role");
     assert_null(joined);
     assert_int_equal(aq_coordinator_member_count(run), 1);
     assert_int_equal(aq_coordinator_shards_changed(run), 0);
@@ -241,14 +237,13 @@ TEST_OF_RUN(a_shard_that_lives_and_has_moved_is_listed_where_it_is)
 TEST_OF_RUN(a_process_has_one_store)
 {
     const aq_member_record *joined;
-    aq_error error;
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
     join(run, AQ_ROLE_REPLAY, 2);
     for (int i = 0; i < 3; i++) {
         record.store++;
         record.rpc_url[strlen(record.rpc_url) - 1]++;
-        assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &error),
-                       AQ_E_INVALID, &error, "another store");
+        assert_refused(aq_coordinator_join(run, 5, &record, &joined, replaced, &refusal),
+                       AQ_E_INVALID, "another store");
     }
     assert_int_equal(aq_coordinator_member_count(run), 1);
     assert_non_null(aq_coordinator_heartbeat(run, 6, 1, 2));
@@ -293,13 +288,12 @@ TEST_OF_RUN(only_shards_change_the_set_of_shards)
 TEST_OF_RUN(one_shard_too_many_is_refused_and_a_restarted_one_is_not)
 {
     const aq_member_record *joined = NULL;
-    aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         join(run, AQ_ROLE_REPLAY, i);
     }
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 500);
-    assert_refused(aq_coordinator_join(run, 0, &record, &joined, replaced, &error), AQ_E_FULL,
-                   &error, "64 replay shards");
+    assert_refused(aq_coordinator_join(run, 0, &record, &joined, replaced, &refusal), AQ_E_FULL,
+                   "64 replay shards");
     assert_null(joined);
     join(run, AQ_ROLE_ACTOR, 600);
 
@@ -406,14 +400,13 @@ TEST_OF_RUN(one_member_too_many_is_refused)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 1 << 20);
     const aq_member_record *joined = NULL;
-    aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_MEMBERS_MAX; i++) {
         assert_int_equal(join(run, i % 2 ? AQ_ROLE_ACTOR : AQ_ROLE_EVALUATOR, i)->slot,
                          (i - 1) / 2);
     }
-    assert_int_equal(aq_coordinator_join(run, 0, &record, &joined, replaced, &error), AQ_E_FULL);
+    assert_int_equal(aq_coordinator_join(run, 0, &record, &joined, replaced, &refusal), AQ_E_FULL);
     assert_null(joined);
-    assert_says(error.text, "16384");
+    assert_says(refusal.text, "16384");
     assert_true(aq_coordinator_leave(run, 7, 7));
     assert_int_equal(join(run, AQ_ROLE_ACTOR, 1 << 20)->slot, 3);
 }

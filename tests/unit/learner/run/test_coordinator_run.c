@@ -2,10 +2,6 @@
  * How far the run is and when it ends: environment steps over restarts of shards and of the
  * learner, evaluations, limits.
  */
-#include <math.h>
-#include <stdio.h>
-
-#include "common/base/clock.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"
 

@@ -2,9 +2,6 @@
  * What may change while a run goes on, and what is refused; and what a start with the arguments of
  * before keeps of it.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/sys/file.h"
 #include "learner/run/given_settings.h"
 #include "learner/run/live_settings.h"
@@ -16,29 +13,26 @@ static aq_run_plan plan_of_defaults(void)
 {
     aq_run_config config;
     aq_run_plan plan;
-    aq_error error = {0};
     aq_settings_init(aq_run_config_table(), &config);
-    assert_succeeds(aq_run_plan_make(&config, &plan, &error), &error);
+    assert_succeeds(aq_run_plan_make(&config, &plan, &refusal));
     return plan;
 }
 
 static aq_run_plan changed(const aq_run_plan *plan, const char *assignment)
 {
     aq_run_plan next;
-    aq_error error = {0};
-    assert_succeeds(aq_live_settings_change(plan, &assignment, 1, &next, &error), &error);
+    assert_succeeds(aq_live_settings_change(plan, &assignment, 1, &next, &refusal));
     return next;
 }
 
 static void expect_refusal(const char *const *assignments, size_t count, int code, const char *word)
 {
     static aq_run_plan before, next, untouched;
-    aq_error error = {0};
     before = plan_of_defaults();
     memset(&next, 0x5a, sizeof(next));
     memset(&untouched, 0x5a, sizeof(untouched));
-    assert_refused(aq_live_settings_change(&before, assignments, count, &next, &error), code,
-                   &error, word);
+    assert_refused(aq_live_settings_change(&before, assignments, count, &next, &refusal), code,
+                   word);
     assert_memory_equal(&next, &untouched, sizeof(next));
 }
 
@@ -111,8 +105,7 @@ TEST(what_contradicts_is_refused_as_at_a_start)
 static aq_run_folder folder_with(const char *path, const aq_run_config *config)
 {
     aq_run_folder folder;
-    aq_error error = {0};
-    assert_succeeds(aq_run_folder_open(path, config, false, 0, &folder, &error), &error);
+    assert_succeeds(aq_run_folder_open(path, config, false, 0, &folder, &refusal));
     return folder;
 }
 

@@ -1,8 +1,6 @@
 /*
  * Which version is the best: what leads, what takes its place, and what more episodes make of it.
  */
-#include <math.h>
-
 #include "learner/run/ranking.h"
 #include "tests/support/test.h"
 

@@ -4,8 +4,6 @@
  */
 #include "learner/run/run_findings.h"
 
-#include <math.h>
-
 #include "tests/support/test.h"
 
 static aq_run_config default_config(void)
@@ -119,9 +117,8 @@ TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
     const aq_settings_table *table = aq_run_config_table();
     EACH_ROW(i, rows) {
         aq_run_config config = default_config();
-        aq_error error;
         if (rows[i].change != NULL) {
-            assert_succeeds(aq_settings_assign(table, rows[i].change, &config, &error), &error);
+            assert_succeeds(aq_settings_assign(table, rows[i].change, &config, &refusal));
         }
         aq_learning_facts facts = good_facts(&config);
         facts.value_floor = rows[i].fact == FACT(mass_below) ? -163 : facts.value_floor;
@@ -131,9 +128,8 @@ TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
         assert_int_equal(findings.count, 1);
         assert_says(findings.rows[0].words, rows[i].words);
         assert_string_equal(findings.rows[0].setting, rows[i].setting);
-        assert_succeeds(aq_settings_assign(table, findings.rows[0].setting, &config, &error),
-                        &error);
-        assert_succeeds(aq_run_config_validate(&config, &error), &error);
+        assert_succeeds(aq_settings_assign(table, findings.rows[0].setting, &config, &refusal));
+        assert_succeeds(aq_run_config_validate(&config, &refusal));
     }
 }
 

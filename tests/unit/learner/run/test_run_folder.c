@@ -3,9 +3,7 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
@@ -40,8 +38,7 @@ static aq_run_config config_on_disk(const run_dir *dir)
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     assert_succeeds(aq_settings_read_file(aq_run_config_table(), run_dir_path(dir, "config.yaml"),
-                                          &config, NULL),
-                    NULL);
+                                          &config, NULL));
     return config;
 }
 
@@ -98,12 +95,11 @@ TEST_IN(run_dir, dir, two_runs_have_two_ids)
 TEST_IN(run_dir, dir, a_folder_with_a_run_needs_resume)
 {
     aq_run_folder folder = {.run_id = 4711};
-    aq_error error = {0};
     begin(dir);
-    assert_int_equal(open_folder(dir, false, &folder, &error), AQ_E_EXISTS);
+    assert_int_equal(open_folder(dir, false, &folder, &refusal), AQ_E_EXISTS);
     assert_int_equal(folder.run_id, 4711);
-    assert_says(error.text, dir->path);
-    assert_says(error.text, "--resume");
+    assert_says(refusal.text, dir->path);
+    assert_says(refusal.text, "--resume");
 }
 
 TEST_IN(run_dir, dir, a_resumed_run_is_the_same)
@@ -140,15 +136,14 @@ TEST_IN(run_dir, dir, a_run_of_another_task_is_refused)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder = {.run_id = 4711};
-    aq_error error = {0};
     begin(dir);
     strcpy(config.task, "gym:Acrobot-v1");
-    assert_int_equal(aq_run_folder_open(dir->path, &config, true, 0, &folder, &error),
+    assert_int_equal(aq_run_folder_open(dir->path, &config, true, 0, &folder, &refusal),
                      AQ_E_INVALID);
     assert_int_equal(folder.run_id, 4711);
-    assert_says(error.text, "run.json");
-    assert_says(error.text, "gym:CartPole-v1");
-    assert_says(error.text, "gym:Acrobot-v1");
+    assert_says(refusal.text, "run.json");
+    assert_says(refusal.text, "gym:CartPole-v1");
+    assert_says(refusal.text, "gym:Acrobot-v1");
 
     /* The configuration of the run that is there is as it was. */
     assert_string_equal(config_on_disk(dir).task, "gym:CartPole-v1");
@@ -174,9 +169,8 @@ TEST_IN(run_dir, dir, a_run_json_that_is_not_ours_is_named)
     };
     EACH_ROW(i, texts) {
         aq_run_folder folder = {.run_id = 4711};
-        aq_error error = {0};
         fixture_write_bytes(run_dir_path(dir, "run.json"), texts[i], strlen(texts[i]));
-        assert_refused(open_folder(dir, true, &folder, &error), AQ_E_CORRUPT, &error, "run.json");
+        assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_CORRUPT, "run.json");
         assert_int_equal(folder.run_id, 4711);
     }
 }
@@ -185,20 +179,18 @@ TEST_IN(run_dir, dir, a_run_json_that_is_far_too_long_is_refused)
 {
     static char text[100000];
     aq_run_folder folder;
-    aq_error error = {0};
     memset(text, ' ', sizeof(text));
     fixture_write_bytes(run_dir_path(dir, "run.json"), text, sizeof(text));
-    assert_refused(open_folder(dir, true, &folder, &error), AQ_E_TOO_BIG, &error, "run.json");
+    assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_TOO_BIG, "run.json");
 }
 
 TEST_IN(run_dir, dir, checkpoints_without_the_run_that_they_are_of_are_refused)
 {
     aq_run_folder folder = {.run_id = 4711};
-    aq_error error = {0};
     begin(dir);
     assert_int_equal(unlink(run_dir_path(dir, "run.json")), 0);
     fixture_write_bytes(run_dir_checkpoint_path(dir, 7), "x", 1);
-    assert_refused(open_folder(dir, true, &folder, &error), AQ_E_CORRUPT, &error, "run.json");
+    assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_CORRUPT, "run.json");
     assert_int_equal(folder.run_id, 4711);
     assert_true(aq_path_exists(run_dir_checkpoint_path(dir, 7)));
 }
@@ -219,10 +211,9 @@ TEST_IN(run_dir, dir, a_configuration_that_is_there_is_not_written_again)
 TEST_IN(run_dir, dir, a_run_that_could_not_begin_leaves_the_folder_free)
 {
     aq_run_folder folder;
-    aq_error error = {0};
     assert_int_equal(mkdir(run_dir_path(dir, "config.yaml"), 0777), 0); /* in its way */
-    assert_true(open_folder(dir, false, &folder, &error) != 0);
-    assert_says(error.text, "config.yaml");
+    assert_true(open_folder(dir, false, &folder, &refusal) != 0);
+    assert_says(refusal.text, "config.yaml");
     assert_false(aq_path_exists(run_dir_path(dir, "run.json")));
     assert_int_equal(rmdir(run_dir_path(dir, "config.yaml")), 0);
     begin(dir); /* without resume */
@@ -232,12 +223,11 @@ TEST_IN(run_dir, dir, a_file_in_the_place_of_the_folder_is_named)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
-    aq_error error = {0};
     char path[FIXTURE_PATH_MAX];
     snprintf(path, sizeof(path), "%s", run_dir_path(dir, "file"));
     fixture_write_bytes(path, "x", 1);
-    assert_true(aq_run_folder_open(path, &config, false, 0, &folder, &error) != 0);
-    assert_says(error.text, path);
+    assert_true(aq_run_folder_open(path, &config, false, 0, &folder, &refusal) != 0);
+    assert_says(refusal.text, path);
 }
 
 TEST_IN(run_dir, dir, a_path_that_is_too_long_is_refused)
@@ -307,13 +297,12 @@ TEST_IN(run_dir, dir, a_policy_that_can_not_be_written_is_named)
 {
     learner_kit kit;
     aq_publication publication;
-    aq_error error = {0};
     aq_run_folder folder = begin(dir);
     learner_kit_init(&kit, 1);
     learner_kit_publication(&kit, 3, AQ_FORMAT_INT8_CHANNEL, &publication);
     assert_int_equal(mkdir(run_dir_path(dir, "policy.aq"), 0777), 0);
-    assert_true(aq_run_folder_write_policy(&folder, &publication, &error) != 0);
-    assert_says(error.text, "policy.aq");
+    assert_true(aq_run_folder_write_policy(&folder, &publication, &refusal) != 0);
+    assert_says(refusal.text, "policy.aq");
     aq_publication_fini(&publication);
     learner_kit_fini(&kit);
 }

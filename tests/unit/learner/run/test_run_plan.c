@@ -1,7 +1,6 @@
 /*
  * What follows from a configuration, and what is said when nothing can follow.
  */
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "envs/env.h"
 #include "learner/run/run_plan.h"
@@ -17,22 +16,19 @@ static aq_run_config defaults(void)
 static aq_run_plan plan_of(const aq_run_config *config)
 {
     aq_run_plan plan;
-    aq_error error = {0};
-    assert_succeeds(aq_run_plan_make(config, &plan, &error), &error);
+    assert_succeeds(aq_run_plan_make(config, &plan, &refusal));
     return plan;
 }
 
 /* The plan is untouched then. */
-static aq_error refusal_of(const aq_run_config *config, int code)
+static void refuse(const aq_run_config *config, int code)
 {
     static aq_run_plan plan, before;
-    aq_error error = {0};
     memset(&plan, 0x5a, sizeof(plan));
     memset(&before, 0x5a, sizeof(before));
-    assert_int_equal(aq_run_plan_make(config, &plan, &error), code);
-    assert_int_equal(error.code, code);
+    assert_int_equal(aq_run_plan_make(config, &plan, &refusal), code);
+    assert_int_equal(refusal.code, code);
     assert_memory_equal(&plan, &before, sizeof(plan));
-    return error;
 }
 
 /* ---- what follows -------------------------------------------------------------------------- */
@@ -159,8 +155,8 @@ TEST(bytes_that_hold_no_two_chunks_are_refused)
     config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
     (void)plan_of(&config);
     config.replay.capacity_bytes--;
-    aq_error error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(error.text, "two chunks of this task take 1792");
+    refuse(&config, AQ_E_INVALID);
+    assert_says(refusal.text, "two chunks of this task take 1792");
 }
 
 TEST(a_table_that_must_be_full_is_possible_in_any_number_of_shards)
@@ -180,18 +176,18 @@ TEST(a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant)
 {
     aq_run_config config = defaults();
     strcpy(config.task, "gym:CartPol-v1");
-    aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
-    assert_says(error.text, "'gym:CartPol-v1' is not known");
-    assert_says(error.text, "did you mean 'gym:CartPole-v1'?");
+    refuse(&config, AQ_E_NOT_FOUND);
+    assert_says(refusal.text, "'gym:CartPol-v1' is not known");
+    assert_says(refusal.text, "did you mean 'gym:CartPole-v1'?");
 }
 
 TEST(a_name_like_no_other_is_answered_with_where_to_look)
 {
     aq_run_config config = defaults();
     strcpy(config.task, "chess");
-    aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
-    assert_says(error.text, "chess");
-    assert_says(error.text, "actorq envs");
+    refuse(&config, AQ_E_NOT_FOUND);
+    assert_says(refusal.text, "chess");
+    assert_says(refusal.text, "actorq envs");
 }
 
 TEST(settings_that_contradict_each_other_are_named)
@@ -199,17 +195,17 @@ TEST(settings_that_contradict_each_other_are_named)
     aq_run_config config = defaults();
     config.replay.chunk_length = 2;
     config.learner.n_step = 3;
-    aq_error error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(error.text, "replay.chunk_length");
+    refuse(&config, AQ_E_INVALID);
+    assert_says(refusal.text, "replay.chunk_length");
     config = defaults();
     strcpy(config.evaluator.threshold, "high");
-    error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(error.text, "evaluator.threshold");
+    refuse(&config, AQ_E_INVALID);
+    assert_says(refusal.text, "evaluator.threshold");
 }
 
 TEST(without_memory_there_is_no_plan)
 {
     aq_run_config config = defaults();
     aq_memory_fail_at(1, 0);
-    refusal_of(&config, AQ_E_NOMEM);
+    refuse(&config, AQ_E_NOMEM);
 }

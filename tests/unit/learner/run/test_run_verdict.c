@@ -1,8 +1,6 @@
 /*
  * How a run goes, in words: what is said when, and how pressing it is.
  */
-#include <math.h>
-
 #include "learner/run/run_verdict.h"
 #include "tests/support/test.h"
 

@@ -1,10 +1,7 @@
 /*
  * What each store brought, and that actors find it at the same slot for as long as that can be.
  */
-#include <stdio.h>
-
 #include "learner/run/store_ledger.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static uint32_t arrive(aq_store_ledger *ledger, uint64_t incarnation, uint64_t store)

@@ -1,8 +1,6 @@
 /*
  * What is asked of the shards, and what becomes of their answers.
  */
-#include <math.h>
-
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
 #include "learner/run/coordinator.h"
@@ -81,8 +79,7 @@ TEST_IN(prefetch_desk, desk, where_shards_outnumber_requests_none_is_asked_to_wa
     for (size_t i = 0; i < SHARDS; i++) {
         prefetch_stand_add(desk, i);
     }
-    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 4, "shard-4", &desk->shards[2].channel),
-                    NULL);
+    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 4, "shard-4", &desk->shards[2].channel));
     prefetch_stand_pass(desk, 1);
     assert_int_equal(desk->shards[0].calls[0]->wait_ms, 0);
     aq_prefetch_remove_shard(desk->prefetch, 4);
@@ -150,14 +147,12 @@ TEST_IN(prefetch_desk, desk, without_an_empty_group_nobody_is_asked)
 TEST_IN(prefetch_desk, desk, one_shard_too_many_is_refused)
 {
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
-        assert_succeeds(aq_prefetch_add_shard(desk->prefetch, i, "many", &desk->shards[0].channel),
-                        NULL);
+        assert_succeeds(aq_prefetch_add_shard(desk->prefetch, i, "many", &desk->shards[0].channel));
     }
     assert_int_equal(aq_prefetch_add_shard(desk->prefetch, 99, "many", &desk->shards[0].channel),
                      AQ_E_FULL);
     aq_prefetch_remove_shard(desk->prefetch, 40);
-    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 99, "many", &desk->shards[0].channel),
-                    NULL);
+    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 99, "many", &desk->shards[0].channel));
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -318,8 +313,7 @@ TEST_IN(prefetch_desk, desk, a_shard_that_came_back_gets_no_answers_of_its_earli
     prefetch_stand_pass(desk, 1);
     aq_prefetch_remove_shard(desk->prefetch, 1);
     /* The same incarnation, over another channel. */
-    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 1, "shard-1", &desk->shards[1].channel),
-                    NULL);
+    assert_succeeds(aq_prefetch_add_shard(desk->prefetch, 1, "shard-1", &desk->shards[1].channel));
     sample_shard_answer(&desk->shards[0], 0, desk->good, 9);
     sample_shard_break(&desk->shards[0], 0, AQ_E_TIMEOUT);
     assert_int_equal(desk->ready_total + desk->troubles + desk->progress_total, 0);

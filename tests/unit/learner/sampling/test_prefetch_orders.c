@@ -6,7 +6,6 @@
  */
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 
@@ -61,8 +60,7 @@ static void add_shard(orders_desk *desk, int index)
     desk->incarnation[index] = ++desk->lives;
     desk->added[index] = true;
     assert_succeeds(aq_prefetch_add_shard(desk->stand.prefetch, desk->incarnation[index], "shard",
-                                          &desk->stand.shards[index].channel),
-                    NULL);
+                                          &desk->stand.shards[index].channel));
 }
 
 static void end_call(orders_desk *desk, int index, size_t call, enum ending ending)

@@ -1,9 +1,6 @@
 /*
  * Priorities go back to the start of the shard that numbered the items, and to nobody else.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 

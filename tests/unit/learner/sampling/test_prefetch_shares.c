@@ -2,9 +2,6 @@
  * Shards are sampled from in proportion to what they hold, whoever comes and goes, and rows count
  * what they should over all of them.
  */
-#include <math.h>
-
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 

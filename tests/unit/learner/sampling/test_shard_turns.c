@@ -2,11 +2,7 @@
  * Turns come in proportion to masses: exactly, always in the same order, and whoever has nothing to
  * give keeps nobody waiting.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "learner/sampling/shard_turns.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { SHARDS = 4 };

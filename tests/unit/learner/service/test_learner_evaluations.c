@@ -1,8 +1,6 @@
 /*
  * Results of evaluations as the learner is told of them, honest and hostile.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 

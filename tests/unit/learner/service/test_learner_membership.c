@@ -1,9 +1,6 @@
 /*
  * Membership as callers see it: Join, Heartbeat and Leave, honest and hostile.
  */
-#include <math.h>
-
-#include "common/base/clock.h"
 #include "common/wire/wire_run.h"
 #include "learner/service/learner_service_priv.h"
 #include "tests/support/test.h"

@@ -1,9 +1,6 @@
 /*
  * Fetching the policy, and operations: status, stop and checkpoint.
  */
-#include <math.h>
-
-#include "common/base/clock.h"
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_policy.h"
 #include "learner/service/learner_service_priv.h"

@@ -1,9 +1,6 @@
 /*
  * What each member said last is kept for as long as it is a member, and is a copy.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "learner/service/member_stats.h"
 #include "tests/support/test.h"
 

@@ -1,9 +1,6 @@
 /*
  * What shards say is copied whole within bounds, and summed.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "learner/service/replay_said_stats.h"
 #include "tests/support/test.h"
 

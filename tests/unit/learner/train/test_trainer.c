@@ -3,7 +3,6 @@
  * them, and it ends when it is told.
  */
 #include "common/base/assert.h"
-#include "common/base/clock.h"
 #include "common/base/queue.h"
 #include "learner/train/trainer.h"
 #include "tests/support/test.h"

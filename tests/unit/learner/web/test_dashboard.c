@@ -2,9 +2,7 @@
  * The dashboard's documents and page, asked as the HTTP server does.
  */
 #include <jansson.h>
-#include <math.h>
 
-#include "common/base/clock.h"
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
 #include "tests/support/test.h"

@@ -2,10 +2,8 @@
  * One small int8 policy: what the engine takes and refuses, holds and lets go. What it computes is
  * tested layer by layer (test_engine_layers.c).
  */
-#include <math.h>
 #include <stdatomic.h>
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
@@ -58,8 +56,7 @@ TEST_IN(small_policy, policy, the_engine_holds_one_reference_while_it_lives)
 {
     aq_engine *engine = NULL;
     assert_int_equal(atomic_load(&policy->snapshot->references), 2);
-    assert_succeeds(aq_engine_create(policy->snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL),
-                    NULL);
+    assert_succeeds(aq_engine_create(policy->snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL));
     assert_int_equal(atomic_load(&policy->snapshot->references), 3);
     assert_ptr_equal(aq_engine_snapshot(engine), policy->snapshot);
     assert_int_equal(aq_engine_rows_max(engine), ROWS_MAX);
@@ -72,9 +69,8 @@ TEST_IN(small_policy, policy, the_engine_holds_one_reference_while_it_lives)
 static void refuse(aq_snapshot *snapshot, int code)
 {
     aq_engine *engine = NULL;
-    aq_error error = {0};
-    assert_refused(aq_engine_create(snapshot, ROWS_MAX, aq_cpu_flags(), &engine, &error), code,
-                   &error, "layer 1");
+    assert_refused(aq_engine_create(snapshot, ROWS_MAX, aq_cpu_flags(), &engine, &refusal), code,
+                   "layer 1");
     assert_null(engine);
     assert_int_equal(atomic_load(&snapshot->references), 1);
 }

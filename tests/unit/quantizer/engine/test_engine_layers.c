@@ -2,10 +2,8 @@
  * The engine's kinds of layers in every format, each against the reference forward pass on what the
  * engine itself feeds it, so that the bound is that of one layer; and bit by bit across the rungs.
  */
-#include <math.h>
 #include <stdatomic.h>
 
-#include "common/base/memory.h"
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
@@ -218,6 +216,7 @@ static void spoil(float *obs, uint32_t inputs, size_t rows)
 static void check_bits(enum random_policy_net net, uint32_t format, bool is_static)
 {
     static const size_t more[] = {65, 100, 128, ROWS_MAX};
+    const size_t stride = test_rounds(64) == 64 ? 1 : 7; /* which leaves every rest of 8 rows */
     uint32_t flags[QUANTIZER_RUNGS_MAX];
     const uint32_t rungs = quantizer_fixture_rungs(flags);
     aq_snapshot *snapshot = make_policy(net, format, is_static);
@@ -234,7 +233,7 @@ static void check_bits(enum random_policy_net net, uint32_t format, bool is_stat
     }
     for (uint32_t r = 0; r < rungs; r++) {
         aq_engine *engine = make_engine(snapshot, flags[r]);
-        for (size_t i = 1; i <= 64 + sizeof(more) / sizeof(more[0]); i++) {
+        for (size_t i = 1; i <= 64 + sizeof(more) / sizeof(more[0]); i += i < 64 ? stride : 1) {
             const size_t rows = i <= 64 ? i : more[i - 65];
             aq_engine_forward(engine, obs, rows, out);
             assert_memory_equal(out, expected, rows * outputs * sizeof(*out));
@@ -345,14 +344,11 @@ TEST(a_bad_layer_is_refused_in_words)
 {
     aq_snapshot *snapshot = make_policy(NET_CONV, AQ_FORMAT_INT8_TENSOR, true);
     aq_engine *engine = NULL;
-    aq_error error = {0};
     snapshot->layers[1].input_zero = 256;
-    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
-                   "layer 1");
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &refusal), AQ_E_CORRUPT, "layer 1");
     snapshot->layers[1].input_zero = 0;
     snapshot->spec.layers[0].conv.stride++;
-    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT, &error,
-                   "layer 0");
+    assert_refused(aq_engine_create(snapshot, 1, 0, &engine, &refusal), AQ_E_CORRUPT, "layer 0");
     assert_null(engine);
     assert_int_equal(atomic_load(&snapshot->references), 1);
 }

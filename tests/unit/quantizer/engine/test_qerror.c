@@ -1,8 +1,6 @@
 /*
  * The measured quantization error, on policies whose error is known.
  */
-#include <math.h>
-
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"
 #include "tests/support/test.h"

@@ -3,9 +3,7 @@
  * where it is compiled (tests/integration/export).
  */
 #include <float.h>
-#include <math.h>
 
-#include "common/base/memory.h"
 #include "quantizer/export/export_c.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/random_policy.h"

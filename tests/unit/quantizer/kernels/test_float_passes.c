@@ -2,12 +2,9 @@
  * The float passes against the mathematics library and against sums in double, within their stated
  * bounds, and each width of vector against the others, bit by bit.
  */
-#include <math.h>
-
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/float_passes.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT = 1024, RUNGS_MAX = 8 };

@@ -3,13 +3,10 @@
  * compare every other rung with.
  */
 #include <float.h>
-#include <math.h>
 
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/packed_layer.h"
 #include "quantizer/kernels/qkernels.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { ROOM = AQ_QKERNEL_Q_PADDING };

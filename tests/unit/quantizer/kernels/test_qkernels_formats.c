@@ -2,7 +2,6 @@
  * Layers of every format against their equations, in numbers small enough to write out, on every
  * rung: what a bit of the weights stands for, before kernels are compared with one another.
  */
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/packed_layer.h"
 #include "quantizer/kernels/qkernels.h"

@@ -2,11 +2,9 @@
  * Ranges of the layers' inputs: what is observed, how batches are combined, what is refused.
  */
 #include <float.h>
-#include <math.h>
 
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/input_ranges.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 

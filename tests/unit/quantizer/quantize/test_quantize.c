@@ -2,7 +2,6 @@
  * The quantizer: scales, rounding, what it refuses.
  */
 #include <float.h>
-#include <math.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
@@ -112,11 +111,10 @@ TEST_IN(deep, fixture, what_it_is_for_is_copied)
 static void refuse(const quantizer_fixture *fixture, uint32_t format, int code, const char *words)
 {
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
     assert_refused(aq_quantize(&fixture->spec, &fixture->params,
                                &(aq_quantize_plan){.format = format}, &fixture->meta, &snapshot,
-                               &error),
-                   code, &error, words);
+                               &refusal),
+                   code, words);
     assert_null(snapshot);
 }
 

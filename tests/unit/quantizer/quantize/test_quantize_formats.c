@@ -3,10 +3,7 @@
  * refused.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/policy/half.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
@@ -226,10 +223,9 @@ static void refuse(const quantizer_fixture *fixture, const aq_quantize_plan *pla
                    const char *words)
 {
     aq_snapshot *snapshot = NULL;
-    aq_error error = {0};
     assert_refused(
-        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &error),
-        code, &error, words);
+        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &refusal),
+        code, words);
     assert_null(snapshot);
 }
 
@@ -320,11 +316,10 @@ TEST_IN(quantizer_fixture, fixture, a_failed_allocation_is_an_error_in_every_for
         aq_snapshot *snapshot = NULL;
         int rc;
         EACH_ALLOCATION_FAILS(rc) {
-            aq_error error = {0};
             assert_null(snapshot);
             rc = aq_quantize(&fixture->spec, &fixture->params, &plan, &fixture->meta, &snapshot,
-                             &error);
-            assert_int_equal(error.code, rc);
+                             &refusal);
+            assert_int_equal(refusal.code, rc);
         }
         aq_snapshot_unref(snapshot);
     }

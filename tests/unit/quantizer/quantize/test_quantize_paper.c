@@ -2,7 +2,6 @@
  * The paper's affine formula, on examples worked out by hand, and its bound.
  */
 #include <float.h>
-#include <math.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

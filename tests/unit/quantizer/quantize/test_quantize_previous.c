@@ -2,8 +2,6 @@
  * What a version keeps of the one before it, so that a delta between them is small: scales, the
  * choice of blocks, the quantization of inputs. And when it does not.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 

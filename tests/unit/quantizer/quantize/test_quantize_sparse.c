@@ -1,8 +1,6 @@
 /*
  * Block-sparse int8: how many blocks are kept, which, and what is stored of them.
  */
-#include <math.h>
-
 #include "quantizer/quantize/quantize_layer.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"

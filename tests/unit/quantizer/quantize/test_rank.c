@@ -2,11 +2,8 @@
  * A value's rank, against sorting.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "quantizer/quantize/rank.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { COUNT_MAX = 300 };

@@ -2,9 +2,6 @@
  * The daemon with a folder of segments: what outlives it, and which folders it refuses.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
@@ -139,10 +136,9 @@ TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
 
 TEST_IN(folder_stage, stage, a_folder_in_use_is_refused_before_anybody_hears_of_it)
 {
-    aq_error error;
     net_stage_live(stage, 1, 1);
     int joins = stage->joins;
-    assert_refused(aq_replay_run(&stage->options, &error), AQ_E_EXISTS, &error, folder);
+    assert_refused(aq_replay_run(&stage->options, &refusal), AQ_E_EXISTS, folder);
     assert_int_equal(net_stage_ask_stored(stage), 24);
     assert_int_equal(stage->joins, joins);
     net_stage_end(stage);

@@ -2,9 +2,6 @@
  * The daemon on real sockets, in a thread of its own, with a learner that only knows membership:
  * from joining to each of the ways in which it ends.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"

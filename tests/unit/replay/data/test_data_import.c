@@ -3,11 +3,7 @@
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
 #include "replay/data/data_audit.h"
@@ -23,7 +19,6 @@ typedef struct import_stage {
     char set[64];
     char store[64];
     aq_data_set_info info;
-    aq_error error;
 } import_stage;
 
 static int empty(const char *path)
@@ -43,9 +38,7 @@ static void write_set(import_stage *stage)
 {
     const aq_layout layout = kit_layout();
     aq_data_set_writer *writer;
-    assert_succeeds(
-        aq_data_set_writer_create(stage->set, &stage->info, false, &writer, &stage->error),
-        &stage->error);
+    assert_succeeds(aq_data_set_writer_create(stage->set, &stage->info, false, &writer, &refusal));
     for (uint64_t episode = 0; episode < EPISODES; episode++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             for (uint32_t part = 0; part < 2; part++) {
@@ -57,13 +50,12 @@ static void write_set(import_stage *stage)
                 chunk->view.episode = episode;
                 const aq_data_set_block block = {
                     .actor = 1 + lane % 2, .incarnation = 50 + lane % 2, .view = chunk->view};
-                assert_succeeds(aq_data_set_writer_add(writer, &block, &stage->error),
-                                &stage->error);
+                assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
                 aq_chunk_unref(chunk);
             }
         }
     }
-    assert_succeeds(aq_data_set_writer_finish(writer, &stage->error), &stage->error);
+    assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
 }
 
@@ -97,8 +89,8 @@ static int import(import_stage *stage, uint32_t n_step, uint32_t length, uint64_
         .message_bytes = message_bytes,
         .segment_bytes = 1024,
     };
-    assert_int_equal(aq_data_set_reader_open(stage->set, &reader, &stage->error), 0);
-    int rc = aq_data_import_folder(reader, &how, &imported, &stage->error);
+    assert_succeeds(aq_data_set_reader_open(stage->set, &reader, &refusal));
+    int rc = aq_data_import_folder(reader, &how, &imported, &refusal);
     aq_data_set_reader_close(reader);
     if (rc == 0) {
         assert_int_equal(imported.transitions, 13 * LANES * EPISODES);
@@ -135,12 +127,12 @@ static aq_data_summary read_store(import_stage *stage)
 {
     aq_segment_folder folder;
     aq_data_audit *audit;
-    assert_int_equal(aq_segment_folder_open_any(stage->store, &folder, &stage->error), 0);
+    assert_succeeds(aq_segment_folder_open_any(stage->store, &folder, &refusal));
     assert_true(folder.identity.run_id == RUN_ID);
     assert_int_equal(aq_data_audit_create(&audit), 0);
     const aq_data_sink sink = {
         .user = audit, .block = on_block, .message = on_message, .damage = no_damage};
-    assert_int_equal(aq_data_source_read(&folder, &stage->info, &sink, &stage->error), 0);
+    assert_succeeds(aq_data_source_read(&folder, &stage->info, &sink, &refusal));
     const aq_data_summary summary = aq_data_audit_summary(audit);
     aq_data_audit_destroy(audit);
     aq_segment_folder_close(&folder);
@@ -166,7 +158,7 @@ TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)
 {
     assert_int_equal(import(stage, 3, 8, 4096), 0);
     assert_int_equal(import(stage, 3, 8, 4096), AQ_E_EXISTS);
-    assert_says(stage->error.text, "exists already");
+    assert_says(refusal.text, "exists already");
     assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
 }
 
@@ -192,9 +184,9 @@ TEST_IN(import_stage, stage, without_memory_no_store_is_made)
                                     .chunk_length = 8,
                                     .message_bytes = 4096,
                                     .segment_bytes = 1 << 20};
-        assert_int_equal(aq_data_set_reader_open(stage->set, &reader, &stage->error), 0);
+        assert_succeeds(aq_data_set_reader_open(stage->set, &reader, &refusal));
         aq_memory_fail_at(nth, 0);
-        int rc = aq_data_import_folder(reader, &how, &imported, &stage->error);
+        int rc = aq_data_import_folder(reader, &how, &imported, &refusal);
         aq_memory_fail_at(0, 0);
         aq_data_set_reader_close(reader);
         if (rc == 0) {

@@ -59,8 +59,7 @@ static void give(harvest *found, const aq_layout *layout, uint32_t first, uint32
     chunk->view.first = first;
     chunk->view.overlap = overlap;
     const aq_data_set_block block = {.actor = 3, .incarnation = 5, .view = chunk->view};
-    aq_error error;
-    assert_succeeds(aq_data_recut_block(found->recut, &block, &error), &error);
+    assert_succeeds(aq_data_recut_block(found->recut, &block, &refusal));
     aq_chunk_unref(chunk);
 }
 
@@ -74,8 +73,7 @@ static void begin(harvest *found, uint32_t n_step, uint32_t length)
 
 static void end(harvest *found)
 {
-    aq_error error = {0};
-    assert_succeeds(aq_data_recut_end(found->recut, &error), &error);
+    assert_succeeds(aq_data_recut_end(found->recut, &refusal));
     aq_data_recut_destroy(found->recut);
     aq_data_audit_destroy(found->audit);
 }
@@ -127,10 +125,9 @@ TEST(each_transition_is_new_once_whatever_the_cuts)
 TEST(an_episode_that_goes_on_is_closed_at_the_end)
 {
     harvest found;
-    aq_error error;
     begin(&found, 4, 8);
     give_episode(&found, 3, 9, false);
-    assert_int_equal(aq_data_recut_end(found.recut, &error), 0);
+    assert_succeeds(aq_data_recut_end(found.recut, &refusal));
     assert_each_seen_once(&found, STEPS);
     end(&found);
 }
@@ -165,11 +162,10 @@ TEST(what_was_there_is_passed_over)
 TEST(too_few_steps_for_an_item_are_left_out_and_counted)
 {
     harvest found;
-    aq_error error;
     const aq_layout layout = layout_of(1, 9);
     begin(&found, 6, 9);
     give(&found, &layout, 0, 5, 0, false);
-    assert_int_equal(aq_data_recut_end(found.recut, &error), 0);
+    assert_succeeds(aq_data_recut_end(found.recut, &refusal));
     assert_int_equal(found.chunks, 0);
     assert_int_equal(aq_data_recut_left_out(found.recut), 5);
     end(&found);

@@ -3,9 +3,6 @@
  * whichever file is missing, the store opens, says what it left out by file and offset, and keeps
  * the rest.
  */
-#include <unistd.h>
-
-#include "common/base/memory.h"
 #include "replay/disk/segment_format.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"

@@ -1,13 +1,10 @@
 /*
  * Folders that must not be used are refused in words, and nothing in them is changed.
  */
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_format.h"
 #include "tests/support/test.h"
@@ -15,9 +12,8 @@
 
 static void refuse(segment_kit *kit, int code, const char *words)
 {
-    aq_error error = {0};
-    assert_refused(segment_kit_try_open(kit, NULL, &error), code, &error, words);
-    assert_non_null(strstr(error.text, kit->config.folder));
+    assert_refused(segment_kit_try_open(kit, NULL, &refusal), code, words);
+    assert_non_null(strstr(refusal.text, kit->config.folder));
 }
 
 /* A header that says another version, and is right otherwise. */
@@ -45,10 +41,9 @@ TEST_IN(segment_kit, kit, a_folder_in_use_is_refused)
     if (child == 0) {
         aq_replay_log *log;
         segment_harvest harvest = {0};
-        aq_error error = {0};
         const aq_replay_log_recovery into = segment_harvest_into(&harvest);
-        const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
-        const bool said = strstr(error.text, "in use by pid ") != NULL;
+        const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &refusal);
+        const bool said = strstr(refusal.text, "in use by pid ") != NULL;
         _exit(rc == AQ_E_EXISTS && said ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -189,9 +184,8 @@ TEST_IN(segment_kit, kit, a_file_in_the_folders_place_is_refused)
     refuse(kit, AQ_E_IO, "");
     unlink(kit->folder);
     kit->config.folder = "/proc/nothing/can/be/made/here";
-    aq_error error = {0};
-    assert_int_equal(segment_kit_try_open(kit, NULL, &error), AQ_E_IO);
-    assert_true(error.text[0] != '\0');
+    assert_int_equal(segment_kit_try_open(kit, NULL, &refusal), AQ_E_IO);
+    assert_true(refusal.text[0] != '\0');
 }
 
 TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
@@ -200,8 +194,7 @@ TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     kit->config.folder = path;
-    aq_error error = {0};
-    assert_refused(segment_kit_try_open(kit, NULL, &error), AQ_E_IO, &error, "too long");
+    assert_refused(segment_kit_try_open(kit, NULL, &refusal), AQ_E_IO, "too long");
 }
 
 /* Opens the store as somebody who may not write there; the superuser may write anywhere. */
@@ -209,14 +202,13 @@ static int open_as_nobody(segment_kit *kit)
 {
     aq_replay_log *log;
     segment_harvest harvest = {0};
-    aq_error error = {0};
     const aq_replay_log_recovery into = segment_harvest_into(&harvest);
     if (getuid() == 0 && setuid(65534) != 0) {
         return 2;
     }
-    const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &error);
-    return rc == AQ_E_IO && strstr(error.text, kit->folder) != NULL &&
-                   strstr(error.text, "Permission denied") != NULL
+    const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &refusal);
+    return rc == AQ_E_IO && strstr(refusal.text, kit->folder) != NULL &&
+                   strstr(refusal.text, "Permission denied") != NULL
                ? 0
                : 1;
 }

@@ -2,12 +2,8 @@
  * Headers and heads read back as they were written, and nothing else is read as one; a scan finds
  * every record that damage has left.
  */
-#include <stdio.h>
-
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "replay/disk/segment_format.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { STORE = 42, SEGMENT = 3, RECORDS = 5, BYTES_MAX = 2000 };

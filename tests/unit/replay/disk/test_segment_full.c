@@ -2,12 +2,10 @@
  * Disks that are full because the operating system says so: a limit on files, and a small file
  * system. The log stops and goes on, and the process lives.
  */
-#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"

@@ -3,12 +3,8 @@
  * the next life, every byte of it, in order, with nothing twice and nothing missing in between.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/base/clock.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 

@@ -3,7 +3,6 @@
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
 #include "common/base/crc32c.h"
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -242,11 +241,10 @@ TEST_IN(segment_kit, kit, a_frame_that_the_caller_cannot_use_is_told_and_the_res
 
 TEST_IN(segment_kit, kit, another_failure_of_the_caller_ends_it_with_its_words)
 {
-    aq_error error = {0};
     segment_kit_live(kit, 20);
     kit->harvest.fail_number = 11;
-    assert_int_equal(segment_kit_try_open(kit, &kit->harvest, &error), AQ_E_SCHEMA);
-    assert_string_equal(error.text, "this ends it");
+    assert_int_equal(segment_kit_try_open(kit, &kit->harvest, &refusal), AQ_E_SCHEMA);
+    assert_string_equal(refusal.text, "this ends it");
     kit->harvest.fail_number = 0;
     segment_kit_assert_recovers(kit, 20);
 }
@@ -258,7 +256,6 @@ TEST_IN(segment_kit, kit, open_survives_every_allocation_that_fails)
     segment_kit_live(kit, 10);
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc != 0; nth++) {
-        aq_error error = {0};
         segment_harvest nothing = {.fail_number = UINT64_MAX};
         const aq_replay_log_recovery into = segment_harvest_into(&nothing);
         /* The harvest's own first allocations fail, too: it asserts, so give it room before. */
@@ -267,11 +264,10 @@ TEST_IN(segment_kit, kit, open_survives_every_allocation_that_fails)
         nothing.segments = aq_alloc(64, sizeof(uint64_t));
         nothing.frames = aq_alloc(64, sizeof(aq_lease *));
         aq_memory_fail_at(nth, 0);
-        rc = aq_segment_log_open(&kit->config, &into, &kit->found, &kit->log, &error);
+        rc = aq_segment_log_open(&kit->config, &into, &kit->found, &kit->log, &refusal);
         aq_memory_fail_at(0, 0);
         if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_true(error.text[0] != '\0');
+            assert_refused(rc, AQ_E_NOMEM, "");
         }
         segment_harvest_fini(&nothing);
         assert_true(nth < 1000);

@@ -2,10 +2,7 @@
  * Numbers of records are given once, and what they show to be missing is said.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "common/base/memory.h"
 #include "replay/disk/segment_format.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
@@ -76,11 +73,10 @@ TEST_IN(small_store, kit, a_segment_that_cannot_be_read_is_refused_and_read_late
     const long readable[] = {0, 3 * RECORD_BYTES};
     segment_kit_live(kit, 4);
     EACH_ROW(i, readable) {
-        aq_error error = {0};
         readable_bytes = readable[i];
-        const int rc = segment_kit_try_open(kit, NULL, &error);
+        const int rc = segment_kit_try_open(kit, NULL, &refusal);
         readable_bytes = -1;
-        assert_refused(rc, AQ_E_IO, &error, "segment-00000000000001.aqrs: it can't be read");
+        assert_refused(rc, AQ_E_IO, "segment-00000000000001.aqrs: it can't be read");
     }
     segment_kit_assert_recovers(kit, 4);
 }

@@ -1,7 +1,6 @@
 /*
  * Exchange calls over a dispatcher: all that is held comes in pages, once; messages are taken.
  */
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/security/incarnation.h"
 #include "proto/exchange.pb-c.h"
@@ -123,8 +122,7 @@ TEST_IN(service_kit, kit, a_page_names_senders_and_keeps_their_secrets)
     size_t size;
     uint32_t kind;
     assert_succeeds(aq_frame_check(answer.frame, answer.frame_size, AQ_FRAME_EXPERIENCE, &kind,
-                                   &payload, &size, NULL),
-                    NULL);
+                                   &payload, &size, NULL));
     Actorq__V1__Experience *message = actorq__v1__experience__unpack(NULL, size, payload);
     assert_non_null(message);
     assert_true(message->incarnation == aq_incarnation_name(1001));

@@ -4,10 +4,8 @@
  * repeated with the seed that was printed last: AQ_SEED=… AQ_HOSTILE_SEEDS=1.
  */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "proto/exchange.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/hostile_message.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"

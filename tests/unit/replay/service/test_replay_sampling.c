@@ -1,8 +1,6 @@
 /*
  * Sample calls over a dispatcher: what comes back, what is held and for how long, what is refused.
  */
-#include <math.h>
-
 #include "common/wire/wire_sample.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
@@ -172,12 +170,11 @@ TEST_IN(idle_kit, kit, without_a_run_samples_are_unavailable)
 TEST_IN(idle_kit, kit, settings_whose_replies_are_too_large_are_refused_in_words)
 {
     aq_run_settings settings = kit_settings();
-    aq_error error;
     settings.sample_rows = 65536;
     settings.tables[0].tolerance = 1e6;
     aq_shard_run run = kit_run(&settings);
-    assert_refused(aq_replay_service_begin(kit->service, 0, &run, NULL, &error), AQ_E_TOO_BIG,
-                   &error, "learner.batch_size");
+    assert_refused(aq_replay_service_begin(kit->service, 0, &run, NULL, &refusal), AQ_E_TOO_BIG,
+                   "learner.batch_size");
     assert_null(aq_replay_service_core(kit->service));
 }
 

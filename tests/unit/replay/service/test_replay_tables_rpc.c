@@ -1,8 +1,6 @@
 /*
  * Sampling by table, and priorities that come back.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
@@ -81,10 +79,11 @@ TEST_IN(tables_kit, kit, priorities_decide_what_the_main_table_gives)
 /* Pearson's sum of so many draws, asked for by RPC, of 24 items with these chances. */
 static double chi_square_of(service_kit *kit, char *table, const double *chances)
 {
-    enum { ITEMS = 24, ROWS = 8, REQUESTS = 3000 };
+    enum { ITEMS = 24, ROWS = 8 };
+    const uint64_t requests = test_rounds(3000);
     double counts[ITEMS] = {0};
     double sum = 0.0;
-    for (int i = 0; i < REQUESTS; i++) {
+    for (uint64_t i = 0; i < requests; i++) {
         Actorq__V1__SampleRequest sample = kit_sample_request(ROWS, 1, 0);
         sample.table = table;
         const kit_answer *answer = kit_sample(kit, &sample);
@@ -101,7 +100,7 @@ static double chi_square_of(service_kit *kit, char *table, const double *chances
         }
     }
     for (int i = 0; i < ITEMS; i++) {
-        double expected = chances[i] * ROWS * REQUESTS;
+        double expected = chances[i] * ROWS * (double)requests;
         sum += (counts[i] - expected) * (counts[i] - expected) / expected;
     }
     return sum;

@@ -1,7 +1,6 @@
 /*
  * The core: what is stored and acknowledged, what is drawn, and who waits.
  */
-#include "common/base/clock.h"
 #include "replay/shard/replay_core.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -9,9 +8,8 @@
 static aq_replay_core *core_with(const aq_run_settings *settings)
 {
     aq_replay_core *core = NULL;
-    aq_error error = {0};
     aq_shard_run run = kit_run(settings);
-    assert_succeeds(aq_replay_core_create(&run, 0, &core, &error), &error);
+    assert_succeeds(aq_replay_core_create(&run, 0, &core, &refusal));
     return core;
 }
 
@@ -85,13 +83,12 @@ TEST_OF_CORE(a_message_packed_before_the_last_acknowledgement_does_not_block_its
 TEST_OF_CORE(what_was_never_taken_is_never_acknowledged)
 {
     enum aq_replay_verdict verdict;
-    aq_error error;
     assert_int_equal(call(core, 0, 7, 0).expected, 8);
     aq_credit_call lie = {1, 1001, 8, 0, 0, 0};
-    assert_refused(aq_replay_core_called(core, 0, &lie, &error), AQ_E_INVALID, &error, "7 have");
+    assert_refused(aq_replay_core_called(core, 0, &lie, &refusal), AQ_E_INVALID, "7 have");
     aq_experience message = kit_message(1, 10, 9, 0, 4);
-    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &error),
-                   AQ_E_INVALID, &error, "7 have");
+    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &refusal),
+                   AQ_E_INVALID, "7 have");
     assert_int_equal(call(core, 0, 7, 0).expected, 8);
 }
 
@@ -100,14 +97,13 @@ TEST_OF_CORE(numbers_that_cannot_be_are_rejected)
     const struct {
         uint64_t seq, acknowledged;
     } bad[] = {{0, 0}, {3, 3}, {3, 4}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX - 1}};
-    aq_error error;
     EACH_ROW(i, bad) {
         enum aq_replay_verdict verdict;
         aq_experience message = kit_message(1, 1, 0, 0, 4);
         aq_arrival *arrival = kit_arrival(&message);
         arrival->seq = bad[i].seq;
         arrival->acknowledged = bad[i].acknowledged;
-        assert_int_equal(aq_replay_core_insert(core, 0, arrival, &verdict, &error), AQ_E_INVALID);
+        assert_int_equal(aq_replay_core_insert(core, 0, arrival, &verdict, &refusal), AQ_E_INVALID);
     }
     assert_int_equal(aq_replay_core_counters(core).rejected, 5);
     assert_int_equal(aq_replay_core_actors(core), 0);
@@ -128,18 +124,16 @@ TEST_OF_CORE(a_call_with_impossible_totals_is_refused)
         {1, 1, 0, 10, 10 + most_beyond(core) + 1, 0}, /* far more acknowledged than granted */
         {1, 1, 0, AQ_CREDIT_COUNT_MAX, AQ_CREDIT_COUNT_MAX + 1, 0},
     };
-    aq_error error;
     EACH_ROW(i, bad) {
-        assert_int_equal(aq_replay_core_called(core, 0, &bad[i], &error), AQ_E_INVALID);
+        assert_int_equal(aq_replay_core_called(core, 0, &bad[i], &refusal), AQ_E_INVALID);
     }
     assert_int_equal(aq_replay_core_actors(core), 0);
 }
 
 TEST_OF_CORE(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
 {
-    aq_error error;
     aq_credit_call call = {1, 1, 0, 10, 10 + most_beyond(core), 0};
-    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
+    assert_succeeds(aq_replay_core_called(core, 0, &call, &refusal));
     /* It counts against the next grant: what comes on top is new. */
     aq_replay_core_share(core, 0);
     aq_credit credit;
@@ -161,20 +155,19 @@ TEST_OF_CORE(a_message_that_finds_no_memory_is_still_the_next)
 
 TEST_OF_CORE(more_actors_than_can_be_tracked_are_refused_in_words)
 {
-    aq_error error;
     for (uint64_t i = 0; i < 8192; i++) {
         aq_credit_call call = {i, 1, 0, 0, 0, 0};
-        assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
+        assert_succeeds(aq_replay_core_called(core, 0, &call, &refusal));
     }
     aq_credit_call call = {8192, 1, 0, 0, 0, 0};
-    assert_refused(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL, &error, "actor 8192");
+    assert_refused(aq_replay_core_called(core, 0, &call, &refusal), AQ_E_FULL, "actor 8192");
     enum aq_replay_verdict verdict = AQ_REPLAY_GAP;
     aq_experience message = kit_message(8192, 1, 0, 0, 8);
-    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &error),
-                   AQ_E_FULL, &error, "actor 8192");
+    assert_refused(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, &refusal),
+                   AQ_E_FULL, "actor 8192");
     assert_int_equal(verdict, AQ_REPLAY_GAP);
     assert_int_equal(aq_replay_core_counters(core).stored, 0);
-    assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
+    assert_succeeds(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &refusal));
 }
 
 TEST_OF_CORE(sampling_waits_for_the_minimum_size)
@@ -297,10 +290,9 @@ TEST(settings_that_could_block_both_sides_are_refused)
 {
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
-    aq_error error;
     settings.tables[0].tolerance = 2.0;
     aq_shard_run run = kit_run(&settings);
-    assert_refused(aq_replay_core_create(&run, 0, &core, &error), AQ_E_INVALID, &error,
+    assert_refused(aq_replay_core_create(&run, 0, &core, &refusal), AQ_E_INVALID,
                    "wait for each other");
     assert_null(core);
 }

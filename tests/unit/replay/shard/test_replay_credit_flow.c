@@ -2,9 +2,6 @@
  * Credit over time: actors with open chunks on one side, a learner on the other, for many settings.
  * The band holds, and both sides go on for ever.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "replay/shard/replay_credit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -1,7 +1,6 @@
 /*
  * An earlier life: what a restart finds in the log, and in what is left of it.
  */
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -4,15 +4,12 @@
  * on in the end, steps come, are acknowledged and are drawn.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
-#include "common/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-enum { ACTORS_MAX = 4, LANES = 2, MESSAGES_MAX = 1000, ROUNDS = 60, PATIENCE_TICKS = 4000 };
+enum { ACTORS_MAX = 4, LANES = 2, MESSAGES_MAX = 1000, PATIENCE_TICKS = 4000 };
 
 typedef struct sender {
     uint64_t spent;       /* steps made */
@@ -140,7 +137,8 @@ static void assert_goes_on(standstill *world)
 TEST_IN(durable_kit, kit, steps_and_samples_go_on_under_any_tables_and_any_log)
 {
     uint64_t seed = test_seed();
-    for (uint64_t round = 0; round < ROUNDS; round++) {
+    const uint64_t rounds = test_rounds(60);
+    for (uint64_t round = 0; round < rounds; round++) {
         standstill world = {.kit = kit};
         aq_rng_init(&world.rng, seed, round);
         world.actors = 1 + aq_rng_below(&world.rng, ACTORS_MAX);

@@ -1,7 +1,6 @@
 /*
  * The heap against a plain array.
  */
-#include "common/base/memory.h"
 #include "replay/table/chunk_heap.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

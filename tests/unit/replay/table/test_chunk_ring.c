@@ -1,7 +1,6 @@
 /*
  * The ring finds the chunk of any number, however it grew and whatever has left.
  */
-#include "common/base/memory.h"
 #include "replay/table/chunk_ring.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

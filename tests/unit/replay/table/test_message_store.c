@@ -276,9 +276,8 @@ TEST_IN(demotion, it, one_call_moves_no_more_than_it_is_told)
 TEST_IN(demotion, it, a_log_that_fails_is_asked_once_a_call)
 {
     it->log.rc = AQ_E_IO;
-    aq_error error;
-    assert_refused(aq_message_store_demote(it->store, &it->log.base, 6, 100, &error), AQ_E_IO,
-                   &error, "message 1 ");
+    assert_refused(aq_message_store_demote(it->store, &it->log.base, 6, 100, &refusal), AQ_E_IO,
+                   "message 1 ");
     assert_int_equal(it->log.asked, 1);
     it->log.rc = 0;
     assert_int_equal(demote(it, 6, 100), 0);

@@ -1,7 +1,6 @@
 /*
  * Histograms, the clock of items, and whose time it was.
  */
-#include "common/base/clock.h"
 #include "replay/table/replay_accounting.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -3,7 +3,6 @@
  * ends of chunks and episodes, and sequences with what lies beyond their ends. Discount 0.5 makes
  * all sums exact.
  */
-#include "common/base/memory.h"
 #include "replay/table/chunk_items.h"
 #include "replay/table/replay_gather.h"
 #include "tests/support/test.h"

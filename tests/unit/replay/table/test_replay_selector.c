@@ -1,9 +1,6 @@
 /*
  * The selectors: which items they take, and in what proportions by Pearson's chi-square test.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "replay/table/replay_selector.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

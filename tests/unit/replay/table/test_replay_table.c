@@ -1,7 +1,6 @@
 /*
  * The table: numbers of items, what leaves when, how often an item is drawn, memory per step.
  */
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 

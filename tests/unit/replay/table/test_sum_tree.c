@@ -1,9 +1,6 @@
 /*
  * The tree: its sums, its draws by Pearson's chi-square test, and what rounding must not do.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "replay/table/sum_tree.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
@@ -112,7 +109,8 @@ TEST(leaves_are_drawn_in_proportion)
 {
     uint64_t seed = test_seed();
     static float masses[1000];
-    for (uint64_t round = 0; round < 4; round++) {
+    const uint64_t rounds = test_rounds(4);
+    for (uint64_t round = 0; round < rounds; round++) {
         for (int i = 0; i < 1000; i++) {
             masses[i] = powf((float)(1 + i % 97), (float)round); /* up to 1 to 10^6 */
             masses[i] = masses[i] > 1000.0f ? 1000.0f : masses[i];

@@ -2,9 +2,6 @@
  * Every kind of table against a plain list of chunks, under random inserts, draws, priorities and
  * forgets. The list does everything by going through all of it.
  */
-#include <math.h>
-
-#include "common/base/rng.h"
 #include "replay/table/chunk_items.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"

@@ -1,8 +1,6 @@
 /*
  * Priorities: what they do to draws and to removal, stale numbers, and that exponent 0 is uniform.
  */
-#include <math.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
@@ -44,8 +42,9 @@ static double mass_of(const table_kit *kit)
 TEST(draws_follow_priority_to_the_exponent)
 {
     const double exponents[] = {0.0, 0.6, 1.0, 2.0};
+    const uint64_t rounds = test_rounds(4000);
     for (size_t n = 0; n < 4; n++) {
-        enum { ITEMS = 400, ROWS = 256, ROUNDS = 4000 };
+        enum { ITEMS = 400, ROWS = 256 };
         static double counts[ITEMS], expected[ITEMS];
         const aq_table_spec spec = prioritized_spec(exponents[n]);
         double total = 0.0;
@@ -62,7 +61,7 @@ TEST(draws_follow_priority_to_the_exponent)
         }
         assert_true(fabs(mass_of(kit) - total) <= 1e-5 * total);
         aq_batch *batch = table_kit_batch(kit, ROWS);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (uint64_t round = 0; round < rounds; round++) {
             assert_int_equal(aq_replay_table_sample(kit->table, ROWS, 0.5f, batch), 0);
             for (int row = 0; row < ROWS; row++) {
                 uint64_t item = batch->item[row];
@@ -72,7 +71,7 @@ TEST(draws_follow_priority_to_the_exponent)
             }
         }
         for (int i = 0; i < ITEMS; i++) {
-            expected[i] *= (double)ROWS * ROUNDS / total;
+            expected[i] *= (double)ROWS * (double)rounds / total;
         }
         table_kit_assert_chi_square(counts, expected, ITEMS);
     }

@@ -2,9 +2,6 @@
  * Saving and loading: the same table, one that holds only some of the chunks and newer ones, other
  * settings, and bytes that lie.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
@@ -324,8 +321,7 @@ TEST(every_cut_is_refused_and_changes_nothing)
     aq_buffer *saved = save(before, 2);
     size_t whole = 0; /* portions that end there */
     for (size_t size = 1; size < saved->size; size++) {
-        aq_error error;
-        int rc = aq_replay_table_load(after->table, saved->data, size, &error);
+        int rc = aq_replay_table_load(after->table, saved->data, size, &refusal);
         if (rc == 0) {
             whole++;
             continue;
@@ -355,8 +351,7 @@ TEST(random_damage_never_does_harm)
                 saved->data[aq_rng_below(&rng, saved->size)] ^=
                     (uint8_t)(1 + aq_rng_below(&rng, 255));
             }
-            aq_error error;
-            int rc = aq_replay_table_load(after.table, saved->data, saved->size, &error);
+            int rc = aq_replay_table_load(after.table, saved->data, saved->size, &refusal);
             assert_true(rc == 0 || rc == AQ_E_CORRUPT);
             if (aq_replay_table_holdings(after.table).items > 0) {
                 aq_batch *batch = table_kit_batch(&after, 1);

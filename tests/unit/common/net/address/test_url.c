@@ -51,9 +51,8 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
         {"inproc://", "no name"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        aq_error error = {0};
-        assert_refused(aq_url_validate(rows[i].url, &error), AQ_E_INVALID, &error, rows[i].url);
-        assert_says(error.text, rows[i].word);
+        assert_refused(aq_url_validate(rows[i].url, &refusal), AQ_E_INVALID, rows[i].url);
+        assert_says(refusal.text, rows[i].word);
     }
 }
 
@@ -68,11 +67,10 @@ static const char *ipc_url(char *url, size_t length)
 
 TEST(an_ipc_path_must_fit_a_socket_address)
 {
-    aq_error error = {0};
     char url[300];
     assert_int_equal(aq_url_validate(ipc_url(url, 107), NULL), 0);
-    assert_refused(aq_url_validate(ipc_url(url, 108), &error), AQ_E_INVALID, &error, "107 bytes");
-    assert_refused(aq_url_validate(ipc_url(url, 260), &error), AQ_E_INVALID, &error, "255 bytes");
+    assert_refused(aq_url_validate(ipc_url(url, 108), &refusal), AQ_E_INVALID, "107 bytes");
+    assert_refused(aq_url_validate(ipc_url(url, 260), &refusal), AQ_E_INVALID, "255 bytes");
 }
 
 static void expect_sibling(const char *url, const char *suffix, const char *expected)

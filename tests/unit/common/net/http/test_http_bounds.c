@@ -4,7 +4,6 @@
  */
 #include <sys/socket.h>
 
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"

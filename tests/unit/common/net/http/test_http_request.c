@@ -1,8 +1,6 @@
 /*
  * The head of an HTTP request: what is read, what is waited for, what is refused.
  */
-#include <stdlib.h>
-
 #include "common/net/http/http_request.h"
 #include "tests/support/test.h"
 

@@ -1,10 +1,8 @@
 /*
  * The HTTP server, as its peers see it: what is answered, how it begins and how it ends.
  */
-#include <stdlib.h>
 #include <sys/socket.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -203,9 +201,8 @@ TEST(the_address_is_told)
 static void assert_cannot_listen(const char *listen, int code)
 {
     aq_http_server *server = NULL;
-    aq_error error = {0};
-    assert_refused(aq_http_server_create(net_kit_loop(), listen, NULL, 0, &server, &error), code,
-                   &error, listen);
+    assert_refused(aq_http_server_create(net_kit_loop(), listen, NULL, 0, &server, &refusal), code,
+                   listen);
     assert_null(server);
 }
 

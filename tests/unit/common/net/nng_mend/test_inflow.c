@@ -1,9 +1,6 @@
 /*
  * Whom of those who came in is cut, when too much is held or somebody is too slow.
  */
-#include <stdlib.h>
-
-#include "common/base/clock.h"
 #include "common/net/nng_mend/inflow.h"
 #include "tests/support/test.h"
 

@@ -8,11 +8,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "common/base/buffer.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "common/net/sockets/pubsub.h"

@@ -8,7 +8,6 @@
 #include <semaphore.h>
 
 #include "common/base/assert.h"
-#include "common/base/clock.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "tests/support/test.h"

@@ -8,10 +8,8 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"

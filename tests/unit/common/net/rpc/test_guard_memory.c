@@ -1,7 +1,6 @@
 /*
  * What a guard remembers: a call is new once, and for a while.
  */
-#include "common/base/clock.h"
 #include "common/net/rpc/rpc_guard.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/secure_kit.h"

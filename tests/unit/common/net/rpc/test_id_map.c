@@ -1,9 +1,7 @@
 /*
  * The table of ids against a plain array.
  */
-#include "common/base/rng.h"
 #include "common/net/rpc/id_map.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 enum { NODES = 500 };

@@ -1,9 +1,6 @@
 /*
  * JSON to messages: what is taken, and that hostile JSON is refused with the place it is wrong at.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "common/net/rpc/reflect.h"
 #include "proto/operations.pb-c.h"
 #include "tests/support/test.h"
@@ -187,13 +184,12 @@ TEST(what_does_not_fit_is_refused_with_its_place)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         ProtobufCMessage *message = NULL;
-        aq_error error = {0};
         assert_int_equal(
-            from_text(&actorq__test__everything__descriptor, refused[i].json, &message, &error),
+            from_text(&actorq__test__everything__descriptor, refused[i].json, &message, &refusal),
             AQ_E_INVALID);
         assert_null(message);
-        assert_ptr_equal(strstr(error.text, refused[i].place), error.text);
-        assert_says(error.text, refused[i].word);
+        assert_ptr_equal(strstr(refusal.text, refused[i].place), refusal.text);
+        assert_says(refusal.text, refused[i].word);
     }
 }
 
@@ -215,25 +211,23 @@ static char *nested_text(char *text, size_t size, int depth)
 TEST(nesting_has_a_limit)
 {
     ProtobufCMessage *message = NULL;
-    aq_error error = {0};
     char text[20000];
     (void)everything(nested_text(text, sizeof(text), 31));
     assert_refused(from_text(&actorq__test__everything__descriptor,
-                             nested_text(text, sizeof(text), 32), &message, &error),
-                   AQ_E_INVALID, &error, "nested too deeply");
+                             nested_text(text, sizeof(text), 32), &message, &refusal),
+                   AQ_E_INVALID, "nested too deeply");
     assert_int_equal(from_text(&actorq__test__everything__descriptor,
-                               nested_text(text, sizeof(text), 1000), &message, &error),
+                               nested_text(text, sizeof(text), 1000), &message, &refusal),
                      AQ_E_INVALID);
 }
 
 TEST(a_place_too_long_to_name_is_cut)
 {
     ProtobufCMessage *message = NULL;
-    aq_error error = {0};
     char text[2000];
     snprintf(text, sizeof(text), "{\"inner\": {\"%0*d\": 1}}", 1500, 0);
-    assert_refused(from_text(&actorq__test__everything__descriptor, text, &message, &error),
-                   AQ_E_INVALID, &error, "inner.000");
+    assert_refused(from_text(&actorq__test__everything__descriptor, text, &message, &refusal),
+                   AQ_E_INVALID, "inner.000");
 }
 
 TEST(running_out_of_memory_leaves_nothing_behind)
@@ -244,9 +238,8 @@ TEST(running_out_of_memory_leaves_nothing_behind)
     ProtobufCMessage *message = NULL;
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        aq_error error = {0};
-        rc = from_text(&actorq__test__everything__descriptor, text, &message, &error);
-        assert_int_equal(error.code, rc);
+        rc = from_text(&actorq__test__everything__descriptor, text, &message, &refusal);
+        assert_int_equal(refusal.code, rc);
     }
     release(message);
 }

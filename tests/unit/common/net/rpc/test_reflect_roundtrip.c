@@ -2,10 +2,6 @@
  * The property of reflection: a message made of random values is the same message after it was
  * written as JSON text and read back. AQ_SEED replays a failure.
  */
-#include <stdlib.h>
-
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/reflect_field.h"
 #include "proto/checkpoint.pb-c.h"
@@ -14,7 +10,6 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
@@ -159,15 +154,14 @@ static ProtobufCMessage *through_json(const ProtobufCMessage *message)
 {
     json_t *json = aq_reflect_to_json(message);
     ProtobufCMessage *back = NULL;
-    aq_error error = {0};
     assert_non_null(json);
     char *text = json_dumps(json, 0);
     json_decref(json);
     assert_non_null(text);
     json = json_loads(text, 0, NULL);
     assert_non_null(json);
-    if (aq_reflect_from_json(message->descriptor, json, &back, &error) < 0) {
-        fail_msg("%s in %s", error.text, text);
+    if (aq_reflect_from_json(message->descriptor, json, &back, &refusal) < 0) {
+        fail_msg("%s in %s", refusal.text, text);
     }
     json_decref(json);
     free(text);

@@ -1,9 +1,6 @@
 /*
  * Messages as JSON: how each kind of field looks.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
 #include "proto/operations.pb-c.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * The daemon's side of remote calls, without any transport.
  */
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/rpc.pb-c.h"

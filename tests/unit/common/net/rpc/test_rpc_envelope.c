@@ -2,11 +2,9 @@
  * Envelopes: that packing a body in place gives the bytes any protobuf reader takes, and that
  * hostile ones neither pass nor cost much.
  */
-#include "common/base/rng.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/experience.pb-c.h"
 #include "proto/rpc.pb-c.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/net/rpc_kit.h"

@@ -2,9 +2,6 @@
  * Guarded calls: from a stub that signs, over a wire that somebody records, to a dispatcher that
  * asks who is there.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"
@@ -17,11 +14,11 @@ enum { CALLS_MAX = 4, REPLY_MAX = 65536, REPEATS_MAX = 262144, REFUSED_WORDS_MAX
 static const uint8_t master[AQ_TOKEN_KEY_BYTES] = "a run's master secret, 32 bytes";
 
 /* The newest call that was turned away. */
-typedef struct refusal {
+typedef struct turned_away {
     unsigned count;
     enum aq_access_role role;
     char words[REFUSED_WORDS_MAX];
-} refusal;
+} turned_away;
 
 typedef struct fixture {
     aq_token *learner;
@@ -33,13 +30,13 @@ typedef struct fixture {
     rpc_box box;
     rpc_result result;
     aq_rpc_stub operations;
-    refusal refused;
+    turned_away refused;
 } fixture;
 
 static void on_refused(void *user, const char *peer, enum aq_access_role role, const char *method,
                        const char *why)
 {
-    refusal *refused = user;
+    turned_away *refused = user;
     assert_string_equal(peer, "tcp://10.0.0.3:41234");
     assert_says(method, "actorq.v1.");
     refused->count++;

@@ -1,7 +1,6 @@
 /*
  * Clients and servers that are made and closed at every moment that may be.
  */
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
@@ -204,10 +203,9 @@ static void create_server_until_there_is_memory(uv_loop_t *loop, const char *url
     assert_int_equal(aq_rpc_dispatcher_create(4, 4096, 0, &dispatcher), 0);
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        aq_error error = {0};
         assert_null(server);
-        rc = aq_rpc_server_create(loop, url, &net_kit_limits, dispatcher, 4, &server, &error);
-        assert_int_equal(error.code, rc);
+        rc = aq_rpc_server_create(loop, url, &net_kit_limits, dispatcher, 4, &server, &refusal);
+        assert_int_equal(refusal.code, rc);
     }
     aq_rpc_server_close(server);
     aq_rpc_dispatcher_destroy(dispatcher);
@@ -218,10 +216,9 @@ static void create_client_until_there_is_memory(uv_loop_t *loop, const char *url
     aq_rpc_client *client = NULL;
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
-        aq_error error = {0};
         assert_null(client);
-        rc = aq_rpc_client_create(loop, url, &net_kit_limits, 4, &client, &error);
-        assert_int_equal(error.code, rc);
+        rc = aq_rpc_client_create(loop, url, &net_kit_limits, 4, &client, &refusal);
+        assert_int_equal(refusal.code, rc);
     }
     aq_rpc_client_close(client);
 }

@@ -1,7 +1,6 @@
 /*
  * Kept replies: found again, bounded, and the least recent gone first.
  */
-#include "common/base/memory.h"
 #include "common/net/rpc/rpc_repeats.h"
 #include "tests/support/test.h"
 

@@ -1,9 +1,6 @@
 /*
  * Rights: the table against the services that there are, and against what security.md says.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/net/rpc/rpc_rights.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"

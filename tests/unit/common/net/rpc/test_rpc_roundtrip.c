@@ -1,7 +1,6 @@
 /*
  * Remote calls over NNG, on every transport: answers of every size, many at once, held back, late.
  */
-#include "common/base/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 

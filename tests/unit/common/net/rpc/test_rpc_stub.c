@@ -1,9 +1,6 @@
 /*
  * The caller's side of remote calls: what is sent, and what each way of failing becomes.
  */
-#include <stdio.h>
-
-#include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/rpc.pb-c.h"

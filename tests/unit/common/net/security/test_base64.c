@@ -1,10 +1,7 @@
 /*
  * Base64 against the examples of RFC 4648, there and back, and what it refuses.
  */
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/security/base64.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 
 static const struct {

@@ -1,11 +1,8 @@
 /*
  * Credentials: what is loaded, and what is refused in words.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
@@ -48,10 +45,9 @@ static void expect_refused(const aq_daemon_options *options, enum aq_security_us
                            const char *words)
 {
     aq_security *security = NULL;
-    aq_error error = {0};
-    assert_true(aq_security_load(options, use, &security, &error) < 0);
+    assert_true(aq_security_load(options, use, &security, &refusal) < 0);
     assert_null(security);
-    assert_says(error.text, words);
+    assert_says(refusal.text, words);
 }
 
 static void expect_folder_refused(const char *folder, enum aq_security_use use, const char *words)
@@ -149,9 +145,8 @@ TEST_OF_RUN(a_certificate_of_another_authority_is_refused)
 
 static void make_certs_at(int64_t now_s, char ret_path[SECURE_KIT_PATH_MAX])
 {
-    aq_error error = {0};
     secure_kit_folder(ret_path);
-    assert_succeeds(aq_certs_folder_make(ret_path, now_s, 7, &error), &error);
+    assert_succeeds(aq_certs_folder_make(ret_path, now_s, 7, &refusal));
 }
 
 TEST(a_certificate_out_of_its_time_is_refused)
@@ -175,16 +170,15 @@ TEST_OF_RUN(a_secret_that_others_may_read_is_refused)
     static const unsigned refused[] = {0644, 0604, 0620, 0602, 0660, 0601, 0666};
     static const unsigned taken[] = {0600, 0400, 0700};
     aq_secret secret = {0};
-    aq_error error = {0};
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         secure_kit_write(r->certs, "secret", SECRET, refused[i]);
-        assert_refused(aq_secret_read(in(r->certs, "secret"), 100, &secret, &error), AQ_E_INVALID,
-                       &error, "chmod 600");
-        assert_null(strstr(error.text, "horse"));
+        assert_refused(aq_secret_read(in(r->certs, "secret"), 100, &secret, &refusal), AQ_E_INVALID,
+                       "chmod 600");
+        assert_null(strstr(refusal.text, "horse"));
     }
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         secure_kit_write(r->certs, "secret", SECRET, taken[i]);
-        assert_int_equal(aq_secret_read(in(r->certs, "secret"), 100, &secret, &error), 0);
+        assert_succeeds(aq_secret_read(in(r->certs, "secret"), 100, &secret, &refusal));
         assert_string_equal(secret.text, SECRET);
         assert_int_equal(secret.size, strlen(SECRET));
         aq_secret_wipe(&secret);
@@ -249,16 +243,15 @@ TEST_OF_RUN(a_token_file_wins_and_must_be_there)
 TEST(listening_in_the_open_needs_protection_or_consent)
 {
     aq_security *security = secure_kit_shared(SECRET, AQ_SECURITY_LISTENS);
-    aq_error error = {0};
-    assert_refused(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &error), AQ_E_INVALID,
-                   &error, "--certs");
-    assert_says(error.text, "--insecure");
-    assert_int_equal(aq_security_may_listen(NULL, "tcp://10.0.0.3:5550", false, &error),
+    assert_refused(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &refusal),
+                   AQ_E_INVALID, "--certs");
+    assert_says(refusal.text, "--insecure");
+    assert_int_equal(aq_security_may_listen(NULL, "tcp://10.0.0.3:5550", false, &refusal),
                      AQ_E_INVALID);
-    assert_int_equal(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", true, &error), 0);
-    assert_int_equal(aq_security_may_listen(security, "tcp://0.0.0.0:5550", false, &error), 0);
-    assert_int_equal(aq_security_may_listen(NULL, "tcp://127.0.0.1:5550", false, &error), 0);
-    assert_int_equal(aq_security_may_listen(NULL, "ipc:///tmp/x", false, &error), 0);
+    assert_succeeds(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", true, &refusal));
+    assert_succeeds(aq_security_may_listen(security, "tcp://0.0.0.0:5550", false, &refusal));
+    assert_succeeds(aq_security_may_listen(NULL, "tcp://127.0.0.1:5550", false, &refusal));
+    assert_succeeds(aq_security_may_listen(NULL, "ipc:///tmp/x", false, &refusal));
 }
 
 /* ---- the folder ---------------------------------------------------------------------------- */
@@ -284,10 +277,9 @@ TEST_OF_RUN(what_certs_makes_is_its_owners_alone)
 
 TEST_OF_RUN(certs_writes_over_nothing)
 {
-    aq_error error = {0};
-    assert_refused(aq_certs_folder_make(r->certs, (int64_t)time(NULL), 7, &error), AQ_E_EXISTS,
-                   &error, "--renew");
-    assert_int_equal(aq_certs_folder_renew("/nonexistent", (int64_t)time(NULL), 7, &error),
+    assert_refused(aq_certs_folder_make(r->certs, (int64_t)time(NULL), 7, &refusal), AQ_E_EXISTS,
+                   "--renew");
+    assert_int_equal(aq_certs_folder_renew("/nonexistent", (int64_t)time(NULL), 7, &refusal),
                      AQ_E_NOT_FOUND);
-    assert_true(aq_certs_folder_make("/nonexistent/certs", (int64_t)time(NULL), 7, &error) < 0);
+    assert_true(aq_certs_folder_make("/nonexistent/certs", (int64_t)time(NULL), 7, &refusal) < 0);
 }

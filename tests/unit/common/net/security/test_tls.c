@@ -1,11 +1,8 @@
 /*
  * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include "common/base/buffer.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/net_peers.h"

@@ -13,8 +13,7 @@ TEST_ENDING(destroy, aq_token_destroy);
 static aq_token *parse(const char *text)
 {
     aq_token *token = NULL;
-    aq_error error = {0};
-    assert_succeeds(aq_token_parse(text, strlen(text), &token, &error), &error);
+    assert_succeeds(aq_token_parse(text, strlen(text), &token, &refusal));
     at_end(destroy, token);
     return token;
 }
@@ -48,8 +47,7 @@ static aq_token_call signed_call(uint8_t ret_mac[AQ_TOKEN_MAC_BYTES])
 static void expect_refused(const char *text, const char *words)
 {
     aq_token *token = NULL;
-    aq_error error = {0};
-    assert_refused(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID, &error, words);
+    assert_refused(aq_token_parse(text, strlen(text), &token, &refusal), AQ_E_INVALID, words);
     assert_null(token);
 }
 
@@ -236,20 +234,18 @@ TEST(a_token_that_is_refused_is_not_told)
 {
     static const char text[] = "actorq-token 1\nrole actor\nkey swordfish\n";
     aq_token *token = NULL;
-    aq_error error = {0};
-    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
-    assert_null(strstr(error.text, "swordfish"));
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &refusal), AQ_E_INVALID);
+    assert_null(strstr(refusal.text, "swordfish"));
 }
 
 TEST(a_token_that_is_too_long_is_refused)
 {
     static char text[AQ_TOKEN_TEXT_MAX + 2];
     aq_token *token = NULL;
-    aq_error error = {0};
     for (size_t i = 0; i + 1 < sizeof(text); i++) {
         text[i] = (char)('a' + i % 26);
     }
-    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &refusal), AQ_E_INVALID);
     text[AQ_TOKEN_TEXT_MAX] = '\0';
     (void)parse(text);
 }
@@ -257,8 +253,8 @@ TEST(a_token_that_is_too_long_is_refused)
 TEST(no_memory_for_a_token_is_said)
 {
     aq_token *token = NULL;
-    aq_error error = {0};
-    assert_fails_without_memory(aq_token_parse("correct horse battery staple", 28, &token, &error));
+    assert_fails_without_memory(
+        aq_token_parse("correct horse battery staple", 28, &token, &refusal));
     assert_null(token);
 }
 

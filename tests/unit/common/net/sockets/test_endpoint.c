@@ -5,12 +5,9 @@
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/net/security/nng_error.h"
@@ -84,10 +81,9 @@ TEST(an_address_in_use_is_named)
     for (size_t i = 0; i < 3; i++) {
         char url[AQ_URL_MAX], bound[AQ_URL_MAX], other[AQ_URL_MAX];
         nng_socket first, second;
-        aq_error error = {0};
         net_kit_url(transports[i], url);
         assert_int_equal(try_to_listen(url, &first, bound, NULL), 0);
-        assert_refused(try_to_listen(bound, &second, other, &error), AQ_E_IN_USE, &error, bound);
+        assert_refused(try_to_listen(bound, &second, other, &refusal), AQ_E_IN_USE, bound);
         nng_close(first);
         assert_int_equal(try_to_listen(bound, &second, other, NULL), 0);
         assert_string_equal(other, bound);
@@ -121,7 +117,6 @@ TEST(a_file_that_is_no_socket_is_not_removed)
 {
     char url[AQ_URL_MAX], bound[AQ_URL_MAX];
     const char *path = url + strlen("ipc://");
-    aq_error error = {0};
     nng_socket socket;
     struct stat info;
     net_kit_url("ipc", url);
@@ -129,7 +124,7 @@ TEST(a_file_that_is_no_socket_is_not_removed)
     assert_non_null(file);
     assert_true(fputs("precious", file) >= 0);
     assert_int_equal(fclose(file), 0);
-    assert_refused(try_to_listen(url, &socket, bound, &error), AQ_E_EXISTS, &error, url);
+    assert_refused(try_to_listen(url, &socket, bound, &refusal), AQ_E_EXISTS, url);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, 8);
     assert_int_equal(unlink(path), 0);
@@ -148,9 +143,8 @@ TEST(what_cannot_be_listened_at_is_said_in_words)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char bound[AQ_URL_MAX] = "untouched";
-        aq_error error = {0};
         nng_socket socket;
-        assert_refused(try_to_listen(rows[i].url, &socket, bound, &error), rows[i].code, &error,
+        assert_refused(try_to_listen(rows[i].url, &socket, bound, &refusal), rows[i].code,
                        rows[i].url);
         assert_string_equal(bound, "untouched");
     }
@@ -167,11 +161,10 @@ TEST(dialling_a_name_that_does_not_resolve_goes_on_trying)
 
 TEST(dialling_a_bad_url_is_refused)
 {
-    aq_error error = {0};
     nng_socket socket;
     assert_int_equal(nng_req0_open(&socket), 0);
-    assert_refused(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, NULL, &error),
-                   AQ_E_INVALID, &error, "no port");
+    assert_refused(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, NULL, &refusal),
+                   AQ_E_INVALID, "no port");
     nng_close(socket);
 }
 

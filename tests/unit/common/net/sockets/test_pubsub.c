@@ -2,10 +2,7 @@
  * The broadcast: the newest message wins, waiting ends when it should, and nobody is waited for.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "common/base/buffer.h"
-#include "common/base/clock.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -274,12 +271,11 @@ TEST(what_cannot_be_made_is_said)
 {
     aq_subscriber *subscriber = NULL;
     aq_publisher *publisher = NULL;
-    aq_error error = {0};
     fixture *f = open_alone("tcp");
-    assert_int_equal(aq_subscriber_create("tcp://learner", &net_kit_limits, &subscriber, &error),
+    assert_int_equal(aq_subscriber_create("tcp://learner", &net_kit_limits, &subscriber, &refusal),
                      AQ_E_INVALID);
-    assert_refused(aq_publisher_create(f->url, &net_kit_limits, &publisher, &error), AQ_E_IN_USE,
-                   &error, f->url);
+    assert_refused(aq_publisher_create(f->url, &net_kit_limits, &publisher, &refusal), AQ_E_IN_USE,
+                   f->url);
     assert_fails_without_memory(
         aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL));
     assert_fails_without_memory(aq_subscriber_create(f->url, &net_kit_limits, &subscriber, NULL));

@@ -4,10 +4,7 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/push.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pull.h"
@@ -267,11 +264,10 @@ TEST(receiving_may_close)
 TEST(an_address_in_use_is_named)
 {
     aq_pull *second = NULL;
-    aq_error error = {0};
     fixture *f = open_fixture("tcp");
     assert_refused(aq_pull_create(&f->loop, aq_pull_url(f->pull), &net_kit_limits, on_message, f,
-                                  &second, &error),
-                   AQ_E_IN_USE, &error, aq_pull_url(f->pull));
+                                  &second, &refusal),
+                   AQ_E_IN_USE, aq_pull_url(f->pull));
     assert_null(second);
     aq_pull_close(NULL);
 }
@@ -279,8 +275,7 @@ TEST(an_address_in_use_is_named)
 TEST(creating_without_memory_leaves_nothing_behind)
 {
     aq_pull *pull = NULL;
-    aq_error error = {0};
     assert_fails_without_memory(aq_pull_create(net_kit_loop(), "tcp://127.0.0.1:0", &net_kit_limits,
-                                               on_message, NULL, &pull, &error));
+                                               on_message, NULL, &pull, &refusal));
     assert_null(pull);
 }

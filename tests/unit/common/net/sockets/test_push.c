@@ -4,7 +4,6 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/reqrep0/rep.h>
-#include <stdlib.h>
 
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
@@ -332,10 +331,9 @@ TEST(a_bad_url_is_refused)
 {
     const aq_push_events events = {0};
     aq_push *push = NULL;
-    aq_error error = {0};
     assert_refused(
-        aq_push_create(net_kit_loop(), "tcp://shard", &net_kit_limits, &events, &push, &error),
-        AQ_E_INVALID, &error, "tcp://shard");
+        aq_push_create(net_kit_loop(), "tcp://shard", &net_kit_limits, &events, &push, &refusal),
+        AQ_E_INVALID, "tcp://shard");
     assert_null(push);
 }
 

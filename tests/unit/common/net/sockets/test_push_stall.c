@@ -4,7 +4,6 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 
-#include "common/base/clock.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/push.h"

@@ -1,13 +1,9 @@
 /*
  * What d4pg, ddpg and td3 share, of each of them; test_golden_steps.c has their numbers.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/algorithms/actor_critic/actor_critic.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -333,10 +329,9 @@ static void check_unsupported(const aq_schema *schema, const char *word)
     EACH_ROW(i, algorithms) {
         const aq_run_config config = make_config(algorithms[i]);
         aq_agent *algorithm = NULL;
-        aq_error error = {0};
         assert_refused(
-            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &error),
-            AQ_E_UNSUPPORTED, &error, word);
+            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &refusal),
+            AQ_E_UNSUPPORTED, word);
         assert_null(algorithm);
     }
 }

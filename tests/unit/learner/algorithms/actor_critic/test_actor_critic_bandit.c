@@ -3,11 +3,8 @@
  * greatest where the action is the observation's sine. From several seeds, every algorithm for
  * continuous actions must find it from actions that were taken at random.
  */
-#include <math.h>
-
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

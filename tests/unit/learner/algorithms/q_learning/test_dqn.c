@@ -2,14 +2,10 @@
  * DQN's algorithm: what a step changes and what it leaves alone, which batches it refuses, and that
  * the same steps give the same bits.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/adam.h"
 #include "learner/nn/blas.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

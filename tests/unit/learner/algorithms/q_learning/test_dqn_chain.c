@@ -7,12 +7,9 @@
  * Its batches are drawn uniformly over all states and actions, so what is tested is learning alone.
  * With n-step returns the items follow the optimal policy after their first action.
  */
-#include <math.h>
-
 #include "common/nn/forward.h"
 #include "common/policy/head.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -17,9 +17,7 @@ static void check_refused(const aq_run_config *config, const aq_schema *schema, 
                           const char *words)
 {
     aq_agent *algorithm = NULL;
-    aq_error error = {0};
-    assert_refused(agent_try(&aq_dqn_class, config, schema, 1, &algorithm, &error), code, &error,
-                   words);
+    assert_refused(agent_try(&aq_dqn_class, config, schema, 1, &algorithm, &refusal), code, words);
     assert_null(algorithm);
 }
 

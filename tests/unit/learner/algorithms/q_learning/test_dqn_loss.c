@@ -2,10 +2,7 @@
  * DQN's loss: targets by hand, gradients by central finite differences of the loss in double
  * precision (h = 1e-5, tolerance 1e-6: what single precision leaves of slopes up to 1).
  */
-#include <math.h>
-
 #include "learner/algorithms/q_learning/dqn_loss.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -2,13 +2,9 @@
  * DQN with quantization-aware training, dueling heads and norms: when quantization begins, what is
  * published, and that a resumed one goes on with the same bits.
  */
-#include <math.h>
-
-#include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/passes.h"
-#include "tests/support/chance.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
