@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/net/security/token.h"
 
 /* `endpoint` is a URL, or the folder of a live run; `method` is "Operations/Stop". *ret_reply is
  * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
