@@ -35,6 +35,24 @@ static uint64_t draw_number(aq_rng *rng)
     return numbers[aq_rng_below(rng, aq_rng_below(rng, 2) == 0 ? 6 : count)];
 }
 
+/* Mostly one that is let in further: the run's, one of three processes or stores, a role. */
+static uint64_t draw_for(hostile *source, const char *name)
+{
+    static const char *const few[] = {"incarnation", "store", "role"};
+    if (strcmp(name, "run_id") == 0 && aq_rng_below(&source->rng, 16) != 0) {
+        return source->run_id;
+    }
+    if (strcmp(name, "store") == 0 && source->store != 0 && aq_rng_below(&source->rng, 4) != 0) {
+        return source->store;
+    }
+    for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++) {
+        if (strcmp(name, few[i]) == 0 && aq_rng_below(&source->rng, 8) != 0) {
+            return 1 + aq_rng_below(&source->rng, 3);
+        }
+    }
+    return draw_number(&source->rng);
+}
+
 static double draw_real(aq_rng *rng)
 {
     static const double reals[] = {0, 1, -1, 500, 1e30, -1e300, 1e-310};
@@ -42,19 +60,23 @@ static double draw_real(aq_rng *rng)
     return aq_rng_below(rng, 16) == 0 ? value / 0.0 : value;
 }
 
-static char *draw_text(aq_rng *rng)
+/* The first are addresses. */
+static char *draw_text(aq_rng *rng, const char *name)
 {
-    static const char *const texts[] = {"",
-                                        "tcp://10.0.0.7:1001",
+    enum { ADDRESSES = 4 };
+    static const char *const texts[] = {"tcp://10.0.0.7:1001",
                                         "tcp://10.0.0.7:1002",
                                         "tcp://10.0.0.8:1001",
                                         "tcp://*:1003",
                                         "ipc:///tmp/a",
+                                        "",
                                         "tcp://",
                                         "main",
                                         "\x1b[2J\n",
                                         "actorq.v1.Flow/Credit"};
-    return (char *)(uintptr_t)texts[aq_rng_below(rng, sizeof(texts) / sizeof(texts[0]))];
+    bool is_address = strstr(name, "url") != NULL && aq_rng_below(rng, 8) != 0;
+    return (char *)(uintptr_t)
+        texts[aq_rng_below(rng, is_address ? ADDRESSES : sizeof(texts) / sizeof(texts[0]))];
 }
 
 /* NULL when there is no room. */
@@ -81,16 +103,14 @@ static bool put(hostile *source, const ProtobufCFieldDescriptor *field, void *pl
     case PROTOBUF_C_TYPE_UINT32:
     case PROTOBUF_C_TYPE_FIXED32:
     case PROTOBUF_C_TYPE_ENUM:
-        *(uint32_t *)place = (uint32_t)draw_number(rng);
+        *(uint32_t *)place = (uint32_t)draw_for(source, field->name);
         return true;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
     case PROTOBUF_C_TYPE_SFIXED64:
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
-        *(uint64_t *)place = strcmp(field->name, "run_id") == 0 && aq_rng_below(rng, 16) != 0
-                                 ? source->run_id
-                                 : draw_number(rng);
+        *(uint64_t *)place = draw_for(source, field->name);
         return true;
     case PROTOBUF_C_TYPE_FLOAT:
         *(float *)place = (float)draw_real(rng);
@@ -102,7 +122,7 @@ static bool put(hostile *source, const ProtobufCFieldDescriptor *field, void *pl
         *(protobuf_c_boolean *)place = (protobuf_c_boolean)aq_rng_below(rng, 2);
         return true;
     case PROTOBUF_C_TYPE_STRING:
-        *(char **)place = draw_text(rng);
+        *(char **)place = draw_text(rng, field->name);
         return true;
     case PROTOBUF_C_TYPE_BYTES: {
         ProtobufCBinaryData *bytes = place;

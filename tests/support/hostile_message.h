@@ -14,7 +14,8 @@ enum { HOSTILE_BYTES_MAX = 1 << 16 };
 
 typedef struct hostile {
     aq_rng rng;
-    uint64_t run_id;                               /* the right one, which most messages have */
+    uint64_t run_id; /* the right one, which most messages have, and */
+    uint64_t store;  /* this one; 0: none is right */
     _Alignas(16) uint8_t bytes[HOSTILE_BYTES_MAX]; /* where the message lies */
     size_t size;
 } hostile;

@@ -4,6 +4,7 @@
 #include "common/net/http/daemon_http.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -174,6 +175,7 @@ int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pag
         aq_free(http);
         return aq_fail_context(error, rc, "--http");
     }
+    aq_http_server_name(http->server, getenv("ACTORQ_HTTP_NAMES"));
     say_where(http);
     *ret_http = http;
     return 0;

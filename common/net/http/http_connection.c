@@ -88,6 +88,7 @@ static const char *reason_of(unsigned status)
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},
+        {421, "Misdirected Request: this name is not known here; see ACTORQ_HTTP_NAMES"},
         {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},
         {503, "Service Unavailable"},
@@ -211,6 +212,11 @@ static void answer(aq_http_connection *connection, const aq_http_request *reques
     connection->asked = true;
     /* A body that nobody asked for is not looked at: where it ends does not matter then. */
     connection->keep_alive = request->keep_alive && !request->has_body;
+    if (request->host_size > 0 &&
+        !aq_http_host_is_known(request->host, request->host_size, connection->site->names)) {
+        send_status(connection, 421, with_body);
+        return;
+    }
     if (route == NULL || request->method == AQ_HTTP_OTHER) {
         send_status(connection, route == NULL ? 404 : 405, with_body);
         return;

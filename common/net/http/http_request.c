@@ -190,6 +190,8 @@ static int read_field(text_view line, aq_http_request *request, unsigned *host_c
         read_connection(value, request);
     } else if (view_is(name, "Host")) {
         (*host_count)++;
+        request->host = value.at;
+        request->host_size = (size_t)(value.end - value.at);
     }
     return 0;
 }
@@ -238,4 +240,38 @@ int aq_http_request_read(const char *bytes, size_t size, aq_http_request *ret_re
     request.size = (size_t)(rest.at - bytes);
     *ret_request = request;
     return 0;
+}
+
+/* ---- the name that was asked for ------------------------------------------------------------ */
+
+static bool is_listed(text_view host, const char *names)
+{
+    while (names != NULL && *names != '\0') {
+        size_t size = strcspn(names, ",");
+
+        if (view_is(trimmed((text_view){.at = names, .end = names + size}), "*") ||
+            ((size_t)(host.end - host.at) == size && strncasecmp(host.at, names, size) == 0)) {
+            return true;
+        }
+        names += size + (names[size] == ',');
+    }
+    return false;
+}
+
+bool aq_http_host_is_known(const char *host, size_t size, const char *names)
+{
+    text_view name = {.at = host, .end = host + size};
+    const char *colon = memchr(host, ':', size);
+    bool has_dot = false;
+    bool has_letter = false;
+
+    if (size > 0 && host[0] == '[') { /* of IPv6, in numbers */
+        return true;
+    }
+    name.end = colon != NULL ? colon : name.end;
+    for (const char *at = name.at; at < name.end; at++) {
+        has_dot = has_dot || *at == '.';
+        has_letter = has_letter || ((*at < '0' || *at > '9') && *at != '.');
+    }
+    return !has_dot || !has_letter || is_listed(name, names);
 }

@@ -238,6 +238,11 @@ void aq_http_server_close(aq_http_server *server)
     uv_close((uv_handle_t *)&server->listener, on_handle_closed);
 }
 
+void aq_http_server_name(aq_http_server *server, const char *names)
+{
+    server->site.names = names;
+}
+
 const char *aq_http_server_url(const aq_http_server *server)
 {
     return server->url;

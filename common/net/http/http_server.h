@@ -27,6 +27,9 @@ typedef struct aq_http_server aq_http_server;
 int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_route *routes,
                           size_t count, aq_http_server **ret_server, aq_error *error) AQ_MUST_USE;
 
+/* Besides numbers and names without a dot; borrowed. See aq_http_host_is_known. */
+void aq_http_server_name(aq_http_server *server, const char *names);
+
 const char *aq_http_server_url(const aq_http_server *server); /* "http://127.0.0.1:41234" */
 
 /* Whether it can be reached from this host only. */

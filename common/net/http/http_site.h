@@ -39,6 +39,7 @@ typedef struct aq_http_site {
     size_t route_count;
     aq_http_route routes[AQ_HTTP_ROUTES_MAX];
     aq_http_counters counters;
+    const char *names; /* as aq_http_host_is_known takes them */
     /* A connection is closed, and its place is free. */
     void (*left)(void *user);
     /* Whether one more answer may be under way, to there. */

@@ -9,7 +9,14 @@
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 
-enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1, CALL_DENIED = 64 + 7, PATH_ROOM = 192 };
+enum {
+    ENV_STEPS = 1000,
+    LEARNER_STEPS = 100,
+    FAILURE = 1,
+    CALL_DENIED = 64 + 7,
+    CALL_UNPROVED = 64 + 16,
+    PATH_ROOM = 192
+};
 
 static const char *in_certs(const test_cluster *cluster, const char *name, char ret_path[PATH_ROOM])
 {
@@ -113,11 +120,13 @@ static void send_a_false_shard(test_cluster *cluster)
     expect_said(cluster, SEAT_OTHER, "is for other members");
 }
 
-static void stop_as(test_cluster *cluster, const char *role, const char *url, int expected)
+/* `shard` is "--shard", or NULL: the learner is meant. */
+static void stop_as(test_cluster *cluster, const char *role, const char *url, const char *shard,
+                    int expected)
 {
     char folder[PATH_ROOM];
     cluster_run_other(cluster, cluster_program("actorq"), "call", url, "Operations/Stop", "--certs",
-                      in_certs(cluster, role, folder), NULL);
+                      in_certs(cluster, role, folder), shard, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
 }
 
@@ -132,8 +141,10 @@ CLUSTER_TEST(a_run_with_certificates_goes_on_whoever_tries, tcp)
     send_a_stranger(cluster);
     send_a_pretender(cluster);
     send_a_false_shard(cluster);
-    stop_as(cluster, "actor", cluster->learner_url, CALL_DENIED);
-    stop_as(cluster, "actor", cluster->replay_url, CALL_DENIED);
+    stop_as(cluster, "actor", cluster->learner_url, NULL, CALL_DENIED);
+    stop_as(cluster, "actor", cluster->replay_url, "--shard", CALL_DENIED);
+    /* What is meant for a learner is not signed for a shard. */
+    stop_as(cluster, "operator", cluster->replay_url, NULL, CALL_UNPROVED);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->n_members, 3);
     expect_no_secret_in_logs(cluster);
@@ -153,7 +164,7 @@ CLUSTER_TEST(members_prove_themselves_anew_to_who_was_restarted, tcp)
     cluster_wait_member(cluster, SEAT_REPLAY);
     assert_false(daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=call_refused"));
     cluster->may_end = true;
-    stop_as(cluster, "operator", cluster->learner_url, 0);
+    stop_as(cluster, "operator", cluster->learner_url, NULL, 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);

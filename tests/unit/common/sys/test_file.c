@@ -325,7 +325,7 @@ TEST_ON_DISK(a_file_in_the_way_of_a_folder_is_named)
 
 static void touch(const char *name)
 {
-    assert_int_equal(aq_file_write_atomic(path_of(name), "x", 1, &refusal), 0);
+    assert_succeeds(aq_file_write_atomic(path_of(name), "x", 1, &refusal));
 }
 
 TEST_ON_DISK(what_crashes_left_goes_once_it_is_old)

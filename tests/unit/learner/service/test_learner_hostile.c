@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
-enum { SEEDS = 20, CALLS = 400, SHARD = 9001, ACTOR = 9002, EVALUATOR = 9003 };
+enum { SEEDS = 50, CALLS = 400, SHARD = 9001, ACTOR = 9002, EVALUATOR = 9003 };
 
 #define HONEST_STEPS UINT64_C(500)
 

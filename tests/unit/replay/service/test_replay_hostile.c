@@ -10,7 +10,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
-enum { SEEDS = 20, CALLS = 400, HELD_MS = 12000 };
+enum { SEEDS = 50, CALLS = 400, HELD_MS = 12000 };
 
 typedef struct asked {
     int answers, calls;
@@ -65,7 +65,7 @@ TEST(liars_neither_end_a_shard_nor_touch_what_was_acknowledged)
         (void)fflush(stdout);
         memset(&kit, 0, sizeof(kit));
         service_kit_setup(&kit);
-        source = (hostile){.rng = rng_of(seed, 0), .run_id = KIT_RUN_ID};
+        source = (hostile){.rng = rng_of(seed, 0), .run_id = KIT_RUN_ID, .store = KIT_STORE};
         for (int i = 0; i < CALLS; i++) {
             lie(&kit, &source, &all);
             if (i % 20 == 0) {

@@ -137,3 +137,23 @@ TEST(another_version_is_told)
     assert_int_equal(read_text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &request), AQ_E_VERSION);
     assert_int_equal(read_text("GET / HTTP/3.0\r\n\r\n", &request), AQ_E_VERSION);
 }
+
+/* A stranger's name that has been made to mean this host is not one of ours. */
+TEST(a_page_is_given_at_names_that_are_known)
+{
+    static const struct {
+        const char *host, *names;
+        bool known;
+    } rows[] = {
+        {"127.0.0.1:8080", NULL, true},     {"[::1]:8080", NULL, true},
+        {"localhost:8080", NULL, true},     {"learner", NULL, true},
+        {"evil.example", NULL, false},      {"1.2.3.4.evil.example:80", NULL, false},
+        {"127.0.0.1.nip.io", NULL, false},  {"a.example:80", "b.example,A.example", true},
+        {"a.example", "xa.example", false}, {"a.example", "a.exampl", false},
+        {"a.example", "*", true},
+    };
+    EACH_ROW(i, rows) {
+        assert_int_equal(aq_http_host_is_known(rows[i].host, strlen(rows[i].host), rows[i].names),
+                         rows[i].known);
+    }
+}
