@@ -20,9 +20,9 @@ OURS = re.compile(r"aq_\w+$|main$")
 GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of proto/*.proto
 # Stand in for functions that NNG calls (nng_mend.c and tls_mend.c say why), so the names are given.
 STAND_INS = {"accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", "mbedtls_pk_sign",
-             "mbedtls_pk_sign_restartable", "mbedtls_pk_verify_ext", "mbedtls_ssl_handshake",
-             "mbedtls_ssl_read", "nng_stream_recv", "nng_stream_send", "readv", "sendmsg",
-             "setsockopt"}
+             "mbedtls_pk_sign_restartable", "mbedtls_pk_verify_ext", "mbedtls_ssl_config_defaults",
+             "mbedtls_ssl_handshake", "mbedtls_ssl_read", "nng_stream_recv", "nng_stream_send",
+             "readv", "sendmsg", "setsockopt"}
 WRITABLE = re.compile(r"\.t?(bss|data)(\.(?!rel\.ro).*)?$|\*COM\*$|COMMON$")
 
 

@@ -5,6 +5,7 @@
 
 #include "common/base/memory.h"
 #include "common/experience/arrival.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
 #include "replay/data/data_lanes.h"
 #include "replay/disk/segment_map.h"
@@ -19,15 +20,17 @@ typedef struct source_reading {
     aq_error sink_error;
 } source_reading;
 
+/* A sender's incarnation stays in its store: whoever may read a data set must not speak for it. */
 static int give(const aq_arrival *arrival, const aq_data_sink *sink, aq_error *error)
 {
-    int rc = sink->message != NULL ? sink->message(sink->user, arrival->actor, arrival->incarnation,
-                                                   arrival->seq, error)
-                                   : 0;
+    const uint64_t sender = aq_incarnation_name(arrival->incarnation);
+    int rc = sink->message != NULL
+                 ? sink->message(sink->user, arrival->actor, sender, arrival->seq, error)
+                 : 0;
     for (uint32_t i = 0; rc == 0 && i < arrival->chunk_count; i++) {
         const aq_data_set_block block = {
             .actor = arrival->actor,
-            .incarnation = arrival->incarnation,
+            .incarnation = sender,
             .view = arrival->chunks[i],
         };
         rc = sink->block(sink->user, &block, error);
@@ -55,7 +58,8 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     (void)segment;
     for (uint64_t i = 0; rc == 0 && sink->mark != NULL && i < head->mark_count; i++) {
         const aq_log_mark *mark = &head->marks[i];
-        rc = sink->mark(sink->user, mark->actor, mark->incarnation, mark->acknowledged, error);
+        rc = sink->mark(sink->user, mark->actor, aq_incarnation_name(mark->incarnation),
+                        mark->acknowledged, error);
     }
     return rc;
 }

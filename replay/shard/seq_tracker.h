@@ -32,8 +32,8 @@ typedef struct aq_seq_tracker {
 void aq_seq_tracker_init(aq_seq_tracker *tracker, uint64_t acknowledged);
 
 /* The sender says that it knows of this acknowledgement, by an earlier start of this shard. It has
- * dropped its copies up to there, so the tracker must not go on waiting for them. Once it has called
- * this start its word counts no more. Never lowers a mark. */
+ * dropped its copies up to there, so the tracker must not go on waiting for them. Once it has
+ * called this start its word counts no more. Never lowers a mark. */
 void aq_seq_tracker_lift(aq_seq_tracker *tracker, uint64_t acknowledged);
 
 /* Whether message `seq` is the next; gaps and duplicates are counted. The mark moves with

@@ -121,8 +121,8 @@ int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t re
 /* The largest reply frame, in bytes. */
 size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher);
 
-/* Who serves here, for callers that expect somebody: LEARNER or REPLAY, and a number that names this
- * start, or 0 for one that nobody expects. Before it is guarded. */
+/* Who serves here, for callers that expect somebody: LEARNER or REPLAY, and a number that names
+ * this start, or 0 for one that nobody expects. Before it is guarded. */
 void aq_rpc_dispatcher_name(aq_rpc_dispatcher *dispatcher, enum aq_access_role role,
                             uint64_t instance);
 

@@ -13,7 +13,7 @@
 
 uint64_t aq_incarnation_draw(void); /* not 0 */
 
-/* The same for all times; not 0. */
+/* The same for all times; not 0. The name of a name is itself. */
 uint64_t aq_incarnation_name(uint64_t incarnation);
 
 #endif

@@ -9,7 +9,7 @@ __extension__ typedef unsigned __int128 product; /* of two words, and sums of su
 
 enum { BLOCK_WORDS = AQ_SEAL_BLOCK_BYTES / 8, HASH_BYTES = 16 };
 
-/* Little-endian words, as every number of ours; where that is the machine's order this is a load. */
+/* Little-endian, as every number of ours; where that is the machine's order this is a load. */
 static uint64_t word_at(const uint8_t *bytes)
 {
     uint64_t word = 0;

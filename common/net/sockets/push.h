@@ -33,8 +33,9 @@ typedef struct aq_push_events {
 int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                    const aq_push_events *events, aq_push **ret_push, aq_error *error) AQ_MUST_USE;
 
-/* Copies the bytes into a message of its own, and seals it where there is a token (seal.h). AQ_E_AGAIN: not connected, or the peer is slow; the
- * `writable` or `connected` event follows. AQ_E_TOO_BIG past the limit: never sent. */
+/* Copies the bytes into a message of its own, and seals it where there is a token (seal.h).
+ * AQ_E_AGAIN: not connected, or the peer is slow; the `writable` or `connected` event follows.
+ * AQ_E_TOO_BIG past the limit: never sent. */
 int aq_push_send(aq_push *push, const void *bytes, size_t size) AQ_MUST_USE;
 
 bool aq_push_connected(const aq_push *push);

@@ -65,7 +65,7 @@ TEST(a_line_of_text_is_a_secret_that_all_share)
     assert_true(aq_token_verify(same, &call, mac));
 }
 
-/* Who holds the secret may be either daemon, and what was signed for one is nothing to the other. */
+/* Who holds the secret may be either daemon; what was signed for one is nothing to the other. */
 TEST(a_shared_secret_signs_for_one_daemon)
 {
     aq_token *token = parse("correct horse battery staple");
