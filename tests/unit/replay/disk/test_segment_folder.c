@@ -110,7 +110,7 @@ TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_
 
 TEST_IN(segment_kit, kit, a_segment_of_another_store_is_refused)
 {
-    segment_kit other;
+    segment_kit other = {0};
     segment_kit_live(kit, 3);
     segment_kit_setup(&other);
     other.config.store = 1;
