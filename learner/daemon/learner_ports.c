@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "common/base/buffer.h"
-#include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 
 enum { CALLS_MAX = 4096, DESCRIPTION_BYTES = 65536 };
@@ -88,17 +87,4 @@ void aq_learner_ports_announce(aq_learner_ports *ports, uint64_t run_id, uint64_
     }
     (void)rc;
     aq_buffer_fini(&frame);
-}
-
-void aq_learner_ports_watch(aq_learner_ports *ports, int64_t now_ns)
-{
-    const uint64_t foreign = aq_rpc_server_foreign_peers(ports->server);
-    uint64_t suppressed = 0;
-    if (foreign != ports->foreign_peers_seen &&
-        aq_log_allowed(&ports->foreign_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "foreign_peer",
-               "a connection spoke something else than this protocol and was closed",
-               "count=%" PRIu64, foreign - ports->foreign_peers_seen);
-        ports->foreign_peers_seen = foreign;
-    }
 }

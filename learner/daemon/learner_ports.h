@@ -18,8 +18,6 @@ typedef struct aq_learner_ports {
     aq_rpc_server *server;
     aq_publisher *publisher;
     char policy_url[AQ_URL_MAX]; /* the publisher's */
-    uint64_t foreign_peers_seen;
-    aq_log_limit foreign_limit;
 } aq_learner_ports;
 
 /* No call is answered before the loop runs: by then the services are offered through the
@@ -34,8 +32,5 @@ void aq_learner_ports_fini(aq_learner_ports *ports);
 
 /* Tells subscribers which version is the newest. Lossy by design: the next one is a second away. */
 void aq_learner_ports_announce(aq_learner_ports *ports, uint64_t run_id, uint64_t version);
-
-/* In the log: connections that spoke something else than this protocol. */
-void aq_learner_ports_watch(aq_learner_ports *ports, int64_t now_ns);
 
 #endif

@@ -76,11 +76,10 @@ typedef struct replay_daemon {
     aq_replay_store store;
     int64_t member_due_ns;
     aq_replay_stats statistics; /* of the heartbeat that is being packed */
-    int64_t foreign_due_ns;
+    int64_t peers_due_ns;
     int64_t trim_due_ns;
-    uint64_t foreign_peers;
     aq_daemon_peers peers;
-    aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
+    aq_log_limit rejected_limit, unreachable_limit;
     bool stopping;
     bool closing; /* the loop has ended: nothing is worth a line any more */
     int result;
@@ -251,25 +250,6 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
     }
 }
 
-/* NNG collects its whole tree of statistics for this, so not at every tick. */
-static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
-{
-    if (now_ns < daemon->foreign_due_ns) {
-        return;
-    }
-    daemon->foreign_due_ns = now_ns + AQ_NS_PER_S;
-    aq_daemon_peers_watch(&daemon->peers, now_ns);
-    uint64_t peers = aq_rpc_server_foreign_peers(daemon->server);
-    uint64_t suppressed;
-    if (peers != daemon->foreign_peers &&
-        aq_log_allowed(&daemon->foreign_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "foreign_peer",
-               "something that is not of ours connected; it was closed", "count=%" PRIu64,
-               peers - daemon->foreign_peers);
-        daemon->foreign_peers = peers;
-    }
-}
-
 /* Whoever is connected may still be told that this shard goes. */
 static void end_if_stuck(replay_daemon *daemon)
 {
@@ -299,7 +279,10 @@ static void on_tick(uv_timer_t *timer)
     if (now_ns >= daemon->member_due_ns) {
         aq_member_tick(daemon->member, now_ns, &daemon->member_due_ns);
     }
-    watch_foreign_peers(daemon, now_ns);
+    if (now_ns >= daemon->peers_due_ns) {
+        daemon->peers_due_ns = now_ns + AQ_NS_PER_S;
+        aq_daemon_peers_watch(&daemon->peers, daemon->server, now_ns);
+    }
     trim_memory(daemon, now_ns);
     bool busy = aq_replay_service_core(daemon->service) != NULL;
     (void)uv_timer_start(timer, on_tick, busy ? AQ_REPLAY_TICK_MS : IDLE_TICK_MS, 0);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-void aq_daemon_peers_watch(aq_daemon_peers *watch, int64_t now_ns)
+static void watch_refused(aq_daemon_peers *watch, int64_t now_ns)
 {
     const aq_net_peers *told = &watch->told;
     aq_net_peers now = aq_net_peer_counters();
@@ -22,4 +22,23 @@ void aq_daemon_peers_watch(aq_daemon_peers *watch, int64_t now_ns)
                refused, slow, full, now.connections);
         watch->told = now;
     }
+}
+
+static void watch_foreign(aq_daemon_peers *watch, uint64_t foreign, int64_t now_ns)
+{
+    uint64_t suppressed;
+
+    if (foreign != watch->told_foreign &&
+        aq_log_allowed(&watch->foreign_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "foreign_peer",
+               "a connection spoke something else than this protocol and was closed",
+               "count=%" PRIu64, foreign - watch->told_foreign);
+        watch->told_foreign = foreign;
+    }
+}
+
+void aq_daemon_peers_watch(aq_daemon_peers *watch, const aq_rpc_server *server, int64_t now_ns)
+{
+    watch_refused(watch, now_ns);
+    watch_foreign(watch, aq_rpc_server_foreign_peers(server), now_ns);
 }
