@@ -7,7 +7,7 @@
 
 /* Int4 changes a tenth of this network's actions; few versions of a young run change none. */
 #define OVER_BUDGET "quantizer.error_budget=0.0001"
-#define SHORT_RUN   "limits.env_steps=8000"
+#define SHORT_RUN   "limits.env_steps=30000"
 
 enum { LINE_MAX_BYTES = 1 << 16 };
 
