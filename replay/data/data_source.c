@@ -1,10 +1,13 @@
 /*
  * A record may be there twice: when a message was written but could not be stored, it came again.
+ * Senders are told apart by the names of their incarnations, which are secrets; a shard that runs
+ * gives names only.
  */
 #include "replay/data/data_source.h"
 
 #include "common/base/memory.h"
 #include "common/experience/arrival.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
 #include "replay/data/data_lanes.h"
 #include "replay/disk/segment_map.h"
@@ -19,15 +22,15 @@ typedef struct source_reading {
     aq_error sink_error;
 } source_reading;
 
-static int give(const aq_arrival *arrival, const aq_data_sink *sink, aq_error *error)
+static int give(const aq_arrival *arrival, uint64_t name, const aq_data_sink *sink, aq_error *error)
 {
-    int rc = sink->message != NULL ? sink->message(sink->user, arrival->actor, arrival->incarnation,
-                                                   arrival->seq, error)
-                                   : 0;
+    int rc = sink->message != NULL
+                 ? sink->message(sink->user, arrival->actor, name, arrival->seq, error)
+                 : 0;
     for (uint32_t i = 0; rc == 0 && i < arrival->chunk_count; i++) {
         const aq_data_set_block block = {
             .actor = arrival->actor,
-            .incarnation = arrival->incarnation,
+            .incarnation = name,
             .view = arrival->chunks[i],
         };
         rc = sink->block(sink->user, &block, error);
@@ -41,7 +44,7 @@ int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layo
     aq_arrival *arrival;
     int rc = aq_wire_experience_arrive(frame, run_id, layout, &arrival, error);
     if (rc == 0) {
-        rc = give(arrival, sink, error);
+        rc = give(arrival, arrival->incarnation, sink, error);
         aq_arrival_unref(arrival);
     }
     return rc;
@@ -55,7 +58,8 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     (void)segment;
     for (uint64_t i = 0; rc == 0 && sink->mark != NULL && i < head->mark_count; i++) {
         const aq_log_mark *mark = &head->marks[i];
-        rc = sink->mark(sink->user, mark->actor, mark->incarnation, mark->acknowledged, error);
+        rc = sink->mark(sink->user, mark->actor, aq_incarnation_name(mark->incarnation),
+                        mark->acknowledged, error);
     }
     return rc;
 }
@@ -73,7 +77,7 @@ static int take(source_reading *reading, const aq_arrival *arrival, aq_error *er
         return 0;
     }
     *last = arrival->seq;
-    return give(arrival, reading->sink, error);
+    return give(arrival, aq_incarnation_name(arrival->incarnation), reading->sink, error);
 }
 
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
