@@ -1,23 +1,24 @@
 /*
  * Seal: see seal.h.
  */
+#define _DEFAULT_SOURCE /* le64toh */
+
 #include "common/net/security/seal.h"
 
+#include <endian.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 product; /* of two words, and sums of such */
 
 enum { BLOCK_WORDS = AQ_SEAL_BLOCK_BYTES / 8, HASH_BYTES = 16 };
 
-/* Little-endian, as every number of ours; where that is the machine's order this is a load. */
+/* Little-endian, as every number of ours. */
 static uint64_t word_at(const uint8_t *bytes)
 {
-    uint64_t word = 0;
+    uint64_t word;
 
-    for (int i = 0; i < 8; i++) {
-        word |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return word;
+    memcpy(&word, bytes, sizeof(word)); /* a load; the same in a loop is eight of them */
+    return le64toh(word);
 }
 
 static void put_word(uint8_t *at, uint64_t word)
