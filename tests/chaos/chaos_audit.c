@@ -5,6 +5,7 @@
 #include "tests/chaos/chaos_audit.h"
 
 #include "common/experience/arrival.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
@@ -120,12 +121,13 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     if (rc != 0) {
         return AQ_E_CORRUPT;
     }
+    const uint64_t sender = aq_incarnation_name(arrival->incarnation); /* as status calls it */
     audit->messages =
         grown(audit->messages, audit->message_count, &audit->message_capacity, sizeof(message_key));
     ((message_key *)audit->messages)[audit->message_count++] =
-        (message_key){arrival->incarnation, arrival->store, arrival->seq};
+        (message_key){sender, arrival->store, arrival->seq};
     for (uint32_t i = 0; i < arrival->chunk_count; i++) {
-        take_chunk(audit, arrival->incarnation, &arrival->chunks[i]);
+        take_chunk(audit, sender, &arrival->chunks[i]);
     }
     audit->records++;
     aq_arrival_unref(arrival);

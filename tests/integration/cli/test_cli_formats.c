@@ -13,7 +13,7 @@ enum { LINE_MAX_BYTES = 1 << 16 };
 
 /* What the evaluations of a run's metrics.jsonl say. */
 typedef struct played {
-    size_t int4, fp32;
+    size_t int4, fp32;     /* screenings; fresh episodes are no points of a curve */
     double fallback_share; /* at the end */
 } played;
 
@@ -41,8 +41,10 @@ static void count_line(const json_t *line, played *sum)
     assert_true(is_int4 || is_text(line, "format", "fp32"));
     assert_true(json_is_boolean(json_object_get(line, "fell_back")));
     assert_true(json_is_true(json_object_get(line, "fell_back")) == !is_int4);
-    sum->int4 += is_int4;
-    sum->fp32 += !is_int4;
+    if (!json_is_true(json_object_get(line, "confirmed"))) {
+        sum->int4 += is_int4;
+        sum->fp32 += !is_int4;
+    }
 }
 
 static played played_in(const char *run)

@@ -40,7 +40,7 @@ static void run_to_the_end(test_cluster *cluster, bool with_evaluator)
     cluster_run_other(cluster, cluster_program("actorq"), "eval", cluster->run_dir, "--episodes",
                       "5", "--json", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
-    assert_true(daemon_process_said(&cluster->processes[SEAT_OTHER], "\"return_mean\": "));
+    assert_true(daemon_process_said(&cluster->processes[SEAT_OTHER], "\"return_mean\":"));
 }
 
 CLUSTER_TEST(a_run_ends_by_itself_with_a_policy_that_plays, both)
