@@ -3,7 +3,8 @@
 
     bench/preset_curves.py GROUP --work DIR [--seeds N]
 
-GROUP is algorithms, which are compared on the task where one would try them first, or games.
+GROUP is algorithms, which are compared on the task where one would try them first, tasks that a
+preset of their own or the plain defaults solve, or games.
 Trains each with the seeds 1, 2, 3, ..., writes bench/curves/GROUP.csv, and draws
 docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not made again.
 """
@@ -20,7 +21,8 @@ ROOT = HERE.parent
 # Never "solved", so that every run is as long; measured as often as an evaluator can.
 ALL_OF_IT = ["--set", "evaluator.threshold=100000", "--set", "evaluator.share=1"]
 # Figure, environment steps, steps of a bin, line across, what all runs are given, and the arguments
-# of each. The lines of the games are the scripts' means: `actorq eval scripted --env TASK`.
+# of each. The lines are thresholds; Taxi's is the best policy's mean, and those of the games are
+# the scripts' means: `actorq eval scripted --env TASK`.
 GROUPS = {
     "algorithms": {
         "choices": (60_000, 2_000, 475, ALL_OF_IT, {
@@ -32,6 +34,13 @@ GROUPS = {
             "ddpg": ["gym:Pendulum-v1", "--preset", "pendulum-ddpg"],
             "td3": ["gym:Pendulum-v1", "--preset", "pendulum-td3"],
         }),
+    },
+    "tasks": {
+        "mountaincar": (150_000, 5_000, -110, ALL_OF_IT, {"mountaincar": ["gym:MountainCar-v0"]}),
+        "mountaincar-continuous": (250_000, 10_000, 90, ALL_OF_IT, {
+            "mountaincar-continuous": ["gym:MountainCarContinuous-v0"]}),
+        "acrobot": (100_000, 5_000, -100, ALL_OF_IT, {"acrobot": ["gym:Acrobot-v1"]}),
+        "taxi": (300_000, 10_000, 7.93, ALL_OF_IT, {"taxi": ["gym:Taxi-v3?one_hot=yes"]}),
     },
     "games": {
         "juggle": (3_000_000, 100_000, 35.6, [], {"juggle": ["game:juggle"]}),
