@@ -199,21 +199,20 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
 
 /* A sender that knows of more than the log has shows that part of the log is gone, unless it was
  * forgotten since: then the roster is full. */
-static void count_missing(aq_replay_core *core, uint64_t actor, uint64_t incarnation,
-                          uint64_t acknowledged)
+static uint64_t count_missing(const aq_replay_core *core, uint64_t actor, uint64_t incarnation,
+                              uint64_t acknowledged)
 {
     const aq_replay_actor *known = aq_replay_roster_find(core->roster, actor, incarnation);
     const uint64_t taken = known != NULL ? known->sequence.taken : 0;
-    if (core->journal.log != NULL && acknowledged > taken &&
-        (known != NULL || aq_replay_roster_count(core->roster) < AQ_ROSTER_ACTORS_MAX)) {
-        core->missing += acknowledged - taken;
-    }
+    const bool is_told =
+        known != NULL || aq_replay_roster_count(core->roster) < AQ_ROSTER_ACTORS_MAX;
+    return core->journal.log != NULL && is_told && acknowledged > taken ? acknowledged - taken : 0;
 }
 
 int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, uint64_t incarnation,
                         uint64_t acknowledged, aq_replay_actor **ret_actor, aq_error *error)
 {
-    count_missing(core, actor, incarnation, acknowledged);
+    const uint64_t missing = count_missing(core, actor, incarnation, acknowledged);
     int rc =
         aq_replay_roster_meet(core->roster, now_ns, actor, incarnation, acknowledged, ret_actor);
     if (rc != 0) {
@@ -228,6 +227,7 @@ int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, ui
                        " have been taken",
                        actor, acknowledged, sequence->taken);
     }
+    core->missing += missing;
     aq_seq_tracker_lift(sequence, acknowledged);
     return 0;
 }

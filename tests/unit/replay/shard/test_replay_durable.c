@@ -135,8 +135,10 @@ TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_ther
     aq_credit_call call = {.actor = 1, .incarnation = 1001, .known_acknowledged = 4};
     assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
     assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
-    durable_kit_restart(kit); /* whoever has spoken to this start is not believed any more */
-    call.known_acknowledged = 7;
+    call.known_acknowledged = 7; /* whoever has spoken to this start is not believed any more */
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
+    durable_kit_restart(kit);
     for (int i = 0; i < 2; i++) { /* counted once */
         assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
         assert_int_equal(aq_replay_core_counters(kit->core).missing, 3);
