@@ -248,9 +248,11 @@ static bool is_listed(text_view host, const char *names)
 {
     while (names != NULL && *names != '\0') {
         size_t size = strcspn(names, ",");
+        text_view name = trimmed((text_view){.at = names, .end = names + size});
+        size_t name_size = (size_t)(name.end - name.at);
 
-        if (view_is(trimmed((text_view){.at = names, .end = names + size}), "*") ||
-            ((size_t)(host.end - host.at) == size && strncasecmp(host.at, names, size) == 0)) {
+        if (view_is(name, "*") || (name_size > 0 && (size_t)(host.end - host.at) == name_size &&
+                                   strncasecmp(host.at, name.at, name_size) == 0)) {
             return true;
         }
         names += size + (names[size] == ',');

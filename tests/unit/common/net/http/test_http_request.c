@@ -150,7 +150,7 @@ TEST(a_page_is_given_at_names_that_are_known)
         {"evil.example", NULL, false},      {"1.2.3.4.evil.example:80", NULL, false},
         {"127.0.0.1.nip.io", NULL, false},  {"a.example:80", "b.example,A.example", true},
         {"a.example", "xa.example", false}, {"a.example", "a.exampl", false},
-        {"a.example", "*", true},
+        {"a.example", "*", true},           {"a.example", "b.example, a.example", true},
     };
     EACH_ROW(i, rows) {
         assert_int_equal(aq_http_host_is_known(rows[i].host, strlen(rows[i].host), rows[i].names),
