@@ -425,3 +425,10 @@ void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segm
     segment_kit_file_put(segment_kit_segment(to, as), bytes, size);
     aq_free(bytes);
 }
+
+void small_store_setup(small_store *kit)
+{
+    segment_kit_setup(kit);
+    kit->config.segment_bytes = 400;
+    kit->frame_bytes = 40;
+}

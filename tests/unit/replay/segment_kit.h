@@ -115,4 +115,10 @@ void segment_kit_file_flip(const char *path, size_t offset); /* a bit of this by
 void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
                            uint64_t as);
 
+/* A store whose segments hold six records of 72 bytes. */
+typedef segment_kit small_store;
+enum { PER_SEGMENT = 6, RECORD_BYTES = 72 };
+void small_store_setup(small_store *kit);
+#define small_store_teardown segment_kit_teardown
+
 #endif

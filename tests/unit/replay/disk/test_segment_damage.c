@@ -7,19 +7,6 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
-typedef segment_kit small_store;
-#define small_store_teardown segment_kit_teardown
-
-static void small_store_setup(small_store *kit)
-{
-    segment_kit_setup(kit);
-    kit->config.segment_bytes = 400;
-    kit->frame_bytes = 40;
-}
-
-/* Segments of six records of 72 bytes. */
-enum { PER_SEGMENT = 6, RECORD_BYTES = 72 };
-
 /* ---- every byte ------------------------------------------------------------------------------ */
 
 TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)

@@ -35,19 +35,6 @@ ssize_t __wrap_read(int file, void *bytes, size_t size) /* NOLINT */
     return __real_read(file, bytes, size < left ? size : left);
 }
 
-typedef segment_kit small_store;
-#define small_store_teardown segment_kit_teardown
-
-static void small_store_setup(small_store *kit)
-{
-    segment_kit_setup(kit);
-    kit->config.segment_bytes = 400;
-    kit->frame_bytes = 40;
-}
-
-/* Segments of six records of 72 bytes. */
-enum { PER_SEGMENT = 6, RECORD_BYTES = 72 };
-
 /* Records 1 to `count`, which the snapshot names. */
 static void live_with_snapshot(segment_kit *kit, uint64_t count)
 {
