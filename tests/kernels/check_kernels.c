@@ -15,7 +15,8 @@
 
 /* A stream each, so that one check's draws don't move another's. */
 enum stream {
-    STREAM_QUANTIZE = 1,
+    STREAM_NONE,
+    STREAM_QUANTIZE,
     STREAM_INT8,
     STREAM_F32,
     STREAM_PLANTED,
@@ -40,6 +41,7 @@ static const struct named_check {
     {"bf16", check_linear_bf16, STREAM_BF16},
     {"int4", check_linear_int4, STREAM_INT4},
     {"int2", check_linear_int2, STREAM_INT2},
+    {"exact math", check_exact_math, STREAM_NONE},
     {"int8-sparse", check_linear_sparse, STREAM_SPARSE},
 };
 

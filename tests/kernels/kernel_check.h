@@ -59,5 +59,7 @@ void check_linear_bf16(kernel_check *check);
 void check_linear_int4(kernel_check *check);
 void check_linear_int2(kernel_check *check);
 void check_linear_sparse(kernel_check *check);
+/* Of common/base/exact_math.h, which knows no rungs, but processors. */
+void check_exact_math(kernel_check *check);
 
 #endif
