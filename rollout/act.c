@@ -5,11 +5,16 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/draw_source.h"
 
 struct aq_act {
     uint32_t rows_max;
     uint32_t inputs;
     float *obs; /* (rows_max, inputs), where observations are bytes; else NULL */
+    size_t action_bytes, elements;
+    size_t noise_count;  /* of a row; 0: no room yet */
+    float *noise;        /* (rows_max, noise_count) */
+    uint64_t noise_turn; /* what it was made for, counted from 1; 0: nothing */
 };
 
 int aq_act_create(const aq_env_task *task, uint32_t rows_max, aq_act **ret_act)
@@ -21,6 +26,8 @@ int aq_act_create(const aq_env_task *task, uint32_t rows_max, aq_act **ret_act)
     }
     act->rows_max = rows_max;
     act->inputs = task->obs_elements;
+    act->action_bytes = task->action_bytes;
+    act->elements = aq_space_elements(&task->env->schema.action);
     if (task->obs_dtype == AQ_DTYPE_U8) {
         act->obs = aq_alloc(rows_max, act->inputs * sizeof(*act->obs));
         if (act->obs == NULL) {
@@ -38,6 +45,7 @@ void aq_act_destroy(aq_act *act)
         return;
     }
     aq_free(act->obs);
+    aq_free(act->noise);
     aq_free(act);
 }
 
@@ -59,6 +67,55 @@ void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t row
 {
     const aq_snapshot *policy = aq_engine_snapshot(engine);
     const float *outputs = aq_engine_outputs(engine, aq_act_inputs(act, obs, rows), rows);
-    aq_head_of(policy->head)
-        ->act(&policy->schema.action, outputs, aq_net_spec_outputs(&policy->spec), rows, actions);
+    const aq_head_terms terms = aq_snapshot_terms(policy);
+    terms.head->act(&terms, outputs, rows, actions);
+}
+
+int aq_act_prepare(aq_act *act, const aq_engine *engine)
+{
+    const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
+    const aq_head_drawing *drawing = terms.head->drawing;
+    const size_t count = drawing != NULL ? drawing->noise_count(&terms) : 0;
+    if (count <= act->noise_count) {
+        return 0;
+    }
+    float *noise = aq_alloc(act->rows_max * count, sizeof(*noise));
+    if (noise == NULL) {
+        return AQ_E_NOMEM;
+    }
+    aq_free(act->noise);
+    act->noise = noise;
+    act->noise_count = count;
+    act->noise_turn = 0;
+    return 0;
+}
+
+/* Makes the noise of the draws, unless they have that of those before. */
+static void renew_noise(aq_act *act, const aq_head_terms *terms, const aq_act_draws *draws)
+{
+    const aq_head_drawing *drawing = terms->head->drawing;
+    const uint64_t turn = draws->number / (drawing->holds_noise ? draws->period : 1);
+    const uint32_t count = drawing->noise_count(terms);
+    AQ_ASSERT(count <= act->noise_count);
+    if (act->noise_turn == turn + 1) {
+        return;
+    }
+    for (uint32_t row = 0; row < act->rows_max; row++) {
+        aq_draw_noise(drawing, draws->key, row, turn, count, act->noise + row * act->noise_count);
+    }
+    act->noise_turn = turn + 1;
+}
+
+void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
+                 const aq_act_draws *draws, void *actions)
+{
+    const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
+    const float *outputs = aq_engine_outputs(engine, aq_act_inputs(act, obs, rows), rows);
+    uint8_t *action = actions;
+    renew_noise(act, &terms, draws);
+    for (size_t row = 0; row < rows; row++) {
+        draws->log_prob[row] = terms.head->drawing->draw(
+            &terms, outputs + row * terms.width, act->noise + row * act->noise_count,
+            action + row * act->action_bytes, draws->drawn + row * act->elements);
+    }
 }

@@ -36,6 +36,8 @@ struct aq_actor_core {
     aq_act *act;
     uint8_t *actions; /* (lanes) rows */
     aq_record record;
+    aq_act_draws draws;        /* of a policy that draws */
+    float *draws_room;         /* (lanes): theirs where they are not recorded */
     int64_t (*clock_ns)(void); /* NULL: times are not counted */
     int64_t inference_ns, environment_ns;
 
@@ -89,6 +91,25 @@ static void begin_episode(aq_actor_core *core, uint32_t lane)
     aq_chunker_begin(core->chunker, lane, &values);
 }
 
+/* What draws leave goes where it is recorded, or to where nobody looks. */
+static int create_draws(aq_actor_core *core, const aq_run_settings *settings, uint64_t key)
+{
+    const size_t elements = aq_space_elements(&core->task.env->schema.action);
+    core->draws_room = aq_alloc(core->lanes, (1 + elements) * sizeof(float));
+    if (core->draws_room == NULL) {
+        return AQ_E_NOMEM;
+    }
+    uint8_t *log_prob = aq_record_claim(&core->record, "log_prob", sizeof(float));
+    uint8_t *drawn = aq_record_claim(&core->record, "drawn", elements * sizeof(float));
+    core->draws = (aq_act_draws){
+        .key = key,
+        .period = (uint32_t)settings->config.actor.noise_steps,
+        .log_prob = log_prob != NULL ? (float *)(void *)log_prob : core->draws_room,
+        .drawn = drawn != NULL ? (float *)(void *)drawn : core->draws_room + core->lanes,
+    };
+    return 0;
+}
+
 static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
                         uint64_t incarnation, const aq_layout *layout, aq_error *error)
 {
@@ -100,6 +121,7 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     if (core->exploration == NULL || core->rngs == NULL || core->actions == NULL ||
         aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
         aq_record_init(&core->record, settings, core->lanes) != 0 ||
+        create_draws(core, settings, explore_seed) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
     }
@@ -178,6 +200,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_vec_env_destroy(core->vec);
     aq_act_destroy(core->act);
     aq_record_fini(&core->record);
+    aq_free(core->draws_room);
     aq_free(core->actions);
     aq_free(core->rngs);
     aq_free(core->exploration);
@@ -218,6 +241,14 @@ static void choose_actions(aq_actor_core *core)
     const aq_head *head = NULL;
     if (!core->is_random) {
         head = aq_head_of(aq_engine_snapshot(core->engine)->head);
+    }
+    if (head != NULL && head->drawing != NULL) {
+        aq_act_draw(core->act, core->engine, core->vec->obs, core->lanes, &core->draws,
+                    core->actions);
+        core->draws.number++;
+        return;
+    }
+    if (head != NULL) {
         aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
     }
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
@@ -351,7 +382,8 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
             return 0; /* what was closed has filled an outbox */
         }
     }
-    if (aq_chunker_reserve(core->chunker) != 0) {
+    if (aq_chunker_reserve(core->chunker) != 0 ||
+        (!core->is_random && aq_act_prepare(core->act, core->engine) != 0)) {
         return 0;
     }
     const int64_t begun_ns = read_clock(core);

@@ -7,14 +7,15 @@
 
 #include "common/base/assert.h"
 
-#define NAME_OF(constant, name, actions, experience) #name,
+#define NAME_OF(constant, name, ...) #name,
 const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
 
 static const struct {
-    enum aq_space_kind actions;
+    uint32_t actions; /* bits of enum aq_space_kind */
     enum aq_learns_from experience;
+    enum aq_acts acting;
 } rows[] = {
-#define ROW_OF(constant, name, actions, experience) {actions, experience},
+#define ROW_OF(constant, name, actions, experience, acting) {actions, experience, acting},
     AQ_ALGORITHMS(ROW_OF)};
 
 /* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
@@ -26,7 +27,7 @@ enum aq_algorithm aq_algorithm_for(const aq_space *actions)
 bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
 {
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
-    return algorithm == AQ_ALGORITHM_AUTO || actions->kind == rows[algorithm].actions;
+    return algorithm == AQ_ALGORITHM_AUTO || (actions->kind & rows[algorithm].actions) != 0;
 }
 
 /* "dqn and c51" */
@@ -35,11 +36,11 @@ static void list_those_for(enum aq_space_kind actions, char *out, size_t size)
     size_t left = 0;
     size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        left += rows[i].actions == actions;
+        left += (rows[i].actions & actions) != 0;
     }
     out[0] = '\0';
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
-        if (rows[i].actions == actions) {
+        if ((rows[i].actions & actions) != 0) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
             used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
@@ -68,4 +69,10 @@ enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
     /* Those that are chosen for a task learn from items. */
     return algorithm == AQ_ALGORITHM_AUTO ? AQ_LEARNS_FROM_ITEMS : rows[algorithm].experience;
+}
+
+bool aq_algorithm_draws(enum aq_algorithm algorithm)
+{
+    AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
+    return algorithm != AQ_ALGORITHM_AUTO && rows[algorithm].acting == AQ_ACTS_BY_DRAWING;
 }

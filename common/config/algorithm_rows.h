@@ -12,20 +12,22 @@
 #include "common/base/error.h"
 #include "common/experience/schema.h"
 
-/* X(constant, name, actions, experience): the kind of its actions, and what it learns from */
+/* X(constant, name, actions, experience, acting): the kinds of its actions, as bits, what it learns
+ * from, and how its actors act */
 #define AQ_ALGORITHMS(X)                                                                           \
-    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
-    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
-    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
-    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
-    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)
+    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)            \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)            \
+    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)               \
+    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)               \
+    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
-#define AQ_CONSTANT(constant, name, actions, experience) constant,
+#define AQ_CONSTANT(constant, ...) constant,
 enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 #undef AQ_CONSTANT
 
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
+enum aq_acts { AQ_ACTS_GREEDILY, AQ_ACTS_BY_DRAWING };
 
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
@@ -42,5 +44,8 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                                const aq_schema *schema, aq_error *error) AQ_MUST_USE;
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
+
+/* Whether its policy draws actions, by a head that does. */
+bool aq_algorithm_draws(enum aq_algorithm algorithm);
 
 #endif

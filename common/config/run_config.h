@@ -94,6 +94,7 @@ typedef struct aq_run_config {
         double target_noise_clip;    /* likewise */
         double action_gradient_clip; /* 0: off */
         bool normalize_obs;
+        bool gsde; /* state-dependent exploration, of algorithms that draw numbers */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -128,6 +129,7 @@ typedef struct aq_run_config {
         bool random_first;
         uint64_t flush_ms;
         uint32_t noise_ladder; /* enum aq_noise_ladder */
+        uint64_t noise_steps;  /* for which a head that holds noise has the same */
     } actor;
 
     struct {

@@ -142,6 +142,9 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
+    {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
+     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
+     "the state and stays for actor.noise_steps, in place of a fresh number each step."},
     {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
      "Trains on observations less their running mean, divided by their running deviation. The "
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
@@ -229,6 +232,8 @@ static const aq_setting rows[] = {
     {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",
      "How actor.noise is spread over the environments of all actors: the same in each, or "
      "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
+    {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
+     "With learner.gsde: for so many steps an environment keeps its noise."},
 
     {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "

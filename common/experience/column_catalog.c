@@ -12,7 +12,22 @@ typedef struct catalog_row {
     size_t (*elements)(const aq_schema *schema); /* of one value */
 } catalog_row;
 
+static size_t one(const aq_schema *schema)
+{
+    (void)schema;
+    return 1;
+}
+
+/* A choice is what was drawn. */
+static size_t drawn_elements(const aq_schema *schema)
+{
+    const aq_space *action = &schema->action;
+    return action->kind == AQ_SPACE_BOX ? aq_space_elements(action) : 0;
+}
+
 static const catalog_row rows[] = {
+    {"log_prob", AQ_DTYPE_F32, AQ_PER_STEP, one},
+    {"drawn", AQ_DTYPE_F32, AQ_PER_STEP, drawn_elements},
     {NULL, 0, 0, NULL}, /* the end */
 };
 
@@ -44,7 +59,7 @@ static bool completes(const aq_schema *schema, uint64_t hash, const aq_layout *l
     for (const catalog_row *row = rows; row->name != NULL; row++) {
         aq_layout with = *layout;
         aq_column column;
-        if (aq_column_find(row->name, schema, &column) == 0 &&
+        if (aq_column_find(row->name, schema, &column) == 0 && column.bytes > 0 &&
             aq_layout_record(&with, &column, 1, NULL) == 0 &&
             completes(schema, hash, &with, ret_layout)) {
             return true;

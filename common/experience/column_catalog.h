@@ -12,7 +12,8 @@
 #include "common/experience/layout.h"
 #include "common/experience/schema.h"
 
-/* The column of that name under a schema. AQ_E_NOT_FOUND when no row has it. */
+/* The column of that name under a schema; of no bytes where it has nothing to say there.
+ * AQ_E_NOT_FOUND when no row has it. */
 int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_column) AQ_MUST_USE;
 
 /* The columns behind the standard ones in the layout of that hash (AQ_COLUMNS_RECORDED_MAX; *count

@@ -36,3 +36,19 @@ uint32_t aq_argmax(const float *values, uint32_t count)
     }
     return best;
 }
+
+float aq_head_spread(const aq_space *action, size_t i, float value)
+{
+    const size_t bound = aq_space_bound(action, i);
+    const float low = action->low[bound], range = action->high[bound] - low;
+    return aq_space_hold(action, bound, low + (value + 1.0f) / 2.0f * range);
+}
+
+int aq_head_check_box(const aq_space *action, aq_error *error)
+{
+    if (action->kind != AQ_SPACE_BOX || action->dtype != AQ_DTYPE_F32) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: outputs can be scaled only to an action of numbers");
+    }
+    return 0;
+}

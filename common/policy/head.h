@@ -2,10 +2,11 @@
  * Head: how a network's outputs become actions. A head is a line of AQ_HEADS, and a row of
  * functions in a file of heads/ (docs/adding-a-head.md). Nothing else asks which head a policy has.
  *
- * All of a row are functions of the outputs and of the space of actions. A stochastic policy is
- * another head, whose row also draws an action with its log-probability, and gives
- * log-probabilities and entropies with their gradients; what it acts by greedily, and what it costs
- * to quantize it, stand where they do for the others.
+ * All of a row are functions of the outputs, of the space of actions, and of arrays that the
+ * network keeps for its head (a log-deviation). A stochastic policy is a head that also draws: an
+ * action with its log-probability, from noise that it is given. What is computed of a draw has the
+ * same bits everywhere (exact_math.h), so that whoever has the policy and the noise, or the
+ * recorded draw, can say what the actor said.
  *
  * Constant; any thread.
  */
@@ -26,7 +27,11 @@ struct aq_exploration;
 /* The numbers are those of the wire. */
 #define AQ_HEADS(X)                                                                                \
     X(1, ARGMAX, argmax)                                                                           \
-    X(2, TANH_BOX, tanh_box)
+    X(2, TANH_BOX, tanh_box)                                                                       \
+    X(3, CATEGORICAL, categorical)                                                                 \
+    X(4, GAUSSIAN, gaussian)                                                                       \
+    X(5, SQUASHED, squashed)                                                                       \
+    X(6, GSDE, gsde)
 
 #define AQ_HEAD_NUMBER(number, NAME, name) AQ_HEAD_##NAME = (number),
 enum aq_head_number { AQ_HEADS(AQ_HEAD_NUMBER) AQ_HEADS_END };
@@ -50,23 +55,75 @@ typedef struct aq_head_cost {
     double at_stake;
 } aq_head_cost;
 
+/* What a head works on. */
+typedef struct aq_head_terms {
+    const struct aq_head *head;
+    const aq_space *action;
+    uint32_t width;      /* outputs of a row */
+    const float *arrays; /* of the network, one after the other; NULL: it has none */
+} aq_head_terms;
+
+/* What came of a row: the action as it was taken, and for heads that keep it what was drawn. */
+typedef struct aq_head_draw {
+    const void *action;
+    const float *drawn; /* a number for each element, before it was squashed and held */
+} aq_head_draw;
+
+/* Where gradients are added: of a row's outputs, and of the arrays. */
+typedef struct aq_head_slope {
+    float *outputs;
+    float *arrays;
+} aq_head_slope;
+
+/* What only heads that draw have. Numbers are never NaN nor infinite where the outputs are finite;
+ * for others they are whatever, but the action lies in its space. */
+typedef struct aq_head_drawing {
+    enum {
+        AQ_DRAWS_FROM_UNIFORM,
+        AQ_DRAWS_FROM_NORMAL
+    } noise;                                             /* from [0, 1), or standard normal */
+    uint32_t (*noise_count)(const aq_head_terms *terms); /* that one draw takes */
+    bool keeps_drawn;                                    /* the action alone does not tell it */
+    bool holds_noise;                                    /* for actor.noise_steps steps */
+    const struct aq_gaussian_rule *gaussian;             /* of those that draw numbers; else NULL */
+
+    /* Writes the action of a row, and what was drawn if the head keeps it. Returns the draw's
+     * log-probability (of `drawn`: a density), as log_prob would. */
+    float (*draw)(const aq_head_terms *terms, const float *outputs, const float *noise,
+                  void *action, float *drawn);
+    float (*log_prob)(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw);
+    double (*entropy)(const aq_head_terms *terms, const float *outputs);
+
+    /* How far `to` is from `from`, in nats: E_from[log from - log to]. */
+    double (*kl)(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
+                 const float *to_outputs);
+
+    /* Gradients, `scale` times, added: of log_prob and of entropy; and of kl by `to`. */
+    void (*log_prob_slope)(const aq_head_terms *terms, const float *outputs,
+                           const aq_head_draw *draw, float scale, const aq_head_slope *slope);
+    void (*entropy_slope)(const aq_head_terms *terms, const float *outputs, float scale,
+                          const aq_head_slope *slope);
+    void (*kl_slope)(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
+                     const float *to_outputs, float scale, const aq_head_slope *slope);
+} aq_head_drawing;
+
 typedef struct aq_head {
     const char *name; /* as people see it */
 
     /* Whether it can make actions of the space from what the network gives. AQ_E_SCHEMA. */
     int (*check)(const aq_net_spec *spec, const aq_space *action, aq_error *error);
 
-    /* The greedy actions for `rows` rows of `width` outputs, in the space, one after the other. */
-    void (*act)(const aq_space *action, const float *outputs, uint32_t width, uint32_t rows,
-                void *actions);
+    /* The greedy actions for `rows` rows of outputs, in the space, one after the other. */
+    void (*act)(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions);
 
-    /* Changes one greedy action so that it explores; see exploration.h. */
+    /* Changes one greedy action so that it explores; see exploration.h. NULL: it draws. */
     void (*explore)(const aq_space *action, const struct aq_exploration *how, aq_rng *rng,
                     void *greedy);
 
     /* What it costs to act by a row of outputs where `exact` are those of fp32. */
-    aq_head_cost (*cost)(const float *exact, const float *outputs, uint32_t width);
+    aq_head_cost (*cost)(const aq_head_terms *terms, const float *exact, const float *outputs);
 
+    const aq_head_drawing *drawing; /* NULL: it acts greedily, and explores */
     aq_head_code code;
 } aq_head;
 
@@ -76,7 +133,17 @@ const char *aq_head_name(uint32_t number); /* "argmax", "continuous"; "unknown" 
 
 /* ---- for the rows --------------------------------------------------------------------------- */
 
+#define AQ_LOG_DEVIATION_ARRAY                                                                     \
+    "log_deviation" /* of heads that keep theirs in the network's arrays */
+
 /* Index of the greatest value; the first of equals. NaN never wins; 0 if all are NaN. count > 0. */
 uint32_t aq_argmax(const float *values, uint32_t count);
+
+/* `value`, -1 to 1, spread between the bounds of element `i` of a box and held there, rounded to
+ * float at each step, as in the exported text. */
+float aq_head_spread(const aq_space *action, size_t i, float value);
+
+/* AQ_E_SCHEMA unless the space is a box of floats. */
+int aq_head_check_box(const aq_space *action, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -66,6 +66,17 @@ typedef struct aq_snapshot {
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats,
                        aq_snapshot **ret_snapshot) AQ_MUST_USE;
 
+/* What its head works on; lives as long as the snapshot. */
+static inline aq_head_terms aq_snapshot_terms(const aq_snapshot *snapshot)
+{
+    return (aq_head_terms){
+        .head = aq_head_of(snapshot->head),
+        .action = &snapshot->schema.action,
+        .width = aq_net_spec_outputs(&snapshot->spec),
+        .arrays = snapshot->arrays,
+    };
+}
+
 /* Any thread that holds a reference. Returns `snapshot`. */
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot);
 void aq_snapshot_unref(aq_snapshot *snapshot); /* NULL is fine */

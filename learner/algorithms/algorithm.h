@@ -57,8 +57,10 @@ typedef struct aq_algorithm_class {
     const void *kind; /* what the file of a family tells apart its members by; NULL: nothing */
     aq_algorithm_needs needs;
     aq_metric_list metrics;
-    uint32_t head;        /* enum aq_head_number: how actors act */
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
+
+    /* How actors act on such a task; enum aq_head_number. */
+    uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);
 
     /* The task's actions are of the kind that it is made for. AQ_E_UNSUPPORTED, in words, when it
      * can't learn the task all the same; AQ_E_INVALID for settings that make no network;

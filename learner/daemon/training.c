@@ -304,7 +304,8 @@ static int create_stage(aq_training *training, const aq_publication_config *publ
         .meta = {.run_id = training->config.folder->run_id,
                  .task = training->begun.settings.task,
                  .schema = &training->begun.settings.schema,
-                 .head = training->begun.algorithm_class->head},
+                 .head = training->begun.algorithm_class->head(&training->begun.config,
+                                                               &training->begun.settings.schema)},
         .spec = aq_agent_spec(training->config.agent),
         .arrays = &arrays,
     };

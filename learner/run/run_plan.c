@@ -78,9 +78,10 @@ static void fill_recorded(aq_run_plan *plan)
     aq_run_settings *settings = &plan->settings;
     for (; names != NULL && *names != NULL; names++) {
         AQ_ASSERT(settings->recorded_count < AQ_COLUMNS_RECORDED_MAX);
-        int rc = aq_column_find(*names, &settings->schema,
-                                &settings->recorded[settings->recorded_count++]);
+        aq_column *column = &settings->recorded[settings->recorded_count];
+        int rc = aq_column_find(*names, &settings->schema, column);
         AQ_ASSERT(rc == 0);
+        settings->recorded_count += column->bytes > 0;
     }
 }
 

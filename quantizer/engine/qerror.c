@@ -44,7 +44,7 @@ static const aq_head_shape *distributions(const aq_net_spec *spec)
 /* NaN makes `squares` NaN, so one look at the end is enough. */
 static void tally_outputs(tally *sum, const piece *both, const aq_snapshot *snapshot)
 {
-    const aq_head *head = aq_head_of(snapshot->head);
+    const aq_head_terms terms = aq_snapshot_terms(snapshot);
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
     for (size_t row = 0; row < both->rows; row++) {
         const float *a = both->got + row * outputs;
@@ -54,9 +54,12 @@ static void tally_outputs(tally *sum, const piece *both, const aq_snapshot *snap
             sum->squares += difference * difference;
             sum->greatest = difference > sum->greatest ? difference : sum->greatest;
         }
-        const aq_head_cost cost = head->cost(b, a, outputs);
+        const aq_head_cost cost = terms.head->cost(&terms, b, a);
         sum->cost.lost += cost.lost;
         sum->cost.at_stake += cost.at_stake;
+        if (terms.head->drawing != NULL) {
+            sum->divergence += terms.head->drawing->kl(&terms, b, &terms, a);
+        }
     }
 }
 

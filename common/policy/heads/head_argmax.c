@@ -18,10 +18,9 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     return 0;
 }
 
-static void act(const aq_space *action, const float *outputs, uint32_t width, uint32_t rows,
-                void *actions)
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
 {
-    (void)action;
+    const uint32_t width = terms->width;
     int32_t *choices = actions;
     for (uint32_t row = 0; row < rows; row++) {
         choices[row] = (int32_t)aq_argmax(outputs + (size_t)row * width, width);
@@ -30,8 +29,9 @@ static void act(const aq_space *action, const float *outputs, uint32_t width, ui
 
 /* By fp32's values: what the chosen one is worth less than the best, of what a choice by chance
  * would be. */
-static aq_head_cost cost(const float *exact, const float *outputs, uint32_t width)
+static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const float *outputs)
 {
+    const uint32_t width = terms->width;
     const double best = (double)exact[aq_argmax(exact, width)];
     double at_stake = 0.0;
     for (uint32_t i = 0; i < width; i++) {

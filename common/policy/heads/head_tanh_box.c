@@ -10,9 +10,9 @@
 static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
 {
     const uint32_t outputs = aq_net_spec_outputs(spec);
-    if (action->kind != AQ_SPACE_BOX || action->dtype != AQ_DTYPE_F32) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "policy: outputs can be scaled only to an action of numbers");
+    int rc = aq_head_check_box(action, error);
+    if (rc != 0) {
+        return rc;
     }
     if (outputs != aq_space_elements(action)) {
         return aq_fail(error, AQ_E_SCHEMA,
@@ -26,28 +26,22 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     return 0;
 }
 
-/* Rounded to float at each step, as in the exported text. */
-static void act(const aq_space *action, const float *outputs, uint32_t width, uint32_t rows,
-                void *actions)
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
 {
     float *elements = actions;
-    for (uint32_t i = 0; i < width; i++) {
-        const size_t bound = aq_space_bound(action, i);
-        const float low = action->low[bound], range = action->high[bound] - low;
-        for (size_t at = i; at < (size_t)rows * width; at += width) {
-            elements[at] = aq_space_hold(action, bound, low + (outputs[at] + 1.0f) / 2.0f * range);
-        }
+    for (size_t at = 0; at < (size_t)rows * terms->width; at++) {
+        elements[at] = aq_head_spread(terms->action, at % terms->width, outputs[at]);
     }
 }
 
 /* How far elements are from fp32's, of the range from -1 to 1 that they have. */
-static aq_head_cost cost(const float *exact, const float *outputs, uint32_t width)
+static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const float *outputs)
 {
     double lost = 0.0;
-    for (uint32_t i = 0; i < width; i++) {
+    for (uint32_t i = 0; i < terms->width; i++) {
         lost += fabs((double)outputs[i] - (double)exact[i]);
     }
-    return (aq_head_cost){lost, 2.0 * width};
+    return (aq_head_cost){lost, 2.0 * terms->width};
 }
 
 /* clang-format off */

@@ -95,6 +95,13 @@ static actor_critic *actor_critic_of(aq_algorithm *algorithm)
     return (actor_critic *)algorithm; /* the head is the first member */
 }
 
+uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_TANH_BOX;
+}
+
 /* ---- making it ------------------------------------------------------------------------------ */
 
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)

@@ -33,6 +33,7 @@ typedef struct aq_actor_critic_kind {
 } aq_actor_critic_kind;
 
 /* Members of the class. */
+uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema);
 int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                            aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_actor_critic_destroy(aq_algorithm *algorithm);
@@ -59,7 +60,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .head = AQ_HEAD_TANH_BOX, .has_own_threads = true, .create = aq_actor_critic_create,           \
+    .head = aq_actor_critic_head, .has_own_threads = true, .create = aq_actor_critic_create,       \
     .destroy = aq_actor_critic_destroy, .train = aq_actor_critic_train,                            \
     .spec = aq_actor_critic_spec, .policy = aq_actor_critic_policy,                                \
     .set_rates = aq_actor_critic_set_rates, .arrays = aq_actor_critic_arrays,                      \

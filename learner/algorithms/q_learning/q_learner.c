@@ -177,6 +177,13 @@ static void take_settings(q_learner *self, const aq_run_config *config, const aq
     }
 }
 
+uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_ARGMAX;
+}
+
 int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                         aq_algorithm **ret_algorithm, aq_error *error)
 {

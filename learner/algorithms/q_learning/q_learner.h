@@ -21,6 +21,7 @@ typedef struct aq_q_learner_kind {
 } aq_q_learner_kind;
 
 /* Members of the class. */
+uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema);
 int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                         aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_q_learner_destroy(aq_algorithm *algorithm);
@@ -41,7 +42,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .head = AQ_HEAD_ARGMAX, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,        \
+    .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
     .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
     .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
 

@@ -56,7 +56,14 @@ static void arrays(aq_algorithm *algorithm, aq_named_arrays *ret_arrays)
     kept_arrays(FAKE_STATE_COUNT, own, &fake->adam_step, ret_arrays);
 }
 
-static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+static int create(static uint32_t fake_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_ARGMAX;
+}
+
+const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error)
 {
     (void)setup;
@@ -78,7 +85,7 @@ static const aq_metric metrics[] = {
 const aq_algorithm_class fake_algorithm_class = {
     .name = "fake",
     .summary = "Counts its steps.",
-    .head = AQ_HEAD_ARGMAX,
+    .head = fake_head,
     .train = train,
     .spec = spec,
     .policy = policy,

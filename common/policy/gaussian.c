@@ -1,0 +1,152 @@
+/*
+ * Gaussian: see gaussian.h.
+ */
+#include "common/policy/gaussian.h"
+
+#include <math.h>
+
+#include "common/base/exact_math.h"
+
+#define HALF_LOG_TWO_PI 0.91893853320467274178
+
+aq_gaussian aq_gaussian_of(double mean, double log_deviation)
+{
+    const bool is_low = !(log_deviation >= AQ_LOG_DEVIATION_MIN);
+    const bool is_high = log_deviation > AQ_LOG_DEVIATION_MAX;
+    aq_gaussian made = {
+        .mean = mean,
+        .log_deviation = is_low    ? AQ_LOG_DEVIATION_MIN
+                         : is_high ? AQ_LOG_DEVIATION_MAX
+                                   : log_deviation,
+        .is_free = is_low || is_high ? 0.0 : 1.0,
+    };
+    made.deviation = aq_exact_exp(made.log_deviation);
+    return made;
+}
+
+double aq_gaussian_log_density(const aq_gaussian *of, double at)
+{
+    const double z = (at - of->mean) / of->deviation;
+    return -0.5 * z * z - of->log_deviation - HALF_LOG_TWO_PI;
+}
+
+double aq_gaussian_entropy(const aq_gaussian *of)
+{
+    return 0.5 + HALF_LOG_TWO_PI + of->log_deviation;
+}
+
+double aq_gaussian_kl(const aq_gaussian *from, const aq_gaussian *to)
+{
+    const double ratio = from->deviation / to->deviation;
+    const double apart = (from->mean - to->mean) / to->deviation;
+    return to->log_deviation - from->log_deviation + 0.5 * (ratio * ratio + apart * apart - 1.0);
+}
+
+aq_gaussian_slope aq_gaussian_log_density_slope(const aq_gaussian *of, double at)
+{
+    const double z = (at - of->mean) / of->deviation;
+    return (aq_gaussian_slope){z / of->deviation, of->is_free * (z * z - 1.0)};
+}
+
+aq_gaussian_slope aq_gaussian_entropy_slope(const aq_gaussian *of)
+{
+    return (aq_gaussian_slope){0.0, of->is_free};
+}
+
+aq_gaussian_slope aq_gaussian_kl_slope(const aq_gaussian *from, const aq_gaussian *to)
+{
+    const double ratio = from->deviation / to->deviation;
+    const double apart = (to->mean - from->mean) / to->deviation;
+    return (aq_gaussian_slope){apart / to->deviation,
+                               to->is_free * (1.0 - ratio * ratio - apart * apart)};
+}
+
+/* ---- for heads ------------------------------------------------------------------------------ */
+
+static const aq_gaussian_rule *rule_of(const aq_head_terms *terms)
+{
+    return terms->head->drawing->gaussian;
+}
+
+static uint32_t elements_of(const aq_head_terms *terms)
+{
+    return (uint32_t)aq_space_elements(terms->action);
+}
+
+float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs,
+                                const aq_head_draw *draw)
+{
+    const aq_gaussian_rule *rule = rule_of(terms);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const aq_gaussian of = rule->element(terms, outputs, i);
+        const double drawn = (double)draw->drawn[i];
+        sum += aq_gaussian_log_density(&of, drawn);
+        sum += rule->log_stretch != NULL ? rule->log_stretch(drawn) : 0.0;
+    }
+    return (float)sum;
+}
+
+double aq_gaussian_head_entropy(const aq_head_terms *terms, const float *outputs)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const aq_gaussian of = rule_of(terms)->element(terms, outputs, i);
+        sum += aq_gaussian_entropy(&of);
+    }
+    return sum;
+}
+
+double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
+                           const aq_head_terms *to, const float *to_outputs)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < elements_of(from); i++) {
+        const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
+        const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
+        sum += aq_gaussian_kl(&before, &after);
+    }
+    return sum;
+}
+
+void aq_gaussian_head_log_prob_slope(const aq_head_terms *terms, const float *outputs,
+                                     const aq_head_draw *draw, float scale,
+                                     const aq_head_slope *slope)
+{
+    const aq_gaussian_rule *rule = rule_of(terms);
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const aq_gaussian of = rule->element(terms, outputs, i);
+        const aq_gaussian_slope by = aq_gaussian_log_density_slope(&of, (double)draw->drawn[i]);
+        rule->add(terms, outputs, i, &by, scale, slope);
+    }
+}
+
+void aq_gaussian_head_entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
+                                    const aq_head_slope *slope)
+{
+    const aq_gaussian_rule *rule = rule_of(terms);
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const aq_gaussian of = rule->element(terms, outputs, i);
+        const aq_gaussian_slope by = aq_gaussian_entropy_slope(&of);
+        rule->add(terms, outputs, i, &by, scale, slope);
+    }
+}
+
+void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outputs,
+                               const aq_head_terms *to, const float *to_outputs, float scale,
+                               const aq_head_slope *slope)
+{
+    for (uint32_t i = 0; i < elements_of(from); i++) {
+        const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
+        const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
+        const aq_gaussian_slope by = aq_gaussian_kl_slope(&before, &after);
+        rule_of(to)->add(to, to_outputs, i, &by, scale, slope);
+    }
+}
+
+aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exact,
+                                   const float *outputs)
+{
+    const double kl = aq_gaussian_head_kl(terms, exact, terms, outputs);
+    return (aq_head_cost){kl > 0.0 ? sqrt(1.0 - aq_exact_exp(-kl)) : 0.0, 1.0};
+}

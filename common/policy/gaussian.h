@@ -1,0 +1,80 @@
+/*
+ * Gaussian: one number of a normal distribution, with its gradients; and heads that draw an action
+ * of such numbers, as far as they have it in common. Deviations are given by their logarithms, and
+ * held between bounds, beyond which they have no gradient.
+ *
+ * The same bits everywhere. No state; any thread.
+ */
+#ifndef AQ_COMMON_POLICY_GAUSSIAN_H
+#define AQ_COMMON_POLICY_GAUSSIAN_H
+
+#include "common/policy/head.h"
+
+#define AQ_LOG_DEVIATION_MIN (-5.0)
+#define AQ_LOG_DEVIATION_MAX 2.0
+
+typedef struct aq_gaussian {
+    double mean;
+    double log_deviation; /* held */
+    double deviation;
+    double is_free; /* 1, or 0 where it was held: the factor of its gradients */
+} aq_gaussian;
+
+/* What a gradient is, by mean and by logarithm of the deviation. */
+typedef struct aq_gaussian_slope {
+    double mean, log_deviation;
+} aq_gaussian_slope;
+
+aq_gaussian aq_gaussian_of(double mean, double log_deviation);
+
+double aq_gaussian_log_density(const aq_gaussian *of, double at);
+double aq_gaussian_entropy(const aq_gaussian *of);
+double aq_gaussian_kl(const aq_gaussian *from, const aq_gaussian *to);
+
+aq_gaussian_slope aq_gaussian_log_density_slope(const aq_gaussian *of, double at);
+aq_gaussian_slope aq_gaussian_entropy_slope(const aq_gaussian *of);
+aq_gaussian_slope aq_gaussian_kl_slope(const aq_gaussian *from, const aq_gaussian *to);
+
+/* ---- for heads ------------------------------------------------------------------------------ */
+
+/* In what such heads differ. */
+typedef struct aq_gaussian_rule {
+    /* The distribution of an action's element, from a row of outputs. */
+    aq_gaussian (*element)(const aq_head_terms *terms, const float *outputs, uint32_t i);
+
+    /* Adds what `by` is worth, `scale` times, to the gradients of outputs and arrays. */
+    void (*add)(const aq_head_terms *terms, const float *outputs, uint32_t i,
+                const aq_gaussian_slope *by, float scale, const aq_head_slope *slope);
+
+    /* What the log-density of the action is more than that of what was drawn, since the one is
+     * made of the other. NULL: nothing. */
+    double (*log_stretch)(double drawn);
+} aq_gaussian_rule;
+
+float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs,
+                                const aq_head_draw *draw);
+double aq_gaussian_head_entropy(const aq_head_terms *terms, const float *outputs);
+double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
+                           const aq_head_terms *to, const float *to_outputs);
+void aq_gaussian_head_log_prob_slope(const aq_head_terms *terms, const float *outputs,
+                                     const aq_head_draw *draw, float scale,
+                                     const aq_head_slope *slope);
+void aq_gaussian_head_entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
+                                    const aq_head_slope *slope);
+void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outputs,
+                               const aq_head_terms *to, const float *to_outputs, float scale,
+                               const aq_head_slope *slope);
+
+/* How much probability moves, at most, between distributions that far apart (Bretagnolle and Huber,
+ * 1979); of 1. */
+aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exact,
+                                   const float *outputs);
+
+/* What all of them have in common of their drawing. */
+#define AQ_GAUSSIAN_HEAD                                                                           \
+    .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .log_prob = aq_gaussian_head_log_prob,     \
+    .entropy = aq_gaussian_head_entropy, .kl = aq_gaussian_head_kl,                                \
+    .log_prob_slope = aq_gaussian_head_log_prob_slope,                                             \
+    .entropy_slope = aq_gaussian_head_entropy_slope, .kl_slope = aq_gaussian_head_kl_slope
+
+#endif

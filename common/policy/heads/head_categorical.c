@@ -1,0 +1,157 @@
+/*
+ * Categorical: one output, a logit, for each choice; a choice is drawn with the probability that
+ * their softmax gives it. Greedily, the greatest is chosen.
+ */
+#include "common/base/exact_math.h"
+#include "common/policy/head.h"
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    return aq_head_of(AQ_HEAD_ARGMAX)->check(spec, action, error);
+}
+
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
+{
+    aq_head_of(AQ_HEAD_ARGMAX)->act(terms, outputs, rows, actions);
+}
+
+/* log of the sum of exp(outputs), from which the log-probability of each is its output less this. */
+static double log_total(const float *outputs, uint32_t width)
+{
+    const double greatest = (double)outputs[aq_argmax(outputs, width)];
+    double sum = 0.0;
+    for (uint32_t i = 0; i < width; i++) {
+        sum += aq_exact_exp((double)outputs[i] - greatest);
+    }
+    return greatest + aq_exact_log(sum);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static uint32_t noise_count(const aq_head_terms *terms)
+{
+    (void)terms;
+    return 1;
+}
+
+static float log_prob(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw)
+{
+    const int32_t choice = *(const int32_t *)draw->action;
+    return (float)((double)outputs[choice] - log_total(outputs, terms->width));
+}
+
+/* The first choice up to which the probabilities add up to more than the noise. Rounding may leave
+ * none: then it is the greatest. */
+static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                  void *action, float *drawn)
+{
+    const double total = log_total(outputs, terms->width);
+    uint32_t choice = 0;
+    double sum = 0.0;
+    (void)drawn;
+    while (choice < terms->width) {
+        sum += aq_exact_exp((double)outputs[choice] - total);
+        if (sum > (double)*noise) {
+            break;
+        }
+        choice++;
+    }
+    if (choice == terms->width) {
+        choice = aq_argmax(outputs, terms->width);
+    }
+    *(int32_t *)action = (int32_t)choice;
+    return (float)((double)outputs[choice] - total);
+}
+
+static double entropy(const aq_head_terms *terms, const float *outputs)
+{
+    const double total = log_total(outputs, terms->width);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < terms->width; i++) {
+        const double log_p = (double)outputs[i] - total;
+        sum -= aq_exact_exp(log_p) * log_p;
+    }
+    return sum;
+}
+
+static double kl(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
+                 const float *to_outputs)
+{
+    const double from_total = log_total(from_outputs, from->width);
+    const double to_total = log_total(to_outputs, to->width);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < from->width; i++) {
+        const double log_p = (double)from_outputs[i] - from_total;
+        sum += aq_exact_exp(log_p) * (log_p - ((double)to_outputs[i] - to_total));
+    }
+    return sum < 0.0 ? 0.0 : sum; /* by rounding */
+}
+
+/* ---- gradients ------------------------------------------------------------------------------ */
+
+static void log_prob_slope(const aq_head_terms *terms, const float *outputs,
+                           const aq_head_draw *draw, float scale, const aq_head_slope *slope)
+{
+    const double total = log_total(outputs, terms->width);
+    for (uint32_t i = 0; i < terms->width; i++) {
+        slope->outputs[i] -= scale * (float)aq_exact_exp((double)outputs[i] - total);
+    }
+    slope->outputs[*(const int32_t *)draw->action] += scale;
+}
+
+static void entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
+                          const aq_head_slope *slope)
+{
+    const double total = log_total(outputs, terms->width);
+    const double whole = entropy(terms, outputs);
+    for (uint32_t i = 0; i < terms->width; i++) {
+        const double log_p = (double)outputs[i] - total;
+        slope->outputs[i] -= scale * (float)(aq_exact_exp(log_p) * (log_p + whole));
+    }
+}
+
+static void kl_slope(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
+                     const float *to_outputs, float scale, const aq_head_slope *slope)
+{
+    const double from_total = log_total(from_outputs, from->width);
+    const double to_total = log_total(to_outputs, to->width);
+    for (uint32_t i = 0; i < from->width; i++) {
+        const double p = aq_exact_exp((double)from_outputs[i] - from_total);
+        const double q = aq_exact_exp((double)to_outputs[i] - to_total);
+        slope->outputs[i] += scale * (float)(q - p);
+    }
+}
+
+/* The probability that moves from some choices to others. */
+static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const float *outputs)
+{
+    const double exact_total = log_total(exact, terms->width);
+    const double total = log_total(outputs, terms->width);
+    double moved = 0.0;
+    for (uint32_t i = 0; i < terms->width; i++) {
+        const double p = aq_exact_exp((double)exact[i] - exact_total);
+        const double q = aq_exact_exp((double)outputs[i] - total);
+        moved += p > q ? p - q : 0.0;
+    }
+    return (aq_head_cost){moved, 1.0};
+}
+
+static const aq_head_drawing drawing = {
+    .noise = AQ_DRAWS_FROM_UNIFORM,
+    .noise_count = noise_count,
+    .draw = draw,
+    .log_prob = log_prob,
+    .entropy = entropy,
+    .kl = kl,
+    .log_prob_slope = log_prob_slope,
+    .entropy_slope = entropy_slope,
+    .kl_slope = kl_slope,
+};
+
+const aq_head aq_head_categorical = {
+    .name = "categorical",
+    .check = check,
+    .act = act,
+    .cost = cost,
+    .drawing = &drawing,
+};

@@ -1,0 +1,88 @@
+/*
+ * Gaussian: one output, the mean, for each element of an action; the logarithms of the deviations
+ * are an array of the network, the same wherever it acts. A mean of -1 to 1 is spread between an
+ * element's bounds, and what is drawn beyond them is held there; the density is that of what was
+ * drawn.
+ */
+#include <string.h>
+
+#include "common/policy/gaussian.h"
+#include "common/policy/head.h"
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    const uint32_t outputs = aq_net_spec_outputs(spec);
+    int rc = aq_head_check_box(action, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (outputs != aq_space_elements(action)) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: the network gives %u means for an action of %zu", outputs,
+                       aq_space_elements(action));
+    }
+    if (spec->array_count != 1 || spec->arrays[0].count != outputs ||
+        strcmp(spec->arrays[0].name, AQ_LOG_DEVIATION_ARRAY) != 0) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: a Gaussian one needs an array of %u log-deviations", outputs);
+    }
+    return 0;
+}
+
+static aq_gaussian element(const aq_head_terms *terms, const float *outputs, uint32_t i)
+{
+    return aq_gaussian_of((double)outputs[i], (double)terms->arrays[i]);
+}
+
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
+{
+    float *elements = actions;
+    for (size_t at = 0; at < (size_t)rows * terms->width; at++) {
+        elements[at] = aq_head_spread(terms->action, at % terms->width, outputs[at]);
+    }
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static uint32_t noise_count(const aq_head_terms *terms)
+{
+    return terms->width;
+}
+
+static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                  void *action, float *drawn)
+{
+    float *elements = action;
+    for (uint32_t i = 0; i < terms->width; i++) {
+        const aq_gaussian of = element(terms, outputs, i);
+        drawn[i] = (float)(of.mean + of.deviation * (double)noise[i]);
+        elements[i] = aq_head_spread(terms->action, i, drawn[i]);
+    }
+    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
+}
+
+static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
+                const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
+{
+    (void)terms;
+    (void)outputs;
+    slope->outputs[i] += scale * (float)by->mean;
+    slope->arrays[i] += scale * (float)by->log_deviation;
+}
+
+static const aq_gaussian_rule rule = {.element = element, .add = add};
+
+static const aq_head_drawing drawing = {
+    AQ_GAUSSIAN_HEAD,
+    .noise_count = noise_count,
+    .gaussian = &rule,
+    .draw = draw,
+};
+
+const aq_head aq_head_gaussian = {
+    .name = "gaussian",
+    .check = check,
+    .act = act,
+    .cost = aq_gaussian_head_cost,
+    .drawing = &drawing,
+};

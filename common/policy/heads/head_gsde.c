@@ -1,0 +1,162 @@
+/*
+ * gSDE, generalized state-dependent exploration (Raffin et al., 2021): the network gives features,
+ * and its arrays hold the rest, for each element of an action a row of weights and a bias, which
+ * make the mean of the features, and a row of log-deviations. Noise is a matrix that is drawn now
+ * and then (draw_source.h) and held in between; what it adds to the mean follows from the features.
+ * So exploration is smooth along a path, and the density at one step is Gaussian:
+ *
+ *   mean = weight . features + bias,  variance = sum over h of (deviation[h] features[h])^2
+ *
+ * The last layer is fp32 therefore, as the deviations are. Features get no gradient through the
+ * variance. A mean of -1 to 1 is spread between an element's bounds, and held there.
+ */
+#include <string.h>
+
+#include "common/base/exact_math.h"
+#include "common/policy/gaussian.h"
+#include "common/policy/head.h"
+
+/* So that features of 0 have a density. */
+#define LEAST_VARIANCE 1e-6
+
+enum { WEIGHT, BIAS, LOG_DEVIATION, ARRAYS };
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    static const char *const names[ARRAYS] = {"mean_weight", "mean_bias", AQ_LOG_DEVIATION_ARRAY};
+    const uint32_t features = aq_net_spec_outputs(spec);
+    int rc = aq_head_check_box(action, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const size_t elements = aq_space_elements(action);
+    bool fits = spec->array_count == ARRAYS;
+    for (int i = 0; fits && i < ARRAYS; i++) {
+        fits = strcmp(spec->arrays[i].name, names[i]) == 0 &&
+               spec->arrays[i].count == elements * (i == BIAS ? 1 : features);
+    }
+    return fits ? 0
+                : aq_fail(error, AQ_E_SCHEMA,
+                          "policy: gSDE of %u features needs weights, biases and log-deviations "
+                          "of %zu elements as arrays",
+                          features, elements);
+}
+
+/* ---- one element ---------------------------------------------------------------------------- */
+
+static uint32_t elements_of(const aq_head_terms *terms)
+{
+    return (uint32_t)aq_space_elements(terms->action);
+}
+
+/* Where an array begins, or the row of an element in it. */
+static size_t row_of(const aq_head_terms *terms, int array, uint32_t i)
+{
+    const size_t matrix = (size_t)elements_of(terms) * terms->width;
+    switch (array) {
+    case WEIGHT:
+        return (size_t)i * terms->width;
+    case BIAS:
+        return matrix + i;
+    default:
+        return matrix + elements_of(terms) + (size_t)i * terms->width;
+    }
+}
+
+static double mean_of(const aq_head_terms *terms, const float *features, uint32_t i)
+{
+    const float *weight = terms->arrays + row_of(terms, WEIGHT, i);
+    double sum = (double)terms->arrays[row_of(terms, BIAS, i)];
+    for (uint32_t h = 0; h < terms->width; h++) {
+        sum += (double)weight[h] * (double)features[h];
+    }
+    return sum;
+}
+
+/* The deviation of one feature's noise. */
+static aq_gaussian noise_of(const aq_head_terms *terms, uint32_t i, uint32_t h)
+{
+    return aq_gaussian_of(0.0, (double)terms->arrays[row_of(terms, LOG_DEVIATION, i) + h]);
+}
+
+static double variance_of(const aq_head_terms *terms, const float *features, uint32_t i)
+{
+    double sum = LEAST_VARIANCE;
+    for (uint32_t h = 0; h < terms->width; h++) {
+        const double part = noise_of(terms, i, h).deviation * (double)features[h];
+        sum += part * part;
+    }
+    return sum;
+}
+
+static aq_gaussian element(const aq_head_terms *terms, const float *features, uint32_t i)
+{
+    return aq_gaussian_of(mean_of(terms, features, i),
+                          0.5 * aq_exact_log(variance_of(terms, features, i)));
+}
+
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
+{
+    const uint32_t count = elements_of(terms);
+    float *elements = actions;
+    for (size_t row = 0; row < rows; row++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const double mean = mean_of(terms, outputs + row * terms->width, i);
+            elements[row * count + i] = aq_head_spread(terms->action, i, (float)mean);
+        }
+    }
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static uint32_t noise_count(const aq_head_terms *terms)
+{
+    return elements_of(terms) * terms->width;
+}
+
+static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                  void *action, float *drawn)
+{
+    float *elements = action;
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        double at = mean_of(terms, outputs, i);
+        for (uint32_t h = 0; h < terms->width; h++) {
+            at += noise_of(terms, i, h).deviation * (double)noise[(size_t)i * terms->width + h] *
+                  (double)outputs[h];
+        }
+        drawn[i] = (float)at;
+        elements[i] = aq_head_spread(terms->action, i, drawn[i]);
+    }
+    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
+}
+
+static void add(const aq_head_terms *terms, const float *features, uint32_t i,
+                const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
+{
+    const size_t weight = row_of(terms, WEIGHT, i), deviation = row_of(terms, LOG_DEVIATION, i);
+    const float by_mean = scale * (float)by->mean;
+    const double by_variance = (double)scale * by->log_deviation / variance_of(terms, features, i);
+    slope->arrays[row_of(terms, BIAS, i)] += by_mean;
+    for (uint32_t h = 0; h < terms->width; h++) {
+        const aq_gaussian noise = noise_of(terms, i, h);
+        const double part = noise.deviation * (double)features[h];
+        slope->arrays[weight + h] += by_mean * features[h];
+        slope->outputs[h] += by_mean * terms->arrays[weight + h];
+        slope->arrays[deviation + h] += (float)(by_variance * part * part * noise.is_free);
+    }
+}
+
+static const aq_gaussian_rule rule = {.element = element, .add = add};
+
+static const aq_head_drawing drawing = {
+    AQ_GAUSSIAN_HEAD, .noise_count = noise_count, .holds_noise = true, .gaussian = &rule,
+    .draw = draw,
+};
+
+const aq_head aq_head_gsde = {
+    .name = "gsde",
+    .check = check,
+    .act = act,
+    .cost = aq_gaussian_head_cost,
+    .drawing = &drawing,
+};

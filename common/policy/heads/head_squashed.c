@@ -1,0 +1,101 @@
+/*
+ * Squashed Gaussian: two outputs for each element of an action, its mean and then, after all means,
+ * the logarithm of its deviation. What is drawn is brought between -1 and 1 by tanh, and spread
+ * between the element's bounds; the density is that of the squashed number, from -1 to 1.
+ *
+ * Divergences are those of the numbers before tanh, which changes nothing about them; so is the
+ * entropy, which has no formula afterwards.
+ */
+#include "common/base/exact_math.h"
+#include "common/policy/gaussian.h"
+#include "common/policy/head.h"
+
+#define LOG_2 0.69314718055994530942
+
+static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+{
+    const uint32_t outputs = aq_net_spec_outputs(spec);
+    int rc = aq_head_check_box(action, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (outputs != 2 * aq_space_elements(action)) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "policy: the network gives %u values, a mean and a deviation of each of "
+                       "%zu elements are %zu",
+                       outputs, aq_space_elements(action), 2 * aq_space_elements(action));
+    }
+    return 0;
+}
+
+static uint32_t elements_of(const aq_head_terms *terms)
+{
+    return terms->width / 2;
+}
+
+static aq_gaussian element(const aq_head_terms *terms, const float *outputs, uint32_t i)
+{
+    return aq_gaussian_of((double)outputs[i], (double)outputs[elements_of(terms) + i]);
+}
+
+static float squash(const aq_head_terms *terms, uint32_t i, float drawn)
+{
+    return aq_head_spread(terms->action, i, (float)aq_exact_tanh((double)drawn));
+}
+
+static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
+{
+    const uint32_t count = elements_of(terms);
+    float *elements = actions;
+    for (size_t row = 0; row < rows; row++) {
+        for (uint32_t i = 0; i < count; i++) {
+            elements[row * count + i] = squash(terms, i, outputs[row * terms->width + i]);
+        }
+    }
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+/* -log(1 - tanh(u)^2), also where tanh rounds to 1. */
+static double log_stretch(double u)
+{
+    const double size = u < 0.0 ? -u : u;
+    return 2.0 * (size + aq_exact_softplus(-2.0 * size) - LOG_2);
+}
+
+static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                  void *action, float *drawn)
+{
+    float *elements = action;
+    for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const aq_gaussian of = element(terms, outputs, i);
+        drawn[i] = (float)(of.mean + of.deviation * (double)noise[i]);
+        elements[i] = squash(terms, i, drawn[i]);
+    }
+    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
+}
+
+static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
+                const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
+{
+    (void)outputs;
+    slope->outputs[i] += scale * (float)by->mean;
+    slope->outputs[elements_of(terms) + i] += scale * (float)by->log_deviation;
+}
+
+static const aq_gaussian_rule rule = {.element = element, .add = add, .log_stretch = log_stretch};
+
+static const aq_head_drawing drawing = {
+    AQ_GAUSSIAN_HEAD,
+    .noise_count = elements_of,
+    .gaussian = &rule,
+    .draw = draw,
+};
+
+const aq_head aq_head_squashed = {
+    .name = "squashed gaussian",
+    .check = check,
+    .act = act,
+    .cost = aq_gaussian_head_cost,
+    .drawing = &drawing,
+};
