@@ -34,6 +34,13 @@ enum aq_quantizer_formula { AQ_QUANTIZER_FORMULAS(AQ_CHOICE_CONSTANT) };
     X(AQ_ACTIVATIONS_STATIC, "static")
 enum aq_quantizer_activations { AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_CONSTANT) };
 
+#define AQ_CORRECTIONS(X)                                                                          \
+    X(AQ_CORRECTION_NONE, "none")                                                                  \
+    X(AQ_CORRECTION_CLIPPED, "clipped")                                                            \
+    X(AQ_CORRECTION_BYPASS, "bypass")                                                              \
+    X(AQ_CORRECTION_VTRACE, "vtrace")
+enum aq_correction { AQ_CORRECTIONS(AQ_CHOICE_CONSTANT) };
+
 #define AQ_LOG_STEPS(X) X(AQ_LOG_STEP_ENV, "env_steps") X(AQ_LOG_STEP_LEARNER, "learner_steps")
 enum aq_log_step { AQ_LOG_STEPS(AQ_CHOICE_CONSTANT) };
 
@@ -94,7 +101,23 @@ typedef struct aq_run_config {
         double target_noise_clip;    /* likewise */
         double action_gradient_clip; /* 0: off */
         bool normalize_obs;
-        bool gsde; /* state-dependent exploration, of algorithms that draw numbers */
+        bool gsde;        /* state-dependent exploration, of algorithms that draw numbers */
+        double deviation; /* of what is drawn, at first */
+        double gae_lambda;
+        uint64_t epochs;
+        uint64_t minibatches;
+        double clip;
+        double value_clip; /* 0: off */
+        double entropy_weight;
+        double kl_max;     /* 0: no bound */
+        double mean_noise; /* 0: off */
+        bool normalize_advantages;
+        bool recompute_advantages;
+        bool normalize_rewards;
+        uint32_t correction; /* enum aq_correction */
+        double importance_cap;
+        uint64_t cg_steps;
+        double cg_damping;
     } learner;
 
     struct {               /* sizes are of all shards together */

@@ -40,6 +40,7 @@ static const char *const formula_choices[] = {AQ_QUANTIZER_FORMULAS(AQ_CHOICE_WO
 static const char *const activations_choices[] = {AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_WORD) NULL};
 static const char *const ranges_choices[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
 static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NULL};
+static const char *const correction_choices[] = {AQ_CORRECTIONS(AQ_CHOICE_WORD) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
 static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL};
 
@@ -145,6 +146,46 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
      "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
      "the state and stays for actor.noise_steps, in place of a fresh number each step."},
+    {MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
+     "Policies that draw numbers: the standard deviation that they begin with, as a share of half "
+     "the action's range."},
+    {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
+     "On-policy: how far advantages look ahead. 0 trusts the values one step later, 1 takes "
+     "rewards alone."},
+    {MEMBER(U64, learner.epochs), "10", 1, 1000, NULL, "epochs",
+     "ppo: how often the steps of an update are gone through; trpo: the same, of its values."},
+    {MEMBER(U64, learner.minibatches), "4", 1, 65536, NULL, "minibatches",
+     "ppo and trpo: gradient steps of an epoch, among which its steps are shared out."},
+    {MEMBER(F64, learner.clip), "0.2", 0.001, 10, NULL, "",
+     "ppo: how far the probability of an action may move within an update, as a ratio."},
+    {MEMBER(F64, learner.value_clip), "0", 0, 1e9, NULL, "",
+     "ppo: how far a value may move within an update and still lessen the loss. 0 turns it off."},
+    {MEMBER(F64, learner.entropy_weight), "0", 0, 10, NULL, "",
+     "On-policy: what a nat of entropy is worth beside an advantage."},
+    {MEMBER(F64, learner.kl_max), "0", 0, 100, NULL, "nats",
+     "How far an update may go: trpo's trust region, where 0 means 0.01; ppo ends its epochs at "
+     "1.5 "
+     "times it, and 0 turns that off."},
+    {MEMBER(F64, learner.mean_noise), "0", 0, 10, NULL, "",
+     "ppo, numbers: in updates, means are moved by chance, evenly up to this much of half the "
+     "action's range (robust policy optimization). 0 turns it off."},
+    {MEMBER(BOOL, learner.normalize_advantages), "true", 0, 0, NULL, "",
+     "On-policy: brings the advantages of a minibatch to mean 0 and deviation 1."},
+    {MEMBER(BOOL, learner.recompute_advantages), "false", 0, 0, NULL, "",
+     "ppo: finds the advantages anew for each epoch, by the values of then."},
+    {MEMBER(BOOL, learner.normalize_rewards), "false", 0, 0, NULL, "",
+     "On-policy: trains on rewards divided by the running deviation of their discounted sums. "
+     "Returns are told as they are."},
+    {MEMBER(CHOICE, learner.correction), "clipped", 0, 0, correction_choices, "",
+     "On-policy: how steps are weighted that a quantized or older policy drew. clipped: by "
+     "importance, up to learner.importance_cap; bypass: ratios are to the policy that drew; "
+     "vtrace: as impala; none: as if the learner's own policy had drawn them."},
+    {MEMBER(F64, learner.importance_cap), "2", 1, 1000, NULL, "",
+     "learner.correction=clipped: the greatest weight of a step."},
+    {MEMBER(U64, learner.cg_steps), "15", 1, 1000, NULL, "steps",
+     "trpo: steps of conjugate gradient towards the natural gradient."},
+    {MEMBER(F64, learner.cg_damping), "0.1", 0, 100, NULL, "",
+     "trpo: what is added to the curvature of the divergence, so that it can be inverted."},
     {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
      "Trains on observations less their running mean, divided by their running deviation. The "
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "

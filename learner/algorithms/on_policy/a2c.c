@@ -1,0 +1,14 @@
+/*
+ * A2C: advantage actor-critic, a step of the policy for each group of sequences.
+ *
+ * Here is in what it differs; the rest is on_policy.c.
+ */
+#include "learner/algorithms/on_policy/on_policy.h"
+#include "learner/algorithms/on_policy/on_policy_network.h"
+
+const aq_algorithm_class aq_a2c_class = {
+    .name = "a2c",
+    .summary = "a policy that is drawn from, a step by advantages for each group",
+    .kind = &(const aq_on_policy_kind){.is_one_pass = true},
+    AQ_ON_POLICY_MEMBERS,
+};

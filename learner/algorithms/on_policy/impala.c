@@ -1,0 +1,15 @@
+/*
+ * IMPALA (Espeholt et al., 2018): a policy gradient corrected by V-trace for actors that are some
+ * versions behind.
+ *
+ * Here is in what it differs; the rest is on_policy.c.
+ */
+#include "learner/algorithms/on_policy/on_policy.h"
+#include "learner/algorithms/on_policy/on_policy_network.h"
+
+const aq_algorithm_class aq_impala_class = {
+    .name = "impala",
+    .summary = "a policy that is drawn from by actors versions behind, corrected by V-trace",
+    .kind = &(const aq_on_policy_kind){.is_one_pass = true, .has_vtrace = true},
+    AQ_ON_POLICY_MEMBERS,
+};

@@ -1,0 +1,389 @@
+/*
+ * On-policy: making and keeping it, and the order of an update. See on_policy.h.
+ */
+#include "learner/algorithms/on_policy/on_policy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "learner/algorithms/on_policy/on_policy_network.h"
+#include "learner/algorithms/on_policy/on_policy_priv.h"
+
+/* Streams of the run's seed: "onpolicy", "minibatc". */
+#define INIT_STREAM  UINT64_C(0x6f6e706f6c696379)
+#define BATCH_STREAM UINT64_C(0x6d696e6962617463)
+
+enum { STEPS_MAX = 1 << 20 };
+
+#define TRUST_REGION 0.01 /* where learner.kl_max is 0 */
+
+const char *const aq_on_policy_columns[] = {"log_prob", "drawn", NULL};
+
+#define ROW(number, called, shown, text, ...)                                                      \
+    [number] = {.name = (called), .title = (shown), .unit = "", .meaning = (text), __VA_ARGS__}
+const aq_metric aq_on_policy_metrics[AQ_ON_POLICY_METRICS] = {
+    ROW(AQ_ON_POLICY_LOSS, "loss", "policy loss",
+        "Mean loss of the policy over the last second.", ),
+    ROW(AQ_ON_POLICY_VALUE_LOSS, "value_loss", "value loss",
+        "Mean loss of the values over the last second.", .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_ENTROPY, "entropy", "entropy of the policy",
+        "Mean entropy of what actions are drawn from, in nats, over the last second.", ),
+    ROW(AQ_ON_POLICY_GRADIENT_NORM, "gradient_norm", "gradient norm",
+        "Mean norm of the policy's gradient before it is clipped, over the last second.",
+        .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_VALUE_GRADIENT_NORM, "value_gradient_norm", "value gradient norm",
+        "Mean norm of the value network's gradient before it is clipped, over the last second.",
+        .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_EXPLAINED, "explained_variance", "explained variance",
+        "Share of the variance of what values should have been that the values had, over the "
+        "last second.", ),
+    ROW(AQ_ON_POLICY_STEP_KL, "step_kl", "divergence of an update",
+        "Mean divergence of the policy before an update from the one during it, in nats, over "
+        "the last second.",
+        .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_OBJECTIVE_CLIPPED, "objective_clipped", "clipped steps",
+        "Share of steps whose objective was clipped, over the last second.", ),
+    ROW(AQ_ON_POLICY_ACTOR_K1, "actor_k1", "divergence of actors, k1",
+        "Divergence of what drew the actions from the learner's fp32 policy, in nats: mean "
+        "log-ratio of the steps, over the last second.", ),
+    ROW(AQ_ON_POLICY_ACTOR_K3, "actor_k3", "divergence of actors, k3",
+        "The same by an estimate that is never negative: mean of ratio - 1 - log ratio.",
+        .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_ACTOR_CHI2, "actor_chi2", "chi-square of actors",
+        "Mean squared importance ratio less 1: what uncapped weights would add to the gradient's "
+        "variance, over the last second.",
+        .is_logarithmic = true),
+    ROW(AQ_ON_POLICY_EFFECTIVE_SHARE, "effective_share", "effective sample share",
+        "(sum of weights)^2 / sum of squared weights, as a share of the steps, over the last "
+        "second.", ),
+    ROW(AQ_ON_POLICY_WEIGHTS_CLIPPED, "weights_clipped", "clipped weights",
+        "Share of steps whose importance weight was held, over the last second.", ),
+};
+#undef ROW
+
+static aq_on_policy *self_of(aq_algorithm *algorithm)
+{
+    AQ_ASSERT(algorithm->class->destroy == aq_on_policy_destroy);
+    return (aq_on_policy *)algorithm; /* the head is the first member */
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setup, aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    if (config->learner.qat_bits != 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s has no quantization-aware training; learner.qat_bits=0 works",
+                       class->name);
+    }
+    if (config->learner.batch_size * config->learner.batches_per_request * setup->sequence_length >
+        STEPS_MAX) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.batch_size sequences of replay.sequence_length steps are more "
+                       "than %d steps",
+                       STEPS_MAX);
+    }
+    return 0;
+}
+
+static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
+{
+    const aq_run_config *config = setup->config;
+    const aq_on_policy_kind *kind = self->kind;
+    const aq_schema *schema = setup->schema;
+    self->rule = (aq_policy_gradient_rule){
+        .correction = kind->has_vtrace ? AQ_CORRECTION_VTRACE : config->learner.correction,
+        .cap = config->learner.importance_cap,
+        .clip = kind->clips ? config->learner.clip : 0.0,
+    };
+    self->action = schema->action;
+    self->drawing = aq_head_of(aq_on_policy_head(config, schema));
+    self->inputs = (uint32_t)aq_space_elements(&schema->obs);
+    self->elements =
+        schema->action.kind == AQ_SPACE_BOX ? (uint32_t)aq_space_elements(&schema->action) : 0;
+    self->obs_dtype = schema->obs.dtype;
+    self->sequence_steps = setup->sequence_length;
+    self->epochs = kind->is_one_pass ? 1 : (uint32_t)config->learner.epochs;
+    self->minibatches = kind->is_one_pass ? 1 : (uint32_t)config->learner.minibatches;
+    self->steps_max = (uint32_t)(config->learner.batch_size * config->learner.batches_per_request) *
+                      setup->sequence_length;
+    self->part_max = kind->improve != NULL
+                         ? self->steps_max
+                         : (self->steps_max + self->minibatches - 1) / self->minibatches;
+    self->lambda = kind->has_whole_returns ? 1.0f : (float)config->learner.gae_lambda;
+    self->gradient_clip = config->learner.gradient_clip;
+    self->entropy_weight = config->learner.entropy_weight;
+    self->value_clip = config->learner.value_clip;
+    self->kl_max =
+        config->learner.kl_max > 0 || kind->improve == NULL ? config->learner.kl_max : TRUST_REGION;
+    self->kl_steps = config->learner.cg_steps;
+    self->kl_damping = config->learner.cg_damping;
+    self->mean_noise = self->elements > 0 && kind->clips ? config->learner.mean_noise : 0.0;
+    self->normalizes_advantages = config->learner.normalize_advantages;
+    self->recomputes_advantages = config->learner.recompute_advantages;
+    self->normalizes_rewards = config->learner.normalize_rewards;
+    self->seed = setup->seed;
+}
+
+static void make_adam(aq_adam *adam, const aq_run_config *config, double rate, float *m, float *v)
+{
+    *adam = (aq_adam){
+        .learning_rate = (float)rate,
+        .beta1 = 0.9f,
+        .beta2 = 0.999f,
+        .epsilon = (float)config->learner.adam_epsilon,
+        .m = m,
+        .v = v,
+    };
+}
+
+static double critic_rate(double learning_rate, double critic_learning_rate)
+{
+    return critic_learning_rate > 0 ? critic_learning_rate : learning_rate;
+}
+
+static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_error *error)
+{
+    aq_on_policy_net *nets[] = {&self->policy, &self->value};
+    const double rate = config->learner.learning_rate;
+    const double rates[] = {rate, critic_rate(rate, config->learner.critic_learning_rate)};
+    const size_t counts[] = {aq_net_spec_parameters(&self->policy.spec),
+                             aq_net_spec_parameters(&self->value.spec)};
+    const size_t count = counts[0] + counts[1];
+    size_t first = 0;
+    int rc = 0;
+    self->block = aq_alloc_large(count, 3 * sizeof(float));
+    if (self->block == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
+    }
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        aq_on_policy_net *net = nets[i];
+        net->online = aq_params_view(&net->spec, self->block + first);
+        make_adam(&net->adam, config, rates[i], self->block + count + first,
+                  self->block + 2 * count + first);
+        first += counts[i];
+        rc = aq_params_init(&net->spec, &net->gradient);
+        if (rc != 0) {
+            return aq_fail(error, rc, "no memory for gradients of %zu parameters", count);
+        }
+        rc = aq_net_train_create(&(aq_net_train_config){.spec = &net->spec,
+                                                        .rows_max = self->part_max,
+                                                        .backward_rows_max = self->part_max},
+                                 &net->train, error);
+    }
+    return rc;
+}
+
+static int make_room(aq_on_policy *self, aq_error *error)
+{
+    aq_on_policy_group *group = &self->group;
+    const size_t steps = self->steps_max;
+    const size_t observations = steps + steps / self->sequence_steps;
+    const size_t policy = self->policy.online.count;
+    self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
+    self->d_out = aq_alloc(self->part_max, self->outputs * sizeof(float));
+    self->noisy = aq_alloc(self->outputs, sizeof(float));
+    self->parts = aq_alloc(self->part_max, sizeof(float));
+    group->steps = aq_alloc(steps, sizeof(uint32_t));
+    group->old = aq_alloc(steps, sizeof(float));
+    group->weight = aq_alloc(steps, sizeof(float));
+    group->value = aq_alloc(observations, sizeof(float));
+    group->advantage = aq_alloc(steps, sizeof(float));
+    group->target = aq_alloc(steps, sizeof(float));
+    const bool improves = self->kind->improve != NULL;
+    if (improves) {
+        self->vectors = aq_alloc(policy, AQ_ON_POLICY_VECTORS * sizeof(float));
+        self->old_outputs = aq_alloc(steps, self->outputs * sizeof(float));
+    }
+    return self->input != NULL && self->d_out != NULL && self->noisy != NULL &&
+                   self->parts != NULL && group->steps != NULL && group->old != NULL &&
+                   group->weight != NULL && group->value != NULL && group->advantage != NULL &&
+                   group->target != NULL &&
+                   (!improves || (self->vectors != NULL && self->old_outputs != NULL))
+               ? 0
+               : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
+}
+
+int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                        aq_algorithm **ret_algorithm, aq_error *error)
+{
+    aq_rng rng;
+    int rc = check(class, setup, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_on_policy *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
+    }
+    self->head.class = class;
+    self->kind = class->kind;
+    rc = aq_on_policy_policy_spec(setup->config, setup->schema, class->name, &self->policy.spec,
+                                  error);
+    if (rc == 0) {
+        rc = aq_on_policy_value_spec(setup->config, setup->schema, &self->value.spec, error);
+    }
+    if (rc == 0) {
+        self->outputs = aq_net_spec_outputs(&self->policy.spec);
+        take_settings(self, setup);
+        rc = make_networks(self, setup->config, error);
+    }
+    if (rc == 0) {
+        rc = make_room(self, error);
+    }
+    if (rc != 0) {
+        aq_on_policy_destroy(&self->head);
+        return rc;
+    }
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
+    aq_on_policy_begin(setup->config, &self->policy.spec, &self->policy.online, &rng);
+    aq_params_randomize(&self->value.spec, &self->value.online, &rng);
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+static void net_fini(aq_on_policy_net *net)
+{
+    aq_net_train_destroy(net->train);
+    aq_params_fini(&net->gradient);
+}
+
+void aq_on_policy_destroy(aq_algorithm *algorithm)
+{
+    if (algorithm == NULL) {
+        return;
+    }
+    aq_on_policy *self = self_of(algorithm);
+    aq_on_policy_group *group = &self->group;
+    net_fini(&self->policy);
+    net_fini(&self->value);
+    void *const room[] = {self->block,      self->input,   self->d_out,      self->noisy,
+                          self->parts,      group->steps,  group->old,       group->weight,
+                          group->value,     group->target, group->advantage, self->vectors,
+                          self->old_outputs};
+    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
+        aq_free(room[i]);
+    }
+    aq_free(self);
+}
+
+/* ---- an update ------------------------------------------------------------------------------ */
+
+/* 1 less the variance of the errors, as a share of the targets'. */
+static double explained_variance(const aq_on_policy *self)
+{
+    const aq_on_policy_group *group = &self->group;
+    double mean = 0, squares = 0, error_mean = 0, error_squares = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const uint32_t step = group->steps[i];
+        const double target = (double)group->target[step];
+        const double error = target - (double)group->value[step + step / self->sequence_steps];
+        const double share = 1.0 / (i + 1.0), before = mean, error_before = error_mean;
+        mean += share * (target - mean);
+        squares += (target - before) * (target - mean);
+        error_mean += share * (error - error_mean);
+        error_squares += (error - error_before) * (error - error_mean);
+    }
+    return squares > 0 ? 1.0 - error_squares / squares : (double)NAN;
+}
+
+/* How far the actors' policy was from the learner's; of `weight`, old / actor. */
+static void tell_actors(const aq_on_policy *self, double *metrics)
+{
+    const aq_on_policy_group *group = &self->group;
+    const double count = group->count;
+    double k1 = 0, k3 = 0, squares = 0, weights = 0, weight_squares = 0, clipped = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double ratio = (double)group->weight[group->steps[i]];
+        const double weight = aq_importance_weight(&self->rule, ratio);
+        k1 -= log(ratio);
+        k3 += ratio - 1.0 - log(ratio);
+        squares += ratio * ratio;
+        weights += weight;
+        weight_squares += weight * weight;
+        clipped += weight < ratio;
+    }
+    metrics[AQ_ON_POLICY_ACTOR_K1] = k1 / count;
+    metrics[AQ_ON_POLICY_ACTOR_K3] = k3 / count;
+    metrics[AQ_ON_POLICY_ACTOR_CHI2] = squares / count - 1.0;
+    metrics[AQ_ON_POLICY_EFFECTIVE_SHARE] = weights * weights / (count * weight_squares);
+    metrics[AQ_ON_POLICY_WEIGHTS_CLIPPED] =
+        self->rule.correction == AQ_CORRECTION_NONE ? 0.0 : clipped / count;
+}
+
+static void tell(const aq_on_policy *self, double *metrics)
+{
+    const aq_on_policy_sums *sums = &self->sums;
+    const double share = 1.0 / (double)sums->policy_steps;
+    metrics[AQ_ON_POLICY_LOSS] = share * sums->loss;
+    metrics[AQ_ON_POLICY_ENTROPY] = share * sums->entropy;
+    metrics[AQ_ON_POLICY_STEP_KL] = share * sums->step_kl;
+    metrics[AQ_ON_POLICY_OBJECTIVE_CLIPPED] = share * sums->clipped;
+    metrics[AQ_ON_POLICY_VALUE_LOSS] = sums->value_loss / (double)sums->value_steps;
+    metrics[AQ_ON_POLICY_GRADIENT_NORM] = sums->norm / (double)sums->policy_updates;
+    metrics[AQ_ON_POLICY_VALUE_GRADIENT_NORM] = sums->value_norm / (double)sums->value_updates;
+}
+
+int aq_on_policy_train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report)
+{
+    aq_on_policy *self = self_of(algorithm);
+    self->sums = (aq_on_policy_sums){0};
+    *ret_report = (aq_update_report){.steps = 0};
+    aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates);
+    int rc = aq_on_policy_prepare(self, rows);
+    if (rc == 0) {
+        rc = aq_on_policy_find_advantages(self);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    self->updates++;
+    tell_actors(self, ret_report->metrics);
+    ret_report->metrics[AQ_ON_POLICY_EXPLAINED] = explained_variance(self);
+    const bool is_improved = self->kind->improve != NULL;
+    if (is_improved) {
+        rc = self->kind->improve(self);
+    }
+    if (rc == 0) {
+        rc = aq_on_policy_run_epochs(self, is_improved);
+    }
+    ret_report->steps = self->sums.value_updates;
+    tell(self, ret_report->metrics);
+    return rc;
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+const aq_net_spec *aq_on_policy_spec(const aq_algorithm *algorithm)
+{
+    return &((const aq_on_policy *)algorithm)->policy.spec;
+}
+
+const aq_params *aq_on_policy_policy(const aq_algorithm *algorithm)
+{
+    return &((const aq_on_policy *)algorithm)->policy.online;
+}
+
+void aq_on_policy_set_rates(aq_algorithm *algorithm, double learning_rate,
+                            double critic_learning_rate)
+{
+    aq_on_policy *self = self_of(algorithm);
+    self->policy.adam.learning_rate = (float)learning_rate;
+    self->value.adam.learning_rate = (float)critic_rate(learning_rate, critic_learning_rate);
+}
+
+void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
+{
+    aq_on_policy *self = self_of(algorithm);
+    const size_t count = self->policy.online.count + self->value.online.count;
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->block);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->policy.adam.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->policy.adam.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->policy.adam.step);
+    aq_named_arrays_add(arrays, "value_adam_step", AQ_ARRAY_U64, 1, &self->value.adam.step);
+    aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &self->updates);
+    aq_named_arrays_add(arrays, "returns", AQ_ARRAY_F64, 3, self->returns);
+}

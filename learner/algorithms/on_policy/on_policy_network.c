@@ -1,0 +1,133 @@
+/*
+ * Networks: see on_policy_network.h.
+ */
+#include "learner/algorithms/on_policy/on_policy_network.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/policy/head.h"
+#include "learner/nn/hidden_layers.h"
+
+/* Of the first weights of the last layer. */
+static const float LAST_SHARE = 0.01f;
+
+uint32_t aq_on_policy_head(const aq_run_config *config, const aq_schema *schema)
+{
+    if (schema->action.kind == AQ_SPACE_DISCRETE) {
+        return AQ_HEAD_CATEGORICAL;
+    }
+    return config->learner.gsde ? AQ_HEAD_GSDE : AQ_HEAD_GAUSSIAN;
+}
+
+static int check_task(const aq_schema *schema, const char *algorithm, aq_error *error)
+{
+    const aq_space *action = &schema->action;
+    if (schema->obs.kind != AQ_SPACE_BOX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "%s needs observations that are numbers",
+                       algorithm);
+    }
+    if (action->kind == AQ_SPACE_BOX &&
+        (action->dtype != AQ_DTYPE_F32 || !aq_space_is_bounded(action))) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s needs choices, or actions that are floats between finite bounds",
+                       algorithm);
+    }
+    return 0;
+}
+
+static void add_array(aq_net_spec *spec, const char *name, size_t count)
+{
+    aq_net_array *array = &spec->arrays[spec->array_count++];
+    (void)snprintf(array->name, sizeof(array->name), "%s", name);
+    array->count = (uint32_t)count;
+}
+
+/* What follows the hidden layers, which give `width` values. */
+static int add_head(uint32_t head, const aq_space *action, uint32_t width, aq_net_spec *spec,
+                    aq_error *error)
+{
+    const size_t elements = aq_space_elements(action);
+    const uint32_t outputs =
+        head == AQ_HEAD_CATEGORICAL ? action->choice_count : (uint32_t)elements;
+    const aq_layer_spec last = aq_layer_linear(width, outputs, AQ_ACTIVATION_NONE);
+    if (head == AQ_HEAD_GSDE) {
+        add_array(spec, "mean_weight", elements * width);
+        add_array(spec, "mean_bias", elements);
+        add_array(spec, AQ_LOG_DEVIATION_ARRAY, elements * width);
+        return 0;
+    }
+    if (head == AQ_HEAD_GAUSSIAN) {
+        add_array(spec, AQ_LOG_DEVIATION_ARRAY, elements);
+    }
+    return aq_net_spec_add(spec, &last, error);
+}
+
+int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schema,
+                             const char *algorithm, aq_net_spec *ret_spec, aq_error *error)
+{
+    aq_net_spec spec = {.layer_count = 0};
+    aq_hidden_layers hidden;
+    uint32_t width = (uint32_t)aq_space_elements(&schema->obs);
+    const uint32_t head = aq_on_policy_head(config, schema);
+    int rc = check_task(schema, algorithm, error);
+    if (rc == 0) {
+        rc = aq_hidden_layers_of(config, &hidden, error);
+    }
+    if (rc == 0 && hidden.count == 0 && head == AQ_HEAD_GSDE) {
+        rc = aq_fail(error, AQ_E_INVALID, "learner.gsde needs a hidden layer in learner.hidden");
+    }
+    if (rc == 0) {
+        rc = aq_hidden_layers_add(&hidden, &width, &spec, error);
+    }
+    if (rc == 0) {
+        rc = add_head(head, &schema->action, width, &spec, error);
+    }
+    if (rc == 0) {
+        rc = aq_net_spec_validate(&spec, error);
+    }
+    if (rc == 0) {
+        *ret_spec = spec;
+    }
+    return rc;
+}
+
+int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema,
+                            aq_net_spec *ret_spec, aq_error *error)
+{
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    uint32_t count;
+    int rc = aq_run_config_critic_hidden(config, widths, &count);
+    if (rc != 0) {
+        return aq_fail(error, rc, "learner.critic_hidden: '%s' is not a list of widths",
+                       config->learner.critic_hidden);
+    }
+    return aq_net_spec_init_mlp((uint32_t)aq_space_elements(&schema->obs), widths, count, 1,
+                                aq_run_config_critic_activation(config), ret_spec, error);
+}
+
+void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,
+                        aq_rng *rng)
+{
+    const uint32_t last = spec->layer_count - 1;
+    const float log_deviation = (float)log(config->learner.deviation);
+    const bool has_means = spec->array_count > 1;
+    aq_params_randomize(spec, params, rng);
+    if (spec->array_count > 0) {
+        const uint32_t deviations = spec->array_count - 1;
+        for (uint32_t i = 0; i < spec->arrays[deviations].count; i++) {
+            params->array[deviations][i] = log_deviation;
+        }
+    }
+    if (has_means) { /* gSDE */
+        const float size = LAST_SHARE / sqrtf((float)aq_net_spec_outputs(spec));
+        for (uint32_t i = 0; i < spec->arrays[0].count; i++) {
+            params->array[0][i] = size * (float)aq_rng_range(rng, -1.0, 1.0);
+        }
+        return;
+    }
+    for (size_t i = 0; i < aq_layer_parameters(&spec->layers[last]); i++) {
+        params->weight[last][i] *= LAST_SHARE; /* its biases lie behind its weights */
+    }
+}

@@ -1,0 +1,103 @@
+/*
+ * What the files of the on-policy family share: an algorithm at work, and the parts of its update.
+ */
+#ifndef AQ_LEARNER_ALGORITHMS_ON_POLICY_ON_POLICY_PRIV_H
+#define AQ_LEARNER_ALGORITHMS_ON_POLICY_ON_POLICY_PRIV_H
+
+#include "common/base/rng.h"
+#include "common/policy/head.h"
+#include "learner/algorithms/on_policy/on_policy.h"
+#include "learner/algorithms/on_policy/policy_gradient.h"
+#include "learner/nn/adam.h"
+#include "learner/nn/net_train.h"
+
+enum { AQ_ON_POLICY_VECTORS = 5 };
+
+/* A network that is trained. */
+typedef struct aq_on_policy_net {
+    aq_net_spec spec;
+    aq_params online, gradient;
+    aq_adam adam;
+    aq_net_train *train;
+} aq_on_policy_net;
+
+/* Of the group that is trained on. A step is counted as row * steps + its place in the row. */
+typedef struct aq_on_policy_group {
+    const aq_batch *rows;
+    const float *log_prob;     /* that the actors said, by step */
+    const float *drawn;        /* by step; NULL for choices */
+    uint32_t count;            /* of steps that are real ... */
+    uint32_t *steps;           /* ... and these */
+    float *old;                /* by step: log-probability that the policy gave before the update */
+    float *weight;             /* by step: old / actor */
+    float *value;              /* by observation: as expected before the update */
+    float *advantage, *target; /* by step */
+} aq_on_policy_group;
+
+/* What the minibatches of an update add up to. */
+typedef struct aq_on_policy_sums {
+    double loss, value_loss, entropy, step_kl, clipped; /* over steps, of all epochs */
+    uint64_t policy_steps, value_steps;                 /* of the sums above */
+    double norm, value_norm;                            /* over gradient steps */
+    uint64_t policy_updates, value_updates;
+} aq_on_policy_sums;
+
+typedef struct aq_on_policy {
+    aq_algorithm head;
+    const aq_on_policy_kind *kind;
+    aq_policy_gradient_rule rule;
+    aq_space action;
+    const aq_head *drawing;             /* the head */
+    uint32_t inputs, outputs, elements; /* elements of what is drawn; 0: a choice */
+    uint32_t obs_dtype;
+    uint32_t sequence_steps;      /* of a sequence */
+    uint32_t steps_max, part_max; /* of a group, of a minibatch */
+    uint32_t epochs, minibatches;
+    float lambda;
+    double gradient_clip, entropy_weight, value_clip, kl_max, mean_noise;
+    bool normalizes_advantages, recomputes_advantages, normalizes_rewards;
+    uint64_t kl_steps; /* of TRPO's conjugate gradient */
+    double kl_damping;
+    uint64_t seed, updates;
+    double returns[3]; /* seen: how many, their mean, the sum of squared deviations */
+    aq_on_policy_net policy, value;
+    aq_on_policy_group group;
+    aq_on_policy_sums sums;
+    aq_rng rng;         /* of this update */
+    float *block;       /* parameters of both, then both moments of Adam */
+    float *input;       /* (part_max, inputs) */
+    float *d_out;       /* (part_max, outputs), or of values */
+    float *noisy;       /* (outputs): means of one step, with noise */
+    float *parts;       /* (part_max): advantages of a minibatch, normalized */
+    float *vectors;     /* for `improve`: AQ_ON_POLICY_VECTORS of the policy's parameters */
+    float *old_outputs; /* likewise: (steps_max, outputs) */
+} aq_on_policy;
+
+/* The head's terms under some parameters of the policy. */
+aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params);
+
+aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
+
+/* What the policy's network gives for `count` steps, by the parameters. */
+const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
+                                  const uint32_t *steps, uint32_t count);
+
+/* Everything that is found before parameters change: AQ_E_CORRUPT for an action that the task does
+ * not have, or numbers that are not finite. */
+int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows) AQ_MUST_USE;
+
+/* Advantages and targets by the values of now. */
+int aq_on_policy_find_advantages(aq_on_policy *self) AQ_MUST_USE;
+
+/* The advantages of those steps into `parts`, with mean 0 and deviation 1 if the settings say so. */
+void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t count);
+
+/* Epochs of minibatches: of the policy and its values, or of the values alone. */
+int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone) AQ_MUST_USE;
+
+/* One step of Adam on a gradient, clipped. AQ_E_CORRUPT unless `loss` and gradient are finite;
+ * *ret_norm is of the gradient before. */
+int aq_on_policy_step(aq_on_policy *self, aq_on_policy_net *net, double loss,
+                      double *ret_norm) AQ_MUST_USE;
+
+#endif

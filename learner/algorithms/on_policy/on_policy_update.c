@@ -1,0 +1,370 @@
+/*
+ * An update: what is found of a group before parameters change, then epochs of minibatches.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "learner/algorithms/on_policy/advantage.h"
+#include "learner/algorithms/on_policy/on_policy_priv.h"
+#include "learner/nn/passes.h"
+
+/* An update ends early when its divergence is more than this times learner.kl_max, as usual. */
+#define KL_SLACK 1.5
+
+aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params)
+{
+    return (aq_head_terms){
+        .head = self->drawing,
+        .action = &self->action,
+        .width = self->outputs,
+        .arrays = params->block, /* begins with them */
+    };
+}
+
+aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step)
+{
+    const aq_on_policy_group *group = &self->group;
+    return (aq_head_draw){
+        .action = group->rows->action + (size_t)step * group->rows->action_bytes,
+        .drawn = group->drawn != NULL ? group->drawn + (size_t)step * self->elements : NULL,
+    };
+}
+
+/* Where the observation that a step began with stands among all. */
+static size_t observation_of(const aq_on_policy *self, uint32_t step)
+{
+    return (size_t)step + step / self->sequence_steps;
+}
+
+static void load(const aq_on_policy *self, size_t observation, float *out)
+{
+    const aq_batch *rows = self->group.rows;
+    const uint8_t *from = rows->obs + observation * rows->obs_bytes;
+    if (self->obs_dtype == AQ_DTYPE_U8) {
+        aq_passes_best()->unit_from_u8(from, out, self->inputs);
+    } else {
+        memcpy(out, from, rows->obs_bytes);
+    }
+}
+
+static void load_steps(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        load(self, observation_of(self, steps[i]), self->input + (size_t)i * self->inputs);
+    }
+}
+
+const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
+                                  const uint32_t *steps, uint32_t count)
+{
+    load_steps(self, steps, count);
+    return aq_net_forward(self->policy.train, params, self->input, count);
+}
+
+/* ---- before parameters change --------------------------------------------------------------- */
+
+static int take_steps(aq_on_policy *self, const aq_batch *rows)
+{
+    aq_on_policy_group *group = &self->group;
+    group->count = 0;
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        for (uint32_t t = 0; t < rows->length[row]; t++) {
+            const uint32_t step = row * self->sequence_steps + t;
+            const int32_t *choice =
+                (const int32_t *)(const void *)(rows->action + (size_t)step * rows->action_bytes);
+            if (self->elements == 0 && (uint32_t)*choice >= self->action.choice_count) {
+                return AQ_E_CORRUPT;
+            }
+            group->steps[group->count++] = step;
+        }
+        rows->priority[row] = 0.0f;
+    }
+    return group->count > 0 ? 0 : AQ_E_CORRUPT;
+}
+
+/* The values of all observations. */
+static void find_values(aq_on_policy *self)
+{
+    const aq_batch *rows = self->group.rows;
+    const size_t count = (size_t)rows->rows * (self->sequence_steps + 1);
+    for (size_t first = 0; first < count; first += self->part_max) {
+        const size_t left = count - first;
+        const uint32_t part = left < self->part_max ? (uint32_t)left : self->part_max;
+        for (uint32_t i = 0; i < part; i++) {
+            load(self, first + i, self->input + (size_t)i * self->inputs);
+        }
+        const float *values =
+            aq_net_forward(self->value.train, &self->value.online, self->input, part);
+        memcpy(self->group.value + first, values, part * sizeof(*values));
+    }
+}
+
+/* What the learner's policy would have said, and how much more likely that made the actions. */
+static void find_old(aq_on_policy *self)
+{
+    aq_on_policy_group *group = &self->group;
+    const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
+    for (uint32_t first = 0; first < group->count; first += self->part_max) {
+        const uint32_t left = group->count - first;
+        const uint32_t part = left < self->part_max ? left : self->part_max;
+        const float *outputs =
+            aq_on_policy_forward(self, &self->policy.online, group->steps + first, part);
+        for (uint32_t i = 0; i < part; i++) {
+            const uint32_t step = group->steps[first + i];
+            const aq_head_draw draw = aq_on_policy_draw(self, step);
+            const float old = self->drawing->drawing->log_prob(
+                &terms, outputs + (size_t)i * self->outputs, &draw);
+            group->old[step] = old;
+            group->weight[step] =
+                (float)aq_importance_ratio((double)old, (double)group->log_prob[step]);
+        }
+    }
+}
+
+/* Discounted sums of rewards, by whose deviation rewards are divided. */
+static void see_returns(aq_on_policy *self)
+{
+    const aq_batch *rows = self->group.rows;
+    double *seen = self->returns;
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        double sum = 0;
+        for (uint32_t t = 0; t < rows->length[row]; t++) {
+            const size_t step = (size_t)row * self->sequence_steps + t;
+            sum = (double)rows->reward[step] +
+                  (t > 0 ? (double)rows->bootstrap[step - 1] * sum : 0.0);
+            const double before = seen[1];
+            seen[0] += 1.0;
+            seen[1] += (sum - before) / seen[0];
+            seen[2] += (sum - before) * (sum - seen[1]);
+        }
+    }
+}
+
+static float reward_scale(const aq_on_policy *self)
+{
+    const double variance = self->returns[0] > 0 ? self->returns[2] / self->returns[0] : 0.0;
+    return self->normalizes_rewards && variance > 0 ? (float)(1.0 / sqrt(variance)) : 1.0f;
+}
+
+int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
+{
+    AQ_ASSERT(aq_batch_has_sequences(rows));
+    AQ_ASSERT(rows->steps == self->sequence_steps);
+    AQ_ASSERT((uint64_t)rows->rows * rows->steps <= self->steps_max);
+    const aq_batch_column *recorded = rows->columns + AQ_BATCH_RECORDED;
+    self->group.rows = rows;
+    self->group.log_prob = (const float *)(const void *)recorded[0].bytes;
+    self->group.drawn = self->elements > 0 ? (const float *)(const void *)recorded[2].bytes : NULL;
+    int rc = take_steps(self, rows);
+    if (rc == 0) {
+        find_old(self);
+        if (self->normalizes_rewards) {
+            see_returns(self);
+        }
+    }
+    return rc;
+}
+
+int aq_on_policy_find_advantages(aq_on_policy *self)
+{
+    aq_on_policy_group *group = &self->group;
+    const aq_batch *rows = group->rows;
+    const bool has_vtrace = self->rule.correction == AQ_CORRECTION_VTRACE;
+    double sum = 0;
+    find_values(self);
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        const size_t first = (size_t)row * self->sequence_steps;
+        const aq_advantage_steps steps = {
+            .length = rows->length[row],
+            .reward = rows->reward + first,
+            .bootstrap = rows->bootstrap + first,
+            .value = group->value + first + row,
+            .weight = has_vtrace ? group->weight + first : NULL,
+            .reward_scale = reward_scale(self),
+            .lambda = self->lambda,
+        };
+        if (steps.length > 0) {
+            aq_advantages_of(&steps, group->advantage + first, group->target + first);
+            sum += fabs((double)group->advantage[first]);
+        }
+    }
+    return sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* a NaN is carried to the first step */
+}
+
+/* ---- minibatches ---------------------------------------------------------------------------- */
+
+static void shuffle(aq_on_policy *self)
+{
+    uint32_t *steps = self->group.steps;
+    for (uint32_t i = self->group.count; i > 1; i--) {
+        const uint32_t j = (uint32_t)aq_rng_below(&self->rng, i);
+        const uint32_t kept = steps[i - 1];
+        steps[i - 1] = steps[j];
+        steps[j] = kept;
+    }
+}
+
+void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+{
+    double mean = 0, squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        self->parts[i] = self->group.advantage[steps[i]];
+        mean += (double)self->parts[i] / count;
+    }
+    if (!self->normalizes_advantages || count < 2) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        squares += ((double)self->parts[i] - mean) * ((double)self->parts[i] - mean);
+    }
+    const double deviation = sqrt(squares / (count - 1)) + 1e-8;
+    for (uint32_t i = 0; i < count; i++) {
+        self->parts[i] = (float)(((double)self->parts[i] - mean) / deviation);
+    }
+}
+
+int aq_on_policy_step(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
+{
+    const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
+    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
+    const double scale = is_long ? self->gradient_clip / norm : 1.0;
+    /* Written so that a NaN fails it. */
+    if (!(isfinite(loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return AQ_E_CORRUPT;
+    }
+    aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
+                 (float)scale);
+    *ret_norm = norm;
+    return 0;
+}
+
+/* Robust policy optimization (Rahman and Xue, 2022): means moved evenly within +-mean_noise. */
+static const float *with_noise(aq_on_policy *self, const float *outputs)
+{
+    if (!(self->mean_noise > 0.0)) {
+        return outputs;
+    }
+    for (uint32_t i = 0; i < self->outputs; i++) {
+        self->noisy[i] =
+            outputs[i] + (float)aq_rng_range(&self->rng, -self->mean_noise, self->mean_noise);
+    }
+    return self->noisy;
+}
+
+/* The policy's loss on a minibatch, and its gradient. */
+static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, uint32_t count,
+                                   double *ret_kl)
+{
+    const aq_head_drawing *drawing = self->drawing->drawing;
+    const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
+    const float *outputs = aq_on_policy_forward(self, &self->policy.online, steps, count);
+    aq_params *gradient = &self->policy.gradient;
+    double loss = 0, kl = 0;
+    memset(self->d_out, 0, (size_t)count * self->outputs * sizeof(float));
+    memset(gradient->block, 0, aq_net_spec_array_values(&self->policy.spec) * sizeof(float));
+    for (uint32_t i = 0; i < count; i++) {
+        const float *row = with_noise(self, outputs + (size_t)i * self->outputs);
+        const aq_head_draw draw = aq_on_policy_draw(self, steps[i]);
+        const aq_head_slope slope = {self->d_out + (size_t)i * self->outputs, gradient->block};
+        const double old = (double)self->group.old[steps[i]];
+        const double now = (double)drawing->log_prob(&terms, row, &draw);
+        const aq_policy_gradient step =
+            aq_policy_gradient_of(&self->rule, &(aq_policy_gradient_step){
+                                                   .actor = (double)self->group.log_prob[steps[i]],
+                                                   .old = old,
+                                                   .now = now,
+                                                   .advantage = (double)self->parts[i],
+                                               });
+        const double entropy = drawing->entropy(&terms, row);
+        drawing->log_prob_slope(&terms, row, &draw, (float)(step.slope / count), &slope);
+        if (self->entropy_weight > 0.0) {
+            drawing->entropy_slope(&terms, row, (float)(-self->entropy_weight / count), &slope);
+        }
+        loss += step.loss - self->entropy_weight * entropy;
+        kl += aq_importance_ratio(now, old) - 1.0 - (now - old);
+        self->sums.entropy += entropy;
+        self->sums.clipped += step.is_clipped;
+    }
+    aq_net_backward(self->policy.train, self->d_out, count, gradient);
+    self->sums.loss += loss;
+    self->sums.step_kl += kl;
+    self->sums.policy_steps += count;
+    *ret_kl = kl / count;
+    return loss / count;
+}
+
+/* Half the squared error; where values are clipped, the greater of that and of what moved no further
+ * than value_clip from where it was. */
+static double find_value_gradient(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+{
+    load_steps(self, steps, count);
+    const float *values =
+        aq_net_forward(self->value.train, &self->value.online, self->input, count);
+    const float clip = (float)self->value_clip;
+    double loss = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const float target = self->group.target[steps[i]];
+        const float before = self->group.value[observation_of(self, steps[i])];
+        const float error = values[i] - target;
+        const float moved = values[i] - before;
+        const float held = clip > 0.0f ? fmaxf(fminf(moved, clip), -clip) : moved;
+        const float held_error = before + held - target;
+        const bool is_held = held != moved && held_error * held_error > error * error;
+        const float counted = is_held ? held_error : error;
+        loss += 0.5 * (double)counted * (double)counted;
+        self->d_out[i] = is_held ? 0.0f : error / (float)count;
+    }
+    aq_net_backward(self->value.train, self->d_out, count, &self->value.gradient);
+    self->sums.value_loss += loss;
+    self->sums.value_steps += count;
+    return loss / count;
+}
+
+/* *ret_goes_on is false once the policy has moved far enough. */
+static int train_part(aq_on_policy *self, const uint32_t *steps, uint32_t count,
+                      bool of_values_alone, bool *ret_goes_on)
+{
+    double norm = 0, kl = 0;
+    int rc = 0;
+    if (!of_values_alone) {
+        aq_on_policy_find_parts(self, steps, count);
+        const double loss = find_policy_gradient(self, steps, count, &kl);
+        if (self->kl_max > 0.0 && kl > KL_SLACK * self->kl_max) {
+            *ret_goes_on = false;
+            return 0;
+        }
+        rc = aq_on_policy_step(self, &self->policy, loss, &norm);
+        self->sums.policy_updates += rc == 0;
+        self->sums.norm += norm;
+    }
+    if (rc == 0) {
+        const double loss = find_value_gradient(self, steps, count);
+        rc = aq_on_policy_step(self, &self->value, loss, &norm);
+        self->sums.value_updates += rc == 0;
+        self->sums.value_norm += norm;
+    }
+    return rc;
+}
+
+int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
+{
+    const uint32_t count = self->group.count;
+    const uint32_t parts = self->minibatches < count ? self->minibatches : count;
+    bool goes_on = true;
+    int rc = 0;
+    for (uint32_t epoch = 0; rc == 0 && goes_on && epoch < self->epochs; epoch++) {
+        if (epoch > 0 && self->recomputes_advantages) {
+            rc = aq_on_policy_find_advantages(self);
+        }
+        shuffle(self);
+        for (uint32_t part = 0; rc == 0 && goes_on && part < parts; part++) {
+            const uint32_t first = (uint32_t)((uint64_t)count * part / parts);
+            const uint32_t end = (uint32_t)((uint64_t)count * (part + 1) / parts);
+            rc =
+                train_part(self, self->group.steps + first, end - first, of_values_alone, &goes_on);
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,45 @@
+/*
+ * Policy gradient: see policy_gradient.h.
+ */
+#include "learner/algorithms/on_policy/policy_gradient.h"
+
+#include <math.h>
+
+/* A ratio beyond exp(20) says only that it is huge. */
+#define LOG_RATIO_MAX 20.0
+
+double aq_importance_ratio(double log_old, double log_actor)
+{
+    return exp(fmax(fmin(log_old - log_actor, LOG_RATIO_MAX), -LOG_RATIO_MAX));
+}
+
+double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)
+{
+    switch (rule->correction) {
+    case AQ_CORRECTION_CLIPPED:
+        return fmin(ratio, rule->cap);
+    case AQ_CORRECTION_VTRACE:
+        return fmin(ratio, 1.0);
+    case AQ_CORRECTION_BYPASS:
+        return rule->clip > 0.0 ? 1.0 : ratio;
+    default:
+        return 1.0;
+    }
+}
+
+aq_policy_gradient aq_policy_gradient_of(const aq_policy_gradient_rule *rule,
+                                         const aq_policy_gradient_step *step)
+{
+    const double weight = aq_importance_weight(rule, aq_importance_ratio(step->old, step->actor));
+    const double advantage = weight * step->advantage;
+    if (!(rule->clip > 0.0)) {
+        return (aq_policy_gradient){.loss = -advantage * step->now, .slope = -advantage};
+    }
+    const bool is_bypassed = rule->correction == AQ_CORRECTION_BYPASS;
+    const double ratio = aq_importance_ratio(step->now, is_bypassed ? step->actor : step->old);
+    const double held = fmax(fmin(ratio, 1.0 + rule->clip), 1.0 - rule->clip);
+    if (ratio * advantage <= held * advantage) {
+        return (aq_policy_gradient){.loss = -ratio * advantage, .slope = -ratio * advantage};
+    }
+    return (aq_policy_gradient){.loss = -held * advantage, .is_clipped = true};
+}

@@ -1,0 +1,15 @@
+/*
+ * REINFORCE (Williams, 1992) with the values of states as its baseline: returns are whole, up to
+ * the end of each sequence.
+ *
+ * Here is in what it differs; the rest is on_policy.c.
+ */
+#include "learner/algorithms/on_policy/on_policy.h"
+#include "learner/algorithms/on_policy/on_policy_network.h"
+
+const aq_algorithm_class aq_reinforce_class = {
+    .name = "reinforce",
+    .summary = "a policy that is drawn from, a step by whole returns for each group",
+    .kind = &(const aq_on_policy_kind){.is_one_pass = true, .has_whole_returns = true},
+    AQ_ON_POLICY_MEMBERS,
+};
