@@ -13,11 +13,15 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/config/explore.h"
+#include "common/config/pacing.h"
 #include "common/policy/exploration.h"
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
 
 enum { RETURNS_KEPT = 100 };
+
+/* Chunks of a paced run wait for nothing but credit. */
+#define FLUSH_NS_NEVER (INT64_MAX / 4)
 
 struct aq_actor_core {
     aq_env_task task;
@@ -45,7 +49,9 @@ struct aq_actor_core {
     uint64_t open_steps; /* of them, those in open chunks */
     bool draining;
 
-    int64_t flush_ns; /* how long a transition may wait in an open chunk */
+    int64_t flush_ns;      /* how long a transition may wait in an open chunk */
+    bool is_paced;         /* what is open goes when there is no credit for more */
+    bool cuts_at_versions; /* a new version begins new chunks */
 
     uint64_t episodes;
     double returns[RETURNS_KEPT];
@@ -162,7 +168,11 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     core->task = aq_env_task_copy(task);
     core->lanes = (uint32_t)settings->config.actor.envs;
     core->slot = slot;
-    core->flush_ns = (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
+    const uint32_t lag_max = aq_pacing_lag_max(&settings->config);
+    core->is_paced = lag_max != AQ_LAG_ANY;
+    core->cuts_at_versions = lag_max == 0;
+    core->flush_ns = core->is_paced ? FLUSH_NS_NEVER
+                                    : (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
         rc = create_lanes(core, settings, slot, incarnation, &layout, error);
@@ -218,9 +228,16 @@ void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
     }
 }
 
+/* ---- the policy ----------------------------------------------------------------------------- */
+
+static void flush_all(aq_actor_core *core);
+
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
 {
     aq_engine *before = core->engine;
+    if (core->cuts_at_versions && engine != NULL) {
+        flush_all(core);
+    }
     core->engine = engine;
     core->version = 0;
     core->is_random =
@@ -331,6 +348,14 @@ static void flush_chunks(aq_actor_core *core, int64_t until_ns)
     aq_chunker_look(core->chunker);
 }
 
+/* So that nobody waits for what comes after it. */
+static void flush_all(aq_actor_core *core)
+{
+    if (core->open_steps > 0 && aq_shard_spread_begin(core->spread) > 0) {
+        flush_chunks(core, INT64_MAX);
+    }
+}
+
 static bool is_flush_due(const aq_actor_core *core, int64_t now_ns)
 {
     return aq_chunker_oldest_ns(core->chunker) <= now_ns - core->flush_ns;
@@ -355,10 +380,20 @@ bool aq_actor_core_needs_credit(const aq_actor_core *core)
     return aq_shard_spread_credit(core->spread) < credit_needed(core);
 }
 
+uint64_t aq_actor_core_version_min(const aq_actor_core *core)
+{
+    return core->is_paced ? aq_shard_spread_version_min(core->spread) : 0;
+}
+
+static bool waits_for_policy(const aq_actor_core *core)
+{
+    return core->version < aq_actor_core_version_min(core);
+}
+
 /* True: every chunk that the step closes finds a shard. */
 static bool may_step(aq_actor_core *core)
 {
-    return aq_shard_spread_begin(core->spread) >= credit_needed(core);
+    return !waits_for_policy(core) && aq_shard_spread_begin(core->spread) >= credit_needed(core);
 }
 
 void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void))
@@ -373,7 +408,13 @@ static int64_t read_clock(const aq_actor_core *core)
 
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
 {
-    if (core->draining || !may_step(core)) {
+    if (core->draining) {
+        return 0;
+    }
+    if (!may_step(core)) {
+        if (core->is_paced) {
+            flush_all(core);
+        }
         return 0;
     }
     if (is_flush_due(core, now_ns)) {
@@ -422,7 +463,7 @@ const char *aq_actor_core_env_failure(const aq_actor_core *core)
 /* Nothing more will come for now, so nothing is gained by waiting for it. */
 static bool is_urgent(const aq_actor_core *core)
 {
-    return core->draining || aq_actor_core_needs_credit(core);
+    return core->draining || aq_actor_core_needs_credit(core) || waits_for_policy(core);
 }
 
 aq_shard_spread *aq_actor_core_spread(aq_actor_core *core)

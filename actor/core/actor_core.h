@@ -79,6 +79,10 @@ int64_t aq_actor_core_env_due_ns(const aq_actor_core *core);
 uint64_t aq_actor_core_env_failures(const aq_actor_core *core);
 const char *aq_actor_core_env_failure(const aq_actor_core *core);
 
+/* The version that the steps which it has credit for are to be of, at least; with an older one it
+ * does not step. 0: any. */
+uint64_t aq_actor_core_version_min(const aq_actor_core *core);
+
 /* Whether credit is what aq_actor_core_step waits for. */
 bool aq_actor_core_needs_credit(const aq_actor_core *core);
 

@@ -10,6 +10,7 @@ typedef struct spread_shard {
     aq_outbox *outbox;
     uint64_t granted; /* fresh transitions that may be sent to it in all */
     uint64_t put;     /* its outbox's put_steps: looked at in every step */
+    uint64_t version_min;
     bool takes;
     bool has_room; /* and credit, as of the last begin */
 } spread_shard;
@@ -106,6 +107,11 @@ void aq_shard_spread_answered(aq_shard_spread *spread, uint32_t shard, int64_t n
     aq_outbox_acknowledge(at->outbox, now_ns, mark);
 }
 
+void aq_shard_spread_expect(aq_shard_spread *spread, uint32_t shard, uint64_t version_min)
+{
+    shard_at(spread, shard)->version_min = version_min;
+}
+
 void aq_shard_spread_resend(aq_shard_spread *spread, uint32_t shard, int64_t now_ns)
 {
     aq_outbox_resend(shard_at(spread, shard)->outbox, now_ns);
@@ -150,6 +156,18 @@ uint64_t aq_shard_spread_credit(const aq_shard_spread *spread)
         sum = add(sum, spread->shards[i].takes ? left_of(&spread->shards[i]) : 0);
     }
     return sum;
+}
+
+uint64_t aq_shard_spread_version_min(const aq_shard_spread *spread)
+{
+    uint64_t version_min = 0;
+    for (uint32_t i = 0; i < spread->count; i++) {
+        const spread_shard *at = &spread->shards[i];
+        if (at->takes && left_of(at) > 0 && at->version_min > version_min) {
+            version_min = at->version_min;
+        }
+    }
+    return version_min;
 }
 
 uint64_t aq_shard_spread_begin(aq_shard_spread *spread)

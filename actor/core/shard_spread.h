@@ -73,6 +73,12 @@ void aq_shard_spread_set_taking(aq_shard_spread *spread, uint32_t shard, bool ta
 void aq_shard_spread_answered(aq_shard_spread *spread, uint32_t shard, int64_t now_ns,
                               const aq_shard_mark *mark, uint64_t granted);
 
+/* It wants no step of an older policy; 0: it wants any. */
+void aq_shard_spread_expect(aq_shard_spread *spread, uint32_t shard, uint64_t version_min);
+
+/* The latest that one wants which takes and has credit left. */
+uint64_t aq_shard_spread_version_min(const aq_shard_spread *spread);
+
 /* What is unacknowledged goes again, or (move) goes to another store in the place of one that is
  * gone for good. */
 void aq_shard_spread_resend(aq_shard_spread *spread, uint32_t shard, int64_t now_ns);

@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/pacing.h"
 #include "common/sys/log.h"
 #include "common/sys/machine.h"
 
@@ -75,6 +76,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         .url = view->policy_url,
         .rpc_timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms,
         .retry_ms = (uint32_t)view->settings.config.net.reconnect_max_ms,
+        .is_awaited = aq_pacing_lag_max(&view->settings.config) != AQ_LAG_ANY,
         .feed =
             {
                 .run_id = view->run_id,
@@ -236,13 +238,20 @@ void aq_actor_session_destroy(aq_actor_session *session)
     aq_free(session);
 }
 
+/* That is known of. */
+static uint64_t newest_version(const aq_actor_session *session)
+{
+    const uint64_t told = aq_participant_look(session->participant)->version;
+    const uint64_t wanted = session->core != NULL ? aq_actor_core_version_min(session->core) : 0;
+    return told > wanted ? told : wanted;
+}
+
 void aq_actor_session_tick(aq_actor_session *session, int64_t now_ns)
 {
     session->now_ns = now_ns;
     aq_participant_tick(session->participant, now_ns);
-    aq_policy_session_tick(session->policy, now_ns,
-                           aq_participant_look(session->participant)->version);
     aq_shard_session_tick(session->shards, now_ns);
+    aq_policy_session_tick(session->policy, now_ns, newest_version(session));
 }
 
 /* When environments that failed are tried again, if that is what it waits for. */

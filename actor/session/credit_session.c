@@ -77,6 +77,7 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
         .granted = reply->granted,
         .expected = reply->expected,
         .gaps = reply->gaps,
+        .version_min = reply->version_min,
     };
 }
 

@@ -40,6 +40,7 @@ typedef struct aq_credit_answer {
     uint64_t granted;      /* fresh transitions that may be sent in all */
     uint64_t expected;     /* the number that the shard takes next */
     uint64_t gaps;         /* messages it dropped since they came before their turn */
+    uint64_t version_min;  /* no step of an older policy is wanted */
 } aq_credit_answer;
 
 /* Embedded in a shard's lane; private but for that. */

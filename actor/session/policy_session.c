@@ -15,8 +15,8 @@
 #include "common/sys/log.h"
 #include "proto/policy.pb-c.h"
 
-/* How long the broadcast may be behind before a fetch (less for the first policy, with which the
- * run may have to wait for nothing but this), and the pauses between fetches that did not help.
+/* How long the broadcast may be behind before a fetch (less where the run may have to wait for
+ * nothing but this: for the first policy, or for each in a paced run), and the pauses between fetches that did not help.
  * Where the network is slow a version takes long to come, and fetching it would only take the way
  * from the broadcast: so that may be behind for twice as long as last time. */
 #define BEHIND_NS     AQ_NS_PER_S
@@ -43,6 +43,7 @@ struct aq_policy_session {
     bool urgent;             /* fetch without waiting for the broadcast */
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
+    int64_t patience_ns_min;
     int64_t late_since_ns;   /* there is a newer version since then; INT64_MAX: there is none */
     int64_t fetched_ns;      /* when the last fetch began */
     bool passed;             /* what it brought, which may be the next version to be seen */
@@ -109,6 +110,7 @@ int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *
     session->urgent = false;
     session->behind_since_ns = INT64_MAX;
     session->patience_ns = FIRST_NS;
+    session->patience_ns_min = source->is_awaited ? FIRST_NS : BEHIND_NS;
     session->late_since_ns = INT64_MAX;
     session->passed = false;
     session->fetch_from_ns = INT64_MIN;
@@ -196,12 +198,13 @@ static void fetch(aq_policy_session *session)
 static void learn_patience(aq_policy_session *session)
 {
     const int64_t since_ns = session->passed ? session->fetched_ns : session->late_since_ns;
-    int64_t patience_ns = BEHIND_NS;
+    int64_t patience_ns = session->patience_ns_min;
     if (since_ns < session->now_ns) {
         const int64_t took_ns = session->now_ns - since_ns;
         patience_ns = took_ns < BEHIND_NS_MAX / 2 ? 2 * took_ns : BEHIND_NS_MAX;
     }
-    session->patience_ns = patience_ns > BEHIND_NS ? patience_ns : BEHIND_NS;
+    session->patience_ns =
+        patience_ns > session->patience_ns_min ? patience_ns : session->patience_ns_min;
     session->late_since_ns = INT64_MAX;
     session->passed = false;
 }

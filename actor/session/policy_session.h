@@ -42,6 +42,7 @@ typedef struct aq_policy_source {
     const char *url; /* of the broadcast */
     uint32_t rpc_timeout_ms;
     uint32_t retry_ms; /* before listening is tried again after a failure */
+    bool is_awaited;   /* nothing is done without the newest version: it is fetched sooner */
     aq_policy_feed_config feed;
 } aq_policy_source;
 

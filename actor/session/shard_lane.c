@@ -303,6 +303,7 @@ static void take_answer(aq_shard_lane *lane)
         lane->is_known = true;
         lane->is_durable = answer.durable;
         aq_shard_spread_answered(lane->spread, lane->number, lane->now_ns, &mark, answer.granted);
+        aq_shard_spread_expect(lane->spread, lane->number, answer.version_min);
     }
     tell_spread(lane);
 }

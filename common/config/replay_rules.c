@@ -13,6 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "common/config/pacing.h"
 
 /* What the rules look at: the tables, and which of them the learner reads. */
 typedef struct tables_view {
@@ -40,7 +41,12 @@ static double held_back(const aq_run_config *config)
 
 static double request_rows(const aq_run_config *config)
 {
-    return (double)config->learner.batch_size * (double)config->learner.batches_per_request;
+    return (double)aq_pacing_group_rows(config);
+}
+
+static bool is_paced(const aq_run_config *config)
+{
+    return aq_pacing_lag_max(config) != AQ_LAG_ANY;
 }
 
 /* Inserted steps that the rows of one request stand for. */
@@ -81,7 +87,7 @@ static void describe_main(const aq_run_config *config, aq_table_spec *ret_spec)
         .n_step = (uint32_t)config->learner.n_step,
         .sequence_length = (uint32_t)config->replay.sequence_length,
         .sequence_period = (uint32_t)config->replay.sequence_period,
-        .min_size = config->replay.min_size,
+        .min_size = is_paced(config) ? 1 : config->replay.min_size, /* the first is asked for */
         .samples_per_insert = config->replay.samples_per_insert,
         .tolerance = config->replay.tolerance,
     };
@@ -138,7 +144,7 @@ static int check_spans(const aq_run_config *config, const tables_view *tables, a
     const uint64_t chunk = config->replay.chunk_length;
     for (uint32_t i = 0; i < tables->count; i++) {
         const aq_table_spec *spec = &tables->specs[i];
-        if (chunk >= aq_table_spec_span(spec)) {
+        if (chunk >= aq_table_spec_steps(spec)) {
             continue;
         }
         return aq_fail(error, AQ_E_INVALID,
@@ -147,7 +153,7 @@ static int check_spans(const aq_run_config *config, const tables_view *tables, a
                        chunk,
                        spec->sequence_length > 0 ? "a sequence of sequence_length"
                                                  : "a return over learner.n_step",
-                       aq_table_spec_span(spec), spec->name);
+                       aq_table_spec_steps(spec), spec->name);
     }
     return 0;
 }
@@ -168,7 +174,7 @@ static int check_sizes(const aq_run_config *config, const tables_view *tables, a
         }
     }
     const uint64_t min_size = tables->specs[tables->learner].min_size;
-    if (min_size < config->learner.batch_size) {
+    if (min_size < config->learner.batch_size && !is_paced(config)) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.min_size is %" PRIu64
                        ", less than one learner.batch_size of %" PRIu64
@@ -258,6 +264,9 @@ static int check_queue(const aq_run_config *config, const aq_table_spec *spec, a
 static int check_limiter(const aq_run_config *config, const tables_view *tables, aq_error *error)
 {
     const aq_table_spec *spec = &tables->specs[tables->learner];
+    if (is_paced(config)) {
+        return 0; /* aq_pacing_check has */
+    }
     if (spec->selector == AQ_SELECTOR_QUEUE) {
         return check_queue(config, spec, error);
     }
@@ -317,7 +326,10 @@ int aq_replay_rules_check(const aq_run_config *config, aq_error *error)
                                  aq_error *error) = {check_spans, check_sizes, check_items,
                                                      check_limiter};
     tables_view tables;
-    int rc = aq_run_config_tables(config, tables.specs, &tables.count, &tables.learner, error);
+    int rc = aq_pacing_check(config, error);
+    if (rc == 0) {
+        rc = aq_run_config_tables(config, tables.specs, &tables.count, &tables.learner, error);
+    }
     for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(checks[0]); i++) {
         rc = checks[i](config, &tables, error);
     }

@@ -83,6 +83,8 @@ typedef struct aq_run_config {
         uint64_t batches_per_request;
         char table[AQ_TABLE_NAME_MAX]; /* that batches are drawn from */
         double importance_exponent;    /* 0: draws are not corrected */
+        char lag_max[16];              /* see aq_pacing_lag_max */
+        uint64_t group_steps;          /* see aq_pacing_group_steps */
         double checkpoint_period_s;
         uint64_t checkpoints_kept;
         bool norm_first;

@@ -7,6 +7,7 @@
 #include "common/config/run_config.h"
 
 #include "common/base/assert.h"
+#include "common/experience/batch.h"
 #include "common/sys/log.h"
 
 /* The key of a row is the path of its member. A live one may change in a running system; what does
@@ -102,6 +103,14 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.importance_exponent), "0.4", 0, 1, NULL, "",
      "How far training makes up for prioritized draws, which show some steps more often than they "
      "occur: 0 not at all, 1 fully. Other selectors need no correction."},
+    {SEEN_MEMBER(TEXT, learner.lag_max, ACTORS | SHARDS), "auto", 1, 0, NULL, "versions",
+     "How many versions behind the newest a step may be that is learned from. 0: steps are made "
+     "when a version is out, and by that one only. Older ones are dropped and counted. Needs "
+     "replay.selector queue; none bounds nothing. auto is 0 for algorithms that learn from a queue "
+     "of sequences, and none for others."},
+    {MEMBER(U64, learner.group_steps), "0", 0, AQ_BATCH_ROWS_MAX, NULL, "steps",
+     "Environment steps that one update learns from, with a queue of sequences. 0 takes "
+     "replay.sequence_length from each environment."},
     {LIVE_MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",

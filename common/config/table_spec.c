@@ -71,9 +71,20 @@ static const char *short_key(const bounded_number *field)
     return strchr(field->key, '.') + 1;
 }
 
-uint32_t aq_table_spec_span(const aq_table_spec *spec)
+uint32_t aq_table_spec_steps(const aq_table_spec *spec)
 {
     return spec->sequence_length > 0 ? spec->sequence_length : spec->n_step;
+}
+
+bool aq_table_spec_is_cut(const aq_table_spec *spec)
+{
+    return spec->selector == AQ_SELECTOR_QUEUE && spec->sequence_length > 0 &&
+           spec->sequence_period == spec->sequence_length;
+}
+
+uint32_t aq_table_spec_span(const aq_table_spec *spec)
+{
+    return aq_table_spec_is_cut(spec) ? 1 : aq_table_spec_steps(spec);
 }
 
 bool aq_table_spec_uses_priorities(const aq_table_spec *spec)

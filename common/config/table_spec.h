@@ -64,7 +64,15 @@ typedef struct aq_table_spec {
     X(samples_per_insert)                                                                          \
     X(tolerance)
 
-/* Transitions that an item may span: n_step or sequence_length. */
+/* Transitions that an item may have: n_step or sequence_length. */
+uint32_t aq_table_spec_steps(const aq_table_spec *spec);
+
+/* Whether its sequences end with their chunk, if not before: those of a queue that don't overlap.
+ * So each step is in one sequence, once, and none has to wait for the steps behind it. */
+bool aq_table_spec_is_cut(const aq_table_spec *spec);
+
+/* Transitions that a chunk must hold for an item to be whole: as many as an item may have; one of
+ * a table whose sequences are cut. */
 uint32_t aq_table_spec_span(const aq_table_spec *spec);
 
 /* Whether anybody asks for the priorities of its items: to choose or to remove them. */

@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/explore.h"
+#include "common/config/pacing.h"
 #include "common/policy/netspec.h"
 #include "learner/nn/obs_normalizer.h"
 
@@ -111,7 +112,7 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     const aq_net_spec *spec = aq_agent_spec(agent);
     uint64_t rows_max = config->learner.batch_size;
     if (agent->class->needs.update == AQ_UPDATES_BY_GROUP) {
-        rows_max *= config->learner.batches_per_request;
+        rows_max = aq_pacing_group_rows(config);
     }
     int rc = check_normalizable(setup, spec, error);
     if (rc != 0) {

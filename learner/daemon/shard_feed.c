@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/pacing.h"
 #include "common/sys/log.h"
 #include "learner/daemon/shard_links.h"
 
@@ -70,6 +71,8 @@ static int create_links(aq_shard_feed *feed, uint32_t in_flight)
 int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
 {
     const aq_run_config *settings = &config->plan->config;
+    const uint32_t steps = (uint32_t)aq_pacing_group_steps(settings);
+    const uint32_t lag_max = aq_pacing_lag_max(settings);
     aq_shard_feed *feed = aq_alloc(1, sizeof(*feed));
     if (feed == NULL) {
         return AQ_E_NOMEM;
@@ -79,8 +82,11 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
         .run_id = config->run_id,
         .table = config->plan->table,
         .importance_exponent = settings->learner.importance_exponent,
-        .batch_rows = (uint32_t)settings->learner.batch_size,
-        .batch_count = (uint32_t)settings->learner.batches_per_request,
+        .batch_rows = steps > 0 ? steps : (uint32_t)settings->learner.batch_size,
+        .batch_count = steps > 0 ? 1 : (uint32_t)settings->learner.batches_per_request,
+        .steps = steps,
+        .is_paced = lag_max != AQ_LAG_ANY,
+        .lag_max = lag_max,
         .in_flight = (uint32_t)settings->learner.prefetch,
         .discount = (float)settings->learner.discount,
         .wait_ms = (uint32_t)settings->net.rpc_timeout_ms / 2,
@@ -129,6 +135,11 @@ void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns)
 {
     aq_shard_feed_follow(feed);
     aq_prefetch_tick(feed->prefetch, now_ns);
+}
+
+void aq_shard_feed_tell_versions(aq_shard_feed *feed, uint64_t newest, uint64_t coming)
+{
+    aq_prefetch_tell_versions(feed->prefetch, newest, coming);
 }
 
 void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group)

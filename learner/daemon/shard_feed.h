@@ -32,6 +32,7 @@ void aq_shard_feed_destroy(aq_shard_feed *feed);
 void aq_shard_feed_follow(aq_shard_feed *feed);               /* a shard joined or left */
 void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns); /* every few ms */
 void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group);
+void aq_shard_feed_tell_versions(aq_shard_feed *feed, uint64_t newest, uint64_t coming);
 void aq_shard_feed_tell_mass(aq_shard_feed *feed, uint64_t shard_incarnation, double mass);
 aq_prefetch_counts aq_shard_feed_counts(const aq_shard_feed *feed);
 

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/pacing.h"
 #include "common/config/explore.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
@@ -28,6 +29,8 @@ struct aq_training {
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
+    uint64_t newest_version;  /* that is out */
+    _Atomic uint64_t settled; /* offers that the stage took, and of which no more will come */
     double exploration_entropy; /* as the settings are */
     aq_log_limit policy_limit, fallback_limit;
     char publish_trouble[AQ_ERROR_TEXT_MAX], checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
@@ -41,12 +44,14 @@ typedef struct report {
     aq_publication publication;       /* PUBLICATION */
     aq_checkpoint_outcome checkpoint; /* CHECKPOINT */
     aq_error error;                   /* TROUBLE */
+    bool settles;                     /* an offer is out, or will never be */
 } report;
 
 static void drop_report(void *user, void *item)
 {
-    (void)user;
+    aq_training *training = user;
     report *dropped = item;
+    training->settled += dropped->settles;
     aq_publication_fini(&dropped->publication);
     aq_free(dropped);
 }
@@ -55,7 +60,7 @@ static void drop_report(void *user, void *item)
 static void post(aq_training *training, report *posted)
 {
     if (aq_mailbox_post(training->reports, posted) != 0) {
-        drop_report(NULL, posted);
+        drop_report(training, posted);
     }
 }
 
@@ -87,14 +92,22 @@ static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error
     return rc;
 }
 
-static void stage_trouble(void *user, const aq_error *error)
+static void tell_trouble(aq_training *training, const aq_error *error, bool settles)
 {
     report *made = aq_alloc(1, sizeof(*made));
-    if (made != NULL) {
-        made->kind = REPORT_TROUBLE;
-        made->error = *error;
-        post(user, made);
+    if (made == NULL) {
+        training->settled += settles;
+        return;
     }
+    made->kind = REPORT_TROUBLE;
+    made->error = *error;
+    made->settles = settles;
+    post(training, made);
+}
+
+static void stage_trouble(void *user, const aq_error *error)
+{
+    tell_trouble(user, error, true);
 }
 
 static void stage_publish(void *user, aq_publication *publication)
@@ -106,14 +119,16 @@ static void stage_publish(void *user, aq_publication *publication)
         aq_error error = {0};
         (void)aq_fail(&error, rc, "policy version %" PRIu64 " could not be sent: %s",
                       publication->snapshot->version, aq_error_text(rc));
-        stage_trouble(training, &error);
+        tell_trouble(training, &error, false);
     }
     report *made = aq_alloc(1, sizeof(*made));
     if (made == NULL) {
+        training->settled++;
         aq_publication_fini(publication);
         return;
     }
     made->kind = REPORT_PUBLICATION;
+    made->settles = true;
     made->publication = *publication;
     post(training, made);
 }
@@ -132,12 +147,20 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 
 /* ---- on the loop's thread ------------------------------------------------------------------- */
 
+/* Asks for what may be asked for now. */
+static void feed(aq_training *training, int64_t now_ns)
+{
+    const uint64_t coming = aq_trainer_offered(training->trainer) - training->settled;
+    aq_shard_feed_tell_versions(training->feed, training->newest_version, coming);
+    aq_shard_feed_tick(training->feed, now_ns);
+}
+
 static void on_group(void *user, void *item)
 {
     aq_training *training = user;
     aq_shard_feed_give_back(training->feed, item);
     if (!training->is_over) {
-        aq_shard_feed_tick(training->feed, aq_clock_monotonic_ns());
+        feed(training, aq_clock_monotonic_ns());
     }
 }
 
@@ -162,7 +185,8 @@ static void on_published(aq_training *training, aq_publication *publication)
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
            aq_publication_broadcast(publication)->size);
     training->publish_trouble[0] = '\0';
-    aq_trainer_published(training->trainer, publication->snapshot->version);
+    training->newest_version = publication->snapshot->version;
+    aq_trainer_published(training->trainer, training->newest_version);
     aq_policy_shelf_put(training->config.shelf, publication);
 }
 
@@ -207,6 +231,10 @@ static void on_report(void *user, void *item)
     case REPORT_TROUBLE:
         say_publish_failed(training, &came->error);
         break;
+    }
+    training->settled += came->settles;
+    if (came->settles && !training->is_over) {
+        feed(training, aq_clock_monotonic_ns());
     }
     aq_free(came);
 }
@@ -257,7 +285,7 @@ static void configure_trainer(aq_training *training)
 
 void aq_training_tick(aq_training *training, int64_t now_ns)
 {
-    aq_shard_feed_tick(training->feed, now_ns);
+    feed(training, now_ns);
     if (aq_checkpointer_is_due(training->config.checkpointer, now_ns, aq_training_step(training))) {
         aq_training_checkpoint(training);
     }
@@ -329,6 +357,7 @@ static int create_trainer(aq_training *training)
         .agent = training->config.agent,
         .stage = training->stage,
         .groups_max = config->learner.prefetch * 2,
+        .is_paced = aq_pacing_lag_max(config) != AQ_LAG_ANY,
         .group_done = on_group_done,
         .user = training,
     };

@@ -218,6 +218,15 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
     return hand_over(stage, due);
 }
 
+void aq_quantizer_stage_await_place(aq_quantizer_stage *stage)
+{
+    void *place = NULL;
+    int rc = aq_queue_pop(stage->free_policy, -1, &place);
+    AQ_ASSERT(rc == 0);
+    rc = aq_queue_push(stage->free_policy, place);
+    AQ_ASSERT(rc == 0); /* it was there before */
+}
+
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
                                          uint64_t step)
 {

@@ -53,6 +53,10 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
                                          uint64_t step);
 
+/* The same thread: waits until there is a place for a policy. For training that goes no further
+ * than its versions; the stage has its thread and was not stopped. */
+void aq_quantizer_stage_await_place(aq_quantizer_stage *stage);
+
 /* Any thread: holds from the next policy on. */
 void aq_quantizer_stage_configure(aq_quantizer_stage *stage, uint32_t full_period,
                                   double error_budget);

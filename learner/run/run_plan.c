@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/config/pacing.h"
 #include "common/experience/column_catalog.h"
 #include "envs/env_open.h"
 
@@ -41,8 +42,7 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->schema_hash = aq_schema_hash(&settings->schema);
     settings->seed = config->seed;
     settings->evaluation_threshold = plan->threshold;
-    settings->sample_rows =
-        (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
+    settings->sample_rows = (uint32_t)aq_pacing_group_rows(config);
     aq_run_settings_take(settings, config);
 }
 
@@ -125,6 +125,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
     aq_run_config_choose_algorithm(&plan.config, &plan.settings.schema);
+    aq_pacing_settle(&plan.config);
     rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
     if (rc != 0) {
         return rc;

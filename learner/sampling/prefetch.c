@@ -52,6 +52,7 @@ struct aq_prefetch {
     size_t lent_count;
     aq_priority_return *returns; /* NULL: nobody asks for priorities */
     bool weighs;                 /* draws are uneven, and that is corrected */
+    uint64_t newest_version, coming_versions; /* when paced */
     aq_prefetch_counts counts;
     int64_t now_ns; /* of the latest tick; 0: none yet */
 };
@@ -157,11 +158,17 @@ void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
     }
 }
 
+/* What a paced queue holds is what was asked of it: all shards count alike. */
+static void tell_mass(aq_prefetch *prefetch, const aq_board_shard *from, double mass)
+{
+    aq_shard_board_told_mass(&prefetch->board, from, prefetch->config.is_paced ? 1.0 : mass);
+}
+
 void aq_prefetch_tell_mass(aq_prefetch *prefetch, uint64_t incarnation, double mass)
 {
     const aq_board_shard *from = aq_shard_board_find(&prefetch->board, incarnation);
     if (from) {
-        aq_shard_board_told_mass(&prefetch->board, from, mass);
+        tell_mass(prefetch, from, mass);
     }
 }
 
@@ -174,10 +181,12 @@ static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char 
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static int read_group(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
+/* A group that is of so many steps has as many rows as make them. */
+static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
+                      aq_batch *batch, aq_error *error)
 {
     int rc = aq_wire_sample_read(reply, batch, error);
-    if (rc == 0 && batch->rows != batch->rows_max) {
+    if (rc == 0 && prefetch->config.steps == 0 && batch->rows != batch->rows_max) {
         rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", batch->rows,
                      batch->rows_max);
     }
@@ -187,7 +196,7 @@ static int read_group(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_
 /* Probabilities become weights, batch by batch. */
 static void weigh(aq_prefetch *prefetch, aq_board_shard *from, double mass, aq_batch *batch)
 {
-    uint32_t batch_rows = prefetch->config.batch_rows;
+    uint32_t batch_rows = prefetch->config.steps > 0 ? batch->rows : prefetch->config.batch_rows;
     for (uint32_t first = 0; first < batch->rows; first += batch_rows) {
         float *weight = batch->weight + first;
         if (!prefetch->weighs) {
@@ -239,7 +248,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
         }
         return false;
     }
-    int rc = read_group(reply, batch, &error);
+    int rc = read_group(prefetch, reply, batch, &error);
     prefetch->counts.unusable_in_row =
         rc == AQ_E_CORRUPT ? prefetch->counts.unusable_in_row + 1 : 0;
     if (rc != 0) {
@@ -249,7 +258,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
     answered->group->life = from->life;
     answered->group->incarnation = reply->shard_incarnation;
     take_time(prefetch, answered, from);
-    aq_shard_board_told_mass(&prefetch->board, from, reply->mass);
+    tell_mass(prefetch, from, reply->mass);
     weigh(prefetch, from, reply->mass, batch);
     aq_priority_return_clear(batch);
     /* Another process may live at the address by now; its steps are not to be counted as this
@@ -299,13 +308,34 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
 /* ---- asking --------------------------------------------------------------------------------- */
 
 /* How long a shard may hold an answer back. Where shards outnumber requests, one that has nothing
- * to give must not keep a request that another could answer. */
+ * to give must not keep a request that another could answer; a paced one has nothing until it is
+ * asked. */
 static uint32_t wait_ms_of(const aq_prefetch *prefetch)
 {
-    if (aq_shard_board_count(&prefetch->board) > prefetch->config.in_flight) {
+    if (!prefetch->config.is_paced && aq_shard_board_count(&prefetch->board) > prefetch->config.in_flight) {
         return 0;
     }
     return prefetch->config.wait_ms < WAIT_MS_MAX ? prefetch->config.wait_ms : WAIT_MS_MAX;
+}
+
+/* Groups ahead of the next one. */
+static uint64_t groups_ahead(const aq_prefetch *prefetch)
+{
+    return prefetch->group_count - prefetch->empty_count + prefetch->coming_versions;
+}
+
+static bool may_ask(const aq_prefetch *prefetch)
+{
+    return !prefetch->config.is_paced || (prefetch->newest_version > 0 &&
+                                   groups_ahead(prefetch) <= prefetch->config.lag_max);
+}
+
+/* For a group that was taken just now: what is ahead of it is one less than what is not empty. */
+static uint64_t version_min(const aq_prefetch *prefetch)
+{
+    const uint64_t at_training = prefetch->newest_version + groups_ahead(prefetch) - 1;
+    const uint64_t lag_max = prefetch->config.lag_max;
+    return at_training > lag_max ? at_training - lag_max : 1;
 }
 
 static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
@@ -325,6 +355,8 @@ static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
     message.discount = config->discount;
     message.wait_ms = wait_ms_of(prefetch);
     message.table = config->table.name;
+    message.steps = config->steps;
+    message.version_min = prefetch->config.is_paced ? version_min(prefetch) : 0;
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
 }
 
@@ -345,6 +377,9 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
         if (prefetch->requests[i].busy) {
             continue;
         }
+        if (!may_ask(prefetch)) {
+            return;
+        }
         aq_board_shard *from =
             aq_shard_board_next(&prefetch->board, now_ns, prefetch->config.in_flight);
         if (!from) {
@@ -352,6 +387,12 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
         }
         ask(prefetch, &prefetch->requests[i], from);
     }
+}
+
+void aq_prefetch_tell_versions(aq_prefetch *prefetch, uint64_t newest, uint64_t coming)
+{
+    prefetch->newest_version = newest;
+    prefetch->coming_versions = coming;
 }
 
 void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *batch)

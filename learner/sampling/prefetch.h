@@ -8,6 +8,11 @@
  * which start of which shard it came from; where the table uses priorities, those that training
  * wrote into a group that is given back go there (priority_return.h).
  *
+ * Paced (learner.lag_max L), a group is asked for when no more than L others are ahead of it: asked
+ * for, ready, in training, or trained with a version to come of it. By the time it is trained on,
+ * so many versions have come at most, and it asks for steps of what is L before that one. What is
+ * made then for L = 0 is made by the newest version alone, and nothing is made before it is out.
+ *
  * What trains needs no more of a source of groups than `ready`, tick and give_back: experience that
  * comes from elsewhere than replay shards, such as a file, offers these three.
  */
@@ -44,6 +49,9 @@ typedef struct aq_prefetch_config {
     double importance_exponent; /* of a prioritized table; see importance.h */
     uint32_t batch_rows;
     uint32_t batch_count; /* batches a group */
+    uint32_t steps;       /* that a group is of; 0: of batch_rows * batch_count rows */
+    bool is_paced;        /* by versions: a row may be ... */
+    uint32_t lag_max;     /* ... so many behind */
     uint32_t in_flight;   /* requests at a time; there are as many groups again to train on */
     float discount;
     uint32_t wait_ms; /* how long a shard may hold an answer back; more than 10 s counts as 10 s */
@@ -89,6 +97,10 @@ void aq_prefetch_tell_mass(aq_prefetch *prefetch, uint64_t incarnation, double m
 /* Asks for what is due: call it after adding a shard, after giving back, and every few ms (it tries
  * shards again that had nothing or could not be reached, and counts what was waited for). */
 void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns);
+
+/* Of use when paced: the newest version that is out, 0 for none, and how many will come of groups
+ * that were given back. */
+void aq_prefetch_tell_versions(aq_prefetch *prefetch, uint64_t newest, uint64_t coming);
 
 /* Once for each group that was ready; its content is forgotten. */
 void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *group);

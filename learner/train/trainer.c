@@ -25,6 +25,7 @@ struct aq_trainer {
     bool has_thread;
     atomic_bool checkpoint_wanted;
     _Atomic uint64_t newest_version;
+    _Atomic uint64_t offered; /* to the stage, and taken */
     int64_t publishing_ns; /* of the group at hand; the thread's */
     pthread_mutex_t lock;  /* of what follows */
     aq_trainer_progress progress;
@@ -39,7 +40,11 @@ static bool policy_due(void *user, const aq_params *params, uint64_t step, const
 {
     aq_trainer *trainer = user;
     int64_t begun_ns = aq_clock_monotonic_ns();
+    if (trainer->config.is_paced) {
+        aq_quantizer_stage_await_place(trainer->config.stage);
+    }
     bool taken = aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
+    trainer->offered += taken;
     trainer->publishing_ns += aq_clock_monotonic_ns() - begun_ns;
     return taken;
 }
@@ -53,6 +58,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     trainer->config = *config;
     atomic_init(&trainer->checkpoint_wanted, false);
     atomic_init(&trainer->newest_version, 0);
+    atomic_init(&trainer->offered, 0);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
     if (rc == 0) {
@@ -210,6 +216,11 @@ uint64_t aq_trainer_step(aq_trainer *trainer)
     uint64_t step = trainer->progress.step;
     pthread_mutex_unlock(&trainer->lock);
     return step;
+}
+
+uint64_t aq_trainer_offered(const aq_trainer *trainer)
+{
+    return trainer->offered;
 }
 
 void aq_trainer_published(aq_trainer *trainer, uint64_t version)

@@ -19,6 +19,7 @@ typedef struct aq_trainer_config {
     aq_agent *agent;           /* lent; the thread's alone while it runs */
     aq_quantizer_stage *stage; /* lent */
     size_t groups_max;         /* that can be under way */
+    bool is_paced;             /* a version that is due is waited for, rather than passed over */
     /* On the trainer's thread: the group is trained on and may be filled again. */
     void (*group_done)(void *user, aq_batch *group);
     void *user;
@@ -61,6 +62,10 @@ void aq_trainer_request_checkpoint(aq_trainer *trainer);
 /* Any thread: holds from the next group on. */
 void aq_trainer_configure(aq_trainer *trainer, const aq_trainer_settings *settings);
 uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
+
+/* Policies that the stage has taken so far, that of the start included; those of a group before
+ * group_done is called for it. Any thread. */
+uint64_t aq_trainer_offered(const aq_trainer *trainer);
 
 /* The newest policy version there is, against which rows are old. */
 void aq_trainer_published(aq_trainer *trainer, uint64_t version);

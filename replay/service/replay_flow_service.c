@@ -22,6 +22,7 @@ static void answer(const aq_flow_service *flow, const aq_held_credit *held, cons
     reply.expected = credit->expected;
     reply.gaps = credit->gaps;
     reply.store = aq_replay_core_store(flow->host->core);
+    reply.version_min = credit->version_min;
     reply.durable = aq_replay_core_log_progress(flow->host->core) != NULL;
     held->closure(&reply, held->closure_data);
 }
@@ -63,6 +64,11 @@ static void flow_credit(Actorq__V1__Flow_Service *service, const Actorq__V1__Cre
     }
     uint32_t wait_ms = input->wait_ms < AQ_FLOW_HOLD_MS_MAX ? input->wait_ms : AQ_FLOW_HOLD_MS_MAX;
     held.until_ns = aq_replay_host_until_ns(host, wait_ms, closure_data);
+    aq_credit credit;
+    if (aq_replay_core_answer(host->core, host->now_ns, &held.call, false, &credit)) {
+        answer(flow, &held, &credit);
+        return;
+    }
     flow->held[flow->held_count++] = held;
 }
 

@@ -17,14 +17,42 @@
 /* Envelope, frame and the tags and lengths of the columns. */
 enum { REPLY_OVERHEAD_BYTES = 1024 };
 
+/* Steps that are to be there for it. */
+static uint32_t steps_for(const aq_held_sample *asked)
+{
+    return asked->steps > 0 ? asked->steps : asked->rows;
+}
+
+/* What all requests that wait want, table by table. */
+static void tell_wants(const aq_sampling_service *sampling)
+{
+    uint64_t steps[AQ_TABLES_MAX] = {0};
+    uint32_t version_min[AQ_TABLES_MAX] = {0};
+    for (size_t i = 0; i < sampling->held_count; i++) {
+        const aq_held_sample *held = &sampling->held[i];
+        if (steps[held->table] == 0) { /* the oldest comes first */
+            version_min[held->table] = held->version_min;
+        }
+        steps[held->table] += steps_for(held);
+    }
+    for (size_t i = 0; i < aq_replay_core_tables(sampling->host->core)->count; i++) {
+        aq_replay_core_ask(sampling->host->core, i, steps[i], version_min[i]);
+    }
+}
+
 static bool answer(aq_sampling_service *sampling, const aq_held_sample *asked)
 {
     aq_replay_core *core = sampling->host->core;
+    uint32_t rows = asked->rows;
+    aq_replay_core_ask(core, asked->table, steps_for(asked), asked->version_min);
+    if (asked->steps > 0) {
+        rows = aq_replay_core_rows(core, asked->table, asked->steps, asked->rows);
+    }
     aq_batch *batch = sampling->batches[asked->table];
     const aq_replay_table *table = aq_replay_core_tables(core)->shelves[asked->table].table;
     aq_replay_holdings holdings = aq_replay_table_holdings(table); /* as of the draws */
-    if (aq_replay_core_sample(core, sampling->host->now_ns, asked->table, asked->rows,
-                              asked->discount, batch) != 0) {
+    if (aq_replay_core_sample(core, sampling->host->now_ns, asked->table, rows, asked->discount,
+                              batch) != 0) {
         return false;
     }
     Actorq__V1__SampleReply reply;
@@ -111,21 +139,28 @@ static void sampling_sample(Actorq__V1__Sampling_Service *service,
     aq_held_sample asked = {
         .table = (size_t)table,
         .rows = input->batch_rows * input->batch_count,
+        .steps = input->steps,
+        .version_min =
+            input->version_min < UINT32_MAX ? (uint32_t)input->version_min : UINT32_MAX,
         .discount = input->discount,
         .until_ns = aq_replay_host_until_ns(sampling->host, input->wait_ms, closure_data),
         .closure = closure,
         .closure_data = closure_data,
     };
     if (!is_behind(sampling, asked.table) && answer(sampling, &asked)) {
+        tell_wants(sampling);
         return;
     }
     if (input->wait_ms == 0) {
         refuse_held(sampling, &asked);
+        tell_wants(sampling);
     } else if (sampling->held_count == AQ_REPLAY_HELD_SAMPLES_MAX) {
         aq_rpc_fail(closure_data, AQ_RPC_RESOURCE_EXHAUSTED, "%d requests are waiting already",
                     AQ_REPLAY_HELD_SAMPLES_MAX);
     } else {
         sampling->held[sampling->held_count++] = asked;
+        tell_wants(sampling);
+        sampling->wanting(sampling->user);
     }
 }
 
@@ -188,11 +223,14 @@ static void sampling_prioritize(Actorq__V1__Sampling_Service *service,
     closure(&reply, closure_data);
 }
 
-int aq_sampling_service_init(aq_sampling_service *sampling, const aq_replay_host *host)
+int aq_sampling_service_init(aq_sampling_service *sampling, const aq_replay_host *host,
+                             void (*wanting)(void *user), void *user)
 {
     *sampling = (aq_sampling_service){
         .base = ACTORQ__V1__SAMPLING__INIT(sampling_),
         .host = host,
+        .wanting = wanting,
+        .user = user,
         .held = aq_alloc(AQ_REPLAY_HELD_SAMPLES_MAX, sizeof(*sampling->held)),
     };
     return sampling->held != NULL ? 0 : AQ_E_NOMEM;
@@ -259,7 +297,10 @@ void aq_sampling_service_serve(aq_sampling_service *sampling)
             sampling->held[kept++] = *held;
         }
     }
-    sampling->held_count = kept;
+    if (sampling->held_count > 0) {
+        sampling->held_count = kept;
+        tell_wants(sampling);
+    }
 }
 
 void aq_sampling_service_tick(aq_sampling_service *sampling)
@@ -274,7 +315,10 @@ void aq_sampling_service_tick(aq_sampling_service *sampling)
             sampling->held[kept++] = *held;
         }
     }
-    sampling->held_count = kept;
+    if (sampling->held_count > kept) {
+        sampling->held_count = kept;
+        tell_wants(sampling);
+    }
 }
 
 void aq_sampling_service_release(aq_sampling_service *sampling, const char *reason)

@@ -14,7 +14,9 @@ enum { AQ_SAMPLE_BATCHES_MAX = 256, AQ_PRIORITIZE_ITEMS_MAX = 65536 };
 
 typedef struct aq_held_sample {
     size_t table;
-    uint32_t rows;
+    uint32_t rows;  /* at most, where steps are wanted */
+    uint32_t steps; /* 0: so many rows */
+    uint32_t version_min;
     float discount;
     int64_t until_ns;
     Actorq__V1__SampleReply_Closure closure;
@@ -24,12 +26,16 @@ typedef struct aq_held_sample {
 typedef struct aq_sampling_service {
     Actorq__V1__Sampling_Service base; /* first: protobuf-c hands it back */
     const aq_replay_host *host;
+    void (*wanting)(void *user); /* a request was held for whose rows steps may have to be made */
+    void *user;
     aq_batch *batches[AQ_TABLES_MAX]; /* NULL while the shard is in no run */
     aq_held_sample *held;             /* the oldest first */
     size_t held_count;
 } aq_sampling_service;
 
-int aq_sampling_service_init(aq_sampling_service *sampling, const aq_replay_host *host) AQ_MUST_USE;
+/* `wanting` may not bring a request. */
+int aq_sampling_service_init(aq_sampling_service *sampling, const aq_replay_host *host,
+                             void (*wanting)(void *user), void *user) AQ_MUST_USE;
 void aq_sampling_service_fini(aq_sampling_service *sampling); /* nothing may be held */
 
 /* A run begins: makes the batches. AQ_E_TOO_BIG, in words, when a reply would have more than

@@ -35,6 +35,14 @@ struct aq_replay_service {
     } window;
 };
 
+/* Actors that have nothing to do are told at once. */
+static void on_wanting(void *user)
+{
+    aq_replay_service *service = user;
+    aq_replay_core_share(service->host.core, service->host.now_ns);
+    aq_flow_service_tick(&service->flow);
+}
+
 int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_ns,
                              aq_replay_service **ret_service)
 {
@@ -53,7 +61,7 @@ int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_n
     aq_exchange_service_init(&service->exchange, &service->host);
     int rc = aq_flow_service_init(&service->flow, &service->host);
     if (rc == 0) {
-        rc = aq_sampling_service_init(&service->sampling, &service->host);
+        rc = aq_sampling_service_init(&service->sampling, &service->host, on_wanting, service);
     }
     if (rc != 0) {
         aq_replay_service_destroy(service);

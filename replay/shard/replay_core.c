@@ -294,6 +294,24 @@ int aq_replay_core_find_table(aq_replay_core *core, const char *name)
     return shelf != NULL ? (int)(shelf - core->tables.shelves) : -1;
 }
 
+void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint32_t version_min)
+{
+    AQ_ASSERT(index < core->tables.count);
+    aq_replay_shelf *shelf = &core->tables.shelves[index];
+    if (shelf->is_paced) {
+        aq_replay_shelf_ask(shelf, steps, version_min);
+        core->version_min = steps > 0 ? version_min : core->version_min;
+        core->changed = true;
+    }
+}
+
+uint32_t aq_replay_core_rows(const aq_replay_core *core, size_t index, uint32_t steps,
+                             uint32_t rows_max)
+{
+    AQ_ASSERT(index < core->tables.count);
+    return aq_replay_shelf_rows(&core->tables.shelves[index], steps, rows_max);
+}
+
 int aq_replay_core_sample(aq_replay_core *core, int64_t now_ns, size_t index, uint32_t rows,
                           float discount, aq_batch *batch)
 {
@@ -327,6 +345,15 @@ uint32_t aq_replay_core_prioritize(aq_replay_core *core, size_t index, const uin
 
 /* ---- statistics ---------------------------------------------------------------------------- */
 
+static uint64_t count_outdated(const aq_replay_core *core)
+{
+    uint64_t outdated = 0;
+    for (size_t i = 0; i < core->tables.count; i++) {
+        outdated += aq_replay_table_holdings(core->tables.shelves[i].table).outdated;
+    }
+    return outdated;
+}
+
 aq_replay_counters aq_replay_core_counters(const aq_replay_core *core)
 {
     aq_message_store_counts stored = aq_message_store_counts_of(core->messages);
@@ -343,6 +370,7 @@ aq_replay_counters aq_replay_core_counters(const aq_replay_core *core)
         .deferred = core->deferred,
         .strays = core->strays,
         .missing = core->missing,
+        .outdated = count_outdated(core),
     };
 }
 

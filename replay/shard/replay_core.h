@@ -40,6 +40,7 @@ typedef struct aq_replay_counters {
     uint64_t duplicates, gaps, rejected;
     uint64_t deferred; /* messages that the log had no room for; they come again */
     uint64_t strays;   /* messages meant for another store */
+    uint64_t outdated; /* transitions that were dropped unlearned: learner.lag_max, since this start */
     uint64_t missing;  /* messages that senders know to be acknowledged, and that are not here */
 } aq_replay_counters;
 
@@ -148,6 +149,7 @@ typedef struct aq_credit_call {
  * that incarnation may send in all. */
 typedef struct aq_credit {
     uint64_t acknowledged, granted, expected, gaps;
+    uint32_t version_min; /* no step of an older policy is wanted */
 } aq_credit;
 
 /* Whether a message or a call that names this store is meant for this shard. */
@@ -190,6 +192,14 @@ const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core
 
 /* The table's position by its name, "" for the main one; -1 when there is none of that name. */
 int aq_replay_core_find_table(aq_replay_core *core, const char *name) AQ_MUST_USE;
+
+/* Requests of table `index` wait for `steps` in all, the oldest of them for steps of version_min or
+ * later. Of use to a paced table only: see aq_replay_shelf_ask. */
+void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint32_t version_min);
+
+/* How many items of table `index` a request draws that wants `steps`, or at most `rows_max`. */
+uint32_t aq_replay_core_rows(const aq_replay_core *core, size_t index, uint32_t steps,
+                             uint32_t rows_max);
 
 /* Draws `rows` items of table `index`, 1 to the settings' sample_rows, into a batch with room for
  * them. AQ_E_AGAIN while the limiter forbids it or there is too little to draw. */

@@ -61,6 +61,7 @@ static aq_credit_supply supply_of(const aq_replay_core *core)
         .headroom = demand.headroom,
         .width = demand.width,
         .learner_waits = demand.learner_waits,
+        .is_paced = demand.is_paced,
     };
     if (journal->log == NULL) {
         return supply;
@@ -105,6 +106,7 @@ bool aq_replay_core_answer(aq_replay_core *core, int64_t now_ns, const aq_credit
         .granted = actor->granted,
         .expected = aq_seq_tracker_expected(&actor->sequence),
         .gaps = actor->sequence.gaps,
+        .version_min = core->version_min,
     };
     return true;
 }

@@ -41,7 +41,8 @@ struct aq_replay_core {
     uint64_t sampled, taken, duplicates, gaps, rejected, deferred, strays, missing;
     aq_error demotion;
     int64_t share_next_ns;
-    bool changed; /* since the last sharing */
+    bool changed;         /* since the last sharing */
+    uint32_t version_min; /* of what was asked for last; 0: anything */
     char waiting[AQ_ERROR_TEXT_MAX + 64];
 };
 

@@ -9,6 +9,8 @@
 #define ANSWER_INTERVAL_MAX_NS      (100 * AQ_NS_PER_MS)
 #define ANSWER_INTERVAL_PER_LIVE_NS (200 * AQ_NS_PER_US)
 
+enum { PACE_MEAN_OF = 8 };
+
 static uint64_t least_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -65,6 +67,11 @@ void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps)
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
                                int64_t now_ns, uint64_t fresh)
 {
+    const int64_t took_ns = now_ns - actor->progress_ns;
+    const int64_t before_ns = actor->pace_ns - actor->pace_ns / PACE_MEAN_OF;
+    if (outstanding(actor) > 0) {
+        actor->pace_ns = took_ns > before_ns ? took_ns : before_ns;
+    }
     actor->progress_ns = now_ns;
     /* Still more than that was granted by an earlier incarnation of this shard, and was assumed to
      * have come. */
@@ -99,9 +106,103 @@ static uint64_t lack(const aq_replay_credit *credit, uint64_t held, uint64_t tar
     return goal >= held + *ret_least ? goal - held : 0;
 }
 
+/* ---- on demand ----------------------------------------------------------------------------- */
+
+/* Whole steps of all environments: a rest takes no part. */
+static uint64_t usable(const aq_replay_credit *credit, const aq_replay_actor *actor)
+{
+    const uint64_t steps = outstanding(actor);
+    return steps - steps % credit->lanes;
+}
+
+static bool is_late(const aq_replay_credit *credit, const aq_replay_actor *actor, int64_t now_ns)
+{
+    int64_t patience_ns = AQ_CREDIT_LATE_TIMES * actor->pace_ns;
+    if (actor->pace_ns == 0) {
+        patience_ns = AQ_CREDIT_LIVE_NS;
+    } else if (patience_ns < AQ_CREDIT_PATIENCE_NS) {
+        patience_ns = AQ_CREDIT_PATIENCE_NS;
+    } else if (patience_ns > AQ_CREDIT_LATE_NS_MAX) {
+        patience_ns = AQ_CREDIT_LATE_NS_MAX;
+    }
+    return usable(credit, actor) > 0 && now_ns - actor->progress_ns >= patience_ns;
+}
+
+/* Those who are counted on: the live ones that are not late, or all live ones. */
+typedef struct counted_on {
+    bool with_late;
+    uint64_t count;
+    uint64_t held; /* by them; where all are late, as if they held nothing */
+} counted_on;
+
+static counted_on count_on(aq_replay_credit *credit, const aq_replay_roster *roster,
+                           int64_t now_ns)
+{
+    counted_on others = {.with_late = false};
+    credit->live = 0;
+    for (size_t i = 0; i < aq_replay_roster_count(roster); i++) {
+        const aq_replay_actor *actor = aq_replay_roster_at(roster, i);
+        if (is_live(actor, now_ns)) {
+            credit->live++;
+            if (!is_late(credit, actor, now_ns)) {
+                others.count++;
+                others.held += usable(credit, actor);
+            }
+        }
+    }
+    if (others.count == 0) {
+        others.with_late = true;
+        others.count = credit->live;
+    }
+    return others;
+}
+
+static uint64_t round_up(uint64_t steps, uint64_t to)
+{
+    return (steps + to - 1) / to * to;
+}
+
+/* Everybody who is counted on is filled up to one level, by turns where that takes more than is
+ * missing. */
+static void share_demand(aq_replay_credit *credit, uint64_t missing, aq_replay_roster *roster,
+                         int64_t now_ns)
+{
+    const counted_on those = count_on(credit, roster, now_ns);
+    if (those.count == 0 || those.held >= missing) {
+        return;
+    }
+    const size_t count = aq_replay_roster_count(roster);
+    const uint64_t level = round_up((missing + those.count - 1) / those.count, credit->lanes);
+    const size_t start = credit->turn < count ? credit->turn : 0;
+    uint64_t left = missing - those.held;
+    for (size_t i = 0; i < count && left > 0; i++) {
+        aq_replay_actor *actor = aq_replay_roster_at(roster, (start + i) % count);
+        const bool late = is_late(credit, actor, now_ns);
+        if (!is_live(actor, now_ns) || (late && !those.with_late)) {
+            continue;
+        }
+        const uint64_t held = late ? 0 : usable(credit, actor);
+        const uint64_t wanted = level > held ? level - held : 0;
+        const uint64_t give = round_up(least_of(wanted, left), credit->lanes);
+        if (give > 0) {
+            const uint64_t rest = late ? 0 : outstanding(actor) - held;
+            actor->granted = most_of(actor->granted, actor->received) + give - rest;
+            actor->progress_ns = now_ns;
+            left -= least_of(give, left);
+            credit->turn = (start + i) % count + 1;
+        }
+    }
+}
+
+/* ---- as far as there is room ---------------------------------------------------------------- */
+
 void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *supply,
                             aq_replay_roster *roster, int64_t now_ns)
 {
+    if (supply->is_paced) {
+        share_demand(credit, supply->headroom, roster, now_ns);
+        return;
+    }
     bool learner_waits = supply->learner_waits;
     uint64_t headroom = supply->headroom;
     size_t count = aq_replay_roster_count(roster);

@@ -32,6 +32,14 @@
  * While the log is stuck nothing is granted, patience or not. What was granted before comes, is
  * held or deferred, and is sent again; when the log goes on, so does the argument.
  *
+ * On demand (aq_credit_supply.is_paced), `headroom` is what requests that wait are missing, and is
+ * shared out at once, as evenly as whole steps of all environments go: no more is made than was
+ * asked for. A chunk need not fill there, and an actor without credit sends what it has, so one that
+ * holds a step of all its environments can bring it. Why nothing stands still: who has brought
+ * nothing for longer than it usually takes is late. What it holds does not count any more, so others
+ * are granted it; where all are late, all are granted again. So as long as one actor works, what is
+ * missing comes. What those who are late bring after all is used, or dropped when it is too old.
+ *
  * One owner, no locking.
  */
 #ifndef AQ_REPLAY_SHARD_REPLAY_CREDIT_H
@@ -49,6 +57,11 @@
 #define AQ_CREDIT_LIVE_NS     (2 * AQ_NS_PER_S)
 #define AQ_CREDIT_PATIENCE_NS (200 * AQ_NS_PER_MS)
 
+/* On demand an actor is late after so many times its usual time, or AQ_CREDIT_PATIENCE_NS where that
+ * is longer. No actor is waited for longer than AQ_CREDIT_LATE_NS_MAX. */
+enum { AQ_CREDIT_LATE_TIMES = 4 };
+#define AQ_CREDIT_LATE_NS_MAX (10 * AQ_NS_PER_S)
+
 /* Totals that a peer may claim, with room for adding to them. */
 #define AQ_CREDIT_COUNT_MAX (UINT64_C(1) << 62)
 
@@ -57,6 +70,7 @@ typedef struct aq_credit_supply {
     uint64_t headroom;  /* fresh transitions that may still be inserted; 0: nothing is granted */
     uint64_t width;     /* that may always be inserted when a request has to wait; at least 1 */
     bool learner_waits; /* a request has to wait although `headroom` is at least `width` */
+    bool is_paced;      /* `headroom` is what requests that wait are missing */
 } aq_credit_supply;
 
 typedef struct aq_replay_credit {

@@ -34,6 +34,7 @@ typedef struct aq_replay_actor {
     int64_t heard_ns;     /* its last one */
     int64_t polled_ns;    /* its last call */
     int64_t progress_ns;  /* when it last sent something new or was granted something */
+    int64_t pace_ns;      /* what it lately took at most from there to its next; 0: not known */
     int64_t answered_ns;  /* its last answer */
     bool polled;          /* it has called at all */
     bool answered;        /* it has had an answer */

@@ -1,7 +1,8 @@
 /*
  * Chunk items: which rows of a chunk are items of a table, in order. All starts that the chunk
  * offers (aq_chunk_view_items) where the table folds n steps; those at multiples of its period
- * since the start of the episode where it takes sequences.
+ * since the start of the episode where it takes sequences. Sequences that are cut follow each other
+ * from the chunk's first new step on.
  */
 #ifndef AQ_REPLAY_TABLE_CHUNK_ITEMS_H
 #define AQ_REPLAY_TABLE_CHUNK_ITEMS_H
@@ -25,6 +26,9 @@ static inline uint32_t aq_chunk_items_count(const aq_table_spec *spec, const aq_
     if (spec->sequence_length == 0) {
         return starts;
     }
+    if (aq_table_spec_is_cut(spec)) {
+        return (aq_chunk_view_fresh(view) + spec->sequence_length - 1) / spec->sequence_length;
+    }
     uint32_t offset = aq_chunk_items_offset(view, spec->sequence_period);
     return offset < starts ? (starts - 1 - offset) / spec->sequence_period + 1 : 0;
 }
@@ -33,9 +37,13 @@ static inline uint32_t aq_chunk_items_count(const aq_table_spec *spec, const aq_
 static inline uint32_t aq_chunk_items_row(const aq_table_spec *spec, const aq_chunk_view *view,
                                           uint32_t index)
 {
-    return spec->sequence_length == 0
-               ? index
-               : aq_chunk_items_offset(view, spec->sequence_period) + index * spec->sequence_period;
+    if (spec->sequence_length == 0) {
+        return index;
+    }
+    const uint32_t first = aq_table_spec_is_cut(spec)
+                               ? view->overlap
+                               : aq_chunk_items_offset(view, spec->sequence_period);
+    return first + index * spec->sequence_period;
 }
 
 #endif

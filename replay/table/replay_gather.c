@@ -280,7 +280,7 @@ static gather_plan plan_of(const aq_table_spec *spec, aq_chunk_ring *ring, float
                            aq_batch *batch)
 {
     gather_plan plan = {.spec = spec, .ring = ring, .batch = batch, .discount = discount};
-    plan.n_step = aq_table_spec_span(spec);
+    plan.n_step = aq_table_spec_steps(spec);
     double power = 1.0;
     for (uint32_t i = 0; spec->sequence_length == 0 && i <= spec->n_step; i++) {
         plan.power[i] = power;

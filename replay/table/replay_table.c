@@ -211,6 +211,10 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
     if (items == 0) {
         return;
     }
+    if (aq_replay_table_is_outdated(table, view)) {
+        table->outdated += aq_chunk_view_fresh(view);
+        return;
+    }
     aq_message_store_hold(table->store, message);
     uint64_t ordinal = aq_chunk_ring_append(&table->ring, message, view, items);
     begin_items(table, aq_chunk_ring_slot(&table->ring, ordinal)->first_item, items);

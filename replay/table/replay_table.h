@@ -32,6 +32,7 @@ typedef struct aq_replay_holdings {
     double mass;            /* sum over them of priority^exponent; their count if not prioritized */
     uint64_t times_sampled; /* draws of the items that have left, so that with ... */
     uint64_t items_left;    /* ... so many of them, a mean can be told */
+    uint64_t outdated;      /* transitions that aq_replay_table_expect has dropped */
 } aq_replay_holdings;
 
 /* `store` outlives the table. `seed` feeds the draws. AQ_E_NOMEM. */
@@ -85,6 +86,18 @@ void aq_replay_table_restoring(aq_replay_table *table, bool restoring);
 /* Lets the chunks of one message go, whatever the remover says; under the fifo remover, those that
  * are older than it as well. */
 void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *message);
+
+/* From now on a chunk is of use if no step that is new in it is of a policy older than this: others
+ * leave, and don't come in. Of a queue. */
+void aq_replay_table_expect(aq_replay_table *table, uint32_t version_min);
+
+/* The oldest items of a queue that make `wanted` steps, or all there are; `steps` is `wanted`, or
+ * less where there are not enough. Takes longer with more chunks. */
+typedef struct aq_queue_view {
+    uint64_t rows, steps;
+} aq_queue_view;
+
+aq_queue_view aq_replay_table_look(const aq_replay_table *table, uint64_t wanted);
 
 aq_replay_holdings aq_replay_table_holdings(const aq_replay_table *table);
 

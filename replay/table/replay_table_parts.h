@@ -1,6 +1,6 @@
 /*
  * What the files of the table share: replay_table.c (chunks and draws), replay_table_priorities.c,
- * replay_table_state.c (what is saved).
+ * replay_table_queue.c (what a queue is asked), replay_table_state.c (what is saved).
  */
 #ifndef AQ_REPLAY_TABLE_REPLAY_TABLE_PARTS_H
 #define AQ_REPLAY_TABLE_REPLAY_TABLE_PARTS_H
@@ -39,6 +39,8 @@ struct aq_replay_table {
     uint64_t draws_left; /* of all of them, where draws_max counts */
     uint64_t gone_draws; /* of the items that have left, ... */
     uint64_t gone_items; /* ... so many */
+    uint32_t version_min; /* see aq_replay_table_expect */
+    uint64_t outdated;
 
     aq_chunk_heap heap;         /* by mean priority, where the lowest is removed */
     aq_item_column priorities;  /* float, there too */
@@ -47,6 +49,9 @@ struct aq_replay_table {
 
 /* What an item of this priority is worth to the selector. */
 float aq_replay_table_mass(const aq_replay_table *table, float priority);
+
+/* Whether it is too old to be drawn from. */
+bool aq_replay_table_is_outdated(const aq_replay_table *table, const aq_chunk_view *view);
 
 /* Lets a chunk go that is there; its place is to be trimmed afterwards. */
 void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal);

@@ -97,5 +97,6 @@ aq_replay_holdings aq_replay_table_holdings(const aq_replay_table *table)
                     : (double)table->items,
         .times_sampled = table->gone_draws,
         .items_left = table->gone_items,
+        .outdated = table->outdated,
     };
 }

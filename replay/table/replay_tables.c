@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/pacing.h"
 
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
                           const aq_layout *layout, aq_message_store *store, uint64_t seed,
@@ -29,6 +30,8 @@ int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *setti
         if (rc != 0) {
             return aq_fail(error, rc, "table %s: %s", spec->name, aq_error_text(rc));
         }
+        shelf->is_paced = spec->selector == AQ_SELECTOR_QUEUE &&
+                          aq_pacing_lag_max(&settings->config) != AQ_LAG_ANY;
         tables->count = i + 1;
     }
     return 0;
@@ -119,6 +122,22 @@ int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount
     return 0;
 }
 
+void aq_replay_shelf_ask(aq_replay_shelf *shelf, uint64_t steps, uint32_t version_min)
+{
+    AQ_ASSERT(shelf->is_paced);
+    shelf->asked = steps;
+    if (steps > 0) {
+        aq_replay_table_expect(shelf->table, version_min);
+        tell_holdings(shelf);
+    }
+}
+
+uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint32_t rows_max)
+{
+    const aq_queue_view enough = aq_replay_table_look(shelf->table, steps);
+    return enough.steps >= steps && enough.rows < rows_max ? (uint32_t)enough.rows : rows_max;
+}
+
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
                              bool known)
 {
@@ -144,8 +163,17 @@ static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
     return aq_replay_table_holdings(shelf->table).items >= (with_repeats ? 1 : rows_max);
 }
 
+/* Steps that were asked for and are not there. */
+static uint64_t wanting(const aq_replay_shelf *shelf)
+{
+    return shelf->asked - aq_replay_table_look(shelf->table, shelf->asked).steps;
+}
+
 static bool must_wait(const aq_replay_shelf *shelf, uint32_t rows_max)
 {
+    if (shelf->is_paced) {
+        return wanting(shelf) > 0;
+    }
     return !aq_replay_limiter_may_sample(&shelf->limiter, rows_max) ||
            !holds_enough(shelf, rows_max);
 }
@@ -157,6 +185,10 @@ static uint64_t headroom_of(const aq_replay_shelf *shelf, uint32_t rows_max)
 {
     uint64_t headroom = aq_replay_limiter_headroom(&shelf->limiter);
     uint64_t width = aq_replay_limiter_width(&shelf->limiter);
+    if (shelf->is_paced) {
+        const uint64_t missing = wanting(shelf);
+        return missing < headroom ? missing : headroom;
+    }
     return headroom < width && !holds_enough(shelf, rows_max) ? width : headroom;
 }
 
@@ -170,6 +202,7 @@ aq_replay_demand aq_replay_tables_demand(const aq_replay_tables *tables)
         demand.headroom = headroom < demand.headroom ? headroom : demand.headroom;
         demand.width = width < demand.width ? width : demand.width;
         demand.learner_waits = demand.learner_waits || must_wait(shelf, tables->rows_max);
+        demand.is_paced = demand.is_paced || shelf->is_paced;
     }
     demand.learner_waits = demand.learner_waits && demand.headroom >= demand.width;
     return demand;
@@ -198,7 +231,10 @@ static void tell_learner_waits(const aq_replay_shelf *shelf, uint32_t rows_max, 
                                size_t size)
 {
     const aq_replay_limiter *limiter = &shelf->limiter;
-    if (limiter->inserted < limiter->min_size) {
+    if (shelf->is_paced) {
+        (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu64 " steps are missing",
+                       wanting(shelf), shelf->asked);
+    } else if (limiter->inserted < limiter->min_size) {
         (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu64 " steps",
                        limiter->inserted, limiter->min_size);
     } else if (!aq_replay_limiter_may_sample(limiter, rows_max)) {
@@ -222,6 +258,8 @@ const char *aq_replay_tables_words(aq_replay_tables *tables, enum aq_replay_wait
         tell_learner_waits(shelf, tables->rows_max, text, sizeof(text));
     } else if (wait == AQ_REPLAY_WAIT_NOBODY) {
         text[0] = '\0';
+    } else if (shelf->is_paced) {
+        (void)snprintf(text, sizeof(text), "actors wait: nothing is asked of them");
     } else if (spec->selector == AQ_SELECTOR_QUEUE) {
         (void)snprintf(text, sizeof(text), "actors wait: %" PRIu64 " items were not taken yet",
                        aq_replay_table_holdings(shelf->table).items);

@@ -23,8 +23,10 @@ typedef struct aq_replay_shelf {
     uint64_t sampled;     /* items given, in all lives of the store */
     uint64_t prioritized; /* priorities applied; `stale`: of items that had left */
     uint64_t stale;
-    bool refused; /* a request had to wait, since the last tick; ... */
-    bool awaited; /* ... and in the stretch of time before it */
+    bool is_paced;  /* what may come is what is asked for: see aq_replay_shelf_ask */
+    uint64_t asked; /* steps, by requests that wait */
+    bool refused;   /* a request had to wait, since the last tick; ... */
+    bool awaited;   /* ... and in the stretch of time before it */
 } aq_replay_shelf;
 
 typedef struct aq_replay_tables {
@@ -59,6 +61,14 @@ void aq_replay_tables_insert(aq_replay_tables *tables, int64_t now_ns, aq_stored
 int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount,
                            aq_batch *batch) AQ_MUST_USE;
 
+/* Of a paced table: requests for `steps` in all wait, and the oldest of them is for steps of
+ * version_min or later. So many steps may come, less those that are there; without requests none,
+ * and what is here is as good as before. */
+void aq_replay_shelf_ask(aq_replay_shelf *shelf, uint64_t steps, uint32_t version_min);
+
+/* How many items a request draws that wants `steps`: so many as make them, at most `rows_max`. */
+uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint32_t rows_max);
+
 /* Ends the restoring of a table: its limiter goes on from the counts of earlier lives
  * (aq_replay_limiter_restore). */
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
@@ -71,6 +81,7 @@ uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf);
 typedef struct aq_replay_demand {
     uint64_t headroom, width;
     bool learner_waits;
+    bool is_paced;
 } aq_replay_demand;
 
 aq_replay_demand aq_replay_tables_demand(const aq_replay_tables *tables);

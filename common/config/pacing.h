@@ -1,0 +1,38 @@
+/*
+ * Pacing: how versions of the policy and the experience that is learned from follow each other.
+ *
+ * A run is paced when learner.lag_max bounds how many versions behind a row may be. Then steps are
+ * made on demand: the learner asks for a group when the version is out that it is to be made with,
+ * shards grant credit for what was asked, and actors step under no older version
+ * (docs/decisions/0029-pacing.md).
+ *
+ * The settings must be within their bounds. Any thread; no state.
+ */
+#ifndef AQ_COMMON_CONFIG_PACING_H
+#define AQ_COMMON_CONFIG_PACING_H
+
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+
+/* Of a run that is not paced. */
+#define AQ_LAG_ANY UINT32_MAX
+
+/* learner.lag_max as a number. "auto" is 0 for algorithms that learn from a queue of sequences, and
+ * AQ_LAG_ANY for others. */
+uint32_t aq_pacing_lag_max(const aq_run_config *config);
+
+/* Writes what "auto" stands for, for members, who don't know the algorithm. */
+void aq_pacing_settle(aq_run_config *config);
+
+/* The steps that a group is to have, 0 where its rows are counted instead: a group of a queue of
+ * sequences, which are as long as episodes let them be, is so many sequences as make
+ * learner.group_steps. */
+uint64_t aq_pacing_group_steps(const aq_run_config *config);
+
+/* The most rows that one Sample call brings: a sequence may be of one step. */
+uint64_t aq_pacing_group_rows(const aq_run_config *config);
+
+/* AQ_E_INVALID, naming the settings that contradict each other and a value that works. */
+int aq_pacing_check(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+#endif
