@@ -83,7 +83,8 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     }
     const bool fits = aq_algorithm_takes(algorithm, &wish->schema->action) &&
                       (wish->algorithm == AQ_ALGORITHM_AUTO || wish->algorithm == algorithm);
-    return fits &&
+    const bool is_general = strcmp(preset->tasks, "*") == 0;
+    return fits && !(is_general && wish->algorithm == AQ_ALGORITHM_AUTO) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)
                                : matches(preset->tasks, wish->task, strcspn(wish->task, "?")));
 }

@@ -8,14 +8,13 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/config/pacing.h"
 #include "learner/algorithms/on_policy/on_policy_network.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
 
 /* Streams of the run's seed: "onpolicy", "minibatc". */
 #define INIT_STREAM  UINT64_C(0x6f6e706f6c696379)
 #define BATCH_STREAM UINT64_C(0x6d696e6962617463)
-
-enum { STEPS_MAX = 1 << 20 };
 
 #define TRUST_REGION 0.01 /* where learner.kl_max is 0 */
 
@@ -79,13 +78,6 @@ static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setu
                        "%s has no quantization-aware training; learner.qat_bits=0 works",
                        class->name);
     }
-    if (config->learner.batch_size * config->learner.batches_per_request * setup->sequence_length >
-        STEPS_MAX) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "learner.batch_size sequences of replay.sequence_length steps are more "
-                       "than %d steps",
-                       STEPS_MAX);
-    }
     return 0;
 }
 
@@ -108,8 +100,8 @@ static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
     self->sequence_steps = setup->sequence_length;
     self->epochs = kind->is_one_pass ? 1 : (uint32_t)config->learner.epochs;
     self->minibatches = kind->is_one_pass ? 1 : (uint32_t)config->learner.minibatches;
-    self->steps_max = (uint32_t)(config->learner.batch_size * config->learner.batches_per_request) *
-                      setup->sequence_length;
+    /* The last sequence of a group may be longer than what was missing. */
+    self->steps_max = (uint32_t)aq_pacing_group_steps(config) + setup->sequence_length;
     self->part_max = kind->improve != NULL
                          ? self->steps_max
                          : (self->steps_max + self->minibatches - 1) / self->minibatches;
@@ -181,27 +173,28 @@ static int make_room(aq_on_policy *self, aq_error *error)
 {
     aq_on_policy_group *group = &self->group;
     const size_t steps = self->steps_max;
-    const size_t observations = steps + steps / self->sequence_steps;
+    const size_t boundaries = 2 * steps; /* a sequence has at least one step */
     const size_t policy = self->policy.online.count;
     self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
     self->d_out = aq_alloc(self->part_max, self->outputs * sizeof(float));
     self->noisy = aq_alloc(self->outputs, sizeof(float));
     self->parts = aq_alloc(self->part_max, sizeof(float));
+    group->observation = aq_alloc(boundaries, sizeof(uint32_t));
     group->steps = aq_alloc(steps, sizeof(uint32_t));
-    group->old = aq_alloc(steps, sizeof(float));
-    group->weight = aq_alloc(steps, sizeof(float));
-    group->value = aq_alloc(observations, sizeof(float));
-    group->advantage = aq_alloc(steps, sizeof(float));
-    group->target = aq_alloc(steps, sizeof(float));
+    group->old = aq_alloc(boundaries, sizeof(float));
+    group->ratio = aq_alloc(boundaries, sizeof(float));
+    group->value = aq_alloc(boundaries, sizeof(float));
+    group->advantage = aq_alloc(boundaries, sizeof(float));
+    group->target = aq_alloc(boundaries, sizeof(float));
     const bool improves = self->kind->improve != NULL;
     if (improves) {
         self->vectors = aq_alloc(policy, AQ_ON_POLICY_VECTORS * sizeof(float));
         self->old_outputs = aq_alloc(steps, self->outputs * sizeof(float));
     }
     return self->input != NULL && self->d_out != NULL && self->noisy != NULL &&
-                   self->parts != NULL && group->steps != NULL && group->old != NULL &&
-                   group->weight != NULL && group->value != NULL && group->advantage != NULL &&
-                   group->target != NULL &&
+                   self->parts != NULL && group->observation != NULL && group->steps != NULL &&
+                   group->old != NULL && group->ratio != NULL && group->value != NULL &&
+                   group->advantage != NULL && group->target != NULL &&
                    (!improves || (self->vectors != NULL && self->old_outputs != NULL))
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
@@ -260,10 +253,10 @@ void aq_on_policy_destroy(aq_algorithm *algorithm)
     aq_on_policy_group *group = &self->group;
     net_fini(&self->policy);
     net_fini(&self->value);
-    void *const room[] = {self->block,      self->input,   self->d_out,      self->noisy,
-                          self->parts,      group->steps,  group->old,       group->weight,
-                          group->value,     group->target, group->advantage, self->vectors,
-                          self->old_outputs};
+    void *const room[] = {self->block,   self->input,        self->d_out,   self->noisy,
+                          self->parts,   group->observation, group->steps,  group->old,
+                          group->ratio,  group->value,       group->target, group->advantage,
+                          self->vectors, self->old_outputs};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }
@@ -280,7 +273,7 @@ static double explained_variance(const aq_on_policy *self)
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t step = group->steps[i];
         const double target = (double)group->target[step];
-        const double error = target - (double)group->value[step + step / self->sequence_steps];
+        const double error = target - (double)group->value[step];
         const double share = 1.0 / (i + 1.0), before = mean, error_before = error_mean;
         mean += share * (target - mean);
         squares += (target - before) * (target - mean);
@@ -297,7 +290,7 @@ static void tell_actors(const aq_on_policy *self, double *metrics)
     const double count = group->count;
     double k1 = 0, k3 = 0, squares = 0, weights = 0, weight_squares = 0, clipped = 0;
     for (uint32_t i = 0; i < group->count; i++) {
-        const double ratio = (double)group->weight[group->steps[i]];
+        const double ratio = (double)group->ratio[group->steps[i]];
         const double weight = aq_importance_weight(&self->rule, ratio);
         k1 -= log(ratio);
         k3 += ratio - 1.0 - log(ratio);

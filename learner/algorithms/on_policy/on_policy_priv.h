@@ -21,16 +21,20 @@ typedef struct aq_on_policy_net {
     aq_net_train *train;
 } aq_on_policy_net;
 
-/* Of the group that is trained on. A step is counted as row * steps + its place in the row. */
+/* The group that is trained on. Its boundaries are counted from the first of the first sequence to
+ * the last of the last one, without the zeros that sequences end in; a step has the number of the
+ * boundary that it begins at. */
 typedef struct aq_on_policy_group {
     const aq_batch *rows;
-    const float *log_prob;     /* that the actors said, by step */
-    const float *drawn;        /* by step; NULL for choices */
-    uint32_t count;            /* of steps that are real ... */
-    uint32_t *steps;           /* ... and these */
-    float *old;                /* by step: log-probability that the policy gave before the update */
-    float *weight;             /* by step: old / actor */
-    float *value;              /* by observation: as expected before the update */
+    const float *log_prob; /* that the actors said, as the batch has them */
+    const float *drawn;    /* likewise; NULL for choices */
+    uint32_t boundaries;
+    uint32_t *observation; /* by boundary: where the batch has it */
+    uint32_t count;        /* of steps ... */
+    uint32_t *steps;       /* ... and their numbers, in the order in which they are trained on */
+    float *old;            /* by step: log-probability that the policy gave before the update */
+    float *ratio;          /* by step: old / actor */
+    float *value;          /* by boundary: as expected before the update */
     float *advantage, *target; /* by step */
 } aq_on_policy_group;
 
@@ -77,6 +81,7 @@ typedef struct aq_on_policy {
 aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params);
 
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
+double aq_on_policy_actor_log_prob(const aq_on_policy *self, uint32_t step);
 
 /* What the policy's network gives for `count` steps, by the parameters. */
 const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,

@@ -23,36 +23,45 @@ aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *para
     };
 }
 
+/* Where the batch has what belongs to a step. */
+static size_t place_of(const aq_on_policy *self, uint32_t step)
+{
+    const uint32_t observation = self->group.observation[step];
+    return observation - observation / (self->sequence_steps + 1);
+}
+
+double aq_on_policy_actor_log_prob(const aq_on_policy *self, uint32_t step)
+{
+    return (double)self->group.log_prob[place_of(self, step)];
+}
+
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step)
 {
     const aq_on_policy_group *group = &self->group;
+    const size_t place = place_of(self, step);
     return (aq_head_draw){
-        .action = group->rows->action + (size_t)step * group->rows->action_bytes,
-        .drawn = group->drawn != NULL ? group->drawn + (size_t)step * self->elements : NULL,
+        .action = group->rows->action + place * group->rows->action_bytes,
+        .drawn = group->drawn != NULL ? group->drawn + place * self->elements : NULL,
     };
 }
 
-/* Where the observation that a step began with stands among all. */
-static size_t observation_of(const aq_on_policy *self, uint32_t step)
-{
-    return (size_t)step + step / self->sequence_steps;
-}
-
-static void load(const aq_on_policy *self, size_t observation, float *out)
+/* What the networks see at a boundary, into row `row` of the input. */
+static void load(aq_on_policy *self, uint32_t boundary, uint32_t row)
 {
     const aq_batch *rows = self->group.rows;
-    const uint8_t *from = rows->obs + observation * rows->obs_bytes;
+    const uint8_t *from = rows->obs + (size_t)self->group.observation[boundary] * rows->obs_bytes;
+    float *to = self->input + (size_t)row * self->inputs;
     if (self->obs_dtype == AQ_DTYPE_U8) {
-        aq_passes_best()->unit_from_u8(from, out, self->inputs);
+        aq_passes_best()->unit_from_u8(from, to, self->inputs);
     } else {
-        memcpy(out, from, rows->obs_bytes);
+        memcpy(to, from, rows->obs_bytes);
     }
 }
 
 static void load_steps(aq_on_policy *self, const uint32_t *steps, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        load(self, observation_of(self, steps[i]), self->input + (size_t)i * self->inputs);
+        load(self, steps[i], i);
     }
 }
 
@@ -65,39 +74,48 @@ const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
 
 /* ---- before parameters change --------------------------------------------------------------- */
 
-static int take_steps(aq_on_policy *self, const aq_batch *rows)
+static bool is_possible(const aq_on_policy *self, uint32_t step)
+{
+    const aq_head_draw draw = aq_on_policy_draw(self, step);
+    return self->elements > 0 ||
+           *(const uint32_t *)draw.action < self->action.choice_count; /* below 0, too */
+}
+
+static int take_rows(aq_on_policy *self, const aq_batch *rows)
 {
     aq_on_policy_group *group = &self->group;
+    group->boundaries = 0;
     group->count = 0;
     for (uint32_t row = 0; row < rows->rows; row++) {
-        for (uint32_t t = 0; t < rows->length[row]; t++) {
-            const uint32_t step = row * self->sequence_steps + t;
-            const int32_t *choice =
-                (const int32_t *)(const void *)(rows->action + (size_t)step * rows->action_bytes);
-            if (self->elements == 0 && (uint32_t)*choice >= self->action.choice_count) {
+        const uint32_t length = rows->length[row];
+        AQ_ASSERT(group->count + length <= self->steps_max);
+        for (uint32_t t = 0; t <= length; t++) {
+            const uint32_t boundary = group->boundaries++;
+            group->observation[boundary] = row * (self->sequence_steps + 1) + t;
+            if (t < length) {
+                group->steps[group->count++] = boundary;
+            }
+            if (t < length && !is_possible(self, boundary)) {
                 return AQ_E_CORRUPT;
             }
-            group->steps[group->count++] = step;
         }
         rows->priority[row] = 0.0f;
     }
     return group->count > 0 ? 0 : AQ_E_CORRUPT;
 }
 
-/* The values of all observations. */
 static void find_values(aq_on_policy *self)
 {
-    const aq_batch *rows = self->group.rows;
-    const size_t count = (size_t)rows->rows * (self->sequence_steps + 1);
-    for (size_t first = 0; first < count; first += self->part_max) {
-        const size_t left = count - first;
-        const uint32_t part = left < self->part_max ? (uint32_t)left : self->part_max;
+    aq_on_policy_group *group = &self->group;
+    for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
+        const uint32_t left = group->boundaries - first;
+        const uint32_t part = left < self->part_max ? left : self->part_max;
         for (uint32_t i = 0; i < part; i++) {
-            load(self, first + i, self->input + (size_t)i * self->inputs);
+            load(self, first + i, i);
         }
         const float *values =
             aq_net_forward(self->value.train, &self->value.online, self->input, part);
-        memcpy(self->group.value + first, values, part * sizeof(*values));
+        memcpy(group->value + first, values, part * sizeof(*values));
     }
 }
 
@@ -117,8 +135,8 @@ static void find_old(aq_on_policy *self)
             const float old = self->drawing->drawing->log_prob(
                 &terms, outputs + (size_t)i * self->outputs, &draw);
             group->old[step] = old;
-            group->weight[step] =
-                (float)aq_importance_ratio((double)old, (double)group->log_prob[step]);
+            group->ratio[step] =
+                (float)aq_importance_ratio((double)old, aq_on_policy_actor_log_prob(self, step));
         }
     }
 }
@@ -152,12 +170,11 @@ int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
 {
     AQ_ASSERT(aq_batch_has_sequences(rows));
     AQ_ASSERT(rows->steps == self->sequence_steps);
-    AQ_ASSERT((uint64_t)rows->rows * rows->steps <= self->steps_max);
     const aq_batch_column *recorded = rows->columns + AQ_BATCH_RECORDED;
     self->group.rows = rows;
     self->group.log_prob = (const float *)(const void *)recorded[0].bytes;
     self->group.drawn = self->elements > 0 ? (const float *)(const void *)recorded[2].bytes : NULL;
-    int rc = take_steps(self, rows);
+    int rc = take_rows(self, rows);
     if (rc == 0) {
         find_old(self);
         if (self->normalizes_rewards) {
@@ -172,25 +189,28 @@ int aq_on_policy_find_advantages(aq_on_policy *self)
     aq_on_policy_group *group = &self->group;
     const aq_batch *rows = group->rows;
     const bool has_vtrace = self->rule.correction == AQ_CORRECTION_VTRACE;
+    const float scale = reward_scale(self);
+    uint32_t first = 0; /* boundary of the row */
     double sum = 0;
     find_values(self);
     for (uint32_t row = 0; row < rows->rows; row++) {
-        const size_t first = (size_t)row * self->sequence_steps;
+        const size_t place = (size_t)row * self->sequence_steps;
         const aq_advantage_steps steps = {
             .length = rows->length[row],
-            .reward = rows->reward + first,
-            .bootstrap = rows->bootstrap + first,
-            .value = group->value + first + row,
-            .weight = has_vtrace ? group->weight + first : NULL,
-            .reward_scale = reward_scale(self),
+            .reward = rows->reward + place,
+            .bootstrap = rows->bootstrap + place,
+            .value = group->value + first,
+            .weight = has_vtrace ? group->ratio + first : NULL,
+            .reward_scale = scale,
             .lambda = self->lambda,
         };
-        if (steps.length > 0) {
-            aq_advantages_of(&steps, group->advantage + first, group->target + first);
-            sum += fabs((double)group->advantage[first]);
+        aq_advantages_of(&steps, group->advantage + first, group->target + first);
+        for (uint32_t t = 0; t < steps.length; t++) {
+            sum += fabs((double)group->advantage[first + t]);
         }
+        first += steps.length + 1;
     }
-    return sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* a NaN is carried to the first step */
+    return sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* not for NaN */
 }
 
 /* ---- minibatches ---------------------------------------------------------------------------- */
@@ -270,13 +290,13 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
         const aq_head_slope slope = {self->d_out + (size_t)i * self->outputs, gradient->block};
         const double old = (double)self->group.old[steps[i]];
         const double now = (double)drawing->log_prob(&terms, row, &draw);
-        const aq_policy_gradient step =
-            aq_policy_gradient_of(&self->rule, &(aq_policy_gradient_step){
-                                                   .actor = (double)self->group.log_prob[steps[i]],
-                                                   .old = old,
-                                                   .now = now,
-                                                   .advantage = (double)self->parts[i],
-                                               });
+        const aq_policy_gradient step = aq_policy_gradient_of(
+            &self->rule, &(aq_policy_gradient_step){
+                             .actor = aq_on_policy_actor_log_prob(self, steps[i]),
+                             .old = old,
+                             .now = now,
+                             .advantage = (double)self->parts[i],
+                         });
         const double entropy = drawing->entropy(&terms, row);
         drawing->log_prob_slope(&terms, row, &draw, (float)(step.slope / count), &slope);
         if (self->entropy_weight > 0.0) {
@@ -306,7 +326,7 @@ static double find_value_gradient(aq_on_policy *self, const uint32_t *steps, uin
     double loss = 0;
     for (uint32_t i = 0; i < count; i++) {
         const float target = self->group.target[steps[i]];
-        const float before = self->group.value[observation_of(self, steps[i])];
+        const float before = self->group.value[steps[i]];
         const float error = values[i] - target;
         const float moved = values[i] - before;
         const float held = clip > 0.0f ? fmaxf(fminf(moved, clip), -clip) : moved;

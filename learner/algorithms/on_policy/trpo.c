@@ -68,7 +68,7 @@ static surrogate judge(aq_on_policy *self, const float *before)
         const size_t at = (size_t)i * self->outputs;
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double now = (double)drawing->log_prob(&terms, outputs + at, &draw);
-        const double weight = aq_importance_weight(&self->rule, (double)group->weight[step]);
+        const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
         sum.gain += weight * aq_importance_ratio(now, (double)group->old[step]) *
                     (double)self->parts[i] / group->count;
         sum.kl += drawing->kl(&was, self->old_outputs + at, &terms, outputs + at) / group->count;
@@ -91,7 +91,7 @@ static void find_gradient(aq_on_policy *self)
         const size_t at = (size_t)i * self->outputs;
         const uint32_t step = group->steps[i];
         const aq_head_draw draw = aq_on_policy_draw(self, step);
-        const double weight = aq_importance_weight(&self->rule, (double)group->weight[step]);
+        const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
         const double slope = weight * (double)self->parts[i] / group->count;
         drawing->log_prob_slope(&terms, outputs + at, &draw, (float)slope,
                                 &(aq_head_slope){self->d_out + at, gradient->block});
