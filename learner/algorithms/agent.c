@@ -17,9 +17,9 @@
 typedef struct normalization {
     aq_obs_normalizer normalizer;
     aq_params acting; /* the policy, for observations as they are */
-    size_t rows_max;
-    float *obs;      /* (rows_max, width) */
-    float *next_obs; /* likewise */
+    size_t obs_max;   /* observations of an update */
+    float *obs;       /* (obs_max, width) */
+    float *next_obs;  /* likewise; of items only */
 } normalization;
 
 struct aq_agent {
@@ -76,11 +76,6 @@ static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec
                               aq_error *error)
 {
     const aq_schema *schema = setup->schema;
-    if (setup->sequence_length > 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.normalize_obs is for algorithms that learn from n-step items; "
-                       "learner.normalize_obs=false works");
-    }
     if (schema->obs.dtype != AQ_DTYPE_F32) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs is for observations in floats; these are bytes, "
@@ -93,17 +88,19 @@ static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec
     return 0;
 }
 
-static int make_normalization(const aq_net_spec *spec, uint64_t rows_max, normalization *normal)
+static int make_normalization(const aq_net_spec *spec, uint64_t obs_max, bool has_next,
+                              normalization *normal)
 {
     const uint32_t width = aq_net_spec_inputs(spec);
     int rc = aq_obs_normalizer_init(&normal->normalizer, width);
     if (rc == 0) {
         rc = aq_params_init(spec, &normal->acting);
     }
-    normal->rows_max = rows_max;
-    normal->obs = aq_alloc(rows_max * width, sizeof(float));
-    normal->next_obs = aq_alloc(rows_max * width, sizeof(float));
-    return rc == 0 && normal->obs != NULL && normal->next_obs != NULL ? 0 : AQ_E_NOMEM;
+    normal->obs_max = obs_max;
+    normal->obs = aq_alloc_large(obs_max * width, sizeof(float));
+    normal->next_obs = has_next ? aq_alloc(obs_max * width, sizeof(float)) : NULL;
+    return rc == 0 && normal->obs != NULL && (normal->next_obs != NULL || !has_next) ? 0
+                                                                                     : AQ_E_NOMEM;
 }
 
 static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error *error)
@@ -119,7 +116,9 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
         return rc;
     }
     agent->is_normalized = true;
-    rc = make_normalization(spec, rows_max, &agent->normal);
+    const bool has_next = setup->sequence_length == 0;
+    rc = make_normalization(spec, rows_max * (has_next ? 1 : setup->sequence_length + 1), has_next,
+                            &agent->normal);
     return rc == 0 ? 0 : aq_fail(error, rc, "no memory to normalize observations");
 }
 
@@ -190,25 +189,60 @@ uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows)
     return agent->class->needs.update == AQ_UPDATES_BY_GROUP ? group_rows : agent->batch_rows;
 }
 
-/* The rows count before they are trained on, so that the first are normalized as well. */
-static int see_normalized(normalization *normal, const aq_batch *rows, aq_batch *ret_seen)
+static const float *obs_of(const aq_batch *rows, uint32_t row)
 {
-    AQ_ASSERT(rows->rows <= normal->rows_max);
-    AQ_ASSERT(!aq_batch_has_sequences(rows));
-    AQ_ASSERT(rows->obs_bytes == normal->normalizer.width * sizeof(float));
+    const size_t values = aq_batch_has_sequences(rows) ? rows->steps + 1 : 1;
+    return (const float *)(const void *)(rows->obs + row * values * rows->obs_bytes);
+}
 
-    const float *obs = (const float *)(const void *)rows->obs;
-    const float *next_obs = (const float *)(const void *)rows->next_obs;
-    int rc = aq_obs_normalizer_see(&normal->normalizer, obs, rows->rows);
-    if (rc != 0) {
-        return rc;
+/* The observations that steps began with are taken in. */
+static int see(normalization *normal, const aq_batch *rows)
+{
+    if (!aq_batch_has_sequences(rows)) {
+        return aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, 0), rows->rows);
     }
-    aq_obs_normalizer_apply(&normal->normalizer, obs, rows->rows, normal->obs);
-    aq_obs_normalizer_apply(&normal->normalizer, next_obs, rows->rows, normal->next_obs);
+    int rc = 0;
+    for (uint32_t row = 0; rc == 0 && row < rows->rows; row++) {
+        if (rows->length[row] > 0) {
+            rc = aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, row), rows->length[row]);
+        }
+    }
+    return rc;
+}
+
+static void apply(const normalization *normal, const aq_batch *rows, aq_batch *ret_seen)
+{
+    const size_t values = aq_batch_has_sequences(rows) ? rows->steps + 1 : 1;
+    AQ_ASSERT(rows->rows * values <= normal->obs_max);
+    AQ_ASSERT(rows->obs_bytes == normal->normalizer.width * sizeof(float));
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        const size_t real = aq_batch_has_sequences(rows) ? rows->length[row] + 1 : 1;
+        aq_obs_normalizer_apply(&normal->normalizer, obs_of(rows, row), real,
+                                normal->obs + row * values * normal->normalizer.width);
+    }
     *ret_seen = *rows;
     ret_seen->obs = ret_seen->columns[AQ_BATCH_OBS].bytes = (uint8_t *)normal->obs;
-    ret_seen->next_obs = ret_seen->columns[AQ_BATCH_NEXT_OBS].bytes = (uint8_t *)normal->next_obs;
-    return 0;
+    if (normal->next_obs != NULL) {
+        aq_obs_normalizer_apply(&normal->normalizer, (const float *)(const void *)rows->next_obs,
+                                rows->rows, normal->next_obs);
+        ret_seen->next_obs = ret_seen->columns[AQ_BATCH_NEXT_OBS].bytes =
+            (uint8_t *)normal->next_obs;
+    }
+}
+
+/* Items count before they are trained on, so that the first are normalized as well. Sequences count
+ * afterwards: what a policy did is learned from by the map that it did it by. */
+static int train_normalized(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report)
+{
+    normalization *normal = &agent->normal;
+    const bool is_seen_first = !aq_batch_has_sequences(rows);
+    aq_batch seen;
+    int rc = is_seen_first ? see(normal, rows) : 0;
+    if (rc == 0) {
+        apply(normal, rows, &seen);
+        rc = agent->class->train(agent->algorithm, &seen, ret_report);
+    }
+    return rc == 0 && !is_seen_first ? see(normal, rows) : rc;
 }
 
 /* A value v that a row's target makes of itself, v = reward + bootstrap * v, is the most that its
@@ -242,11 +276,8 @@ static void tell_rewards(const aq_batch *rows, double metrics[AQ_AGENT_METRICS])
 
 int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report)
 {
-    aq_batch seen = *rows;
-    int rc = agent->is_normalized ? see_normalized(&agent->normal, rows, &seen) : 0;
-    if (rc == 0) {
-        rc = agent->class->train(agent->algorithm, &seen, ret_report);
-    }
+    int rc = agent->is_normalized ? train_normalized(agent, rows, ret_report)
+                                  : agent->class->train(agent->algorithm, rows, ret_report);
     if (rc == 0) {
         double *own = ret_report->metrics + agent->class->metrics.count;
         tell_rewards(rows, own);

@@ -1,14 +1,14 @@
 /*
  * gSDE, generalized state-dependent exploration (Raffin et al., 2021): the network gives features,
  * and its arrays hold the rest, for each element of an action a row of weights and a bias, which
- * make the mean of the features, and a row of log-deviations. Noise is a matrix that is drawn now
+ * make the mean of the features, and a row of deviations. Noise is a matrix that is drawn now
  * and then (draw_source.h) and held in between; what it adds to the mean follows from the features.
  * So exploration is smooth along a path, and the density at one step is Gaussian:
  *
  *   mean = weight . features + bias,  variance = sum over h of (deviation[h] features[h])^2
  *
- * The last layer is fp32 therefore, as the deviations are. Features get no gradient through the
- * variance. A mean of -1 to 1 is spread between an element's bounds, and held there.
+ * The last layer is fp32 therefore, as the deviations are. These are kept as they are, not as
+ * logarithms, so that a step costs no exponentials. Features get no gradient through the variance. A mean of -1 to 1 is spread between an element's bounds, and held there.
  */
 #include <string.h>
 
@@ -19,11 +19,11 @@
 /* So that features of 0 have a density. */
 #define LEAST_VARIANCE 1e-6
 
-enum { WEIGHT, BIAS, LOG_DEVIATION, ARRAYS };
+enum { WEIGHT, BIAS, DEVIATION, ARRAYS };
 
 static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
 {
-    static const char *const names[ARRAYS] = {"mean_weight", "mean_bias", AQ_LOG_DEVIATION_ARRAY};
+    static const char *const names[ARRAYS] = {"mean_weight", "mean_bias", "deviation"};
     const uint32_t features = aq_net_spec_outputs(spec);
     int rc = aq_head_check_box(action, error);
     if (rc != 0) {
@@ -37,7 +37,7 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     }
     return fits ? 0
                 : aq_fail(error, AQ_E_SCHEMA,
-                          "policy: gSDE of %u features needs weights, biases and log-deviations "
+                          "policy: gSDE of %u features needs weights, biases and deviations "
                           "of %zu elements as arrays",
                           features, elements);
 }
@@ -73,17 +73,18 @@ static double mean_of(const aq_head_terms *terms, const float *features, uint32_
     return sum;
 }
 
-/* The deviation of one feature's noise. */
-static aq_gaussian noise_of(const aq_head_terms *terms, uint32_t i, uint32_t h)
+/* The deviations of the features' noise; their signs mean nothing. */
+static const float *deviations_of(const aq_head_terms *terms, uint32_t i)
 {
-    return aq_gaussian_of(0.0, (double)terms->arrays[row_of(terms, LOG_DEVIATION, i) + h]);
+    return terms->arrays + row_of(terms, DEVIATION, i);
 }
 
 static double variance_of(const aq_head_terms *terms, const float *features, uint32_t i)
 {
+    const float *deviation = deviations_of(terms, i);
     double sum = LEAST_VARIANCE;
     for (uint32_t h = 0; h < terms->width; h++) {
-        const double part = noise_of(terms, i, h).deviation * (double)features[h];
+        const double part = (double)deviation[h] * (double)features[h];
         sum += part * part;
     }
     return sum;
@@ -119,9 +120,10 @@ static float draw(const aq_head_terms *terms, const float *outputs, const float 
 {
     float *elements = action;
     for (uint32_t i = 0; i < elements_of(terms); i++) {
+        const float *deviation = deviations_of(terms, i);
         double at = mean_of(terms, outputs, i);
         for (uint32_t h = 0; h < terms->width; h++) {
-            at += noise_of(terms, i, h).deviation * (double)noise[(size_t)i * terms->width + h] *
+            at += (double)deviation[h] * (double)noise[(size_t)i * terms->width + h] *
                   (double)outputs[h];
         }
         drawn[i] = (float)at;
@@ -133,16 +135,16 @@ static float draw(const aq_head_terms *terms, const float *outputs, const float 
 static void add(const aq_head_terms *terms, const float *features, uint32_t i,
                 const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
 {
-    const size_t weight = row_of(terms, WEIGHT, i), deviation = row_of(terms, LOG_DEVIATION, i);
+    const size_t weight = row_of(terms, WEIGHT, i), deviation = row_of(terms, DEVIATION, i);
     const float by_mean = scale * (float)by->mean;
-    const double by_variance = (double)scale * by->log_deviation / variance_of(terms, features, i);
+    const float by_square =
+        (float)((double)scale * by->log_deviation / variance_of(terms, features, i));
     slope->arrays[row_of(terms, BIAS, i)] += by_mean;
     for (uint32_t h = 0; h < terms->width; h++) {
-        const aq_gaussian noise = noise_of(terms, i, h);
-        const double part = noise.deviation * (double)features[h];
         slope->arrays[weight + h] += by_mean * features[h];
         slope->outputs[h] += by_mean * terms->arrays[weight + h];
-        slope->arrays[deviation + h] += (float)(by_variance * part * part * noise.is_free);
+        slope->arrays[deviation + h] +=
+            by_square * terms->arrays[deviation + h] * features[h] * features[h];
     }
 }
 

@@ -55,7 +55,7 @@ static int add_head(uint32_t head, const aq_space *action, uint32_t width, aq_ne
     if (head == AQ_HEAD_GSDE) {
         add_array(spec, "mean_weight", elements * width);
         add_array(spec, "mean_bias", elements);
-        add_array(spec, AQ_LOG_DEVIATION_ARRAY, elements * width);
+        add_array(spec, "deviation", elements * width);
         return 0;
     }
     if (head == AQ_HEAD_GAUSSIAN) {
@@ -111,17 +111,21 @@ void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq
                         aq_rng *rng)
 {
     const uint32_t last = spec->layer_count - 1;
-    const float log_deviation = (float)log(config->learner.deviation);
-    const bool has_means = spec->array_count > 1;
+    const uint32_t outputs = aq_net_spec_outputs(spec);
+    const bool is_gsde = spec->array_count > 1;
+    /* Features of tanh are about a half. */
+    const float deviation = is_gsde
+                                ? 2.0f * (float)config->learner.deviation / sqrtf((float)outputs)
+                                : (float)log(config->learner.deviation);
     aq_params_randomize(spec, params, rng);
     if (spec->array_count > 0) {
         const uint32_t deviations = spec->array_count - 1;
         for (uint32_t i = 0; i < spec->arrays[deviations].count; i++) {
-            params->array[deviations][i] = log_deviation;
+            params->array[deviations][i] = deviation;
         }
     }
-    if (has_means) { /* gSDE */
-        const float size = LAST_SHARE / sqrtf((float)aq_net_spec_outputs(spec));
+    if (is_gsde) {
+        const float size = LAST_SHARE / sqrtf((float)outputs);
         for (uint32_t i = 0; i < spec->arrays[0].count; i++) {
             params->array[0][i] = size * (float)aq_rng_range(rng, -1.0, 1.0);
         }
