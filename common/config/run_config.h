@@ -118,6 +118,7 @@ typedef struct aq_run_config {
         bool normalize_rewards;
         uint32_t correction; /* enum aq_correction */
         double importance_cap;
+        double audit_rows; /* a share */
         uint64_t cg_steps;
         double cg_damping;
     } learner;

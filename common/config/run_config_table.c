@@ -191,6 +191,9 @@ static const aq_setting rows[] = {
      "vtrace: as impala; none: as if the learner's own policy had drawn them."},
     {MEMBER(F64, learner.importance_cap), "2", 1, 1000, NULL, "",
      "learner.correction=clipped: the greatest weight of a step."},
+    {MEMBER(F64, learner.audit_rows), "0.01", 0, 1, NULL, "",
+     "Share of the rows whose log-probability is computed again, by the version that drew, and has "
+     "to come out the same to the last bit. 0 audits nothing."},
     {MEMBER(U64, learner.cg_steps), "15", 1, 1000, NULL, "steps",
      "trpo: steps of conjugate gradient towards the natural gradient."},
     {MEMBER(F64, learner.cg_damping), "0.1", 0, 100, NULL, "",

@@ -68,6 +68,18 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                               .meaning = "Mean entropy of how actors act around the greedy action, "
                                          "as actor.epsilon_base and actor.noise are set.",
                               .fold = AQ_METRIC_LAST},
+    [AQ_AGENT_AUDITED] = {.name = "audited_rows",
+                          .title = "audited rows",
+                          .unit = "rows",
+                          .meaning = "Rows since the start whose log-probability the learner has "
+                                     "computed again.",
+                          .fold = AQ_METRIC_LAST},
+    [AQ_AGENT_AUDIT_DIFFERENT] = {.name = "audit_different",
+                                  .title = "audited rows that differ",
+                                  .unit = "rows",
+                                  .meaning = "Of audited_rows, those for which something else came "
+                                             "out than the actor said.",
+                                  .fold = AQ_METRIC_LAST},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */

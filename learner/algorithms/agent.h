@@ -36,6 +36,8 @@ enum {
     AQ_AGENT_VALUE_FLOOR,
     AQ_AGENT_VALUE_CEILING,
     AQ_AGENT_EXPLORATION,
+    AQ_AGENT_AUDITED, /* told by who audits (learner/train/draw_audit.h) */
+    AQ_AGENT_AUDIT_DIFFERENT,
     AQ_AGENT_METRICS
 };
 

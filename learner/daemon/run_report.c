@@ -43,7 +43,7 @@ struct aq_run_report {
     Actorq__V1__FindingStatus shown_findings[AQ_FINDINGS_MAX];
     Actorq__V1__FindingStatus *finding_pointers[AQ_FINDINGS_MAX];
     int64_t evaluation_line_ns; /* when the next screening gets a line */
-    aq_log_limit train_limit, metrics_limit;
+    aq_log_limit train_limit, audit_limit, metrics_limit;
     char metrics_trouble[AQ_ERROR_TEXT_MAX]; /* of the last line; "": it was written */
 };
 
@@ -151,6 +151,12 @@ static void move_window(aq_run_report *report, int64_t now_ns)
         aq_log(AQ_LOG_ERROR, "train_step_failed",
                "loss or gradient was not finite; the parameters are as they were",
                "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed, suppressed);
+    }
+    if (sums->audit.different > 0 && aq_log_allowed(&report->audit_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_ERROR, "draws_differ",
+               "actors drew actions with other probabilities than the versions give that they name",
+               "rows=%" PRIu64 " audited=%" PRIu64 " suppressed=%" PRIu64, sums->audit.different,
+               sums->audit.audited, suppressed);
     }
 }
 

@@ -25,6 +25,7 @@ struct aq_training {
     aq_run_plan begun; /* task, schema and algorithm, which other threads read */
     aq_shard_feed *feed;
     aq_quantizer_stage *stage;
+    aq_draw_audit *audit; /* NULL: nothing is audited */
     aq_trainer *trainer;
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
@@ -114,6 +115,7 @@ static void stage_publish(void *user, aq_publication *publication)
 {
     aq_training *training = user;
     const aq_buffer *frame = aq_publication_broadcast(publication);
+    aq_draw_audit_published(training->audit, publication->snapshot);
     int rc = aq_publisher_send(training->config.publisher, frame->data, frame->size);
     if (rc != 0) {
         aq_error error = {0};
@@ -353,7 +355,8 @@ static int create_trainer(aq_training *training)
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
-                 .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32},
+                 .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
+                 .audit = training->audit},
         .agent = training->config.agent,
         .stage = training->stage,
         .groups_max = config->learner.prefetch * 2,
@@ -384,6 +387,11 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
     }
     if (rc == 0) {
         rc = aq_shard_feed_create(&feed, &training->feed);
+    }
+    if (rc == 0) {
+        rc = aq_draw_audit_create(training->begun.config.learner.audit_rows,
+                                  &training->begun.settings.schema, &training->begun.layout,
+                                  &training->audit);
     }
     if (rc == 0) {
         rc = create_stage(training, publication);
@@ -455,6 +463,7 @@ void aq_training_close(aq_training *training)
     aq_training_stop(training);
     aq_trainer_destroy(training->trainer);
     aq_quantizer_stage_destroy(training->stage);
+    aq_draw_audit_destroy(training->audit);
     training->trainer = NULL;
     training->stage = NULL;
     aq_shard_feed_close(training->feed);

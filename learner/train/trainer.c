@@ -26,8 +26,8 @@ struct aq_trainer {
     atomic_bool checkpoint_wanted;
     _Atomic uint64_t newest_version;
     _Atomic uint64_t offered; /* to the stage, and taken */
-    int64_t publishing_ns; /* of the group at hand; the thread's */
-    pthread_mutex_t lock;  /* of what follows */
+    int64_t publishing_ns;    /* of the group at hand; the thread's */
+    pthread_mutex_t lock;     /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
     uint64_t failed_in_row;
@@ -87,6 +87,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->sums.version_sum += sums.version_sum;
     progress->sums.version_rows += sums.version_rows;
     progress->sums.failed += sums.failed;
+    aq_audit_add(&progress->sums.audit, &sums.audit);
     trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed;
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
         progress->sums.staleness[i] += sums.staleness[i];

@@ -3,6 +3,8 @@
  */
 #include "learner/train/trainer_core.h"
 
+#include <math.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
@@ -14,6 +16,7 @@ struct aq_trainer_core {
     uint64_t step;
     uint64_t publish_at; /* the step from which a version is due */
     aq_trainer_sums sums;
+    aq_audit_counts audit; /* in all */
 };
 
 int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
@@ -95,6 +98,23 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
     return true;
 }
 
+/* Totals of this process; nothing where nothing is audited. */
+static void tell_audit(const aq_trainer_core *core, double *metrics)
+{
+    double *own = metrics + aq_agent_class(core->agent)->metrics.count;
+    const bool has_audit = core->config.audit != NULL;
+    own[AQ_AGENT_AUDITED] = has_audit ? (double)core->audit.audited : (double)NAN;
+    own[AQ_AGENT_AUDIT_DIFFERENT] = has_audit ? (double)core->audit.different : (double)NAN;
+}
+
+static void audit(aq_trainer_core *core, const aq_batch *group)
+{
+    aq_audit_counts *sums = &core->sums.audit, found = {0};
+    aq_draw_audit_look(core->config.audit, group, &found);
+    aq_audit_add(sums, &found);
+    aq_audit_add(&core->audit, &found);
+}
+
 static bool is_version_due(const aq_trainer_core *core)
 {
     return aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_UPDATE ||
@@ -107,10 +127,12 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
 
     count_versions(core, group, newest_version);
+    audit(core, group);
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         int rc = aq_agent_train(core->agent, &rows, &report);
+        tell_audit(core, report.metrics);
         if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }

@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/experience/batch.h"
 #include "learner/algorithms/agent.h"
+#include "learner/train/draw_audit.h"
 
 typedef struct aq_trainer_core aq_trainer_core;
 
@@ -18,6 +19,7 @@ typedef struct aq_trainer_core_config {
     uint64_t publish_period; /* steps */
     uint64_t first_step;     /* steps done before, by an earlier process */
     bool obs_is_f32;         /* else nothing can be measured on the observations */
+    aq_draw_audit *audit;    /* lent; NULL: none */
 } aq_trainer_core_config;
 
 /* Offered the parameters when a version is due. False: not now (the stage is busy); it is offered
@@ -37,6 +39,7 @@ typedef struct aq_trainer_sums {
     uint64_t version_rows;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */
+    aq_audit_counts audit;
 } aq_trainer_sums;
 
 /* `agent` is lent. */
