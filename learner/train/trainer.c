@@ -26,8 +26,8 @@ struct aq_trainer {
     atomic_bool checkpoint_wanted;
     _Atomic uint64_t newest_version;
     _Atomic uint64_t offered; /* to the stage, and taken */
-    int64_t publishing_ns; /* of the group at hand; the thread's */
-    pthread_mutex_t lock;  /* of what follows */
+    int64_t publishing_ns;    /* of the group at hand; the thread's */
+    pthread_mutex_t lock;     /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
     uint64_t failed_in_row;
