@@ -4,21 +4,17 @@
  */
 #include "actor/core/actor_core.h"
 
-#include <math.h>
-
 #include "actor/core/chunker.h"
+#include "actor/core/episode_returns.h"
 #include "actor/core/record.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/config/explore.h"
-#include "common/config/pacing.h"
 #include "common/policy/exploration.h"
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
-
-enum { RETURNS_KEPT = 100 };
 
 /* Chunks of a paced run wait for nothing but credit. */
 #define FLUSH_NS_NEVER (INT64_MAX / 4)
@@ -53,8 +49,7 @@ struct aq_actor_core {
     bool is_paced;         /* what is open goes when there is no credit for more */
     bool cuts_at_versions; /* a new version begins new chunks */
 
-    uint64_t episodes;
-    double returns[RETURNS_KEPT];
+    aq_episode_returns returns;
 };
 
 /* ---- create and destroy --------------------------------------------------------------------- */
@@ -168,11 +163,10 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     core->task = aq_env_task_copy(task);
     core->lanes = (uint32_t)settings->config.actor.envs;
     core->slot = slot;
-    const uint32_t lag_max = aq_pacing_lag_max(&settings->config);
-    core->is_paced = lag_max != AQ_LAG_ANY;
-    core->cuts_at_versions = lag_max == 0;
-    core->flush_ns = core->is_paced ? FLUSH_NS_NEVER
-                                    : (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
+    core->is_paced = settings->versions_max > 0;
+    core->cuts_at_versions = settings->versions_max == 1;
+    core->flush_ns =
+        core->is_paced ? FLUSH_NS_NEVER : (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
         rc = create_lanes(core, settings, slot, incarnation, &layout, error);
@@ -312,8 +306,7 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
         put_closed(core, &closed);
     }
     if (aq_vec_env_ended(vec, lane)) {
-        core->returns[core->episodes % RETURNS_KEPT] = vec->episode_return[lane];
-        core->episodes++;
+        aq_episode_returns_add(&core->returns, vec->episode_return[lane]);
     }
 }
 
@@ -509,24 +502,14 @@ bool aq_actor_core_drained(const aq_actor_core *core)
 
 /* ---- counters ------------------------------------------------------------------------------- */
 
-static double return_mean(const aq_actor_core *core)
-{
-    size_t kept = core->episodes < RETURNS_KEPT ? (size_t)core->episodes : RETURNS_KEPT;
-    double sum = 0.0;
-    for (size_t i = 0; i < kept; i++) {
-        sum += core->returns[i];
-    }
-    return kept > 0 ? sum / (double)kept : (double)NAN;
-}
-
 aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
 {
     const aq_outbox_counters sum = aq_shard_spread_count_all(core->spread);
     return (aq_actor_counters){
         .env_steps = core->stepped,
         .env_failures = core->vec->failures,
-        .episodes = core->episodes,
-        .return_mean = return_mean(core),
+        .episodes = core->returns.episodes,
+        .return_mean = aq_episode_returns_mean(&core->returns),
         .policy_version = core->version,
         .unacknowledged = sum.unacknowledged,
         .resent = sum.resent,

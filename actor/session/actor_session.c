@@ -8,7 +8,6 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/config/pacing.h"
 #include "common/sys/log.h"
 #include "common/sys/machine.h"
 
@@ -76,7 +75,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         .url = view->policy_url,
         .rpc_timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms,
         .retry_ms = (uint32_t)view->settings.config.net.reconnect_max_ms,
-        .is_awaited = aq_pacing_lag_max(&view->settings.config) != AQ_LAG_ANY,
+        .is_awaited = view->settings.versions_max > 0,
         .feed =
             {
                 .run_id = view->run_id,

@@ -16,7 +16,8 @@
 #include "proto/policy.pb-c.h"
 
 /* How long the broadcast may be behind before a fetch (less where the run may have to wait for
- * nothing but this: for the first policy, or for each in a paced run), and the pauses between fetches that did not help.
+ * nothing but this: for the first policy, or for each in a paced run), and the pauses between
+ * fetches that did not help.
  * Where the network is slow a version takes long to come, and fetching it would only take the way
  * from the broadcast: so that may be behind for twice as long as last time. */
 #define BEHIND_NS     AQ_NS_PER_S
@@ -44,14 +45,14 @@ struct aq_policy_session {
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
     int64_t patience_ns_min;
-    int64_t late_since_ns;   /* there is a newer version since then; INT64_MAX: there is none */
-    int64_t fetched_ns;      /* when the last fetch began */
-    bool passed;             /* what it brought, which may be the next version to be seen */
-    int64_t fetch_from_ns;   /* not before */
-    int64_t pause_ns;        /* after the next fetch */
-    uint64_t version_seen;   /* of the feed, at the last tick */
-    uint64_t rejected_seen;  /* likewise */
-    uint64_t gaps_seen;      /* likewise */
+    int64_t late_since_ns;  /* there is a newer version since then; INT64_MAX: there is none */
+    int64_t fetched_ns;     /* when the last fetch began */
+    bool passed;            /* what it brought, which may be the next version to be seen */
+    int64_t fetch_from_ns;  /* not before */
+    int64_t pause_ns;       /* after the next fetch */
+    uint64_t version_seen;  /* of the feed, at the last tick */
+    uint64_t rejected_seen; /* likewise */
+    uint64_t gaps_seen;     /* likewise */
     int64_t next_ns;
     int64_t now_ns; /* of the last tick */
     aq_log_limit failed_limit;

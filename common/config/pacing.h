@@ -1,12 +1,12 @@
 /*
  * Pacing: how versions of the policy and the experience that is learned from follow each other.
  *
- * A run is paced when learner.lag_max bounds how many versions behind a row may be. Then steps are
+ * A run is paced when learner.lag_max bounds how many versions behind a step may be. Then steps are
  * made on demand: the learner asks for a group when the version is out that it is to be made with,
  * shards grant credit for what was asked, and actors step under no older version
  * (docs/decisions/0029-pacing.md).
  *
- * The settings must be within their bounds. Any thread; no state.
+ * Any thread; no state.
  */
 #ifndef AQ_COMMON_CONFIG_PACING_H
 #define AQ_COMMON_CONFIG_PACING_H
@@ -14,15 +14,9 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 
-/* Of a run that is not paced. */
-#define AQ_LAG_ANY UINT32_MAX
-
-/* learner.lag_max as a number. "auto" is 0 for algorithms that learn from a queue of sequences, and
- * AQ_LAG_ANY for others. */
-uint32_t aq_pacing_lag_max(const aq_run_config *config);
-
-/* Writes what "auto" stands for, for members, who don't know the algorithm. */
-void aq_pacing_settle(aq_run_config *config);
+/* Of how many versions steps may be, the newest included: learner.lag_max and one; 0 when the run
+ * is not paced. "auto" paces algorithms that learn from a queue of sequences: 1. */
+uint32_t aq_pacing_versions_max(const aq_run_config *config);
 
 /* The steps that a group is to have, 0 where its rows are counted instead: a group of a queue of
  * sequences, which are as long as episodes let them be, is so many sequences as make

@@ -46,7 +46,7 @@ static double request_rows(const aq_run_config *config)
 
 static bool is_paced(const aq_run_config *config)
 {
-    return aq_pacing_lag_max(config) != AQ_LAG_ANY;
+    return aq_pacing_versions_max(config) > 0;
 }
 
 /* Inserted steps that the rows of one request stand for. */

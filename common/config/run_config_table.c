@@ -103,7 +103,7 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.importance_exponent), "0.4", 0, 1, NULL, "",
      "How far training makes up for prioritized draws, which show some steps more often than they "
      "occur: 0 not at all, 1 fully. Other selectors need no correction."},
-    {SEEN_MEMBER(TEXT, learner.lag_max, ACTORS | SHARDS), "auto", 1, 0, NULL, "versions",
+    {MEMBER(TEXT, learner.lag_max), "auto", 1, 0, NULL, "versions",
      "How many versions behind the newest a step may be that is learned from. 0: steps are made "
      "when a version is out, and by that one only. Older ones are dropped and counted. Needs "
      "replay.selector queue; none bounds nothing. auto is 0 for algorithms that learn from a queue "

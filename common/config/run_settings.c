@@ -139,7 +139,8 @@ bool aq_run_settings_agree(const aq_run_settings *a, const aq_run_settings *b, u
 {
     const aq_settings_table *table = aq_run_config_table();
     bool agree = strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
-                 a->n_step == b->n_step && a->recorded_count == b->recorded_count &&
+                 a->n_step == b->n_step && a->versions_max == b->versions_max &&
+                 a->recorded_count == b->recorded_count &&
                  memcmp(a->recorded, b->recorded, a->recorded_count * sizeof(a->recorded[0])) == 0;
     for (size_t i = 0; agree && i < table->count; i++) {
         const aq_setting *row = &table->rows[i];

@@ -24,6 +24,7 @@ typedef struct aq_run_settings {
     uint64_t seed;
     uint32_t n_step;                     /* the most transitions that an item of any table spans */
     uint32_t sample_rows;                /* rows that one Sample call draws */
+    uint32_t versions_max;               /* of which steps are learned from; 0: any (pacing.h) */
     uint64_t network_hash;               /* of every policy of the run; 0: not known */
     double evaluation_threshold;         /* NaN: none */
     aq_table_spec tables[AQ_TABLES_MAX]; /* the first is the main one */

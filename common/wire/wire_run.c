@@ -144,6 +144,7 @@ int aq_wire_schema_unpack(const uint8_t *bytes, size_t size, aq_schema *ret_sche
     X(n_step)                                                                                      \
     X(evaluation_threshold)                                                                        \
     X(sample_rows)                                                                                 \
+    X(versions_max)                                                                                \
     X(network_hash)
 
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)

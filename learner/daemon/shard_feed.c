@@ -72,7 +72,6 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
 {
     const aq_run_config *settings = &config->plan->config;
     const uint32_t steps = (uint32_t)aq_pacing_group_steps(settings);
-    const uint32_t lag_max = aq_pacing_lag_max(settings);
     aq_shard_feed *feed = aq_alloc(1, sizeof(*feed));
     if (feed == NULL) {
         return AQ_E_NOMEM;
@@ -85,8 +84,7 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
         .batch_rows = steps > 0 ? steps : (uint32_t)settings->learner.batch_size,
         .batch_count = steps > 0 ? 1 : (uint32_t)settings->learner.batches_per_request,
         .steps = steps,
-        .is_paced = lag_max != AQ_LAG_ANY,
-        .lag_max = lag_max,
+        .versions_max = config->plan->settings.versions_max,
         .in_flight = (uint32_t)settings->learner.prefetch,
         .discount = (float)settings->learner.discount,
         .wait_ms = (uint32_t)settings->net.rpc_timeout_ms / 2,

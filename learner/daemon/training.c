@@ -8,7 +8,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/config/pacing.h"
 #include "common/config/explore.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
@@ -30,8 +29,8 @@ struct aq_training {
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
-    uint64_t newest_version;  /* that is out */
-    _Atomic uint64_t settled; /* offers that the stage took, and of which no more will come */
+    uint64_t newest_version;    /* that is out */
+    _Atomic uint64_t settled;   /* offers that the stage took, and of which no more will come */
     double exploration_entropy; /* as the settings are */
     aq_log_limit policy_limit, fallback_limit;
     char publish_trouble[AQ_ERROR_TEXT_MAX], checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
@@ -360,7 +359,7 @@ static int create_trainer(aq_training *training)
         .agent = training->config.agent,
         .stage = training->stage,
         .groups_max = config->learner.prefetch * 2,
-        .is_paced = aq_pacing_lag_max(config) != AQ_LAG_ANY,
+        .is_paced = training->begun.settings.versions_max > 0,
         .group_done = on_group_done,
         .user = training,
     };

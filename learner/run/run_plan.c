@@ -43,6 +43,7 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->seed = config->seed;
     settings->evaluation_threshold = plan->threshold;
     settings->sample_rows = (uint32_t)aq_pacing_group_rows(config);
+    settings->versions_max = aq_pacing_versions_max(config);
     aq_run_settings_take(settings, config);
 }
 
@@ -125,7 +126,6 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
     aq_run_config_choose_algorithm(&plan.config, &plan.settings.schema);
-    aq_pacing_settle(&plan.config);
     rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
     if (rc != 0) {
         return rc;

@@ -50,8 +50,8 @@ struct aq_prefetch {
     size_t group_count;
     size_t empty_count;
     size_t lent_count;
-    aq_priority_return *returns; /* NULL: nobody asks for priorities */
-    bool weighs;                 /* draws are uneven, and that is corrected */
+    aq_priority_return *returns;              /* NULL: nobody asks for priorities */
+    bool weighs;                              /* draws are uneven, and that is corrected */
     uint64_t newest_version, coming_versions; /* when paced */
     aq_prefetch_counts counts;
     int64_t now_ns; /* of the latest tick; 0: none yet */
@@ -136,6 +136,11 @@ uint32_t aq_prefetch_calls_max(uint32_t in_flight)
     return in_flight * (1 + RETURNS_PER_REQUEST);
 }
 
+static bool is_paced(const aq_prefetch *prefetch)
+{
+    return prefetch->config.versions_max > 0;
+}
+
 /* ---- shards --------------------------------------------------------------------------------- */
 
 int aq_prefetch_add_shard(aq_prefetch *prefetch, uint64_t incarnation, const char *name,
@@ -161,7 +166,7 @@ void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
 /* What a paced queue holds is what was asked of it: all shards count alike. */
 static void tell_mass(aq_prefetch *prefetch, const aq_board_shard *from, double mass)
 {
-    aq_shard_board_told_mass(&prefetch->board, from, prefetch->config.is_paced ? 1.0 : mass);
+    aq_shard_board_told_mass(&prefetch->board, from, is_paced(prefetch) ? 1.0 : mass);
 }
 
 void aq_prefetch_tell_mass(aq_prefetch *prefetch, uint64_t incarnation, double mass)
@@ -312,7 +317,8 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
  * asked. */
 static uint32_t wait_ms_of(const aq_prefetch *prefetch)
 {
-    if (!prefetch->config.is_paced && aq_shard_board_count(&prefetch->board) > prefetch->config.in_flight) {
+    if (!is_paced(prefetch) &&
+        aq_shard_board_count(&prefetch->board) > prefetch->config.in_flight) {
         return 0;
     }
     return prefetch->config.wait_ms < WAIT_MS_MAX ? prefetch->config.wait_ms : WAIT_MS_MAX;
@@ -326,16 +332,16 @@ static uint64_t groups_ahead(const aq_prefetch *prefetch)
 
 static bool may_ask(const aq_prefetch *prefetch)
 {
-    return !prefetch->config.is_paced || (prefetch->newest_version > 0 &&
-                                   groups_ahead(prefetch) <= prefetch->config.lag_max);
+    return !is_paced(prefetch) ||
+           (prefetch->newest_version > 0 && groups_ahead(prefetch) < prefetch->config.versions_max);
 }
 
-/* For a group that was taken just now: what is ahead of it is one less than what is not empty. */
+/* For a group that was taken just now, and counts itself as ahead. */
 static uint64_t version_min(const aq_prefetch *prefetch)
 {
-    const uint64_t at_training = prefetch->newest_version + groups_ahead(prefetch) - 1;
-    const uint64_t lag_max = prefetch->config.lag_max;
-    return at_training > lag_max ? at_training - lag_max : 1;
+    const uint64_t after_training = prefetch->newest_version + groups_ahead(prefetch);
+    const uint64_t versions_max = prefetch->config.versions_max;
+    return after_training > versions_max ? after_training - versions_max : 1;
 }
 
 static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
@@ -356,7 +362,7 @@ static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
     message.wait_ms = wait_ms_of(prefetch);
     message.table = config->table.name;
     message.steps = config->steps;
-    message.version_min = prefetch->config.is_paced ? version_min(prefetch) : 0;
+    message.version_min = is_paced(prefetch) ? version_min(prefetch) : 0;
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
 }
 

@@ -8,10 +8,10 @@
  * which start of which shard it came from; where the table uses priorities, those that training
  * wrote into a group that is given back go there (priority_return.h).
  *
- * Paced (learner.lag_max L), a group is asked for when no more than L others are ahead of it: asked
- * for, ready, in training, or trained with a version to come of it. By the time it is trained on,
- * so many versions have come at most, and it asks for steps of what is L before that one. What is
- * made then for L = 0 is made by the newest version alone, and nothing is made before it is out.
+ * Paced, so that rows are of the newest V versions (versions_max), a group is asked for when fewer
+ * than V others are ahead of it: asked for, ready, in training, or trained with a version to come of
+ * it. By the time that it is trained on, so many versions have come at most, and it asks for steps
+ * that are new enough then. With V = 1 nothing is made before the newest version is out.
  *
  * What trains needs no more of a source of groups than `ready`, tick and give_back: experience that
  * comes from elsewhere than replay shards, such as a file, offers these three.
@@ -48,11 +48,10 @@ typedef struct aq_prefetch_config {
     aq_table_spec table;        /* that batches are drawn from; a name of "" is the main one */
     double importance_exponent; /* of a prioritized table; see importance.h */
     uint32_t batch_rows;
-    uint32_t batch_count; /* batches a group */
-    uint32_t steps;       /* that a group is of; 0: of batch_rows * batch_count rows */
-    bool is_paced;        /* by versions: a row may be ... */
-    uint32_t lag_max;     /* ... so many behind */
-    uint32_t in_flight;   /* requests at a time; there are as many groups again to train on */
+    uint32_t batch_count;  /* batches a group */
+    uint32_t steps;        /* that a group is of; 0: of batch_rows * batch_count rows */
+    uint32_t versions_max; /* of which a row may be; 0: not paced */
+    uint32_t in_flight;    /* requests at a time; there are as many groups again to train on */
     float discount;
     uint32_t wait_ms; /* how long a shard may hold an answer back; more than 10 s counts as 10 s */
     uint32_t timeout_ms; /* after which a call counts as lost; > wait_ms */

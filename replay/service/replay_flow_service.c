@@ -64,12 +64,11 @@ static void flow_credit(Actorq__V1__Flow_Service *service, const Actorq__V1__Cre
     }
     uint32_t wait_ms = input->wait_ms < AQ_FLOW_HOLD_MS_MAX ? input->wait_ms : AQ_FLOW_HOLD_MS_MAX;
     held.until_ns = aq_replay_host_until_ns(host, wait_ms, closure_data);
-    aq_credit credit;
-    if (aq_replay_core_answer(host->core, host->now_ns, &held.call, false, &credit)) {
-        answer(flow, &held, &credit);
-        return;
-    }
     flow->held[flow->held_count++] = held;
+    if (aq_replay_core_is_paced(host->core)) {
+        aq_replay_core_share(host->core, host->now_ns);
+        aq_flow_service_tick(flow);
+    }
 }
 
 int aq_flow_service_init(aq_flow_service *flow, const aq_replay_host *host)

@@ -1,7 +1,8 @@
 /*
  * Flow: answers the actors' Credit calls. Every call is held until the next tick at least, so that
  * all that happened in between is one answer, and at most for AQ_FLOW_HOLD_MS_MAX: only a call
- * shows that its actor lives. Private to the replay service.
+ * shows that its actor lives. In a paced run, where the learner waits for nothing but what is
+ * granted, it is answered as soon as there is something to say. Private to the replay service.
  */
 #ifndef AQ_REPLAY_SERVICE_REPLAY_FLOW_SERVICE_H
 #define AQ_REPLAY_SERVICE_REPLAY_FLOW_SERVICE_H

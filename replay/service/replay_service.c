@@ -39,8 +39,10 @@ struct aq_replay_service {
 static void on_wanting(void *user)
 {
     aq_replay_service *service = user;
-    aq_replay_core_share(service->host.core, service->host.now_ns);
-    aq_flow_service_tick(&service->flow);
+    if (aq_replay_core_is_paced(service->host.core)) {
+        aq_replay_core_share(service->host.core, service->host.now_ns);
+        aq_flow_service_tick(&service->flow);
+    }
 }
 
 int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_ns,

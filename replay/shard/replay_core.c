@@ -305,6 +305,11 @@ void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint
     }
 }
 
+bool aq_replay_core_is_paced(const aq_replay_core *core)
+{
+    return core->settings.versions_max > 0;
+}
+
 uint32_t aq_replay_core_rows(const aq_replay_core *core, size_t index, uint32_t steps,
                              uint32_t rows_max)
 {

@@ -40,7 +40,7 @@ typedef struct aq_replay_counters {
     uint64_t duplicates, gaps, rejected;
     uint64_t deferred; /* messages that the log had no room for; they come again */
     uint64_t strays;   /* messages meant for another store */
-    uint64_t outdated; /* transitions that were dropped unlearned: learner.lag_max, since this start */
+    uint64_t outdated; /* transitions that were too old to be learned from, and dropped */
     uint64_t missing;  /* messages that senders know to be acknowledged, and that are not here */
 } aq_replay_counters;
 
@@ -196,6 +196,9 @@ int aq_replay_core_find_table(aq_replay_core *core, const char *name) AQ_MUST_US
 /* Requests of table `index` wait for `steps` in all, the oldest of them for steps of version_min or
  * later. Of use to a paced table only: see aq_replay_shelf_ask. */
 void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint32_t version_min);
+
+/* Whether a table is paced. */
+bool aq_replay_core_is_paced(const aq_replay_core *core);
 
 /* How many items of table `index` a request draws that wants `steps`, or at most `rows_max`. */
 uint32_t aq_replay_core_rows(const aq_replay_core *core, size_t index, uint32_t steps,

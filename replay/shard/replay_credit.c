@@ -135,8 +135,7 @@ typedef struct counted_on {
     uint64_t held; /* by them; where all are late, as if they held nothing */
 } counted_on;
 
-static counted_on count_on(aq_replay_credit *credit, const aq_replay_roster *roster,
-                           int64_t now_ns)
+static counted_on count_on(aq_replay_credit *credit, const aq_replay_roster *roster, int64_t now_ns)
 {
     counted_on others = {.with_late = false};
     credit->live = 0;

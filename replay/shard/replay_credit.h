@@ -34,11 +34,12 @@
  *
  * On demand (aq_credit_supply.is_paced), `headroom` is what requests that wait are missing, and is
  * shared out at once, as evenly as whole steps of all environments go: no more is made than was
- * asked for. A chunk need not fill there, and an actor without credit sends what it has, so one that
- * holds a step of all its environments can bring it. Why nothing stands still: who has brought
- * nothing for longer than it usually takes is late. What it holds does not count any more, so others
- * are granted it; where all are late, all are granted again. So as long as one actor works, what is
- * missing comes. What those who are late bring after all is used, or dropped when it is too old.
+ * asked for. A chunk need not fill there, and an actor without credit sends what it has, so one
+ * that holds a step of all its environments can bring it. Why nothing stands still: who has brought
+ * nothing for longer than it usually takes is late. What it holds does not count any more, so
+ * others are granted it; where all are late, all are granted again. So as long as one actor works,
+ * what is missing comes. What those who are late bring after all is used, or dropped when it is too
+ * old.
  *
  * One owner, no locking.
  */
@@ -57,8 +58,8 @@
 #define AQ_CREDIT_LIVE_NS     (2 * AQ_NS_PER_S)
 #define AQ_CREDIT_PATIENCE_NS (200 * AQ_NS_PER_MS)
 
-/* On demand an actor is late after so many times its usual time, or AQ_CREDIT_PATIENCE_NS where that
- * is longer. No actor is waited for longer than AQ_CREDIT_LATE_NS_MAX. */
+/* On demand an actor is late after so many times its usual time, or AQ_CREDIT_PATIENCE_NS where
+ * that is longer. No actor is waited for longer than AQ_CREDIT_LATE_NS_MAX. */
 enum { AQ_CREDIT_LATE_TIMES = 4 };
 #define AQ_CREDIT_LATE_NS_MAX (10 * AQ_NS_PER_S)
 

@@ -35,10 +35,10 @@ struct aq_replay_table {
     uint64_t chunks;
     uint64_t transitions;
     uint64_t chunk_bytes;
-    uint64_t items;      /* that can be drawn */
-    uint64_t draws_left; /* of all of them, where draws_max counts */
-    uint64_t gone_draws; /* of the items that have left, ... */
-    uint64_t gone_items; /* ... so many */
+    uint64_t items;       /* that can be drawn */
+    uint64_t draws_left;  /* of all of them, where draws_max counts */
+    uint64_t gone_draws;  /* of the items that have left, ... */
+    uint64_t gone_items;  /* ... so many */
     uint32_t version_min; /* see aq_replay_table_expect */
     uint64_t outdated;
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/config/pacing.h"
 
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
                           const aq_layout *layout, aq_message_store *store, uint64_t seed,
@@ -30,8 +29,7 @@ int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *setti
         if (rc != 0) {
             return aq_fail(error, rc, "table %s: %s", spec->name, aq_error_text(rc));
         }
-        shelf->is_paced = spec->selector == AQ_SELECTOR_QUEUE &&
-                          aq_pacing_lag_max(&settings->config) != AQ_LAG_ANY;
+        shelf->is_paced = spec->selector == AQ_SELECTOR_QUEUE && settings->versions_max > 0;
         tables->count = i + 1;
     }
     return 0;
