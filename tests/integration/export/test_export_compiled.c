@@ -40,9 +40,9 @@ enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 /* A policy of any head: outputs of some kind fit it. */
 static struct policy_case case_of_head(uint32_t head)
 {
-    const aq_net_spec spec = random_policy_spec(NET_RELU);
+    aq_net_spec spec = random_policy_spec(NET_RELU);
     aq_space space;
-    const enum random_policy_net net = head_kit_space(head, &spec, &space) ? NET_RELU : NET_TANH;
+    const enum random_policy_net net = head_kit_fit(head, &spec, &space) ? NET_RELU : NET_TANH;
     return (struct policy_case){net, AQ_FORMAT_INT8_CHANNEL, false, head};
 }
 
@@ -100,7 +100,8 @@ static void check_row(const aq_snapshot *snapshot, const float *expected, const 
     for (uint32_t o = 0; o < outputs; o++) {
         assert_same_bits(got[o], expected[o]);
     }
-    aq_head_of(snapshot->head)->act(space, expected, outputs, 1, action);
+    const aq_head_terms terms = aq_snapshot_terms(snapshot);
+    terms.head->act(&terms, expected, 1, action);
     assert_memory_equal(got + outputs, action, aq_space_bytes(space));
 }
 

@@ -134,7 +134,7 @@ static void fill_scales(filling *fill)
 
 /* ---- the snapshot --------------------------------------------------------------------------- */
 
-static void set_schema(aq_snapshot *snapshot, uint32_t head)
+static void set_schema(aq_snapshot *snapshot, uint32_t head, const aq_space *action)
 {
     snapshot->head = head;
     snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
@@ -144,7 +144,15 @@ static void set_schema(aq_snapshot *snapshot, uint32_t head)
                                       .bound_count = 1,
                                       .low = {-INFINITY},
                                       .high = {INFINITY}};
-    assert_true(head_kit_space(head, &snapshot->spec, &snapshot->schema.action));
+    snapshot->schema.action = *action;
+}
+
+static void fill_arrays(aq_snapshot *snapshot, aq_rng *rng)
+{
+    float *arrays = aq_snapshot_arrays_edit(snapshot);
+    for (size_t i = 0; i < aq_net_spec_array_values(&snapshot->spec); i++) {
+        arrays[i] = (float)aq_rng_range(rng, -1.0, 1.0);
+    }
 }
 
 static void unref_snapshot(void *snapshot)
@@ -152,13 +160,17 @@ static void unref_snapshot(void *snapshot)
     aq_snapshot_unref(snapshot);
 }
 
-aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_how *how)
+aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy_how *how)
 {
+    aq_net_spec with = *layers;
+    const aq_net_spec *spec = &with;
+    aq_space action;
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
     filling fill;
     aq_snapshot *snapshot = NULL;
     aq_rng_init(&fill.rng, how->seed, 1);
+    assert_true(head_kit_fit(how->head, &with, &action));
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
         formats[i] = aq_layer_is_quantizable(&spec->layers[i]) ? how->format : AQ_FORMAT_F32;
@@ -168,7 +180,8 @@ aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_h
     assert_int_equal(aq_snapshot_create_sparse(spec, formats, blocks, &snapshot), 0);
     snapshot->version = 1;
     memcpy(snapshot->task, "random", sizeof("random"));
-    set_schema(snapshot, how->head);
+    set_schema(snapshot, how->head, &action);
+    fill_arrays(snapshot, &fill.rng);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         fill.format = formats[i];
         fill.matrix = aq_layer_matrix(&spec->layers[i]);

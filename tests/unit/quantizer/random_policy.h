@@ -34,7 +34,7 @@ typedef struct random_policy_how {
 aq_net_spec random_policy_spec(enum random_policy_net net);
 
 /* A valid snapshot, until the test ends. */
-aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_how *how);
+aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy_how *how);
 
 /* (rows, inputs) normal values, until the test ends. */
 float *random_policy_observations(const aq_net_spec *spec, uint64_t seed, size_t rows);

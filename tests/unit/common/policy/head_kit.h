@@ -1,6 +1,6 @@
 /*
- * Head kit: for any head, a space of actions that it can act in, so that a test of all heads needs
- * no table of them.
+ * Head kit: for any head, a space of actions that it can act in, and the arrays that it wants of a
+ * network, so that a test of all heads needs no table of them.
  */
 #ifndef AQ_TESTS_UNIT_COMMON_POLICY_HEAD_KIT_H
 #define AQ_TESTS_UNIT_COMMON_POLICY_HEAD_KIT_H
@@ -9,8 +9,9 @@
 
 #include "common/policy/head.h"
 
-/* Choices, a box with a bound for each element, or one of a single element: the first that the head
- * can act in by the network's outputs. */
-bool head_kit_space(uint32_t head, const aq_net_spec *spec, aq_space *ret_space);
+/* Choices, or a box with a bound for each element, of one, of half as many elements as there are
+ * outputs, or of all: the first that the head can act in by the network's outputs, to which the
+ * arrays are added that it needs. */
+bool head_kit_fit(uint32_t head, aq_net_spec *spec, aq_space *ret_space);
 
 #endif

@@ -11,10 +11,13 @@
 enum { INPUTS = 3, OUTPUTS = 4, ROWS = 200 };
 
 typedef struct acting {
-    const aq_head *head;
+    aq_head_terms terms; /* of the space below, and of ones as arrays */
     aq_net_spec spec;
     aq_space space;
 } acting;
+
+enum { ARRAYS_MAX = 64 };
+static const float arrays[ARRAYS_MAX] = {0.1f, -0.2f, 0.3f, -0.4f, 0.5f, -0.6f, 0.7f, -0.8f};
 
 static aq_net_spec network(enum aq_activation last)
 {
@@ -25,14 +28,18 @@ static aq_net_spec network(enum aq_activation last)
     return spec;
 }
 
-static acting acting_of(uint32_t head)
+static acting *acting_of(uint32_t head)
 {
-    acting it = {.head = aq_head_of(head), .spec = network(AQ_ACTIVATION_NONE)};
-    if (!head_kit_space(head, &it.spec, &it.space)) {
+    static acting it;
+    it = (acting){.spec = network(AQ_ACTIVATION_NONE)};
+    if (!head_kit_fit(head, &it.spec, &it.space)) {
         it.spec = network(AQ_ACTIVATION_TANH);
-        assert_true(head_kit_space(head, &it.spec, &it.space));
+        assert_true(head_kit_fit(head, &it.spec, &it.space));
     }
-    return it;
+    assert_true(aq_net_spec_array_values(&it.spec) <= ARRAYS_MAX);
+    it.terms = (aq_head_terms){
+        .head = aq_head_of(head), .action = &it.space, .width = OUTPUTS, .arrays = arrays};
+    return &it;
 }
 
 static void assert_lies_in(const aq_space *space, const void *action)
@@ -68,17 +75,17 @@ TEST(actions_lie_in_their_space_whatever_the_outputs)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, -0.0f};
     for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
-        const acting it = acting_of(head);
-        const size_t bytes = aq_space_bytes(&it.space);
+        const acting *it = acting_of(head);
+        const size_t bytes = aq_space_bytes(&it->space);
         float outputs[ROWS * OUTPUTS];
         uint8_t actions[ROWS * OUTPUTS * sizeof(float)];
         aq_rng rng = rng_of(head, 0);
         for (size_t i = 0; i < ROWS * OUTPUTS; i++) {
             outputs[i] = i % 5 == 0 ? odd[i / 5 % 6] : (float)aq_rng_normal(&rng);
         }
-        it.head->act(&it.space, outputs, OUTPUTS, ROWS, actions);
+        it->terms.head->act(&it->terms, outputs, ROWS, actions);
         for (size_t row = 0; row < ROWS; row++) {
-            assert_lies_in(&it.space, actions + row * bytes);
+            assert_lies_in(&it->space, actions + row * bytes);
         }
     }
 }
@@ -86,20 +93,23 @@ TEST(actions_lie_in_their_space_whatever_the_outputs)
 TEST(exploring_moves_an_action_within_its_space_and_by_nothing_not_at_all)
 {
     for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
-        const acting it = acting_of(head);
-        const size_t bytes = aq_space_bytes(&it.space);
+        const acting *it = acting_of(head);
+        const size_t bytes = aq_space_bytes(&it->space);
         const float outputs[OUTPUTS] = {0.1f, 0.9f, -0.9f, 0.2f};
         uint8_t greedy[OUTPUTS * sizeof(float)], action[OUTPUTS * sizeof(float)];
         int moved = 0;
         aq_rng rng = rng_of(head, 0);
-        it.head->act(&it.space, outputs, OUTPUTS, 1, greedy);
+        if (it->terms.head->explore == NULL) {
+            continue;
+        }
+        it->terms.head->act(&it->terms, outputs, 1, greedy);
         for (int row = 0; row < ROWS; row++) {
             memcpy(action, greedy, bytes);
-            it.head->explore(&it.space, &(aq_exploration){0}, &rng, action);
+            it->terms.head->explore(&it->space, &(aq_exploration){0}, &rng, action);
             assert_memory_equal(action, greedy, bytes);
-            it.head->explore(&it.space, &(aq_exploration){.epsilon = 0.8, .sigma = 0.8}, &rng,
-                             action);
-            assert_lies_in(&it.space, action);
+            it->terms.head->explore(&it->space, &(aq_exploration){.epsilon = 0.8, .sigma = 0.8},
+                                    &rng, action);
+            assert_lies_in(&it->space, action);
             moved += memcmp(action, greedy, bytes) != 0;
         }
         assert_true(moved > ROWS / 3);
@@ -110,7 +120,8 @@ TEST(what_differs_in_nothing_costs_nothing)
 {
     const float outputs[OUTPUTS] = {0.1f, 0.9f, -0.9f, 0.2f};
     for (uint32_t number = 1; number < AQ_HEADS_END; number++) {
-        const aq_head_cost cost = aq_head_of(number)->cost(outputs, outputs, OUTPUTS);
+        const acting *it = acting_of(number);
+        const aq_head_cost cost = it->terms.head->cost(&it->terms, outputs, outputs);
         assert_true(cost.lost == 0);
         assert_true(cost.at_stake > 0);
     }
@@ -171,16 +182,17 @@ TEST(argmax_chooses_row_by_row_and_costs_the_value_that_it_loses)
 {
     const aq_head *argmax = aq_head_of(AQ_HEAD_ARGMAX);
     const float outputs[2][3] = {{0, 2, 1}, {0, 1, 2}};
-    const aq_head_cost cost = argmax->cost(outputs[0], outputs[1], 3);
-    int32_t choices[2];
     aq_space space = {0};
+    const aq_head_terms terms = {.head = argmax, .action = &space, .width = 3};
+    const aq_head_cost cost = argmax->cost(&terms, outputs[0], outputs[1]);
+    int32_t choices[2];
     aq_space_init_discrete(&space, 3);
-    argmax->act(&space, &outputs[0][0], 3, 2, choices);
+    argmax->act(&terms, &outputs[0][0], 2, choices);
     assert_int_equal(choices[0], 1);
     assert_int_equal(choices[1], 2);
     assert_near(cost.lost, 1, 1e-12);     /* 2 less 1 */
     assert_near(cost.at_stake, 1, 1e-12); /* 2 less the mean of all */
-    assert_true(argmax->cost(outputs[0], outputs[0], 3).lost == 0);
+    assert_true(argmax->cost(&terms, outputs[0], outputs[0]).lost == 0);
 }
 
 /* ---- tanh box ------------------------------------------------------------------------------- */
@@ -195,7 +207,8 @@ TEST(outputs_are_spread_between_the_bounds)
     float actions[sizeof(outputs) / sizeof(outputs[0])][ELEMENTS];
     aq_space space = {0};
     aq_space_init_box(&space, ELEMENTS, low, high);
-    aq_head_of(AQ_HEAD_TANH_BOX)->act(&space, &outputs[0][0], ELEMENTS, rows, actions);
+    const aq_head_terms terms = {.action = &space, .width = ELEMENTS};
+    aq_head_of(AQ_HEAD_TANH_BOX)->act(&terms, &outputs[0][0], rows, actions);
     for (uint32_t row = 0; row < rows; row++) {
         for (int i = 0; i < ELEMENTS; i++) {
             /* The formula of exported policies, in floats. */
@@ -218,6 +231,7 @@ TEST(one_bound_holds_for_all_elements)
                       .bound_count = 1,
                       .low = {-4.0f},
                       .high = {2.0f}};
-    aq_head_of(AQ_HEAD_TANH_BOX)->act(&space, outputs, 3, 1, action);
+    const aq_head_terms terms = {.action = &space, .width = 3};
+    aq_head_of(AQ_HEAD_TANH_BOX)->act(&terms, outputs, 1, action);
     assert_true(action[0] == -4.0f && action[1] == -1.0f && action[2] == 2.0f);
 }

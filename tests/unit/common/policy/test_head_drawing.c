@@ -1,0 +1,231 @@
+/*
+ * Heads that draw: what is so for each of them, whatever it draws.
+ */
+#include "common/base/memory.h"
+#include "common/policy/draw_source.h"
+#include "common/policy/head.h"
+#include "tests/support/test.h"
+#include "tests/unit/common/policy/head_kit.h"
+
+enum { OUTPUTS = 4, ARRAYS_MAX = 64, NOISE_MAX = 64, DRAWS = 20000 };
+
+/* A head at one observation; and the same a little further on. */
+typedef struct drawing {
+    aq_net_spec spec;
+    aq_space space;
+    aq_head_terms terms;
+    float outputs[OUTPUTS], arrays[ARRAYS_MAX];
+    uint32_t array_count;
+} drawing;
+
+static bool make(uint32_t head, uint64_t seed, drawing *made)
+{
+    aq_rng rng = rng_of(head, seed);
+    if (aq_head_of(head)->drawing == NULL) {
+        return false;
+    }
+    assert_int_equal(
+        aq_net_spec_init_mlp(3, NULL, 0, OUTPUTS, AQ_ACTIVATION_RELU, &made->spec, NULL), 0);
+    assert_true(head_kit_fit(head, &made->spec, &made->space));
+    made->array_count = (uint32_t)aq_net_spec_array_values(&made->spec);
+    assert_true(made->array_count <= ARRAYS_MAX);
+    for (int i = 0; i < OUTPUTS; i++) {
+        made->outputs[i] = (float)aq_rng_range(&rng, -1.0, 1.0);
+    }
+    for (uint32_t i = 0; i < ARRAYS_MAX; i++) {
+        made->arrays[i] = (float)aq_rng_range(&rng, -0.9, 0.9);
+    }
+    made->terms = (aq_head_terms){
+        .head = aq_head_of(head), .action = &made->space, .width = OUTPUTS, .arrays = made->arrays};
+    return true;
+}
+
+#define FOR_EACH_DRAWING(one)                                                                      \
+    for (uint32_t head = 1; head < AQ_HEADS_END; head++)                                           \
+        if (make(head, 1, one))
+
+typedef struct drawn {
+    float action[OUTPUTS], numbers[OUTPUTS];
+    float log_prob;
+    aq_head_draw draw;
+} drawn;
+
+static void draw_one(const drawing *from, uint64_t number, drawn *made)
+{
+    const aq_head_drawing *how = from->terms.head->drawing;
+    float noise[NOISE_MAX];
+    const uint32_t count = how->noise_count(&from->terms);
+    assert_true(count <= NOISE_MAX);
+    aq_draw_noise(how, 77, 3, number, count, noise);
+    made->log_prob = how->draw(&from->terms, from->outputs, noise, made->action, made->numbers);
+    made->draw = (aq_head_draw){made->action, made->numbers};
+}
+
+TEST(a_draw_has_the_log_probability_that_is_computed_of_it)
+{
+    drawing one;
+    FOR_EACH_DRAWING(&one)
+    {
+        for (uint64_t i = 0; i < 100; i++) {
+            drawn got;
+            draw_one(&one, i, &got);
+            const float again =
+                one.terms.head->drawing->log_prob(&one.terms, one.outputs, &got.draw);
+            assert_memory_equal(&again, &got.log_prob, sizeof(again));
+        }
+    }
+}
+
+/* E[log p] = -entropy where the density is of what is drawn, and E[exp(slope of log p)] is known
+ * from nothing: so it is the mean of -log p that is looked at. */
+TEST(the_entropy_is_the_mean_of_minus_log_probability)
+{
+    drawing one;
+    FOR_EACH_DRAWING(&one)
+    {
+        const aq_head_drawing *how = one.terms.head->drawing;
+        double sum = 0;
+        if (head == AQ_HEAD_SQUASHED) {
+            continue; /* its entropy is that of the numbers before tanh */
+        }
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            drawn got;
+            draw_one(&one, i, &got);
+            sum -= (double)got.log_prob / DRAWS;
+        }
+        assert_near(sum, how->entropy(&one.terms, one.outputs), 0.03);
+    }
+}
+
+/* E_p[p' / p] = 1 for any other p': so the density adds up to 1, with what squashing does to it. */
+TEST(densities_add_up_to_one)
+{
+    drawing one;
+    FOR_EACH_DRAWING(&one)
+    {
+        drawing other = one;
+        double sum = 0;
+        for (int i = 0; i < OUTPUTS; i++) {
+            other.outputs[i] += i % 2 == 0 ? 0.1f : -0.05f;
+        }
+        other.terms.action = &other.space;
+        other.terms.arrays = other.arrays;
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            drawn got;
+            draw_one(&one, i, &got);
+            sum += exp((double)one.terms.head->drawing->log_prob(&other.terms, other.outputs,
+                                                                 &got.draw) -
+                       (double)got.log_prob) /
+                   DRAWS;
+        }
+        assert_near(sum, 1.0, 0.03);
+    }
+}
+
+TEST(divergence_is_zero_from_itself_and_more_from_others)
+{
+    drawing one;
+    FOR_EACH_DRAWING(&one)
+    {
+        const aq_head_drawing *how = one.terms.head->drawing;
+        drawing other = one;
+        other.outputs[0] += 0.3f;
+        assert_near(how->kl(&one.terms, one.outputs, &one.terms, one.outputs), 0.0, 1e-12);
+        assert_true(how->kl(&one.terms, one.outputs, &one.terms, other.outputs) > 1e-4);
+    }
+}
+
+/* ---- gradients ------------------------------------------------------------------------------ */
+
+enum of { LOG_PROB, ENTROPY, KL, FUNCTIONS };
+
+static double value_of(enum of which, const drawing *at, const drawing *from, const drawn *got)
+{
+    const aq_head_drawing *how = at->terms.head->drawing;
+    switch (which) {
+    case LOG_PROB:
+        return (double)how->log_prob(&at->terms, at->outputs, &got->draw);
+    case ENTROPY:
+        return how->entropy(&at->terms, at->outputs);
+    default:
+        return how->kl(&from->terms, from->outputs, &at->terms, at->outputs);
+    }
+}
+
+/* gSDE's features have no gradient through the variance: their part is looked at with it held. */
+static bool is_left_out(uint32_t head, enum of which, bool is_output)
+{
+    return head == AQ_HEAD_GSDE && is_output && which != KL;
+}
+
+static void check_slope(uint32_t head, enum of which, const drawing *one, const drawing *from,
+                        const drawn *got)
+{
+    const aq_head_drawing *how = one->terms.head->drawing;
+    float d_outputs[OUTPUTS] = {0}, d_arrays[ARRAYS_MAX] = {0};
+    const aq_head_slope slope = {d_outputs, d_arrays};
+    const float scale = 2.0f;
+    if (which == LOG_PROB) {
+        how->log_prob_slope(&one->terms, one->outputs, &got->draw, scale, &slope);
+    } else if (which == ENTROPY) {
+        how->entropy_slope(&one->terms, one->outputs, scale, &slope);
+    } else {
+        how->kl_slope(&from->terms, from->outputs, &one->terms, one->outputs, scale, &slope);
+    }
+    for (uint32_t i = 0; i < OUTPUTS + one->array_count; i++) {
+        const float apart = 1.0f / 256;
+        drawing more = *one, less = *one;
+        const bool is_output = i < OUTPUTS;
+        *(is_output ? &more.outputs[i] : &more.arrays[i - OUTPUTS]) += apart;
+        *(is_output ? &less.outputs[i] : &less.arrays[i - OUTPUTS]) -= apart;
+        more.terms.arrays = more.arrays;
+        less.terms.arrays = less.arrays;
+        const double expected =
+            (value_of(which, &more, from, got) - value_of(which, &less, from, got)) /
+            (2 * (double)apart);
+        const float found = is_output ? d_outputs[i] : d_arrays[i - OUTPUTS];
+        if (!is_left_out(head, which, is_output)) {
+            assert_near((double)(found / scale), expected, 2e-3 * (1 + fabs(expected)));
+        }
+    }
+}
+
+TEST(gradients_agree_with_finite_differences)
+{
+    drawing one, from;
+    FOR_EACH_DRAWING(&one)
+    {
+        assert_true(make(head, 2, &from));
+        from.terms.action = &one.space;
+        for (uint64_t i = 0; i < 20; i++) {
+            drawn got;
+            draw_one(&one, i, &got);
+            check_slope(head, LOG_PROB, &one, &from, &got);
+            check_slope(head, ENTROPY, &one, &from, &got);
+            if (head != AQ_HEAD_GSDE) {
+                check_slope(head, KL, &one, &from, &got);
+            }
+        }
+    }
+}
+
+/* ---- noise ---------------------------------------------------------------------------------- */
+
+TEST(noise_is_a_function_of_key_environment_and_draw)
+{
+    const aq_head_drawing *kinds[] = {aq_head_of(AQ_HEAD_CATEGORICAL)->drawing,
+                                      aq_head_of(AQ_HEAD_GAUSSIAN)->drawing};
+    for (size_t k = 0; k < 2; k++) {
+        float first[7], again[7], other[4][7];
+        aq_draw_noise(kinds[k], 1, 2, 3, 7, first);
+        aq_draw_noise(kinds[k], 1, 2, 3, 7, again);
+        assert_memory_equal(first, again, sizeof(first));
+        aq_draw_noise(kinds[k], 2, 2, 3, 7, other[0]);
+        aq_draw_noise(kinds[k], 1, 1, 3, 7, other[1]);
+        aq_draw_noise(kinds[k], 1, 2, 4, 7, other[2]);
+        aq_draw_noise(kinds[k], 1, 2, 3 + (UINT64_C(1) << 32), 7, other[3]);
+        for (int i = 0; i < 4; i++) {
+            assert_memory_not_equal(first, other[i], sizeof(first));
+        }
+    }
+}
