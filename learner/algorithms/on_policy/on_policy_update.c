@@ -142,10 +142,11 @@ static void find_old(aq_on_policy *self)
 }
 
 /* Discounted sums of rewards, by whose deviation rewards are divided. */
-static void see_returns(aq_on_policy *self)
+static int see_returns(aq_on_policy *self)
 {
     const aq_batch *rows = self->group.rows;
-    double *seen = self->returns;
+    double seen[3];
+    memcpy(seen, self->returns, sizeof(seen));
     for (uint32_t row = 0; row < rows->rows; row++) {
         double sum = 0;
         for (uint32_t t = 0; t < rows->length[row]; t++) {
@@ -158,6 +159,11 @@ static void see_returns(aq_on_policy *self)
             seen[2] += (sum - before) * (sum - seen[1]);
         }
     }
+    if (!isfinite(seen[2])) {
+        return AQ_E_CORRUPT;
+    }
+    memcpy(self->returns, seen, sizeof(seen));
+    return 0;
 }
 
 static float reward_scale(const aq_on_policy *self)
@@ -177,11 +183,8 @@ int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
     int rc = take_rows(self, rows);
     if (rc == 0) {
         find_old(self);
-        if (self->normalizes_rewards) {
-            see_returns(self);
-        }
     }
-    return rc;
+    return rc == 0 && self->normalizes_rewards ? see_returns(self) : rc;
 }
 
 int aq_on_policy_find_advantages(aq_on_policy *self)

@@ -5,12 +5,14 @@
 
 #include <math.h>
 
+#include "common/base/exact_math.h"
+
 /* A ratio beyond exp(20) says only that it is huge. */
 #define LOG_RATIO_MAX 20.0
 
 double aq_importance_ratio(double log_old, double log_actor)
 {
-    return exp(fmax(fmin(log_old - log_actor, LOG_RATIO_MAX), -LOG_RATIO_MAX));
+    return aq_exact_exp(fmax(fmin(log_old - log_actor, LOG_RATIO_MAX), -LOG_RATIO_MAX));
 }
 
 double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)

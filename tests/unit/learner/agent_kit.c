@@ -78,7 +78,9 @@ kept_copy agent_copy(aq_agent *agent)
     assert_non_null(copy.floats);
     at_end(aq_free, copy.floats);
     for (size_t i = 0; i < 4; i++) {
-        memcpy(copy.floats + i * copy.count, arrays[i], copy.count * sizeof(float));
+        if (arrays[i] != NULL) {
+            memcpy(copy.floats + i * copy.count, arrays[i], copy.count * sizeof(float));
+        }
     }
     return copy;
 }

@@ -1,0 +1,288 @@
+/*
+ * On-policy algorithms: each finds the actions of a small problem whose answer is known, goes on
+ * from a checkpoint as if nothing had happened, and refuses what it cannot learn from.
+ *
+ * The problem: an observation x of two numbers; reward is what the action has of x. Of choices, the
+ * right one is that of the sign of x[0]; of numbers, x[0] / 2.
+ */
+#include "common/base/parse.h"
+#include "common/experience/column_catalog.h"
+#include "common/nn/forward.h"
+#include "common/policy/draw_source.h"
+#include "common/policy/head.h"
+#include "common/sys/cpu.h"
+#include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
+
+enum { INPUTS = 2, ROWS = 16, STEPS = 4, GROUP = ROWS * STEPS, SCRATCH = 4096 };
+
+extern const aq_algorithm_class aq_ppo_class, aq_a2c_class, aq_reinforce_class, aq_trpo_class,
+    aq_impala_class;
+static const aq_algorithm_class *const classes[] = {
+    &aq_ppo_class, &aq_a2c_class, &aq_reinforce_class, &aq_trpo_class, &aq_impala_class};
+
+typedef struct stand {
+    aq_run_config config;
+    aq_schema schema;
+    aq_agent *agent;
+    aq_batch *group;
+    const aq_head *head;
+    aq_rng rng;
+    uint64_t drawn;
+} stand;
+
+enum problem { CHOICES, NUMBERS, NUMBERS_GSDE, PROBLEMS };
+
+static void destroy(void *batch)
+{
+    aq_batch_destroy(batch);
+}
+
+static void make_batch(stand *all)
+{
+    aq_layout layout;
+    assert_int_equal(aq_layout_init(&all->schema, 1, STEPS, &layout, NULL), 0);
+    for (const char *const *name = all->agent != NULL ? aq_agent_class(all->agent)->needs.columns
+                                                      : NULL;
+         name != NULL && *name != NULL; name++) {
+        aq_column column;
+        assert_int_equal(aq_column_find(*name, &all->schema, &column), 0);
+        if (column.bytes > 0) {
+            assert_int_equal(aq_layout_record(&layout, &column, 1, NULL), 0);
+        }
+    }
+    assert_int_equal(aq_batch_create(&layout, STEPS, ROWS, &all->group), 0);
+    at_end(destroy, all->group);
+    all->group->rows = ROWS;
+}
+
+static aq_run_config config_of(enum problem problem)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "16"), 0);
+    config.learner.activation = 2; /* tanh, see the table's choices */
+    config.learner.learning_rate = 0.01;
+    config.learner.group_steps = GROUP;
+    config.learner.epochs = 4;
+    config.learner.minibatches = 2;
+    config.learner.gsde = problem == NUMBERS_GSDE;
+    config.replay.selector = AQ_SELECTOR_QUEUE;
+    config.replay.sequence_length = STEPS;
+    config.replay.sequence_period = STEPS;
+    return config;
+}
+
+static stand make(const aq_algorithm_class *class, enum problem problem)
+{
+    const float low[INPUTS] = {-1, -1}, high[INPUTS] = {1, 1};
+    stand all = {.config = config_of(problem), .rng = rng_of(5, problem)};
+    aq_space_init_box(&all.schema.obs, INPUTS, low, high);
+    if (problem == CHOICES) {
+        aq_space_init_discrete(&all.schema.action, 2);
+    } else {
+        aq_space_init_box(&all.schema.action, 1, low, high);
+    }
+    all.agent = agent_of(class, &all.config, &all.schema, 7);
+    all.head = aq_head_of(class->head(&all.config, &all.schema));
+    make_batch(&all);
+    return all;
+}
+
+static const float *outputs_of(stand *all, const float *obs)
+{
+    static float scratch[SCRATCH], outputs[SCRATCH];
+    aq_forward_reference(aq_agent_spec(all->agent), aq_agent_policy(all->agent), obs, 1, scratch,
+                         outputs);
+    return outputs;
+}
+
+static aq_head_terms terms_of(stand *all)
+{
+    return (aq_head_terms){.head = all->head,
+                           .action = &all->schema.action,
+                           .width = aq_net_spec_outputs(aq_agent_spec(all->agent)),
+                           .arrays = aq_agent_policy(all->agent)->block};
+}
+
+static double reward_of(const stand *all, const float *obs, const uint8_t *action)
+{
+    if (all->schema.action.kind == AQ_SPACE_DISCRETE) {
+        return *(const int32_t *)(const void *)action == (obs[0] > 0) ? 1.0 : 0.0;
+    }
+    const double away = (double)*(const float *)(const void *)action - 0.5 * (double)obs[0];
+    return 1.0 - 4.0 * away * away;
+}
+
+static float *recorded(const stand *all, int which)
+{
+    return (float *)(void *)all->group->columns[AQ_BATCH_RECORDED + 2 * which].bytes;
+}
+
+static void fill_step(stand *all, uint32_t row, uint32_t t)
+{
+    aq_batch *group = all->group;
+    const size_t place = (size_t)row * STEPS + t;
+    float *obs = (float *)(void *)group->obs + ((size_t)row * (STEPS + 1) + t) * INPUTS;
+    const aq_head_terms terms = terms_of(all);
+    float noise[64], drawn[4] = {0};
+    uint8_t *action = group->action + place * group->action_bytes;
+    const uint32_t count = all->head->drawing->noise_count(&terms);
+    assert_true(count <= 64);
+    for (int i = 0; i < INPUTS; i++) {
+        obs[i] = (float)aq_rng_range(&all->rng, -1, 1);
+    }
+    aq_draw_noise(all->head->drawing, 9, row, all->drawn++, count, noise);
+    recorded(all, 0)[place] =
+        all->head->drawing->draw(&terms, outputs_of(all, obs), noise, action, drawn);
+    if (all->schema.action.kind == AQ_SPACE_BOX) {
+        recorded(all, 1)[place] = drawn[0];
+    }
+    group->reward[place] = (float)reward_of(all, obs, action);
+    group->bootstrap[place] = t + 1 == STEPS ? 0.0f : 0.5f;
+    group->version[place] = 1;
+}
+
+static void fill(stand *all)
+{
+    for (uint32_t row = 0; row < ROWS; row++) {
+        all->group->length[row] = 1 + row % STEPS; /* short ones, too */
+        all->group->weight[row] = 1;
+        for (uint32_t t = 0; t < all->group->length[row]; t++) {
+            fill_step(all, row, t);
+        }
+    }
+}
+
+static aq_update_report update(stand *all)
+{
+    fill(all);
+    return agent_train(all->agent, all->group);
+}
+
+static double greedy_reward(stand *all)
+{
+    enum { TRIES = 200 };
+    const aq_head_terms terms = terms_of(all);
+    double sum = 0;
+    for (int i = 0; i < TRIES; i++) {
+        float obs[INPUTS];
+        uint8_t action[8];
+        for (int k = 0; k < INPUTS; k++) {
+            obs[k] = (float)aq_rng_range(&all->rng, -1, 1);
+        }
+        all->head->act(&terms, outputs_of(all, obs), 1, action);
+        sum += reward_of(all, obs, action) / TRIES;
+    }
+    return sum;
+}
+
+TEST(each_finds_the_actions_of_a_small_problem)
+{
+    for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
+        for (enum problem problem = 0; problem < PROBLEMS; problem++) {
+            stand all = make(classes[c], problem);
+            for (int i = 0; i < 300; i++) {
+                (void)update(&all);
+            }
+            const double reward = greedy_reward(&all);
+            if (reward < 0.93) {
+                fail_msg("%s, problem %d: %g", classes[c]->name, (int)problem, reward);
+            }
+        }
+    }
+}
+
+/* The policy that drew is the policy that learns: ratios are 1, but for rounding. */
+TEST(its_own_draws_are_as_likely_as_it_says)
+{
+    for (enum problem problem = 0; problem < PROBLEMS; problem++) {
+        stand all = make(&aq_ppo_class, problem);
+        aq_metric_list list = *aq_agent_metrics(all.agent);
+        const aq_update_report report = update(&all);
+        for (size_t i = 0; i < list.count; i++) {
+            const double value = report.metrics[i];
+            if (strcmp(list.rows[i].name, "actor_k3") == 0) {
+                assert_near(value, 0, 1e-6);
+            } else if (strcmp(list.rows[i].name, "effective_share") == 0) {
+                assert_near(value, 1, 1e-4);
+            }
+        }
+    }
+}
+
+TEST(the_same_updates_give_the_same_bits_on_every_rung)
+{
+    for (enum problem problem = 0; problem < PROBLEMS; problem++) {
+        stand a = make(&aq_ppo_class, problem);
+        for (int i = 0; i < 5; i++) {
+            (void)update(&a);
+        }
+        aq_cpu_set_mask(0);
+        stand b = make(&aq_ppo_class, problem);
+        for (int i = 0; i < 5; i++) {
+            (void)update(&b);
+        }
+        aq_cpu_set_mask(UINT32_MAX);
+        agent_assert_same(a.agent, b.agent);
+    }
+}
+
+TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
+{
+    for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
+        aq_named_arrays own, kept, other;
+        stand a = make(classes[c], NUMBERS), b = make(classes[c], NUMBERS);
+        for (int i = 0; i < 3; i++) {
+            (void)update(&a);
+        }
+        aq_agent_arrays(a.agent, &own);
+        assert_int_equal(aq_named_arrays_like(&own, &kept), 0);
+        aq_named_arrays_copy(&own, &kept);
+        assert_int_equal(aq_agent_restore(b.agent, &kept, NULL), 0);
+        b.rng = a.rng;
+        b.drawn = a.drawn;
+        for (int i = 0; i < 3; i++) {
+            (void)update(&a);
+            (void)update(&b);
+        }
+        aq_agent_arrays(a.agent, &own);
+        aq_agent_arrays(b.agent, &other);
+        for (size_t i = 0; i < own.count; i++) {
+            assert_memory_equal(own.arrays[i].values, other.arrays[i].values,
+                                aq_array_bytes(&own.arrays[i]));
+        }
+        aq_named_arrays_fini(&kept);
+    }
+}
+
+TEST(what_is_not_finite_and_an_action_that_does_not_exist_are_refused)
+{
+    for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
+        stand all = make(classes[c], CHOICES);
+        aq_update_report report = {0};
+        fill(&all);
+        const kept_copy before = agent_copy(all.agent);
+        all.group->reward[0] = NAN;
+        assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
+        agent_assert_as(all.agent, &before);
+        fill(&all);
+        memcpy(all.group->action, &(int32_t){2}, sizeof(int32_t));
+        assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
+        agent_assert_as(all.agent, &before);
+        (void)update(&all);
+    }
+}
+
+TEST(settings_that_make_no_sense_are_refused_in_words)
+{
+    stand all = make(&aq_ppo_class, NUMBERS);
+    aq_agent *agent = NULL;
+    all.config.learner.qat_bits = 8;
+    assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
+                   AQ_E_UNSUPPORTED, "learner.qat_bits=0 works");
+    all.config = config_of(NUMBERS_GSDE);
+    all.config.learner.hidden[0] = '\0';
+    assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
+                   AQ_E_INVALID, "a hidden layer");
+}
