@@ -152,6 +152,10 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
+    {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
+     "Trains on observations less their running mean, divided by their running deviation. The "
+     "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
+     "unless quantizer.layer_formats says otherwise."},
     {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
      "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
      "the state and stays for actor.noise_steps, in place of a fresh number each step."},
@@ -198,10 +202,6 @@ static const aq_setting rows[] = {
      "trpo: steps of conjugate gradient towards the natural gradient."},
     {MEMBER(F64, learner.cg_damping), "0.1", 0, 100, NULL, "",
      "trpo: what is added to the curvature of the divergence, so that it can be inverted."},
-    {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
-     "Trains on observations less their running mean, divided by their running deviation. The "
-     "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
-     "unless quantizer.layer_formats says otherwise."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

@@ -75,7 +75,7 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                                      "computed again.",
                           .fold = AQ_METRIC_LAST},
     [AQ_AGENT_AUDIT_DIFFERENT] = {.name = "audit_different",
-                                  .title = "audited rows that differ",
+                                  .title = "rows that differ",
                                   .unit = "rows",
                                   .meaning = "Of audited_rows, those for which something else came "
                                              "out than the actor said.",

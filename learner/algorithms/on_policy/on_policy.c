@@ -27,7 +27,7 @@ const aq_metric aq_on_policy_metrics[AQ_ON_POLICY_METRICS] = {
         "Mean loss of the policy over the last second.", ),
     ROW(AQ_ON_POLICY_VALUE_LOSS, "value_loss", "value loss",
         "Mean loss of the values over the last second.", .is_logarithmic = true),
-    ROW(AQ_ON_POLICY_ENTROPY, "entropy", "entropy of the policy",
+    ROW(AQ_ON_POLICY_ENTROPY, "entropy", "entropy",
         "Mean entropy of what actions are drawn from, in nats, over the last second.", ),
     ROW(AQ_ON_POLICY_GRADIENT_NORM, "gradient_norm", "gradient norm",
         "Mean norm of the policy's gradient before it is clipped, over the last second.",
@@ -38,23 +38,23 @@ const aq_metric aq_on_policy_metrics[AQ_ON_POLICY_METRICS] = {
     ROW(AQ_ON_POLICY_EXPLAINED, "explained_variance", "explained variance",
         "Share of the variance of what values should have been that the values had, over the "
         "last second.", ),
-    ROW(AQ_ON_POLICY_STEP_KL, "step_kl", "divergence of an update",
+    ROW(AQ_ON_POLICY_STEP_KL, "step_kl", "update divergence",
         "Mean divergence of the policy before an update from the one during it, in nats, over "
         "the last second.",
         .is_logarithmic = true),
     ROW(AQ_ON_POLICY_OBJECTIVE_CLIPPED, "objective_clipped", "clipped steps",
         "Share of steps whose objective was clipped, over the last second.", ),
-    ROW(AQ_ON_POLICY_ACTOR_K1, "actor_k1", "divergence of actors, k1",
+    ROW(AQ_ON_POLICY_ACTOR_K1, "actor_k1", "actor divergence k1",
         "Divergence of what drew the actions from the learner's fp32 policy, in nats: mean "
         "log-ratio of the steps, over the last second.", ),
-    ROW(AQ_ON_POLICY_ACTOR_K3, "actor_k3", "divergence of actors, k3",
+    ROW(AQ_ON_POLICY_ACTOR_K3, "actor_k3", "actor divergence k3",
         "The same by an estimate that is never negative: mean of ratio - 1 - log ratio.",
         .is_logarithmic = true),
-    ROW(AQ_ON_POLICY_ACTOR_CHI2, "actor_chi2", "chi-square of actors",
+    ROW(AQ_ON_POLICY_ACTOR_CHI2, "actor_chi2", "actor chi-square",
         "Mean squared importance ratio less 1: what uncapped weights would add to the gradient's "
         "variance, over the last second.",
         .is_logarithmic = true),
-    ROW(AQ_ON_POLICY_EFFECTIVE_SHARE, "effective_share", "effective sample share",
+    ROW(AQ_ON_POLICY_EFFECTIVE_SHARE, "effective_share", "effective share",
         "(sum of weights)^2 / sum of squared weights, as a share of the steps, over the last "
         "second.", ),
     ROW(AQ_ON_POLICY_WEIGHTS_CLIPPED, "weights_clipped", "clipped weights",

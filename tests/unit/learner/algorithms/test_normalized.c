@@ -159,7 +159,7 @@ static void check_refused(const stand *all, const char *words)
     assert_null(none);
 }
 
-TEST(bytes_and_sequences_are_refused)
+TEST(bytes_are_refused)
 {
     stand all = make();
     all.schema.obs.dtype = AQ_DTYPE_U8;
@@ -167,9 +167,6 @@ TEST(bytes_and_sequences_are_refused)
     all.schema.obs.high[0] = 255;
     all.schema.obs.bound_count = 1;
     check_refused(&all, "normalize_obs");
-    all = make();
-    all.config.replay.sequence_length = 8;
-    check_refused(&all, "learner.normalize_obs is for algorithms that learn from n-step items");
 }
 
 TEST(create_survives_every_failed_allocation)

@@ -29,6 +29,7 @@ typedef struct stand {
     const aq_head *head;
     aq_rng rng;
     uint64_t drawn;
+    float size; /* of observations, which are that much off, too; 0: they are not scaled */
 } stand;
 
 enum problem { CHOICES, NUMBERS, NUMBERS_GSDE, PROBLEMS };
@@ -105,8 +106,17 @@ static aq_head_terms terms_of(stand *all)
                            .arrays = aq_agent_policy(all->agent)->block};
 }
 
-static double reward_of(const stand *all, const float *obs, const uint8_t *action)
+static void draw_obs(stand *all, float *obs)
 {
+    for (int i = 0; i < INPUTS; i++) {
+        obs[i] = (float)aq_rng_range(&all->rng, -1, 1);
+        obs[i] = all->size > 0 ? all->size * (obs[i] + 1) : obs[i];
+    }
+}
+
+static double reward_of(const stand *all, const float *observed, const uint8_t *action)
+{
+    const float obs[] = {all->size > 0 ? observed[0] / all->size - 1 : observed[0]};
     if (all->schema.action.kind == AQ_SPACE_DISCRETE) {
         return *(const int32_t *)(const void *)action == (obs[0] > 0) ? 1.0 : 0.0;
     }
@@ -129,9 +139,7 @@ static void fill_step(stand *all, uint32_t row, uint32_t t)
     uint8_t *action = group->action + place * group->action_bytes;
     const uint32_t count = all->head->drawing->noise_count(&terms);
     assert_true(count <= 64);
-    for (int i = 0; i < INPUTS; i++) {
-        obs[i] = (float)aq_rng_range(&all->rng, -1, 1);
-    }
+    draw_obs(all, obs);
     aq_draw_noise(all->head->drawing, 9, row, all->drawn++, count, noise);
     recorded(all, 0)[place] =
         all->head->drawing->draw(&terms, outputs_of(all, obs), noise, action, drawn);
@@ -168,9 +176,7 @@ static double greedy_reward(stand *all)
     for (int i = 0; i < TRIES; i++) {
         float obs[INPUTS];
         uint8_t action[8];
-        for (int k = 0; k < INPUTS; k++) {
-            obs[k] = (float)aq_rng_range(&all->rng, -1, 1);
-        }
+        draw_obs(all, obs);
         all->head->act(&terms, outputs_of(all, obs), 1, action);
         sum += reward_of(all, obs, action) / TRIES;
     }
@@ -272,6 +278,36 @@ TEST(what_is_not_finite_and_an_action_that_does_not_exist_are_refused)
         agent_assert_as(all.agent, &before);
         (void)update(&all);
     }
+}
+
+/* A hundred times as large, and far from 0: learned all the same once they are normalized. */
+TEST(observations_of_sequences_are_normalized)
+{
+    stand all = make(&aq_ppo_class, CHOICES);
+    all.config.learner.normalize_obs = true;
+    all.agent = agent_of(&aq_ppo_class, &all.config, &all.schema, 7);
+    all.size = 100;
+    for (int i = 0; i < 300; i++) {
+        (void)update(&all);
+    }
+    assert_true(greedy_reward(&all) > 0.93);
+    assert_true(agent_state(all.agent).statistics[0] > 300 * GROUP / 2);
+}
+
+TEST(policy_and_values_have_rates_of_their_own)
+{
+    stand all = make(&aq_ppo_class, NUMBERS);
+    const size_t policy = aq_agent_policy(all.agent)->count;
+    kept_copy before = agent_copy(all.agent);
+    const size_t bytes = sizeof(float);
+    aq_agent_set_rates(all.agent, 0, 0.01);
+    (void)update(&all);
+    assert_memory_equal(agent_state(all.agent).parameters, before.floats, policy * bytes);
+    assert_memory_not_equal(agent_state(all.agent).parameters + policy, before.floats + policy,
+                            (before.count - policy) * bytes);
+    aq_agent_set_rates(all.agent, 0.01, 0);
+    (void)update(&all);
+    assert_memory_not_equal(agent_state(all.agent).parameters, before.floats, policy * bytes);
 }
 
 TEST(settings_that_make_no_sense_are_refused_in_words)
