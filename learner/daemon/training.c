@@ -351,6 +351,7 @@ static int create_trainer(aq_training *training)
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
+                 .versions_max = training->begun.settings.versions_max,
                  .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32},
         .agent = training->config.agent,
         .stage = training->stage,

@@ -101,10 +101,35 @@ static bool is_version_due(const aq_trainer_core *core)
            core->step >= core->publish_at;
 }
 
+/* Of a row's steps the first is the oldest. */
+static bool is_outdated(const aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    const uint64_t versions_max = core->config.versions_max;
+    for (uint32_t row = 0; versions_max > 0 && row < group->rows; row++) {
+        if (group->version[(size_t)row * group->steps] + versions_max <= newest_version) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t steps_of(const aq_batch *group)
+{
+    uint64_t steps = group->rows;
+    for (uint32_t row = 0; aq_batch_has_sequences(group) && row < group->rows; row++) {
+        steps += group->length[row] - 1;
+    }
+    return steps;
+}
+
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
     AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
+    if (is_outdated(core, group, newest_version)) {
+        core->sums.outdated += steps_of(group);
+        return;
+    }
 
     count_versions(core, group, newest_version);
     for (uint32_t first = 0; first < group->rows; first += update_rows) {

@@ -22,8 +22,7 @@ static void begin(paced_desk *desk, uint32_t versions_max)
     desk->settings.n_step = 1;
     desk->settings.versions_max = versions_max;
     assert_succeeds(aq_run_settings_layout(&desk->settings, &desk->layout, &refusal));
-    assert_succeeds(
-        aq_actor_core_create(&desk->settings, KIT_RUN, 7, 1, 0, &desk->core, &refusal));
+    assert_succeeds(aq_actor_core_create(&desk->settings, KIT_RUN, 7, 1, 0, &desk->core, &refusal));
     assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(desk->core), 1, &shard), 0);
     aq_shard_spread_set_taking(aq_actor_core_spread(desk->core), shard, true);
 }

@@ -19,9 +19,8 @@ static table_kit *queue_of_sequences(void)
 TEST(each_step_is_in_one_sequence_whatever_the_chunk_repeats)
 {
     table_kit *kit = queue_of_sequences();
-    table_kit_piece pieces[] = {{.length = 7},
-                                {.first = 5, .length = 8, .overlap = 2},
-                                {.length = 1, .terminated = true}};
+    table_kit_piece pieces[] = {
+        {.length = 7}, {.first = 5, .length = 8, .overlap = 2}, {.length = 1, .terminated = true}};
     const struct {
         uint32_t first, length;
         float last_bootstrap;
@@ -46,8 +45,8 @@ TEST(rows_are_counted_by_the_steps_that_they_make)
     (void)table_kit_insert(kit, 6); /* 4 and 2 */
     (void)table_kit_insert(kit, 3);
     (void)table_kit_insert(kit, 8); /* 4 and 4 */
-    static const uint64_t rows[][2] = {{1, 1},  {4, 1},  {5, 2},  {6, 2},  {7, 3},
-                                       {9, 3},  {10, 4}, {13, 4}, {14, 5}, {17, 5}};
+    static const uint64_t rows[][2] = {{1, 1}, {4, 1},  {5, 2},  {6, 2},  {7, 3},
+                                       {9, 3}, {10, 4}, {13, 4}, {14, 5}, {17, 5}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const aq_queue_view seen = aq_replay_table_look(kit->table, rows[i][0]);
         assert_int_equal(seen.steps, rows[i][0]);
