@@ -80,6 +80,12 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                                   .meaning = "Of audited_rows, those for which something else came "
                                              "out than the actor said.",
                                   .fold = AQ_METRIC_LAST},
+    [AQ_AGENT_LEVELS_CHANGED] = {.name = "levels_changed",
+                                 .title = "changed weights",
+                                 .unit = "",
+                                 .meaning = "Share of the stored bytes of quantized weights that "
+                                            "differ from the version before, over the last "
+                                            "second."},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */

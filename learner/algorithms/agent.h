@@ -36,8 +36,10 @@ enum {
     AQ_AGENT_VALUE_FLOOR,
     AQ_AGENT_VALUE_CEILING,
     AQ_AGENT_EXPLORATION,
-    AQ_AGENT_AUDITED, /* told by who audits (learner/train/draw_audit.h) */
+    /* These the trainer tells. */
+    AQ_AGENT_AUDITED,
     AQ_AGENT_AUDIT_DIFFERENT,
+    AQ_AGENT_LEVELS_CHANGED,
     AQ_AGENT_METRICS
 };
 

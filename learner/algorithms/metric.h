@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AQ_METRICS_MAX = 24 };
+enum { AQ_METRICS_MAX = 32 };
 
 /* What stands for many updates. */
 enum aq_metric_fold { AQ_METRIC_MEAN, AQ_METRIC_LAST, AQ_METRIC_MIN, AQ_METRIC_MAX };

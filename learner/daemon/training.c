@@ -187,7 +187,7 @@ static void on_published(aq_training *training, aq_publication *publication)
            aq_publication_broadcast(publication)->size);
     training->publish_trouble[0] = '\0';
     training->newest_version = publication->snapshot->version;
-    aq_trainer_published(training->trainer, training->newest_version);
+    aq_trainer_published(training->trainer, training->newest_version, publication->changed);
     aq_policy_shelf_put(training->config.shelf, publication);
 }
 
@@ -355,6 +355,7 @@ static int create_trainer(aq_training *training)
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
                  .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
+                 .versions_max = training->begun.settings.versions_max,
                  .audit = training->audit},
         .agent = training->config.agent,
         .stage = training->stage,

@@ -3,6 +3,7 @@
  */
 #include "learner/publish/publication.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "common/wire/wire_delta.h"
@@ -192,6 +193,24 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
     return 0;
 }
 
+static double share_changed(const aq_snapshot *before, const aq_snapshot *now)
+{
+    uint64_t bytes = 0, changed = 0;
+    for (uint32_t i = 0; before != NULL && i < now->spec.layer_count; i++) {
+        const aq_snapshot_layer *was = &before->layers[i], *is = &now->layers[i];
+        if (is->format == AQ_FORMAT_F32 || was->format != is->format ||
+            was->weights_bytes != is->weights_bytes) {
+            continue;
+        }
+        const uint8_t *a = was->weights, *b = is->weights;
+        for (size_t k = 0; k < is->weights_bytes; k++) {
+            changed += a[k] != b[k];
+        }
+        bytes += is->weights_bytes;
+    }
+    return bytes > 0 ? (double)changed / (double)bytes : (double)NAN;
+}
+
 int aq_publication_make(const aq_publication_config *config, aq_publication_history *history,
                         const aq_quantize_meta *meta, const aq_net_spec *spec,
                         const aq_params *params, const float *obs, size_t rows,
@@ -215,6 +234,7 @@ int aq_publication_make(const aq_publication_config *config, aq_publication_hist
                       (unsigned long long)meta->version);
         goto fail;
     }
+    made.changed = share_changed(history->newest, made.snapshot);
     aq_snapshot_unref(history->newest);
     history->newest = aq_snapshot_ref(made.snapshot);
     history->deltas = made.delta.size > 0 ? history->deltas + 1 : 0;

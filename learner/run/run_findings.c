@@ -38,6 +38,9 @@
 /* Before this share of its limit, what a run comes to can't be foreseen. */
 #define FORESEEN_FROM 0.1
 
+/* A version of which less has changed is the one before it, to actors. */
+#define LEVELS_FROZEN 0.002
+
 enum { FIGURE_MAX = 32 };
 
 void aq_learning_facts_init(aq_learning_facts *facts, const aq_run_config *config)
@@ -50,6 +53,8 @@ void aq_learning_facts_init(aq_learning_facts *facts, const aq_run_config *confi
         .mass_above = NAN,
         .actions_saturated = NAN,
         .reward_size = NAN,
+        .levels_changed = NAN,
+        .step_kl = NAN,
         .value_floor = NAN,
         .value_ceiling = NAN,
         .rewarded_share = NAN,
@@ -76,6 +81,8 @@ void aq_learning_facts_take(aq_learning_facts *facts, const aq_metric_list *metr
         {"mass_above", &facts->mass_above, last},
         {"actions_saturated", &facts->actions_saturated, last},
         {"reward_size", &facts->reward_size, last},
+        {"levels_changed", &facts->levels_changed, last},
+        {"step_kl", &facts->step_kl, last},
         {"value_floor", &facts->value_floor, fmin},
         {"value_ceiling", &facts->value_ceiling, fmax},
         {"rewarded_share", &facts->rewarded_share, fmax},
@@ -303,11 +310,26 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
     }
 }
 
+/* What the learner moves is below the steps of the levels: actors play the same policy on and on,
+ * although the learner's own is another one by now. */
+static void find_frozen(const aq_learning_facts *facts, aq_findings *findings)
+{
+    if (!(facts->levels_changed < LEVELS_FROZEN && facts->step_kl > 0)) {
+        return;
+    }
+    aq_finding *finding = add(findings,
+                              "actors' policy is frozen: of its quantized weights %.2g %% change "
+                              "from version to version",
+                              100 * facts->levels_changed);
+    suggest(finding, "quantizer.publish_period=%" PRIu64,
+            4 * facts->config->quantizer.publish_period);
+}
+
 void aq_findings_of(const aq_learning_facts *facts, aq_findings *ret_findings)
 {
     static void (*const finders[])(const aq_learning_facts *facts, aq_findings *findings) = {
         find_divergence, find_rewards, find_values,    find_mass,
-        find_saturation, find_pace,    find_fallbacks,
+        find_saturation, find_pace,    find_fallbacks, find_frozen,
     };
     aq_findings findings = {.count = 0};
     for (size_t i = 0; facts->state != AQ_RUN_SOLVED && i < sizeof(finders) / sizeof(finders[0]);

@@ -25,6 +25,7 @@ typedef struct aq_learning_facts {
     double mass_below, mass_above;
     double actions_saturated;
     double reward_size;
+    double levels_changed, step_kl;
     /* Likewise, over the whole run the least or the greatest. */
     double value_floor, value_ceiling;
     double rewarded_share, ended_share;

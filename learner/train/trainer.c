@@ -6,6 +6,7 @@
  */
 #include "learner/train/trainer.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -25,6 +26,7 @@ struct aq_trainer {
     bool has_thread;
     atomic_bool checkpoint_wanted;
     _Atomic uint64_t newest_version;
+    _Atomic double newest_changed;
     _Atomic uint64_t offered; /* to the stage, and taken */
     int64_t publishing_ns;    /* of the group at hand; the thread's */
     pthread_mutex_t lock;     /* of what follows */
@@ -58,6 +60,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     trainer->config = *config;
     atomic_init(&trainer->checkpoint_wanted, false);
     atomic_init(&trainer->newest_version, 0);
+    atomic_init(&trainer->newest_changed, (double)NAN);
     atomic_init(&trainer->offered, 0);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
@@ -150,6 +153,7 @@ static void *run(void *user)
         }
         take_settings(trainer);
         if (rc == 0) {
+            aq_trainer_core_tell_changed(trainer->core, atomic_load(&trainer->newest_changed));
             aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
             trainer->config.group_done(trainer->config.user, item);
         }
@@ -224,8 +228,9 @@ uint64_t aq_trainer_offered(const aq_trainer *trainer)
     return trainer->offered;
 }
 
-void aq_trainer_published(aq_trainer *trainer, uint64_t version)
+void aq_trainer_published(aq_trainer *trainer, uint64_t version, double changed)
 {
+    atomic_store(&trainer->newest_changed, changed);
     atomic_store(&trainer->newest_version, version);
 }
 

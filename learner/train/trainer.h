@@ -67,8 +67,9 @@ uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
  * group_done is called for it. Any thread. */
 uint64_t aq_trainer_offered(const aq_trainer *trainer);
 
-/* The newest policy version there is, against which rows are old. */
-void aq_trainer_published(aq_trainer *trainer, uint64_t version);
+/* The newest policy version there is, against which rows are old, and aq_publication.changed of it,
+ * which is only told. */
+void aq_trainer_published(aq_trainer *trainer, uint64_t version, double changed);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
 aq_trainer_times aq_trainer_spent(aq_trainer *trainer); /* any thread */
 

@@ -17,6 +17,7 @@ struct aq_trainer_core {
     uint64_t publish_at; /* the step from which a version is due */
     aq_trainer_sums sums;
     aq_audit_counts audit; /* in all */
+    double changed;        /* of the newest version */
 };
 
 int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
@@ -33,6 +34,7 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
         .agent = agent,
         .policy_due = policy_due,
         .user = user,
+        .changed = NAN,
         .step = config->first_step,
         .publish_at = config->first_step + config->publish_period,
     };
@@ -98,13 +100,19 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
     return true;
 }
 
-/* Totals of this process; nothing where nothing is audited. */
-static void tell_audit(const aq_trainer_core *core, double *metrics)
+void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
+{
+    core->changed = changed;
+}
+
+/* What the agent does not know itself. The audit's are totals of this process. */
+static void tell(const aq_trainer_core *core, double *metrics)
 {
     double *own = metrics + aq_agent_class(core->agent)->metrics.count;
     const bool has_audit = core->config.audit != NULL;
     own[AQ_AGENT_AUDITED] = has_audit ? (double)core->audit.audited : (double)NAN;
     own[AQ_AGENT_AUDIT_DIFFERENT] = has_audit ? (double)core->audit.different : (double)NAN;
+    own[AQ_AGENT_LEVELS_CHANGED] = core->changed;
 }
 
 static void audit(aq_trainer_core *core, const aq_batch *group)
@@ -121,10 +129,35 @@ static bool is_version_due(const aq_trainer_core *core)
            core->step >= core->publish_at;
 }
 
+/* Of a row's steps the first is the oldest. */
+static bool is_outdated(const aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    const uint64_t versions_max = core->config.versions_max;
+    for (uint32_t row = 0; versions_max > 0 && row < group->rows; row++) {
+        if (group->version[(size_t)row * group->steps] + versions_max <= newest_version) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t steps_of(const aq_batch *group)
+{
+    uint64_t steps = group->rows;
+    for (uint32_t row = 0; aq_batch_has_sequences(group) && row < group->rows; row++) {
+        steps += group->length[row] - 1;
+    }
+    return steps;
+}
+
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
     AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
+    if (is_outdated(core, group, newest_version)) {
+        core->sums.outdated += steps_of(group);
+        return;
+    }
 
     count_versions(core, group, newest_version);
     audit(core, group);
@@ -132,7 +165,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         int rc = aq_agent_train(core->agent, &rows, &report);
-        tell_audit(core, report.metrics);
+        tell(core, report.metrics);
         if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }

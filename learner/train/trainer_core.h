@@ -20,6 +20,7 @@ typedef struct aq_trainer_core_config {
     uint64_t first_step;     /* steps done before, by an earlier process */
     bool obs_is_f32;         /* else nothing can be measured on the observations */
     aq_draw_audit *audit;    /* lent; NULL: none */
+    uint64_t versions_max;   /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
 
 /* Offered the parameters when a version is due. False: not now (the stage is busy); it is offered
@@ -40,6 +41,7 @@ typedef struct aq_trainer_sums {
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */
     aq_audit_counts audit;
+    uint64_t outdated;                     /* steps that were too old by then: not trained on */
 } aq_trainer_sums;
 
 /* `agent` is lent. */
@@ -52,8 +54,12 @@ void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
 void aq_trainer_core_offer_first(aq_trainer_core *core);
 
 /* One update after the other, until all rows of the group were trained on. `newest_version` is that
- * of the newest policy, 0 for none. */
+ * of the newest policy, 0 for none. A group with a step that is too old for versions_max is passed
+ * over as a whole: answers of several shards may come in another order than they were asked for. */
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
+
+/* aq_publication.changed of the newest version; only told on. */
+void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed);
 
 /* How often a version is due, from the last one on. */
 void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period);

@@ -10,6 +10,9 @@
  * environment of an actor and one more (replay_credit.h), and for what was granted to an actor that
  * was given up or was granted by an earlier life, and still came. The book follows these
  * exceptions, so that the bound is as tight as the contract.
+ *
+ * Of a paced run, in which steps leave as they are drawn, or when they are too old, it knows no
+ * band and no items, but that each step was drawn, or dropped and counted, or is still there.
  */
 #ifndef AQ_TESTS_SIM_SIM_BOOK_H
 #define AQ_TESTS_SIM_SIM_BOOK_H
@@ -66,7 +69,8 @@ typedef struct sim_book {
     uint64_t most_inserted; /* ever: what a kill took was inserted, too */
     double base_lead;       /* of the limiter when this life began */
     uint64_t base_inserted;
-    double saved_mass; /* by an orderly end; negative: unknown */
+    uint64_t base_items; /* that could be drawn then */
+    double saved_mass;   /* by an orderly end; negative: unknown */
     bool alive;
 } sim_book;
 

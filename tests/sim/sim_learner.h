@@ -50,6 +50,7 @@ typedef struct sim_learner {
     aq_publication reports[SIM_REPORTS_MAX]; /* on their way to the loop */
     size_t report_count;
     uint64_t next_version, reserved_end;
+    uint64_t newest_version, coming_versions; /* as aq_prefetch_tell_versions */
 
     /* sim_learner_disk.c */
     uint64_t first_step;

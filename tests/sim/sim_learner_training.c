@@ -2,6 +2,7 @@
  * The trainer's and the stage's threads as events: a group takes its time, a policy takes its time,
  * and a crash may come between any two of them.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ static void on_report(void *user, uint64_t life)
     if (is_not_now(learner, on_report, life)) {
         return;
     }
+    learner->newest_version = learner->reports[0].snapshot->version;
+    learner->coming_versions--;
     aq_policy_shelf_put(learner->shelf, &learner->reports[0]);
     learner->report_count--;
     memmove(&learner->reports[0], &learner->reports[1],
@@ -122,6 +125,7 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
     if (!aq_quantizer_stage_offer_policy(learner->stage, params, step, obs, rows)) {
         return false;
     }
+    learner->coming_versions++;
     wake_stage(learner);
     return true;
 }
@@ -144,6 +148,27 @@ static int64_t group_ns(const sim_learner *learner)
     return scenario->train_batch_ns * (int64_t)scenario->config.learner.batches_per_request;
 }
 
+/* However late the group is trained on, none of its steps may be too old. */
+static void check_lag(const sim_learner *learner, const aq_batch *group)
+{
+    const uint64_t versions_max = learner->site->plan.settings.versions_max;
+    for (uint32_t i = 0; versions_max > 0 && i < group->rows; i++) {
+        if (group->version[i] == 0 || group->version[i] + versions_max <= learner->newest_version) {
+            sim_broken(&learner->site->world, SIM_LAG,
+                       "a step of version %" PRIu32 " is learned from when version %" PRIu64
+                       " is out; %" PRIu64 " versions count",
+                       group->version[i], learner->newest_version, versions_max);
+            return;
+        }
+    }
+}
+
+static void feed(sim_learner *learner)
+{
+    aq_prefetch_tell_versions(learner->prefetch, learner->newest_version, learner->coming_versions);
+    aq_prefetch_tick(learner->prefetch, sim_now_ns(&learner->site->world));
+}
+
 static void on_trained(void *user, uint64_t life)
 {
     sim_learner *learner = user;
@@ -158,11 +183,15 @@ static void on_trained(void *user, uint64_t life)
     learner->group_count--;
     memmove(&learner->groups[0], &learner->groups[1],
             learner->group_count * sizeof(learner->groups[0]));
-    aq_trainer_core_train(learner->trainer, group, learner->next_version - 1);
+    const uint64_t trained = aq_trainer_core_step(learner->trainer);
+    aq_trainer_core_train(learner->trainer, group, learner->newest_version);
+    if (aq_trainer_core_step(learner->trainer) > trained) {
+        check_lag(learner, group);
+    }
     aq_prefetch_give_back(learner->prefetch, group);
     offer_checkpoint(learner);
     if (!learner->ended) {
-        aq_prefetch_tick(learner->prefetch, sim_now_ns(&learner->site->world));
+        feed(learner);
     }
     if (learner->group_count > 0) {
         learner->training = true;
@@ -268,6 +297,7 @@ static void create_prefetch(sim_learner *learner)
         .importance_exponent = config->learner.importance_exponent,
         .batch_rows = (uint32_t)config->learner.batch_size,
         .batch_count = (uint32_t)config->learner.batches_per_request,
+        .versions_max = site->plan.settings.versions_max,
         .in_flight = (uint32_t)config->learner.prefetch,
         .discount = (float)config->learner.discount,
         .wait_ms = (uint32_t)config->net.rpc_timeout_ms / 2,
@@ -315,6 +345,7 @@ void sim_learner_training_create(sim_learner *learner)
     const aq_trainer_core_config config = {
         .publish_period = site->plan.config.quantizer.publish_period,
         .first_step = learner->first_step,
+        .versions_max = site->plan.settings.versions_max,
         .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
     };
     create_prefetch(learner);
@@ -324,6 +355,8 @@ void sim_learner_training_create(sim_learner *learner)
     learner->links_seen = 0;
     learner->group_count = 0;
     learner->report_count = 0;
+    learner->newest_version = 0;
+    learner->coming_versions = 0;
     learner->training = false;
     learner->staging = false;
     learner->checkpoint_wanted = false;
@@ -335,7 +368,7 @@ void sim_learner_training_tick(sim_learner *learner, int64_t now_ns)
     sim_learner_follow(learner);
     if (learner->site->scenario.plant != SIM_PLANT_DEADLOCK ||
         now_ns < learner->site->scenario.storm_ns) {
-        aq_prefetch_tick(learner->prefetch, now_ns);
+        feed(learner);
     }
     if (!learner->training) {
         offer_checkpoint(learner);

@@ -12,7 +12,12 @@
 #include "tests/sim/sim_world.h"
 #include "tests/support/chance.h"
 
-enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e, STORAGE_STREAM = 0x73746f72 };
+enum {
+    SCENARIO_STREAM = 0x7363656e,
+    QUANTIZER_STREAM = 0x7175616e,
+    STORAGE_STREAM = 0x73746f72,
+    PACING_STREAM = 0x70616365
+};
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
 {
@@ -131,6 +136,22 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
     scenario.storm_ns = sim_draw_ns(&rng, 8 * AQ_NS_PER_S, 40 * AQ_NS_PER_S);
     scenario.disorder = sim_chance(&rng, 0.3);
     *ret_scenario = scenario;
+}
+
+void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario)
+{
+    aq_rng rng = rng_of(seed, PACING_STREAM);
+    sim_scenario_draw(seed, ret_scenario);
+    aq_run_config *config = &ret_scenario->config;
+    (void)snprintf(config->learner.lag_max, sizeof(config->learner.lag_max), "%" PRIu64,
+                   sim_draw_number(&rng, 0, 3));
+    config->learner.n_step = 1;
+    config->quantizer.publish_period = config->learner.batches_per_request;
+    config->replay.selector = AQ_SELECTOR_QUEUE;
+    config->replay.samples_per_insert = 0;
+    config->replay.capacity = 20000;
+    config->replay.memory_bytes = 0;
+    config->replay.tables[0] = '\0';
 }
 
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)

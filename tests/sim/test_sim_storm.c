@@ -66,27 +66,30 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
            seconds_of(total->recovery_ns));
 }
 
-static void run_seed(uint64_t seed, sim_outcome *ret_outcome)
+typedef void (*draw_fn)(uint64_t seed, sim_scenario *ret_scenario);
+
+static void run_seed(draw_fn draw, uint64_t seed, sim_outcome *ret_outcome)
 {
     sim_scenario scenario;
     int64_t began_ns = aq_clock_monotonic_ns();
     printf("seed %" PRIu64 ": ", seed);
     fflush(stdout);
-    sim_scenario_draw(seed, &scenario);
+    draw(seed, &scenario);
     sim_run(&scenario, ret_outcome);
     printf("%.1f s in %.0f ms, recovered in %.1f s, %" PRIu64 " steps\n",
            seconds_of(ret_outcome->end_ns), 1000.0 * seconds_of(aq_clock_monotonic_ns() - began_ns),
            seconds_of(ret_outcome->recovery_ns), ret_outcome->env_steps);
 }
 
-TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
+/* All seeds hold. */
+static uint64_t run_seeds(draw_fn draw, sim_outcome *ret_total)
 {
     uint64_t first = number_from("AQ_SEED", "1");
     uint64_t count = number_from("AQ_SIM_SEEDS", SEEDS);
     sim_outcome total = {0};
     for (uint64_t seed = first; seed < first + count; seed++) {
         sim_outcome outcome;
-        run_seed(seed, &outcome);
+        run_seed(draw, seed, &outcome);
         if (outcome.broken != SIM_ALL_HOLD) {
             fail_msg("AQ_SEED=%" PRIu64 " AQ_SIM_SEEDS=1 at %.6f s: not so: %s: %s", seed,
                      seconds_of(outcome.broken_ns), sim_invariant_name(outcome.broken),
@@ -95,5 +98,20 @@ TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
         add(&total, &outcome);
     }
     print_total(&total, count);
+    *ret_total = total;
+    return count;
+}
+
+TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
+{
+    sim_outcome total;
+    uint64_t count = run_seeds(sim_scenario_draw, &total);
+    assert_true(count < 100 || total.policy_gaps > 0);
+}
+
+TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)
+{
+    sim_outcome total;
+    uint64_t count = run_seeds(sim_scenario_paced, &total);
     assert_true(count < 100 || total.policy_gaps > 0);
 }

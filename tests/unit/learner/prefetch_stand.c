@@ -8,7 +8,7 @@
 static void on_ready(void *user, aq_batch *group)
 {
     prefetch_stand *stand = user;
-    assert_int_equal(group->rows, stand->config.batch_rows * stand->config.batch_count);
+    assert_int_equal(group->rows, stand->good->rows);
     stand->ready_total++;
     if (stand->give_back_at_once) {
         aq_prefetch_give_back(stand->prefetch, group);

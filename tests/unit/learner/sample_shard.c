@@ -35,6 +35,8 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
     newest->run_id = request->run_id;
     newest->schema_hash = request->schema_hash;
     newest->discount = request->discount;
+    newest->steps = request->steps;
+    newest->version_min = request->version_min;
     (void)snprintf(newest->table, sizeof(newest->table), "%s", request->table);
 }
 

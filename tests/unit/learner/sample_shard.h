@@ -19,7 +19,8 @@ typedef struct sample_call {
     void *answer_user;
     void *call; /* of the dispatcher's side */
     Actorq__V1__SampleReply_Closure closure;
-    uint32_t batch_rows, batch_count, wait_ms, timeout_ms;
+    uint32_t batch_rows, batch_count, wait_ms, timeout_ms, steps;
+    uint64_t version_min;
     uint64_t run_id, schema_hash;
     float discount;
     char table[AQ_TABLE_NAME_MAX];

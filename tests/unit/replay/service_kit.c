@@ -152,7 +152,8 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
         answer->credit = (aq_credit){.acknowledged = reply->acknowledged,
                                      .granted = reply->granted,
                                      .expected = reply->expected,
-                                     .gaps = reply->gaps};
+                                     .gaps = reply->gaps,
+                                     .version_min = (uint32_t)reply->version_min};
         answer->store = reply->store;
         answer->durable = reply->durable;
         answer->shard_incarnation = reply->shard_incarnation;
