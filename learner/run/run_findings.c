@@ -321,8 +321,7 @@ static void find_frozen(const aq_learning_facts *facts, aq_findings *findings)
                               "actors' policy is frozen: of its quantized weights %.2g %% change "
                               "from version to version",
                               100 * facts->levels_changed);
-    suggest(finding, "quantizer.publish_period=%" PRIu64,
-            4 * facts->config->quantizer.publish_period);
+    suggest(finding, "quantizer.format=fp16");
 }
 
 void aq_findings_of(const aq_learning_facts *facts, aq_findings *ret_findings)
