@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks what our objects show to the linker: prefixed names, no variables, nothing unused.
+"""Checks what our objects bring to the linker: prefixed names, no variables, nothing unused.
 
 A name without our prefix can collide with a library's; a variable that another file can change is
 state that nobody passed down; a function that no other file uses is static, or dead. Tables of
-constants are fine, and so is what only the tests use. Objects of the tests themselves are free.
+constants are fine, and so is what only the tests use. A large variable begins as zeros, or it lies
+in the file of every program. Objects of the tests themselves are free.
 
     tools/symbols.py NM BUILD      BUILD is a Meson build folder, with tests
 """
@@ -23,6 +24,7 @@ STAND_INS = {"accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", 
              "mbedtls_pk_sign_restartable", "mbedtls_pk_verify_ext", "mbedtls_ssl_config_defaults",
              "mbedtls_ssl_handshake", "mbedtls_ssl_read", "nng_stream_recv", "nng_stream_send",
              "readv", "sendmsg", "setsockopt"}
+INITIAL_BYTES_MAX = 65536  # of a variable
 WRITABLE = re.compile(r"\.t?(bss|data)(\.(?!rel\.ro).*)?$|\*COM\*$|COMMON$")
 
 
@@ -33,14 +35,15 @@ def objects_of(build):
 
 
 def symbols_of(nm, build, objects):
-    """(object, name, section) of each global symbol; the section is "*UND*" where it is used."""
-    command = [nm, "--print-file-name", "--extern-only", "--format=sysv", *objects]
+    """(object, name, whether others see it, bytes, section) of each symbol; the section is "*UND*"
+    where it is used."""
+    command = [nm, "--print-file-name", "--format=sysv", *objects]
     done = subprocess.run(command, cwd=build, capture_output=True, text=True, check=True)
     for line in done.stdout.split("\n"):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) == 7:
             path, name = cells[0].rsplit(":", 1)
-            yield path, name, cells[6]
+            yield path, name, not cells[2].islower(), int(cells[4] or "0", 16), cells[6]
 
 
 def main():
@@ -49,10 +52,14 @@ def main():
     findings = Findings()
     objects = objects_of(sys.argv[2])
     symbols = list(symbols_of(sys.argv[1], sys.argv[2], objects)) if objects else []
-    used = {name for _, name, section in symbols if section == "*UND*"}
+    used = {name for _, name, _, _, section in symbols if section == "*UND*"}
     count = 0
-    for path, name, section in symbols:
+    for path, name, is_shared, size, section in symbols:
         if section == "*UND*" or path.startswith("tests/") or name in STAND_INS:
+            continue
+        if size > INITIAL_BYTES_MAX and section.startswith(".data"):
+            findings.add(path, 1, "weight", f"{name} takes {size} bytes of every program's file")
+        if not is_shared:
             continue
         count += 1
         generated = path.startswith("proto/")

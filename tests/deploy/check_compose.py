@@ -7,6 +7,7 @@ Every container is killed in turn, actors and shards are scaled up and down, eve
 one after the other and stopped, and after each of these the run must have gone on, without a loss.
 """
 
+import json
 import os
 import sys
 import time
@@ -26,6 +27,7 @@ SETTINGS = {
                        "--set limits.env_steps=1000000000",
     "ACTORQ_DASHBOARD_PORT": "18080",
     "ACTORQ_PROMETHEUS_PORT": "19090",
+    "ACTORQ_HTTP_NAMES": "run.example.org",
 }
 
 
@@ -69,6 +71,38 @@ def check_health(run):
             if not host["ReadonlyRootfs"] or user in ("", "0", "root") or not host["Memory"]:
                 raise Failed(f"{role}: not as limited as it should be")
     say("read-only roots, no root, limits of memory everywhere")
+
+
+def page(port, host, path):
+    """Status and body of what a browser on the containers' host gets that asks for this name."""
+    said = command(["nsenter", "--target", os.environ["ENGINE_PID"], "--net", "curl", "--silent",
+                    "--max-time", "30", "--header", f"Host: {host}", "--write-out",
+                    "\n%{http_code}", f"http://127.0.0.1:{port}{path}"])
+    body, status = said.rsplit("\n", 1)
+    return int(status), body
+
+
+def check_pages():
+    port = SETTINGS["ACTORQ_DASHBOARD_PORT"]
+    for host, expected in ((f"127.0.0.1:{port}", 200), ("localhost", 200),
+                           ("run.example.org", 200), ("stranger.example.org", 421)):
+        status, _ = page(port, host, "/")
+        if status != expected:
+            raise Failed(f"the page at {host}: {status}, not {expected}")
+    say("the run's page is given at the names that it has, and at no other")
+    end = time.monotonic() + 60
+    port = SETTINGS["ACTORQ_PROMETHEUS_PORT"]
+    while True:
+        targets = json.loads(page(port, f"127.0.0.1:{port}", "/api/v1/targets")[1])
+        found = sorted((one["labels"]["job"], one["health"])
+                       for one in targets["data"]["activeTargets"])
+        if found == [("actor", "up"), ("actor", "up"), ("evaluator", "up"), ("learner", "up"),
+                     ("replay", "up")]:
+            break
+        if time.monotonic() > end:
+            raise Failed(f"Prometheus does not see everybody: {found}")
+        time.sleep(1)
+    say("Prometheus sees everybody")
 
 
 def check_actor_memory(run):
@@ -173,6 +207,7 @@ def main():
         check_start(run)
         check_images()
         check_health(run)
+        check_pages()
         check_actor_memory(run)
         check_scaling(run)
         for service in ("actor", "evaluator", "replay", "learner"):

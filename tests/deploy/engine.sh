@@ -24,6 +24,7 @@ engine_packages=(
     slirp4netns          'connects them to the outside'
     iproute2             'sets their network up'
     iptables             'what the engine routes with'
+    curl                 'asks for pages'
 )
 unshare_pid=
 slirp_pid=

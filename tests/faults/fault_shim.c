@@ -44,9 +44,15 @@ static bool is_watched(const char *path)
     return root != NULL && path != NULL && strncmp(path, root, strlen(root)) == 0;
 }
 
+/* Who closes a file past close() may leave its path to what gets its number: an eventfd of NNG's,
+ * which a write that is refused ends. */
 static const char *path_of(int file)
 {
-    return file >= 0 && file < FILES_MAX && paths[file][0] != '\0' ? paths[file] : NULL;
+    struct stat status;
+    return file >= 0 && file < FILES_MAX && paths[file][0] != '\0' && fstat(file, &status) == 0 &&
+                   (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+               ? paths[file]
+               : NULL;
 }
 
 static unsigned long number_of(const char *name, unsigned long otherwise)

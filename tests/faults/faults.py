@@ -110,8 +110,9 @@ class Site:
                             "--listen", learner, "--run", self.path("run"), "--resume"],
                 "replay": ["replay", "--learner", learner, "--data", self.path("store"),
                            "--listen", f"tcp://127.0.0.1:{self.port + 2}"],
-                "actor": ["actor", "--learner", learner],
-                "evaluator": ["actor", "--learner", learner, "--evaluate"]}[seat]
+                "actor": ["actor", "--learner", learner, "--allow-code"],
+                "evaluator": ["actor", "--learner", learner, "--allow-code",
+                              "--evaluate"]}[seat]
 
     def start(self, seat, fault=None):
         """A new life, with a log of its own."""

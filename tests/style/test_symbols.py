@@ -55,6 +55,13 @@ class Symbols(PlantedTree):
         self.build("net/push.c.o", "int aq_zero; int aq_one = 1; _Thread_local int aq_two;")
         self.assertEqual(self.found(), ["net/push.c.o:1 variable"] * 3)
 
+    def test_a_large_variable_that_does_not_begin_as_zeros_is_found(self):
+        self.build("net/push.c.o", """
+            static struct { void *at; char all[99999]; } room, full = {&full};
+            static const char table[99999] = {1};
+            int main(void) { return room.all[1] + (full.at != 0) + table[2]; }""")
+        self.assertEqual(self.found(), ["net/push.c.o:1 weight"])
+
     def test_a_function_that_nobody_else_uses_is_found(self):
         self.build("net/push.c.o", "int aq_push(void) { return 0; } int aq_one(void) { return 1; }"
                    "int (*aq_own(void))(void) { return aq_push; }")

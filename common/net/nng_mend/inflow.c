@@ -69,7 +69,7 @@ bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *
     };
     inflow->here[descriptor] = true;
     inflow->neighbours[place].connections++;
-    inflow->highest = descriptor > inflow->highest ? descriptor : inflow->highest;
+    inflow->above = descriptor < inflow->above ? inflow->above : descriptor + 1;
     inflow->counters.connections++;
     inflow->counters.accepted++;
     return true;
@@ -115,7 +115,7 @@ void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
         return;
     }
     inflow->looked_ns = now_ns;
-    for (int i = 0; i <= inflow->highest; i++) {
+    for (int i = 0; i < inflow->above; i++) {
         const aq_inflow_guest *guest = &inflow->guests[i];
         if (inflow->here[i] && guest->deadline_ns != 0 && now_ns > guest->deadline_ns) {
             cut(inflow, i, &inflow->counters.cut_slow);
@@ -138,7 +138,7 @@ static bool goes_first(const aq_inflow *inflow, const aq_inflow_guest *guest,
 static int choose_victim(const aq_inflow *inflow, int neighbour)
 {
     int victim = -1;
-    for (int i = 0; i <= inflow->highest; i++) {
+    for (int i = 0; i < inflow->above; i++) {
         const aq_inflow_guest *guest = &inflow->guests[i];
         if (inflow->here[i] && !guest->cut && guest->phase == PHASE_BODY && guest->held_bytes > 0 &&
             (neighbour < 0 || guest->neighbour == neighbour) &&

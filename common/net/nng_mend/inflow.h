@@ -62,13 +62,14 @@ typedef struct aq_inflow_guest {
     int64_t deadline_ns; /* 0: between two messages */
 } aq_inflow_guest;
 
+/* All zero but for limits and cut: so a variable of it takes no room in the program's file. */
 typedef struct aq_inflow {
     aq_tcp_limits limits;
     void (*cut)(int descriptor); /* its other end is told; aq_inflow_leaves comes later */
     aq_net_peers counters;
     uint64_t held_bytes;
     int64_t looked_ns;
-    int highest;                /* descriptor ever seen; -1: none */
+    int above;                  /* every descriptor ever seen */
     uint32_t neighbours_so_far; /* places ever taken */
     aq_inflow_neighbour neighbours[AQ_INFLOW_CONNECTIONS_MAX];
     _Atomic bool here[AQ_INFLOW_DESCRIPTORS_MAX]; /* of each guest; also read without the lock */

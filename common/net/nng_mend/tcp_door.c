@@ -35,7 +35,7 @@ static void end_connection(int descriptor);
 /* Process-wide: descriptors are. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static aq_inflow inflow = {.cut = end_connection, .highest = -1};
+static aq_inflow inflow;
 
 /* NULL until it is given, while there is one thread only. */
 static int (*_Atomic real_close)(int descriptor);
@@ -45,12 +45,13 @@ static _Thread_local uintptr_t *noted; /* see aq_tcp_door_note */
 /* ---- limits --------------------------------------------------------------------------------- */
 
 /* Half of the descriptors are for files, for NNG's own and for connections that we make. */
-static void find_limits(void)
+static void open_door(void)
 {
     struct rlimit descriptors = {.rlim_cur = 1024};
     aq_tcp_limits *limits = &inflow.limits;
 
     (void)getrlimit(RLIMIT_NOFILE, &descriptors);
+    inflow.cut = end_connection;
     *limits = (aq_tcp_limits){.connections_max = AQ_INFLOW_CONNECTIONS_MAX,
                               .message_ms = MESSAGE_MS,
                               .message_bytes_per_s = BYTES_PER_S,
@@ -64,7 +65,7 @@ static void find_limits(void)
 
 void aq_tcp_door(void)
 {
-    int rc = pthread_once(&once, find_limits);
+    int rc = pthread_once(&once, open_door);
 
     AQ_ASSERT(rc == 0);
 }

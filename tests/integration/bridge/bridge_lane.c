@@ -10,7 +10,7 @@
 #include "envs/env_code.h"
 #include "tests/support/test.h"
 
-enum { PATIENCE_S = 20, RETRY_MS = 10 };
+enum { PATIENCE_S = 120, RETRY_MS = 10 };
 
 aq_env *bridge_open(const char *name)
 {

@@ -23,7 +23,7 @@ static const char *at(const char *name)
     return path;
 }
 
-static json_int_t whole(json_t *object, const char *key)
+static json_int_t whole(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     assert_true(json_is_integer(value));
@@ -117,6 +117,21 @@ TEST(what_was_imported_and_exported_again_has_equal_steps)
         assert_true(json_equal(json_object_get(first, same[i]), json_object_get(second, same[i])));
     }
     assert_int_equal(whole(second, "transitions"), steps);
+}
+
+/* From the head of its second file on, a sender's first messages may be in no file. */
+TEST(inspect_reads_how_far_senders_were_at_the_head_of_a_file)
+{
+    program_succeeds("replay", "import", at("steps.aqds"), at("files"), "--message-bytes", "4096",
+                     "--segment-bytes", "65536", NULL);
+    json_t *store = inspect(at("files"));
+    const json_t *actors = json_object_get(store, "actors");
+    assert_true(json_array_size(json_object_get(store, "segments")) > 1);
+    assert_true(json_array_size(actors) > 0);
+    for (size_t i = 0; i < json_array_size(actors); i++) {
+        const json_t *actor = json_array_get(actors, i);
+        assert_in_range(whole(actor, "head_mark"), 1, whole(actor, "last_seq") - 1);
+    }
 }
 
 /* The reader in Python, where there is one with NumPy. */

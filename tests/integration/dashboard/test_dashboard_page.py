@@ -238,7 +238,7 @@ class Page(unittest.TestCase):
         self.run_.learner = self.run_.start_learner("--resume")
         self.browser.wait_for("document.querySelector('#away').hidden")
         self.assertEqual(self.browser.text("#live"), "live")
-        with urllib.request.urlopen(self.run_.page("api/history"), timeout=5) as answer:
+        with urllib.request.urlopen(self.run_.page("api/history"), timeout=PATIENCE_S) as answer:
             wall = json.load(answer)["progress"]["wall_s"]
         self.assertLess(wall[0], 3, "the history begins where the run began")
         self.assertEqual(wall, sorted(wall))

@@ -9,7 +9,7 @@
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 
-enum { PATIENCE_S = 10, ERROR_ROWS = 32 };
+enum { PATIENCE_S = 120, ERROR_ROWS = 32 };
 
 static void add(stage_watcher *watcher, const stage_event *event)
 {

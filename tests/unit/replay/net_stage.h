@@ -21,7 +21,7 @@
 #include "proto/sampling.pb-c.h"
 #include "replay/daemon/replay_net.h"
 
-enum { NET_STAGE_DEADLINE_S = 20, NET_STAGE_SLOT = 3 };
+enum { NET_STAGE_DEADLINE_S = 120, NET_STAGE_SLOT = 3 };
 
 typedef struct net_stage {
     Actorq__V1__Membership_Service membership; /* first */

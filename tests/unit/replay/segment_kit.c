@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
-enum { WAIT_S = 10 };
+enum { WAIT_S = 120 };
 
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 

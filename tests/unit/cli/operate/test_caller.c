@@ -7,7 +7,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/fake_daemon.h"
 
-enum { PATIENT_MS = 10000, SHORT_MS = 150 };
+enum { PATIENT_MS = 120000, SHORT_MS = 150 };
 
 #define TEST_OF_DAEMON(name)                                                                       \
     TEST_OF(name, fake_daemon *daemon, fake_daemon_start("tcp://127.0.0.1:0"), fake_daemon_stop)
@@ -91,11 +91,16 @@ TEST_OF_DAEMON(a_method_that_the_daemon_has_not_is_unimplemented)
 TEST_OF_DAEMON(a_daemon_that_holds_its_answer_back_exceeds_the_deadline)
 {
     char reason[] = "hold";
+    aq_caller *caller = NULL;
+    Actorq__V1__CheckpointRequest first = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     request.reason = reason;
-    outcome result = call_once(fake_daemon_url(daemon), "Operations/Stop", &request.base, SHORT_MS);
+    assert_int_equal(aq_caller_open(fake_daemon_url(daemon), &caller, NULL), 0);
+    (void)call(caller, "Operations/Checkpoint", &first.base, PATIENT_MS); /* now it is reached */
+    outcome result = call(caller, "Operations/Stop", &request.base, SHORT_MS);
     assert_int_equal(result.rc, AQ_E_PEER);
     assert_int_equal(result.status.code, AQ_RPC_DEADLINE_EXCEEDED);
+    aq_caller_close(caller);
 }
 
 TEST(an_unreachable_daemon_is_named_with_the_time_waited)

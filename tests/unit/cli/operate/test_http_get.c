@@ -9,7 +9,7 @@
 #include "cli/operate/http_get.h"
 #include "tests/support/test.h"
 
-enum { PATIENT_MS = 10000, SHORT_MS = 20 };
+enum { PATIENT_MS = 120000, SHORT_MS = 20 };
 
 /* Answers one connection with a fixed text; NULL: not at all, until the caller goes. */
 typedef struct server {

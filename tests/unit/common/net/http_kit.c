@@ -96,6 +96,23 @@ bool http_kit_is_empty(void *pair)
     return ((const http_pair *)pair)->server->connection_count == 0;
 }
 
+typedef struct crowd {
+    const http_pair *pair;
+    unsigned count;
+} crowd;
+
+static bool is_there(void *user)
+{
+    const crowd *wanted = user;
+    return wanted->pair->server->connection_count == wanted->count;
+}
+
+void http_kit_wait_connected(http_pair *pair, unsigned count)
+{
+    crowd wanted = {pair, count};
+    net_kit_run_until(&pair->loop, is_there, &wanted);
+}
+
 /* ---- peers ---------------------------------------------------------------------------------- */
 
 void http_peer_end(http_peer *peer)

@@ -48,5 +48,6 @@ void http_kit_wait_until_over(http_pair *pair, http_peer *peer);
 http_peer *http_kit_ask(http_pair *pair, const char *request); /* until it is over */
 http_peer *http_kit_ask_much(http_pair *pair);                 /* until it is answered */
 bool http_kit_is_empty(void *pair);                            /* nobody is connected */
+void http_kit_wait_connected(http_pair *pair, unsigned count); /* so many are */
 
 #endif

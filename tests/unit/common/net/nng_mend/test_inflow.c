@@ -20,7 +20,6 @@ static aq_inflow *open_inflow(void)
     assert_non_null(inflow);
     cut_count = 0;
     inflow->cut = remember_cut;
-    inflow->highest = -1;
     inflow->limits = (aq_tcp_limits){.connections_max = GUESTS,
                                      .connections_per_address_max = GUESTS,
                                      .message_ms = STALL_MS,

@@ -16,7 +16,7 @@
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
 
-enum { CALL_MS = 10000, SHORT_MS = 400 };
+enum { CALL_MS = NET_KIT_PATIENCE_MS, SHORT_MS = 400 };
 
 /* ---- a resolver without names ---------------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ TEST(the_broadcast_is_found)
             aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL), 0);
         by_name(aq_publisher_url(publisher), url);
         assert_int_equal(aq_subscriber_create(url, &net_kit_limits, &subscriber, NULL), 0);
-        for (int tries = 0; tries < 1000 && rc == AQ_E_TIMEOUT; tries++) {
+        for (int tries = 0; tries < CALL_MS / 10 && rc == AQ_E_TIMEOUT; tries++) {
             assert_int_equal(aq_publisher_send(publisher, "news", 4), 0);
             rc = aq_subscriber_receive(subscriber, 10, heard);
         }

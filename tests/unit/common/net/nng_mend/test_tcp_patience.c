@@ -41,7 +41,7 @@ static bool ports_of(int descriptor, uint16_t *ret_own, uint16_t *ret_peer)
 TEST(both_ends_of_a_connection_give_up_a_silent_peer)
 {
     unsigned ends = 0;
-    net_pair *pair = net_pair_open("tcp", 10000);
+    net_pair *pair = net_pair_open("tcp", NET_KIT_PATIENCE_MS);
     net_pair_wait(pair, net_pair_fetch(pair, 10));
     const int port = atoi(strrchr(pair->url, ':') + 1);
     for (int i = 0; i < DESCRIPTORS; i++) {

@@ -162,7 +162,7 @@ static bool call_closing_service(const char *transport, bool answer_first, bool 
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     closing_service service = {.answer_first = answer_first};
     rpc_result result = {0};
-    net_pair *pair = net_pair_open(transport, 2000);
+    net_pair *pair = net_pair_open(transport, TIMEOUT_MS);
     pair->kit.operations.checkpoint = close_and_answer;
     service.operations = pair->kit.operations;
     service.pair = pair;

@@ -273,9 +273,9 @@ TEST(a_member_may_not_hold_more_than_others)
                                   .held_bytes_max = REASON_BYTES - 1000,
                                   .held_bytes_per_address_max = REASON_BYTES - 1000};
     uint64_t cut_before = aq_net_peer_counters().cut_full;
-    net_pair *pair = open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                                  secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), REFUSED_MS);
+    net_pair *pair = open_members();
     assert_true(fetch(pair, 100)->ok);
+    pair->operations.timeout_ms = REFUSED_MS;
     aq_tcp_door_set(&limits);
     memset(reason, 'x', sizeof(reason) - 1);
     assert_int_equal(net_pair_wait(pair, net_pair_stop(pair, reason))->code,

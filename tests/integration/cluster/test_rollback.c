@@ -1,0 +1,64 @@
+/*
+ * Folders that were put back from older copies of themselves while the others live: what they do
+ * not know of is said, and the run goes on.
+ */
+#include "common/base/parse.h"
+#include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
+
+enum { ENV_STEPS = 2000, LEARNER_STEPS = 100, VERSIONS_BLOCK = 1024, COMMAND_BYTES = 512 };
+
+static void copy_folder(const char *from, const char *to)
+{
+    char command[COMMAND_BYTES];
+    assert_int_equal(
+        aq_text_format(command, sizeof(command), "rm -rf '%s' && cp -r '%s' '%s'", to, from, to),
+        0);
+    assert_int_equal(system(command), 0);
+}
+
+/* Of a folder that nobody uses. */
+static const char *keep_copy(const char *folder)
+{
+    static char copy[COMMAND_BYTES / 4];
+    assert_int_equal(aq_text_format(copy, sizeof(copy), "%s.copy", folder), 0);
+    copy_folder(folder, copy);
+    return copy;
+}
+
+CLUSTER_TEST(senders_tell_what_a_store_has_lost, ipc)
+{
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_int_equal(cluster_terminate(cluster, SEAT_REPLAY), 0);
+    const char *copy = keep_copy(cluster->data_dir);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_kill(cluster, SEAT_REPLAY);
+    copy_folder(copy, cluster->data_dir);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_wait_said(cluster, SEAT_REPLAY, "event=messages_missing");
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+}
+
+/* Each life skips the rest of a block of versions, and a third would take the second's again. It
+ * has no shard at first, so it publishes one version until the actor joins. */
+CLUSTER_TEST(a_learner_goes_on_above_the_versions_that_an_actor_has, ipc)
+{
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
+    const char *copy = keep_copy(cluster->run_dir);
+    for (uint64_t life = 1; life <= 2; life++) {
+        cluster_start(cluster, SEAT_LEARNER);
+        cluster_wait_newer(cluster, SEAT_ACTOR, life * VERSIONS_BLOCK);
+        cluster_kill(cluster, SEAT_LEARNER);
+    }
+    assert_int_equal(cluster_terminate(cluster, SEAT_REPLAY), 0);
+    copy_folder(copy, cluster->run_dir);
+    const uint64_t version = cluster->policy_version;
+    cluster->policy_version = 0;
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_member(cluster, SEAT_ACTOR);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=versions_behind");
+    cluster_wait_newer(cluster, SEAT_ACTOR, version);
+}
