@@ -267,6 +267,10 @@ void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
                   aq_figure_count(&rate, stats->sample_per_s));
     aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
                   stats->duplicates, stats->gaps, stats->rejected);
+    if (stats->outdated > 0) {
+        aq_print_fact(out, "outdated", "%s transitions, dropped unlearned",
+                      aq_figure_count(&count, (double)stats->outdated));
+    }
     print_times(out, &totals);
     print_freshness(out, &totals);
     print_log(out, &totals);

@@ -138,6 +138,10 @@ static void add_waits(const Actorq__V1__LearnerStatus *learner, aq_metrics_page 
                     (double)use->not_yet);
     aq_page_counter(page, "sample_failures_total", "Samples that failed otherwise.",
                     (double)use->failures);
+    aq_page_counter(page, "outdated_steps_total",
+                    "Steps that were dropped unlearned, as their policy was too old "
+                    "(learner.lag_max).",
+                    (double)use->outdated);
     aq_page_gauge(page, "sample_latency_seconds",
                   "From asking for a sample to having it, mean over the last second.",
                   learner->replay_use ? use->answer_ms_mean / 1000 : NAN);

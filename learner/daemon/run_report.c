@@ -35,7 +35,8 @@ typedef struct report_window {
 struct aq_run_report {
     aq_report_sources from;
     report_window window;
-    uint64_t staleness[AQ_STALENESS_BINS];          /* of what this process trained on */
+    uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
+    uint64_t outdated;                     /* steps that it did not, as they were too old */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
     Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
     aq_learning_facts facts;
@@ -118,6 +119,7 @@ static void move_sampling(aq_run_report *report, const aq_trainer_sums *sums)
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
         report->staleness[i] += sums->staleness[i];
     }
+    report->outdated += sums->outdated;
 }
 
 static void move_window(aq_run_report *report, int64_t now_ns)
@@ -179,6 +181,9 @@ static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseSt
     aq_training_figures figures;
     aq_training_figures_of(report->from.training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
+    aq_replay_said shards;
+    aq_learner_service_replay(report->from.service, &shards);
+    use->outdated = report->outdated + shards.stats.outdated;
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
     use->not_yet = now->not_yet;

@@ -9,9 +9,9 @@
  * wrote into a group that is given back go there (priority_return.h).
  *
  * Paced, so that rows are of the newest V versions (versions_max), a group is asked for when fewer
- * than V others are ahead of it: asked for, ready, in training, or trained with a version to come of
- * it. By the time that it is trained on, so many versions have come at most, and it asks for steps
- * that are new enough then. With V = 1 nothing is made before the newest version is out.
+ * than V others are ahead of it: asked for, ready, in training, or trained with a version to come
+ * of it. By the time that it is trained on, so many versions have come at most, and it asks for
+ * steps that are new enough then. With V = 1 nothing is made before the newest version is out.
  *
  * What trains needs no more of a source of groups than `ready`, tick and give_back: experience that
  * comes from elsewhere than replay shards, such as a file, offers these three.

@@ -91,6 +91,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->sums.version_rows += sums.version_rows;
     progress->sums.failed += sums.failed;
     aq_audit_add(&progress->sums.audit, &sums.audit);
+    progress->sums.outdated += sums.outdated;
     trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed;
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
         progress->sums.staleness[i] += sums.staleness[i];

@@ -61,15 +61,10 @@ static sim_account *account_of(sim_book *book, uint64_t incarnation, sim_stream 
 
 /* ---- lives ---------------------------------------------------------------------------------- */
 
-static bool is_paced(const sim_book *book)
-{
-    return book->settings.versions_max > 0;
-}
-
 /* Chunks leave, the oldest first, until the others fit. */
 static void let_go(sim_book *book)
 {
-    if (is_paced(book)) {
+    if (book->settings.versions_max > 0) {
         return;
     }
     while (book->transitions > book->settings.tables[0].capacity &&
@@ -181,7 +176,7 @@ void sim_book_check_restored(sim_book *book, const aq_replay_core *core)
         return; /* it begins */
     }
     check_marks(book, core);
-    if (is_paced(book)) {
+    if (book->settings.versions_max > 0) {
         return;
     }
     book->base_lead = aq_replay_limiter_lead(&shelf->limiter);
@@ -381,11 +376,9 @@ void sim_book_check_samples(const sim_book *book, const aq_replay_counters *coun
 {
     const aq_run_settings *settings = &book->settings;
     double lead = lead_of(book, counters);
-    if (is_paced(book)) {
-        return;
-    }
-    if (counters->sampled > 0 && (counters->inserted < settings->tables[0].min_size ||
-                                  lead < -settings->tables[0].tolerance - 1e-6)) {
+    if (counters->sampled > 0 && settings->versions_max == 0 &&
+        (counters->inserted < settings->tables[0].min_size ||
+         lead < -settings->tables[0].tolerance - 1e-6)) {
         sim_broken(book->world, SIM_SAMPLES,
                    "store %016" PRIx64 ": the learner is %.1f steps ahead; %.1f are possible",
                    book->store, -lead, settings->tables[0].tolerance);
@@ -420,7 +413,7 @@ static void compare_paced(const sim_book *book, const aq_replay_counters *counte
 
 void sim_book_compare(sim_book *book, const aq_replay_counters *counters)
 {
-    if (is_paced(book)) {
+    if (book->settings.versions_max > 0) {
         compare_paced(book, counters);
         return;
     }
@@ -491,7 +484,7 @@ static bool is_row_of(const sim_book *book, const Actorq__V1__SampleReply *reply
 
 void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply, float discount)
 {
-    for (uint32_t i = 0; i < reply->rows && !is_paced(book); i++) {
+    for (uint32_t i = 0; i < reply->rows && book->settings.versions_max == 0; i++) {
         uint64_t item = word_at(&reply->item, i, 8);
         const sim_entry *entry = find_item(book, item);
         if (entry == NULL ||
