@@ -282,7 +282,7 @@ class Kubernetes(unittest.TestCase):
                       for claim in one["spec"].get("volumeClaimTemplates", [])}
             container = pod["spec"]["containers"][0]
             self.assertEqual({mount["name"] for mount in container["volumeMounts"]}, there)
-            role = container["command"][0].replace("actorq-", "")
+            role = one["metadata"]["name"]
             secrets = [volume["secret"]["secretName"] for volume in pod["spec"]["volumes"]
                        if "secret" in volume]
             self.assertEqual(secrets, [f"actorq-{role}"])
@@ -309,7 +309,7 @@ class Systemd(unittest.TestCase):
             for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes", "WatchdogSec=60",
                          "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
                 self.assertRegex(text, f"(?m)^{line}$", name)
-            role = re.search(r"^ExecStart=/usr/bin/actorq-(\w+)", text, re.M).group(1)
+            role = re.match(r"actorq-(\w+)", name).group(1)
             files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text,
                                re.M)
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)

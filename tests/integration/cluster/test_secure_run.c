@@ -51,7 +51,7 @@ static void expect_no_key_in(const char *log, const char *token_path)
 static void expect_no_secret_in_logs(const test_cluster *cluster)
 {
     static const char *const tokens[] = {"learner/token", "replay/token", "actor/token",
-                                         "operator/token"};
+                                         "evaluator/token", "operator/token"};
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         if (cluster->processes[seat].lives == 0) {
             continue;
