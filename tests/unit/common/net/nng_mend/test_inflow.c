@@ -97,8 +97,8 @@ TEST_OF_INFLOW(of_several_the_one_that_was_silent_for_longest_goes)
         enter(i, guest, 1, 0);
         assert_true(announce(i, guest, 2000, guest == 3 ? 1 : 5));
     }
-    enter(i, 6, 1, 300);
-    assert_true(announce(i, 6, 2000, 300));
+    enter(i, 6, 1, 1003);
+    assert_true(announce(i, 6, 2000, 1003));
     assert_int_equal(cut_count, 1);
     assert_int_equal(cut_order[0], 3);
 }
