@@ -11,8 +11,8 @@
 #include "common/base/error.h"
 #include "common/net/security/token.h"
 
-/* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call is
- * signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is
+/* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
+ * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is
  * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
  * answer that is an error, in the daemon's words; what aq_live_endpoint_url and aq_caller_call say.
  */

@@ -108,7 +108,8 @@ static char *read_document(void)
     return document;
 }
 
-/* Rows are "| `Service/Method` | learner | replay | actor | evaluator | operator |", with yes or nothing. */
+/* Rows are "| `Service/Method` | learner | replay | actor | evaluator | operator |", with yes or
+ * nothing. */
 static void expect_row(const char *service, const char *method)
 {
     const char *short_service = strrchr(service, '.') + 1;
