@@ -170,9 +170,8 @@ class Environment(unittest.TestCase):
 class Swarm(unittest.TestCase):
     def test_each_role_has_its_secrets_and_no_other(self):
         stack = load("swarm.yaml")
-        for name, role in (("learner", "learner"), ("replay", "replay"), ("actor", "actor"),
-                           ("evaluator", "actor")):
-            service = stack["services"][name]
+        for role in ("learner", "replay", "actor", "evaluator"):
+            service = stack["services"][role]
             targets = set()
             for secret in service["secrets"]:
                 self.assertTrue(secret["source"].startswith(role + "-"), secret)
