@@ -22,14 +22,15 @@ typedef struct call_arguments {
     uint64_t timeout_ms;
     bool list;
     aq_json_form json;
-    bool shard;
+    uint64_t shard; /* 0: it is none, or it does not matter */
 } call_arguments;
 
 static const aq_option option_rows[] = {
     {"list", 'l', NULL, "list all methods, each with a template of its request",
      AQ_TO_FLAG(call_arguments, list)},
-    {"shard", 0, NULL, "to stop what is at the URL as a replay shard, not as the learner",
-     AQ_TO_FLAG(call_arguments, shard)},
+    {"shard", 0, "NAME",
+     "what is at the URL is this replay shard: its incarnation in actorq status RUN --json",
+     AQ_TO_NUMBER(call_arguments, shard, 1, UINT64_MAX)},
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
      AQ_TO_NUMBER(call_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
@@ -119,9 +120,11 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
     if (rc == 0) {
         /* A stop that was meant for one must not end the other; the rest changes nothing. */
         bool stops = strcmp(aq_rpc_catalog_method(method)->name, "Stop") == 0;
-        aq_caller_expect(caller, arguments->shard ? AQ_ACCESS_REPLAY
-                                 : stops          ? AQ_ACCESS_LEARNER
-                                                  : AQ_ACCESS_NONE);
+        aq_caller_expect(caller,
+                         arguments->shard != 0 ? AQ_ACCESS_REPLAY
+                         : stops               ? AQ_ACCESS_LEARNER
+                                               : AQ_ACCESS_NONE,
+                         arguments->shard);
         rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
                             ret_status, error);
     }

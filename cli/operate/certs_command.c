@@ -42,7 +42,8 @@ static void print_what_to_do(const certs_arguments *arguments)
     static const char *const roles[][2] = {
         {"learner", "the learner's host"},
         {"replay", "each host of a replay shard"},
-        {"actor", "each host of actors and evaluators"},
+        {"actor", "each host of actors"},
+        {"evaluator", "each host of evaluators"},
         {"operator", "whoever looks at the run and steers it"},
     };
     const char *folder = arguments->folder;

@@ -48,7 +48,7 @@ static int checkpoint(void *given, aq_error *error)
     const checkpoint_arguments *arguments = given;
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_NONE, "Operations/Checkpoint",
+    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_NONE, 0, "Operations/Checkpoint",
                                &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc != 0) {
         return rc;

@@ -53,7 +53,7 @@ static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, "Operations/Status",
+    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Status",
                                &request.base, CALL_TIMEOUT_MS, &answer, error);
     if (rc == 0) {
         *ret_status = (Actorq__V1__StatusReply *)answer;
@@ -67,7 +67,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *
     ProtobufCMessage *answer = NULL;
     request.member = member;
     request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
-    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, "Operations/Drain",
+    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Drain",
                                &request.base, CALL_TIMEOUT_MS, &answer, error);
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);

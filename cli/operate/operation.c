@@ -7,8 +7,8 @@
 #include "cli/operate/rpc_catalog.h"
 #include "common/net/rpc/caller.h"
 
-int aq_operation_call(const char *endpoint, enum aq_access_role role, const char *method,
-                      const ProtobufCMessage *request, uint32_t timeout_ms,
+int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t instance,
+                      const char *method, const ProtobufCMessage *request, uint32_t timeout_ms,
                       ProtobufCMessage **ret_reply, aq_error *error)
 {
     char url[AQ_URL_MAX];
@@ -23,7 +23,7 @@ int aq_operation_call(const char *endpoint, enum aq_access_role role, const char
         rc = aq_caller_open(url, &caller, error);
     }
     if (rc == 0) {
-        aq_caller_expect(caller, role);
+        aq_caller_expect(caller, role, instance);
         rc = aq_caller_call(caller, found, request, timeout_ms, ret_reply, &answer, error);
     }
     aq_caller_close(caller);

@@ -11,12 +11,13 @@
 #include "common/base/error.h"
 #include "common/net/security/token.h"
 
-/* `endpoint` is a URL, or the folder of a live run; `method` is "Operations/Stop". *ret_reply is
+/* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
+ * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is
  * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
  * answer that is an error, in the daemon's words; what aq_live_endpoint_url and aq_caller_call say.
  */
-int aq_operation_call(const char *endpoint, enum aq_access_role role, const char *method,
-                      const ProtobufCMessage *request, uint32_t timeout_ms,
+int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t instance,
+                      const char *method, const ProtobufCMessage *request, uint32_t timeout_ms,
                       ProtobufCMessage **ret_reply, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -91,7 +91,7 @@ static int set(void *given, aq_error *error)
     }
     request.n_assignments = arguments->assignments.count;
     request.assignments = texts;
-    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, "Operations/Configure",
+    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Configure",
                                &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc != 0) {
         return rc;

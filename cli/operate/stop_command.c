@@ -15,12 +15,14 @@ typedef struct stop_arguments {
     const char *endpoint;
     const char *reason;
     uint64_t timeout_ms;
-    bool shard;
+    uint64_t shard; /* 0: the learner */
 } stop_arguments;
 
 static const aq_option option_rows[] = {
-    {"shard", 0, NULL, "what is at the URL is a replay shard, which ends alone",
-     AQ_TO_FLAG(stop_arguments, shard)},
+    {"shard", 0, "NAME",
+     "what is at the URL is a replay shard, which ends alone, and which one: its incarnation in "
+     "actorq status RUN --json. With a token no other is stopped",
+     AQ_TO_NUMBER(stop_arguments, shard, 1, UINT64_MAX)},
     {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(stop_arguments, reason)},
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
@@ -55,9 +57,10 @@ static int stop(void *given, aq_error *error)
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
-    int rc = aq_operation_call(
-        arguments->endpoint, arguments->shard ? AQ_ACCESS_REPLAY : AQ_ACCESS_LEARNER,
-        "Operations/Stop", &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
+    int rc = aq_operation_call(arguments->endpoint,
+                               arguments->shard != 0 ? AQ_ACCESS_REPLAY : AQ_ACCESS_LEARNER,
+                               arguments->shard, "Operations/Stop", &request.base,
+                               (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }

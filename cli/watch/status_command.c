@@ -54,7 +54,7 @@ static int show_once(const status_arguments *arguments, aq_error *error)
     char url[AQ_URL_MAX];
     int rc = aq_live_endpoint_url(arguments->endpoint, url, error);
     if (rc == 0) {
-        rc = aq_operation_call(url, AQ_ACCESS_NONE, "Operations/Status", &request.base,
+        rc = aq_operation_call(url, AQ_ACCESS_NONE, 0, "Operations/Status", &request.base,
                                (uint32_t)arguments->timeout_ms, &status, error);
     }
     if (rc != 0) {

@@ -6,10 +6,10 @@ set -eu
 folder=$1
 made=$folder/authority/run
 
-if ! [ -e "$made/operator/key.pem" ]; then
+if ! [ -e "$made/evaluator/key.pem" ]; then
     rm -rf "$made"
     actorq certs "$made"
 fi
-for role in learner replay actor operator; do
+for role in learner replay actor evaluator operator; do
     cp -p "$made/$role/"* "$folder/$role/"
 done

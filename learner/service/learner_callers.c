@@ -5,9 +5,13 @@
 
 bool aq_learner_may_be(void *call, enum aq_role role)
 {
+    static const enum aq_access_role needed[] = {
+        [AQ_ROLE_ACTOR] = AQ_ACCESS_ACTOR,
+        [AQ_ROLE_EVALUATOR] = AQ_ACCESS_EVALUATOR,
+        [AQ_ROLE_REPLAY] = AQ_ACCESS_REPLAY,
+    };
     enum aq_access_role access = aq_rpc_call_role(call);
-    enum aq_access_role needed = role == AQ_ROLE_REPLAY ? AQ_ACCESS_REPLAY : AQ_ACCESS_ACTOR;
-    if (access == needed || access == AQ_ACCESS_NONE || access == AQ_ACCESS_SHARED) {
+    if (access == needed[role] || access == AQ_ACCESS_NONE || access == AQ_ACCESS_SHARED) {
         return true;
     }
     aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "a token of the role %s is for other members",

@@ -9,6 +9,9 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+/* Senders' incarnations are in the files, which are secrets. */
+enum { AQ_SEGMENT_MODE = 0600 };
+
 typedef struct aq_segment_disk {
     int (*open)(const char *path, int flags, mode_t mode);
     ssize_t (*writev)(int fd, const struct iovec *parts, int count);

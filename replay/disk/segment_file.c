@@ -28,7 +28,8 @@ int aq_segment_file_open(aq_segment_file *file, const char *path, aq_error *erro
     AQ_ASSERT(file->fd < 0);
     int rc = aq_text_set(file->path, sizeof(file->path), path);
     AQ_ASSERT(rc == 0);
-    const int fd = file->disk->open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const int fd =
+        file->disk->open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, AQ_SEGMENT_MODE);
     if (fd < 0) {
         return aq_segment_fail(error, path, "create", errno);
     }

@@ -215,7 +215,8 @@ int aq_segment_scribe_make_room(aq_segment_scribe *scribe, bool *ret_any, aq_err
             errno != ENOENT) {
             return aq_segment_fail(error, path, "delete", errno);
         }
-        const int fd = scribe->disk->open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const int fd =
+            scribe->disk->open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, AQ_SEGMENT_MODE);
         if (fd >= 0) {
             close(fd);
         }

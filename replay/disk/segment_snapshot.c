@@ -69,7 +69,7 @@ int aq_segment_snapshot_begin(aq_segment_snapshot *snapshot, const uint8_t *byte
     aq_record_encode(&record, aq_record_salt(store, 0), front + AQ_FILE_HEADER_BYTES);
     aq_segment_snapshot_abort(snapshot);
     snapshot->fd = snapshot->disk->open(aq_snapshot_temporary_path(snapshot->folder->path, path),
-                                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, AQ_SEGMENT_MODE);
     if (snapshot->fd < 0) {
         return fail(snapshot, "create a temporary file beside it", error);
     }

@@ -13,6 +13,9 @@
 #include "common/base/memory.h"
 #include "replay/shard/replay_core_priv.h"
 
+/* Messages that one sender's word can make missing; nobody has sent so many. */
+#define CLAIM_MAX (UINT64_C(1) << 32)
+
 static int create_parts(aq_replay_core *core, int64_t now_ns, aq_error *error)
 {
     const aq_run_settings *settings = &core->settings;
@@ -198,7 +201,8 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
 }
 
 /* A sender that knows of more than the log has shows that part of the log is gone, unless it was
- * forgotten since: then the roster is full. */
+ * forgotten since: then the roster is full. It is its word alone, once for a start of this shard;
+ * more than anybody sends is cut, so that no word hides what others say afterwards. */
 static uint64_t count_missing(const aq_replay_core *core, uint64_t actor, uint64_t incarnation,
                               uint64_t acknowledged)
 {
@@ -206,7 +210,10 @@ static uint64_t count_missing(const aq_replay_core *core, uint64_t actor, uint64
     const uint64_t taken = known != NULL ? known->sequence.taken : 0;
     const bool is_told =
         known != NULL || aq_replay_roster_count(core->roster) < AQ_ROSTER_ACTORS_MAX;
-    return core->journal.log != NULL && is_told && acknowledged > taken ? acknowledged - taken : 0;
+    if (core->journal.log == NULL || !is_told || acknowledged <= taken) {
+        return 0;
+    }
+    return acknowledged - taken < CLAIM_MAX ? acknowledged - taken : CLAIM_MAX;
 }
 
 int aq_replay_core_meet(aq_replay_core *core, int64_t now_ns, uint64_t actor, uint64_t incarnation,

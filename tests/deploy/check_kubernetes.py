@@ -92,7 +92,7 @@ class KubernetesRun(DeployedRun):
         docker("run", "--rm", "--volume", f"{made}:/made", "actorq:local",
                "actorq", "certs", "/made/secrets")
         kubectl("apply", "--filename", f"{self.kustomization}/namespace.yaml")
-        for role in ("learner", "replay", "actor", "operator"):
+        for role in ("learner", "replay", "actor", "evaluator", "operator"):
             kubectl("create", "secret", "generic", f"actorq-{role}",
                     f"--from-file={made}/secrets/{role}")
         self.operator = f"{made}/secrets/operator"

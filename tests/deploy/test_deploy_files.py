@@ -170,9 +170,8 @@ class Environment(unittest.TestCase):
 class Swarm(unittest.TestCase):
     def test_each_role_has_its_secrets_and_no_other(self):
         stack = load("swarm.yaml")
-        for name, role in (("learner", "learner"), ("replay", "replay"), ("actor", "actor"),
-                           ("evaluator", "actor")):
-            service = stack["services"][name]
+        for role in ("learner", "replay", "actor", "evaluator"):
+            service = stack["services"][role]
             targets = set()
             for secret in service["secrets"]:
                 self.assertTrue(secret["source"].startswith(role + "-"), secret)
@@ -282,7 +281,7 @@ class Kubernetes(unittest.TestCase):
                       for claim in one["spec"].get("volumeClaimTemplates", [])}
             container = pod["spec"]["containers"][0]
             self.assertEqual({mount["name"] for mount in container["volumeMounts"]}, there)
-            role = container["command"][0].replace("actorq-", "")
+            role = one["metadata"]["name"]
             secrets = [volume["secret"]["secretName"] for volume in pod["spec"]["volumes"]
                        if "secret" in volume]
             self.assertEqual(secrets, [f"actorq-{role}"])
@@ -309,7 +308,7 @@ class Systemd(unittest.TestCase):
             for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes", "WatchdogSec=60",
                          "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
                 self.assertRegex(text, f"(?m)^{line}$", name)
-            role = re.search(r"^ExecStart=/usr/bin/actorq-(\w+)", text, re.M).group(1)
+            role = re.match(r"actorq-(\w+)", name).group(1)
             files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text,
                                re.M)
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)

@@ -150,7 +150,8 @@ class Run:
         return shard
 
     def start_actor(self, host="actors", evaluate=False):
-        words = ["--learner", self.learner_url(), *self.credentials("actor")]
+        words = ["--learner", self.learner_url(),
+                 *self.credentials("evaluator" if evaluate else "actor")]
         words += ["--evaluate"] if evaluate else []
         actor = Daemon(self, f"actor-{len(self.actors)}", host,
                        self.program("actor", "-actor", words))

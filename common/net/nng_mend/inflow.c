@@ -14,6 +14,9 @@ enum {
     LENGTH_BYTES = 8,   /* before each message, big-endian */
 };
 
+/* Who is sending is heard more often, also where packets get lost. */
+#define SILENT_NS AQ_NS_PER_S
+
 enum phase { PHASE_GREETING, PHASE_LENGTH, PHASE_BODY, PHASE_HANDSHAKE, PHASE_STRANGE };
 
 /* Of TLS: the first byte of a connection, and of a record that only who has shaken hands sends;
@@ -123,26 +126,40 @@ void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
     }
 }
 
-/* Whether `guest` is to go rather than `other`. */
+/* Messages of one magnitude are alike. */
+static int magnitude(const aq_inflow_guest *guest)
+{
+    return 63 - __builtin_clzll(guest->held_bytes);
+}
+
+/* Whether `guest` is to go rather than `other`. Of those that go on the one goes that has the least
+ * to lose: were it another, then of many that are slow none would ever come to its end. */
 static bool goes_first(const aq_inflow *inflow, const aq_inflow_guest *guest,
-                       const aq_inflow_guest *other)
+                       const aq_inflow_guest *other, int64_t now_ns)
 {
     const uint64_t beside = inflow->neighbours[guest->neighbour].held_bytes;
     const uint64_t beside_other = inflow->neighbours[other->neighbour].held_bytes;
-    return beside != beside_other                   ? beside > beside_other
-           : guest->held_bytes != other->held_bytes ? guest->held_bytes > other->held_bytes
-                                                    : guest->heard_ns < other->heard_ns;
+    const bool is_silent = now_ns - guest->heard_ns > SILENT_NS;
+    const bool other_is_silent = now_ns - other->heard_ns > SILENT_NS;
+    if (beside != beside_other) {
+        return beside > beside_other;
+    }
+    if (magnitude(guest) != magnitude(other)) {
+        return magnitude(guest) > magnitude(other);
+    }
+    return is_silent || other_is_silent ? guest->heard_ns < other->heard_ns
+                                        : guest->came_bytes < other->came_bytes;
 }
 
 /* Of all, or of that neighbour alone. There is one: the connection that asked for room. */
-static int choose_victim(const aq_inflow *inflow, int neighbour)
+static int choose_victim(const aq_inflow *inflow, int neighbour, int64_t now_ns)
 {
     int victim = -1;
     for (int i = 0; i < inflow->above; i++) {
         const aq_inflow_guest *guest = &inflow->guests[i];
         if (inflow->here[i] && !guest->cut && guest->phase == PHASE_BODY && guest->held_bytes > 0 &&
             (neighbour < 0 || guest->neighbour == neighbour) &&
-            (victim < 0 || goes_first(inflow, guest, &inflow->guests[victim]))) {
+            (victim < 0 || goes_first(inflow, guest, &inflow->guests[victim], now_ns))) {
             victim = i;
         }
     }
@@ -151,7 +168,7 @@ static int choose_victim(const aq_inflow *inflow, int neighbour)
 }
 
 /* Its length is there, and no room was made for it yet. */
-static void hold_message(aq_inflow *inflow, aq_inflow_guest *guest)
+static void hold_message(aq_inflow *inflow, aq_inflow_guest *guest, int64_t now_ns)
 {
     const uint64_t too_much = (uint64_t)inflow->limits.held_bytes_max + 1;
     aq_inflow_neighbour *neighbour = &inflow->neighbours[guest->neighbour];
@@ -166,7 +183,7 @@ static void hold_message(aq_inflow *inflow, aq_inflow_guest *guest)
         if (!near && inflow->held_bytes <= inflow->limits.held_bytes_max) {
             return;
         }
-        cut(inflow, choose_victim(inflow, near ? guest->neighbour : -1),
+        cut(inflow, choose_victim(inflow, near ? guest->neighbour : -1, now_ns),
             &inflow->counters.cut_full);
     }
 }
@@ -237,7 +254,7 @@ static void take_byte(aq_inflow *inflow, aq_inflow_guest *guest, uint8_t byte, i
         enter_phase(guest, PHASE_LENGTH);
     } else if (guest->phase == PHASE_LENGTH && guest->have == LENGTH_BYTES) {
         guest->phase = PHASE_BODY;
-        hold_message(inflow, guest);
+        hold_message(inflow, guest, now_ns);
     }
 }
 

@@ -10,9 +10,10 @@
  * - Who has begun must go on: each byte is worth its time at a rate, and no stall is longer than
  *   what any message may take.
  * - What is held is bounded, in all and from one neighbour. Who goes is, of the neighbour that
- *   holds the most, the connection that holds the most of a message that has not come whole; of
- *   several, the one that has been silent for longest. A small message is not counted: it takes
- *   less than its connection.
+ *   holds the most, a connection that holds the most, to a power of two, of a message that has not
+ *   come whole: the one that has been silent for longest, or when all go on the one that has
+ *   brought the least, so that of many that are slow some come to an end. A small message is not
+ *   counted: it takes less than its connection.
  *
  * A neighbour is who aq_peer_network says.
  */

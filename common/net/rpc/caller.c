@@ -79,9 +79,9 @@ void aq_caller_close(aq_caller *caller)
     aq_free(caller);
 }
 
-void aq_caller_expect(aq_caller *caller, enum aq_access_role role)
+void aq_caller_expect(aq_caller *caller, enum aq_access_role role, uint64_t instance)
 {
-    aq_rpc_channel_expect(aq_rpc_client_channel(caller->client), role, 0);
+    aq_rpc_channel_expect(aq_rpc_client_channel(caller->client), role, instance);
 }
 
 /* protobuf-c copies a message by packing it and reading it back. */

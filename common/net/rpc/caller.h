@@ -21,8 +21,9 @@ typedef struct aq_caller aq_caller;
 int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error) AQ_MUST_USE;
 void aq_caller_close(aq_caller *caller); /* NULL is fine */
 
-/* Of methods that learners and shards both serve, calls are signed for that role alone. */
-void aq_caller_expect(aq_caller *caller, enum aq_access_role role);
+/* Of methods that learners and shards both serve, calls are signed for that role alone, and of
+ * shards for that start, as aq_rpc_channel_expect has it. */
+void aq_caller_expect(aq_caller *caller, enum aq_access_role role, uint64_t instance);
 
 typedef struct aq_caller_method {
     const ProtobufCServiceDescriptor *service;

@@ -20,6 +20,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/nng_mend/dial_watch.h"
 #include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
@@ -27,7 +28,7 @@
 #include "common/net/sockets/endpoint.h"
 #include "common/sys/mailbox.h"
 
-enum { RESEND_MS = 24 * 60 * 60 * 1000 };
+enum { RESEND_MS = 24 * 60 * 60 * 1000, LOOK_MS = 1000 };
 
 _Static_assert(RESEND_MS > (int)AQ_RPC_TIMEOUT_MS_MAX, "a resend must not beat a deadline");
 
@@ -48,14 +49,16 @@ typedef struct call_slot {
 
 struct aq_rpc_client {
     aq_rpc_channel channel; /* first: the channel is the client */
-    uv_timer_t lifetime;    /* never runs; its close callback frees the client */
+    uv_timer_t look;        /* whether NNG still dials; its close callback frees the client */
     nng_socket socket;
+    nng_dialer dialer;
+    aq_dial_watch watch;
+    aq_net_limits limits;
     aq_mailbox *outcomes;
     call_slot **slots; /* [slots_max] */
     size_t slot_count;
     size_t slots_max;
     call_slot *free_slots;
-    size_t message_bytes_max;
     bool closing;
     bool is_stuck;  /* NNG could not close the socket */
     bool is_remote; /* tcp: a connection may be dead without our knowing */
@@ -216,7 +219,7 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     if (client->closing) {
         return AQ_E_CLOSED;
     }
-    if (size > client->message_bytes_max) {
+    if (size > client->limits.message_bytes_max) {
         return AQ_E_TOO_BIG;
     }
     if (nng_msg_alloc(&message, size) != 0) {
@@ -250,6 +253,20 @@ static void write_unreached(const aq_rpc_channel *channel, char *ret_text, size_
     }
 }
 
+/* Without memory for another dialer it is tried again after the same time. */
+static void on_look(uv_timer_t *timer)
+{
+    aq_rpc_client *client = timer->data;
+
+    if (aq_rpc_client_connected(client)) {
+        client->watch = (aq_dial_watch){0};
+    } else if (aq_dial_watch_gave_up(&client->watch, client->socket,
+                                     client->limits.reconnect_max_ms, aq_clock_monotonic_ns())) {
+        aq_endpoint_redial(client->socket, client->url, &client->limits, AQ_REQREP_HEADER_BYTES,
+                           &client->dialer);
+    }
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limits *limits,
@@ -272,7 +289,8 @@ static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limi
         rc = nng_pipe_notify(client->socket, NNG_PIPE_EV_REM_POST, on_pipe, client);
     }
     if (rc == 0) {
-        rc = aq_endpoint_dial(client->socket, url, limits, AQ_REQREP_HEADER_BYTES, NULL, error);
+        rc = aq_endpoint_dial(client->socket, url, limits, AQ_REQREP_HEADER_BYTES, &client->dialer,
+                              error);
     } else {
         rc = aq_fail(error, aq_error_from_nng(rc), "cannot set up a socket for %s: %s", url,
                      nng_strerror(rc));
@@ -294,7 +312,7 @@ int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     client->slots_max = calls_max;
-    client->message_bytes_max = limits->message_bytes_max;
+    client->limits = *limits;
     client->is_remote = !aq_url_is_local(url);
     (void)snprintf(client->url, sizeof(client->url), "%s", url);
     client->slots = aq_alloc(calls_max, sizeof(*client->slots));
@@ -315,9 +333,11 @@ int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *
         rc = aq_fail(error, rc, "%s", aq_error_text(rc));
         goto fail_mailbox;
     }
-    rc = uv_timer_init(loop, &client->lifetime);
+    rc = uv_timer_init(loop, &client->look);
     AQ_ASSERT(rc == 0);
-    client->lifetime.data = client;
+    client->look.data = client;
+    rc = uv_timer_start(&client->look, on_look, LOOK_MS, LOOK_MS);
+    AQ_ASSERT(rc == 0);
     *ret_client = client;
     return 0;
 
@@ -330,7 +350,7 @@ fail_slots:
     return rc;
 }
 
-static void on_lifetime_end(uv_handle_t *handle)
+static void on_look_end(uv_handle_t *handle)
 {
     aq_rpc_client *client = handle->data;
 
@@ -373,7 +393,7 @@ void aq_rpc_client_close(aq_rpc_client *client)
         aq_free(slot);
     }
     aq_free(client->slots);
-    uv_close((uv_handle_t *)&client->lifetime, on_lifetime_end);
+    uv_close((uv_handle_t *)&client->look, on_look_end);
 }
 
 aq_rpc_channel *aq_rpc_client_channel(aq_rpc_client *client)

@@ -15,7 +15,8 @@ enum {
     BY_REPLAY = 1 << AQ_ACCESS_REPLAY,
     BY_ACTOR = 1 << AQ_ACCESS_ACTOR,
     BY_OPERATOR = 1 << AQ_ACCESS_OPERATOR,
-    BY_ALL = BY_LEARNER | BY_REPLAY | BY_ACTOR | BY_OPERATOR,
+    BY_EVALUATOR = 1 << AQ_ACCESS_EVALUATOR,
+    BY_ALL = BY_LEARNER | BY_REPLAY | BY_ACTOR | BY_EVALUATOR | BY_OPERATOR,
 };
 
 /* The first row that fits counts; a name that ends in "/" stands for all methods of a service. */
@@ -24,9 +25,9 @@ static const struct {
     unsigned roles;
     enum aq_access_role listener; /* who serves it; NONE: either */
 } rows[] = {
-    {"Membership/ReportEvaluation", BY_ACTOR, AQ_ACCESS_LEARNER},
-    {"Membership/", BY_ACTOR | BY_REPLAY, AQ_ACCESS_LEARNER},
-    {"Policy/Fetch", BY_ACTOR | BY_OPERATOR, AQ_ACCESS_LEARNER},
+    {"Membership/ReportEvaluation", BY_EVALUATOR, AQ_ACCESS_LEARNER},
+    {"Membership/", BY_ACTOR | BY_REPLAY | BY_EVALUATOR, AQ_ACCESS_LEARNER},
+    {"Policy/Fetch", BY_ACTOR | BY_EVALUATOR | BY_OPERATOR, AQ_ACCESS_LEARNER},
     /* An import sends steps as an actor does. */
     {"Flow/Credit", BY_ACTOR | BY_OPERATOR, AQ_ACCESS_REPLAY},
     {"Sampling/", BY_LEARNER, AQ_ACCESS_REPLAY},

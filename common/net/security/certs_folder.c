@@ -32,10 +32,8 @@ static const struct {
     enum aq_access_role role;
     bool listens;
 } roles[] = {
-    {AQ_ACCESS_LEARNER, true},
-    {AQ_ACCESS_REPLAY, true},
-    {AQ_ACCESS_ACTOR, false},
-    {AQ_ACCESS_OPERATOR, false},
+    {AQ_ACCESS_LEARNER, true},    {AQ_ACCESS_REPLAY, true},    {AQ_ACCESS_ACTOR, false},
+    {AQ_ACCESS_EVALUATOR, false}, {AQ_ACCESS_OPERATOR, false},
 };
 
 enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };

@@ -4,7 +4,8 @@
  *   authority/   ca.pem, ca-key.pem, master: stays where it was made
  *   learner/     ca.pem, cert.pem, key.pem, token: what --certs of that role is given
  *   replay/      the same
- *   actor/       the same; for evaluators, too
+ *   actor/       the same
+ *   evaluator/   the same
  *   operator/    the same; for people who look at the run and steer it
  *
  * Folders are 0700 and files 0600. One thread.

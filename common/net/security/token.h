@@ -40,8 +40,9 @@
     X(SHARED, 1, "shared") /* holds the secret that all share */                                   \
     X(LEARNER, 2, "learner")                                                                       \
     X(REPLAY, 3, "replay")                                                                         \
-    X(ACTOR, 4, "actor")       /* and evaluators */                                                \
-    X(OPERATOR, 5, "operator") /* a person with the command-line tool */
+    X(ACTOR, 4, "actor")                                                                           \
+    X(OPERATOR, 5, "operator") /* a person with the command-line tool */                           \
+    X(EVALUATOR, 6, "evaluator")
 
 enum aq_access_role {
 #define AQ_ACCESS_ENUM(name, number, text) AQ_ACCESS_##name = (number),
@@ -50,7 +51,7 @@ enum aq_access_role {
 };
 
 enum {
-    AQ_ACCESS_ROLE_COUNT = 6,
+    AQ_ACCESS_ROLE_COUNT = 7,
     AQ_TOKEN_KEY_BYTES = 32,
     AQ_TOKEN_MAC_BYTES = 32,
     AQ_TOKEN_TEXT_MAX = 4096,

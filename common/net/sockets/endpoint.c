@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/name_turns.h"
+#include "common/net/nng_mend/nng_counts.h"
 #include "common/net/nng_mend/nng_mend.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/security/nng_error.h"
@@ -238,9 +239,7 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
         return aq_fail(error, aq_error_from_nng(rc), "cannot connect to %s: %s", url,
                        nng_strerror(rc));
     }
-    if (ret_dialer != NULL) {
-        *ret_dialer = dialer;
-    }
+    *ret_dialer = dialer;
     return 0;
 }
 
@@ -252,6 +251,15 @@ void aq_endpoint_stop_dialling(nng_dialer dialer)
         rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, RECONNECT_NEVER_MS);
     }
     AQ_ASSERT(rc == 0 || rc == NNG_ENOENT); /* it may be closed already */
+}
+
+/* The old dialer is not closed: NNG may touch what it frees. */
+void aq_endpoint_redial(nng_socket socket, const char *url, const aq_net_limits *limits,
+                        size_t header_bytes, nng_dialer *dialer)
+{
+    aq_endpoint_stop_dialling(*dialer);
+    int rc = aq_endpoint_dial(socket, url, limits, header_bytes, dialer, NULL);
+    (void)rc;
 }
 
 /* ---- peers --------------------------------------------------------------------------------- */
@@ -321,34 +329,11 @@ int aq_endpoint_peer(nng_pipe pipe, char *ret_text)
     }
 }
 
-static uint64_t child_value(nng_stat *scope, const char *name)
-{
-    for (nng_stat *child = nng_stat_child(scope); child != NULL; child = nng_stat_next(child)) {
-        if (strcmp(nng_stat_name(child), name) == 0) {
-            return nng_stat_value(child);
-        }
-    }
-    return 0;
-}
-
-/* The tree is walked by hand: nng_stat_find_listener finds the first listener, not the one asked
- * for, in this release. "proto": what came did not begin as an NNG peer begins; "reject": an NNG
- * peer of another pattern; "auth": one that does not speak TLS, or has no certificate of ours. */
+/* "proto": what came did not begin as an NNG peer begins; "reject": an NNG peer of another pattern;
+ * "auth": one that does not speak TLS, or has no certificate of ours. */
 uint64_t aq_endpoint_refused(nng_listener listener)
 {
-    uint64_t id = (uint64_t)nng_listener_id(listener);
-    uint64_t refused = 0;
-    nng_stat *root;
+    static const char *const names[] = {"proto", "reject", "auth", NULL};
 
-    if (nng_stats_get(&root) != 0) {
-        return 0;
-    }
-    for (nng_stat *scope = nng_stat_child(root); scope != NULL; scope = nng_stat_next(scope)) {
-        if (strcmp(nng_stat_name(scope), "listener") == 0 && child_value(scope, "id") == id) {
-            refused = child_value(scope, "proto") + child_value(scope, "reject") +
-                      child_value(scope, "auth");
-        }
-    }
-    nng_stats_free(root);
-    return refused;
+    return aq_nng_counts("listener", "id", (uint64_t)nng_listener_id(listener), names);
 }

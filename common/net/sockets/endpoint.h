@@ -28,12 +28,17 @@ aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 
 /* Starts dialling and goes on in the background, with back-off from reconnect_min_ms to
  * reconnect_max_ms; names are resolved anew each time, and each of their addresses has its turn
- * (name_turns.h). `ret_dialer` may be NULL. */
+ * (name_turns.h). Who dials watches whether NNG gives up (dial_watch.h). */
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, nng_dialer *ret_dialer, aq_error *error) AQ_MUST_USE;
 
 /* Lets the dialer rest for days when it loses its connection, as far as NNG lets it. */
 void aq_endpoint_stop_dialling(nng_dialer dialer);
+
+/* Another dialer for the socket, whose own has given up (dial_watch.h). Without memory there is
+ * none, and the watch will say so again. */
+void aq_endpoint_redial(nng_socket socket, const char *url, const aq_net_limits *limits,
+                        size_t header_bytes, nng_dialer *dialer);
 
 /* For nng_pipe_notify with NNG_PIPE_EV_ADD_POST, at every socket that dials: where it has found its
  * peer it looks first from now on. */

@@ -25,22 +25,25 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/net/nng_mend/dial_watch.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/endpoint.h"
 
 /* A peer that takes nothing for so long is given up: a machine that vanished looks like this. */
-enum { STALL_MS = 30000 };
+enum { STALL_MS = 30000, LOOK_MS = 1000 };
 
 /* One socket, for one connection. */
 typedef struct push_link {
     struct aq_push *push;
     nng_socket socket;
     nng_dialer dialer;
+    aq_dial_watch watch;
     uv_poll_t writable; /* of NNG's descriptor; runs after a refused send only */
     bool blocked;       /* it runs */
     bool is_stuck;      /* NNG could not close the socket; the loop has done with the link */
@@ -54,7 +57,8 @@ typedef struct push_link {
 struct aq_push {
     uv_loop_t *loop;
     uv_async_t changed;    /* a link is up or dead */
-    uv_timer_t timer;      /* when to open a link; while there is one, how long it may stall */
+    uv_timer_t timer;      /* when to open a link; when to look whether one is still dialled; how
+                              long one may stall */
     unsigned open_handles; /* of these two */
     push_link *link;       /* NULL: waiting to open one */
     bool is_left;          /* the link is only there to be closed when the wait is over */
@@ -175,6 +179,8 @@ static int watch_writable(push_link *link)
     return 0;
 }
 
+static void on_look(uv_timer_t *timer);
+
 static int open_link(aq_push *push, push_link **ret_link, aq_error *error)
 {
     push_link *link = aq_alloc(1, sizeof(*link));
@@ -202,6 +208,8 @@ static int open_link(aq_push *push, push_link **ret_link, aq_error *error)
         close_link(link);
         return rc;
     }
+    rc = uv_timer_start(&push->timer, on_look, LOOK_MS, LOOK_MS);
+    AQ_ASSERT(rc == 0);
     *ret_link = link;
     return 0;
 
@@ -246,6 +254,7 @@ static void on_retry(uv_timer_t *timer)
 
 static void link_is_up(aq_push *push)
 {
+    uv_timer_stop(&push->timer);
     push->connected = true;
     push->connected_at_ms = uv_now(push->loop);
     aq_endpoint_stop_dialling(push->link->dialer);
@@ -270,6 +279,16 @@ static void leave_link(aq_push *push)
     wait_to_retry(push);
     if (was_connected && push->events.disconnected != NULL) {
         push->events.disconnected(push->events.user);
+    }
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    aq_push *push = timer->data;
+
+    if (aq_dial_watch_gave_up(&push->link->watch, push->link->socket, push->limits.reconnect_max_ms,
+                              aq_clock_monotonic_ns())) {
+        leave_link(push);
     }
 }
 

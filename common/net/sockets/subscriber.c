@@ -11,12 +11,14 @@
 #include <nng/nng.h>
 #include <nng/protocol/pubsub0/sub.h>
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/net/nng_mend/dial_watch.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/sockets/endpoint.h"
@@ -24,9 +26,12 @@
 
 struct aq_subscriber {
     nng_socket socket;
+    nng_dialer dialer;
+    aq_dial_watch watch;
+    aq_net_limits limits;
     int readable; /* NNG's descriptor */
     int stop[2];  /* a pipe; a byte in it stays there: stopped for good */
-    size_t message_bytes_max;
+    char url[AQ_URL_MAX];
 };
 
 static int open_stop_pipe(int *ends)
@@ -66,7 +71,8 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
     if (subscriber == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    subscriber->message_bytes_max = limits->message_bytes_max;
+    subscriber->limits = *limits;
+    (void)snprintf(subscriber->url, sizeof(subscriber->url), "%s", url);
     int rc = open_stop_pipe(subscriber->stop);
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a pipe: %s", aq_error_text(rc));
@@ -82,7 +88,7 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
         rc = aq_fail(error, rc, "cannot set up a socket for %s: %s", url, aq_error_text(rc));
         goto fail_dial;
     }
-    rc = aq_endpoint_dial(subscriber->socket, url, limits, 0, NULL, error);
+    rc = aq_endpoint_dial(subscriber->socket, url, limits, 0, &subscriber->dialer, error);
     if (rc < 0) {
         goto fail_dial;
     }
@@ -127,11 +133,20 @@ static int take_message(aq_subscriber *subscriber, aq_buffer *out)
         return aq_error_from_nng(rc);
     }
     rc = AQ_E_AGAIN; /* inproc knows no RECVMAXSZ */
-    if (nng_msg_len(message) <= subscriber->message_bytes_max) {
+    if (nng_msg_len(message) <= subscriber->limits.message_bytes_max) {
         rc = aq_buffer_append(out, nng_msg_body(message), nng_msg_len(message));
     }
     nng_msg_free(message);
     return rc;
+}
+
+static void keep_dialling(aq_subscriber *subscriber)
+{
+    if (aq_dial_watch_gave_up(&subscriber->watch, subscriber->socket,
+                              subscriber->limits.reconnect_max_ms, aq_clock_monotonic_ns())) {
+        aq_endpoint_redial(subscriber->socket, subscriber->url, &subscriber->limits, 0,
+                           &subscriber->dialer);
+    }
 }
 
 int aq_subscriber_receive(aq_subscriber *subscriber, int timeout_ms, aq_buffer *out)
@@ -147,6 +162,9 @@ int aq_subscriber_receive(aq_subscriber *subscriber, int timeout_ms, aq_buffer *
             rc = take_message(subscriber, out);
         }
     } while (rc == AQ_E_AGAIN);
+    if (rc == AQ_E_TIMEOUT) {
+        keep_dialling(subscriber);
+    }
     return rc;
 }
 

@@ -278,6 +278,7 @@ static const char *seat_role(enum cluster_seat seat)
 {
     return seat == SEAT_LEARNER                           ? "learner"
            : seat == SEAT_REPLAY || seat == SEAT_REPLAY_2 ? "replay"
+           : seat == SEAT_EVALUATOR                       ? "evaluator"
                                                           : "actor";
 }
 

@@ -2,6 +2,7 @@
  * A run with certificates and tokens: it works, members of other runs get nothing, a role gets what
  * is its own, and no secret is in a log.
  */
+#include <inttypes.h>
 #include <time.h>
 
 #include "common/net/security/certs_folder.h"
@@ -14,6 +15,7 @@ enum {
     LEARNER_STEPS = 100,
     FAILURE = 1,
     CALL_DENIED = 64 + 7,
+    CALL_ELSEWHERE = 64 + 14,
     CALL_UNPROVED = 64 + 16,
     PATH_ROOM = 192
 };
@@ -49,7 +51,7 @@ static void expect_no_key_in(const char *log, const char *token_path)
 static void expect_no_secret_in_logs(const test_cluster *cluster)
 {
     static const char *const tokens[] = {"learner/token", "replay/token", "actor/token",
-                                         "operator/token"};
+                                         "evaluator/token", "operator/token"};
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         if (cluster->processes[seat].lives == 0) {
             continue;
@@ -120,14 +122,28 @@ static void send_a_false_shard(test_cluster *cluster)
     expect_said(cluster, SEAT_OTHER, "is for other members");
 }
 
-/* `shard` is "--shard", or NULL: the learner is meant. */
-static void stop_as(test_cluster *cluster, const char *role, const char *url, const char *shard,
+/* `shard` is its name; 0: the learner is meant. */
+static void stop_as(test_cluster *cluster, const char *role, const char *url, uint64_t shard,
                     int expected)
 {
     char folder[PATH_ROOM];
+    char name[24];
+    (void)snprintf(name, sizeof(name), "%" PRIu64, shard);
     cluster_run_other(cluster, cluster_program("actorq"), "call", url, "Operations/Stop", "--certs",
-                      in_certs(cluster, role, folder), shard, NULL);
+                      in_certs(cluster, role, folder), shard != 0 ? "--shard" : NULL, name, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
+}
+
+static uint64_t name_of_shard(test_cluster *cluster)
+{
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    for (size_t i = 0; i < status->n_members; i++) {
+        if (status->members[i]->role == ACTORQ__V1__ROLE__ROLE_REPLAY) {
+            return status->members[i]->incarnation;
+        }
+    }
+    fail_msg("the learner has no shard");
+    return 0;
 }
 
 CLUSTER_TEST(a_run_with_certificates_goes_on_whoever_tries, tcp)
@@ -141,10 +157,11 @@ CLUSTER_TEST(a_run_with_certificates_goes_on_whoever_tries, tcp)
     send_a_stranger(cluster);
     send_a_pretender(cluster);
     send_a_false_shard(cluster);
-    stop_as(cluster, "actor", cluster->learner_url, NULL, CALL_DENIED);
-    stop_as(cluster, "actor", cluster->replay_url, "--shard", CALL_DENIED);
-    /* What is meant for a learner is not signed for a shard. */
-    stop_as(cluster, "operator", cluster->replay_url, NULL, CALL_UNPROVED);
+    stop_as(cluster, "actor", cluster->learner_url, 0, CALL_DENIED);
+    stop_as(cluster, "actor", cluster->replay_url, name_of_shard(cluster), CALL_DENIED);
+    /* What is meant for a learner, or for another shard, is not signed for this one. */
+    stop_as(cluster, "operator", cluster->replay_url, 0, CALL_UNPROVED);
+    stop_as(cluster, "operator", cluster->replay_url, name_of_shard(cluster) + 1, CALL_ELSEWHERE);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->n_members, 3);
     expect_no_secret_in_logs(cluster);
@@ -164,7 +181,7 @@ CLUSTER_TEST(members_prove_themselves_anew_to_who_was_restarted, tcp)
     cluster_wait_member(cluster, SEAT_REPLAY);
     assert_false(daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=call_refused"));
     cluster->may_end = true;
-    stop_as(cluster, "operator", cluster->learner_url, NULL, 0);
+    stop_as(cluster, "operator", cluster->learner_url, 0, 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);

@@ -399,6 +399,31 @@ TEST_IN(service_desk, desk, an_actors_token_does_not_speak_for_a_shard)
     assert_true(desk_beat(desk, shard, 60)->known);
 }
 
+TEST_IN(service_desk, desk, each_role_joins_with_its_own_token)
+{
+    static const struct {
+        enum aq_role role;
+        enum aq_access_role token;
+    } rows[] = {{AQ_ROLE_ACTOR, AQ_ACCESS_ACTOR},
+                {AQ_ROLE_EVALUATOR, AQ_ACCESS_EVALUATOR},
+                {AQ_ROLE_REPLAY, AQ_ACCESS_REPLAY}};
+    aq_token *learner = token_of(AQ_ACCESS_LEARNER);
+    at_end(drop_token, learner);
+    assert_int_equal(aq_rpc_dispatcher_guard(desk->dispatcher, learner), 0);
+    for (size_t i = 0; i < 9; i++) {
+        const Actorq__V1__JoinRequest join = desk_join_request(rows[i / 3].role, 80 + i);
+        aq_token *token = token_of(rows[i % 3].token);
+        at_end(drop_token, token);
+        desk->loop.channel.token = token;
+        if (i / 3 == i % 3) {
+            assert_true(desk_join_as(desk, &join)->member != 0);
+        } else {
+            desk_refuses(desk, &join.base, AQ_RPC_PERMISSION_DENIED, "other members");
+        }
+    }
+    assert_int_equal(aq_coordinator_member_count(desk->coordinator), 3);
+}
+
 TEST_IN(service_desk, desk, an_incarnation_is_shown_to_nobody)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;

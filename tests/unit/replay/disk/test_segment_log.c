@@ -2,6 +2,8 @@
  * The log over its lives: what was handed over is there again, byte by byte, in order, with the
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
+#include <sys/stat.h>
+
 #include "common/base/crc32c.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
@@ -211,6 +213,19 @@ TEST_IN(segment_kit, kit, the_newest_snapshot_is_there_again)
     assert_int_equal(segment_kit_snapshot(kit, 100000, 0x5a), 0);
     segment_kit_reopen(kit); /* close finishes it */
     assert_snapshot(kit, 100000, 0x5a);
+}
+
+/* Incarnations are in them. */
+TEST_IN(segment_kit, kit, nobody_but_its_owner_reads_a_store)
+{
+    struct stat info;
+    segment_kit_append(kit, 2);
+    assert_int_equal(segment_kit_snapshot(kit, 100, 1), 0);
+    segment_kit_close(kit);
+    assert_int_equal(stat(segment_kit_segment(kit, 1), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(stat(segment_kit_path(kit, "snapshot.aqrs"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
 }
 
 TEST_IN(segment_kit, kit, a_snapshot_on_its_way_is_not_replaced)

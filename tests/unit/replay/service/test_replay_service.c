@@ -2,6 +2,7 @@
  * The intake of experience under hostile bytes and without memory, operations, and the service's
  * own life.
  */
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
@@ -238,6 +239,7 @@ TEST_IN(service_kit, kit, status_tells_what_the_shard_holds)
     assert_string_equal(report->replay->waiting, "");
     assert_int_equal(report->n_members, 1);
     assert_int_equal(report->members[0]->member, 1);
+    assert_true(report->members[0]->incarnation == aq_incarnation_name(1001)); /* a secret */
     assert_int_equal(report->members[0]->heartbeat_ms, 1500);
     assert_int_equal(report->members[0]->actor->env_steps, 24);
 }

@@ -146,6 +146,12 @@ TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_ther
     call.actor = 2; /* of whom the copy knows nothing */
     assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
     assert_int_equal(aq_replay_core_counters(kit->core).missing, 3 + 7);
+    call.known_acknowledged = AQ_CREDIT_COUNT_MAX;
+    for (uint64_t i = 1; i < 9; i++) { /* whoever says what cannot be hides nobody else's word */
+        call.actor = 2 + i;
+        assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+        assert_int_equal(aq_replay_core_counters(kit->core).missing, 3 + 7 + (i << 32));
+    }
 }
 
 TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)

@@ -6,12 +6,12 @@
 
 enum { GUESTS = 8, STALL_MS = 1000, RATE = 1000 };
 
-static int cut_order[GUESTS];
+static int cut_order[GUESTS]; /* the last ones */
 static size_t cut_count;
 
 static void remember_cut(int descriptor)
 {
-    cut_order[cut_count++] = descriptor;
+    cut_order[cut_count++ % GUESTS] = descriptor;
 }
 
 static aq_inflow *open_inflow(void)
@@ -96,10 +96,39 @@ TEST_OF_INFLOW(of_several_the_one_that_was_silent_for_longest_goes)
         enter(i, guest, 1, 0);
         assert_true(announce(i, guest, 2000, guest == 3 ? 1 : 5));
     }
-    enter(i, 6, 1, 9);
-    assert_true(announce(i, 6, 2000, 9));
+    enter(i, 6, 1, 1003);
+    assert_true(announce(i, 6, 2000, 1003));
     assert_int_equal(cut_count, 1);
     assert_int_equal(cut_order[0], 3);
+}
+
+/* More than there is room for at once, from one address and over a slow line, forty pieces a
+ * message; whoever was cut comes again. */
+TEST_OF_INFLOW(of_many_that_are_slow_those_that_have_begun_come_to_an_end)
+{
+    enum { PIECE = 50, PIECES = 40, STEP_MS = 20, STEPS = 1000, AT_ONCE = 5 };
+    static const uint8_t piece[PIECE];
+    unsigned came[GUESTS] = {0}, done = 0;
+    for (int64_t step = 0; step < STEPS; step++) {
+        for (int guest = 0; guest < GUESTS; guest++) {
+            const int64_t at_ms = step * STEP_MS + guest;
+            const aq_inflow_guest *known = aq_inflow_guest_of(i, guest);
+            if (known == NULL || known->cut) {
+                enter(i, guest, 1, at_ms);
+                came[guest] = 0;
+            }
+            if (came[guest] == 0) {
+                aq_inflow_goes_on(i, &i->guests[guest]);
+                (void)announce(i, guest, PIECE * PIECES + (uint16_t)guest, at_ms);
+            }
+            came[guest] += hear(i, guest, piece, PIECE, at_ms);
+            if (came[guest] == PIECES && hear(i, guest, piece, (size_t)guest, at_ms)) {
+                came[guest] = 0;
+                done++;
+            }
+        }
+    }
+    assert_true(done > AT_ONCE * STEPS / PIECES / 2);
 }
 
 /* Its largest message is smaller than others', but there are many. */

@@ -19,7 +19,7 @@ static const ProtobufCServiceDescriptor *const services[] = {
 };
 
 static const enum aq_access_role roles[] = {AQ_ACCESS_LEARNER, AQ_ACCESS_REPLAY, AQ_ACCESS_ACTOR,
-                                            AQ_ACCESS_OPERATOR};
+                                            AQ_ACCESS_EVALUATOR, AQ_ACCESS_OPERATOR};
 
 enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
 
@@ -108,7 +108,8 @@ static char *read_document(void)
     return document;
 }
 
-/* Rows are "| `Service/Method` | learner | replay | actor | operator |", with yes or nothing. */
+/* Rows are "| `Service/Method` | learner | replay | actor | evaluator | operator |", with yes or
+ * nothing. */
 static void expect_row(const char *service, const char *method)
 {
     const char *short_service = strrchr(service, '.') + 1;

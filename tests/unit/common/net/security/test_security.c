@@ -74,6 +74,7 @@ TEST_OF_RUN(every_role_loads_its_folder)
     } rows[] = {{"learner", AQ_SECURITY_LISTENS},
                 {"replay", AQ_SECURITY_LISTENS},
                 {"actor", AQ_SECURITY_DIALS},
+                {"evaluator", AQ_SECURITY_DIALS},
                 {"operator", AQ_SECURITY_ASKS}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_security *security = secure_kit_load(r->certs, rows[i].role, rows[i].use);

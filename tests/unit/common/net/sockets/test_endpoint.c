@@ -153,17 +153,19 @@ TEST(what_cannot_be_listened_at_is_said_in_words)
 TEST(dialling_a_name_that_does_not_resolve_goes_on_trying)
 {
     nng_socket socket;
+    nng_dialer dialer;
     assert_int_equal(nng_req0_open(&socket), 0);
     assert_int_equal(
-        aq_endpoint_dial(socket, "tcp://host.invalid:5550", &net_kit_limits, 4, NULL, NULL), 0);
+        aq_endpoint_dial(socket, "tcp://host.invalid:5550", &net_kit_limits, 4, &dialer, NULL), 0);
     nng_close(socket);
 }
 
 TEST(dialling_a_bad_url_is_refused)
 {
     nng_socket socket;
+    nng_dialer dialer;
     assert_int_equal(nng_req0_open(&socket), 0);
-    assert_refused(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, NULL, &refusal),
+    assert_refused(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, &dialer, &refusal),
                    AQ_E_INVALID, "no port");
     nng_close(socket);
 }
