@@ -1,6 +1,6 @@
 /*
- * Policy scan: a PolicySnapshot whose tensors lie in the frame that it came in. They are all but the
- * whole of it, and protobuf-c would copy them. Any thread; no state.
+ * Policy scan: a PolicySnapshot whose tensors lie in the frame that it came in. They are most of
+ * it, and protobuf-c would copy them. Any thread; no state.
  */
 #ifndef AQ_COMMON_WIRE_WIRE_POLICY_SCAN_H
 #define AQ_COMMON_WIRE_WIRE_POLICY_SCAN_H
