@@ -130,8 +130,8 @@ LIBRARIES = (
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"
      r"common/net/security/seal\.c",
-     "vector code lives in a static library of its own per instruction set; two loops of a seal are "
-     "told their set by attribute"),
+     "vector code lives in a static library of its own per instruction set; two loops of a seal "
+     "are told theirs by attribute"),
 )
 
 
