@@ -389,6 +389,11 @@ static bool may_step(aq_actor_core *core)
     return !waits_for_policy(core) && aq_shard_spread_begin(core->spread) >= credit_needed(core);
 }
 
+void aq_actor_core_seal(aq_actor_core *core)
+{
+    aq_shard_spread_seal(core->spread);
+}
+
 void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void))
 {
     core->clock_ns = clock_ns;

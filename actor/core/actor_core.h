@@ -66,6 +66,9 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
  * it. NULL: not any more. */
 void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void));
 
+/* Messages have no crc: whoever sends them seals each. Before there are shards. */
+void aq_actor_core_seal(aq_actor_core *core);
+
 /* Steps all environments once, if credit, the outboxes and memory allow: returns the transitions
  * made, 0 when it has to wait. An environment that fails loses its episode, of which nothing more
  * is sent than what already was, and comes back in time; the others go on. */

@@ -208,6 +208,7 @@ static int pack(aq_outbox *outbox, uint64_t seq)
         .seq = seq,
         .acknowledged = outbox->acknowledged,
         .store = outbox->config.store,
+        .is_sealed = outbox->config.is_sealed,
         .chunk_count = message->chunk_count,
         .chunks = outbox->framed_chunks,
     };

@@ -47,6 +47,7 @@ typedef struct aq_outbox_config {
     uint32_t burst_chunks;  /* chunks that may be put between two calls of aq_outbox_room */
     int64_t hold_ns;        /* how long a transition may wait for a fuller message */
     int64_t resend_ns;      /* how long the mark may stand still */
+    bool is_sealed;         /* whoever sends a message seals it */
 } aq_outbox_config;
 
 /* AQ_E_TOO_BIG, in words, when the longest chunk does not fit in a message. */

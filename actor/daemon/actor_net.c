@@ -28,6 +28,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/incarnation.h"
+#include "common/net/security/security.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/push.h"
 #include "common/sys/cpu.h"
@@ -376,6 +377,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .fetches = aq_fetch_line_channel(shell->fetches),
             .transport = transport,
             .cpu_flags = aq_cpu_flags(),
+            .is_sealed = aq_security_token(shell->security.security) != NULL,
             .start_ns = shell->options->start_ns,
             .seed = identity.incarnation,
             .clock_ns = aq_clock_monotonic_ns,

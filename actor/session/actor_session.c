@@ -71,6 +71,9 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         return rc;
     }
     aq_actor_core_set_clock(session->core, session->config.clock_ns);
+    if (session->config.is_sealed) {
+        aq_actor_core_seal(session->core);
+    }
     const aq_policy_source source = {
         .url = view->policy_url,
         .rpc_timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms,

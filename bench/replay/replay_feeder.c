@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_client.h"
+#include "common/net/security/security.h"
 #include "common/net/sockets/push.h"
 
 enum { ACTOR = 2, TICK_MS = 1, CALLS_MAX = 4, BURST_CHUNKS = 64, SEED = 1 };
@@ -217,6 +218,7 @@ static int open_outbox(aq_replay_feeder *feeder, aq_error *error)
         .burst_chunks = BURST_CHUNKS,
         .hold_ns = HOLD_NS,
         .resend_ns = RESEND_NS,
+        .is_sealed = aq_security_token(feeder->place.limits.security) != NULL,
     };
     return aq_outbox_create(&config, &feeder->outbox, error);
 }

@@ -69,7 +69,7 @@ static int arrive(aq_replay_local *local, aq_arrival **ret_arrival, aq_error *er
         return aq_fail(error, rc, "no memory for a message");
     }
     memcpy(bytes, local->frame.data, local->frame.size);
-    rc = aq_wire_experience_arrive(lease, RUN_ID, &local->load->layout, ret_arrival, error);
+    rc = aq_wire_experience_arrive(lease, false, RUN_ID, &local->load->layout, ret_arrival, error);
     aq_lease_unref(lease);
     return rc;
 }

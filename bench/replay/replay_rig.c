@@ -66,6 +66,7 @@ static void on_join(Actorq__V1__Membership_Service *service, const Actorq__V1__J
         return;
     }
     rig->place.store = input->store;
+    rig->place.pid = (int)input->pid;
     actorq__v1__join_reply__init(&reply);
     aq_wire_settings_to(&rig->settings, &settings);
     reply.run_id = RUN_ID;

@@ -35,6 +35,7 @@ void aq_replay_rig_close(aq_replay_rig *rig);
 typedef struct aq_rig_place {
     uint64_t run_id;
     uint64_t store;
+    int pid;
     char rpc_url[AQ_URL_MAX];
     char push_url[AQ_URL_MAX];
     aq_net_limits limits;

@@ -40,25 +40,27 @@ static const aq_options options_page = {
 
 /* Each shows one kind of thing, as people's text, or as an object in *ret_json. */
 
-static int show_policy(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+static int show_policy(const char *path, aq_buffer *bytes, bool json, json_t **ret_json,
                        aq_error *error)
 {
+    const size_t size = bytes->size;
     aq_snapshot *snapshot;
-    int rc = aq_wire_policy_unpack(bytes->data, bytes->size, &snapshot, error);
+    int rc = aq_wire_policy_unpack(bytes->data, size, &snapshot, error);
+    aq_buffer_fini(bytes); /* all of it is in the snapshot */
     if (rc != 0) {
         return aq_fail_context(error, rc, "%s", path);
     }
     if (json) {
-        *ret_json = aq_policy_view_json(snapshot, bytes->size);
+        *ret_json = aq_policy_view_json(snapshot, size);
     } else {
-        rc = aq_policy_view_print(stdout, path, snapshot, bytes->size);
+        rc = aq_policy_view_print(stdout, path, snapshot, size);
         rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
     }
     aq_snapshot_unref(snapshot);
     return rc;
 }
 
-static int show_checkpoint(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+static int show_checkpoint(const char *path, aq_buffer *bytes, bool json, json_t **ret_json,
                            aq_error *error)
 {
     aq_checkpoint checkpoint;
@@ -76,7 +78,7 @@ static int show_checkpoint(const char *path, const aq_buffer *bytes, bool json, 
     return rc;
 }
 
-static int show_bytes(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+static int show_bytes(const char *path, aq_buffer *bytes, bool json, json_t **ret_json,
                       aq_error *error)
 {
     uint32_t kind;

@@ -46,11 +46,14 @@ int aq_layer_figures_of_snapshot(const aq_snapshot *snapshot, uint32_t layer,
     const aq_tensor_sizes *sizes = &tensors->sizes;
     const bool is_sparse = tensors->format == AQ_FORMAT_INT8_SPARSE;
 
-    float *values = aq_alloc(weights, sizeof(*values));
-    if (values == NULL) {
+    const bool is_exact = tensors->format == AQ_FORMAT_F32;
+    float *room = is_exact ? NULL : aq_alloc(weights, sizeof(*room));
+    if (room == NULL && !is_exact) {
         return AQ_E_NOMEM;
     }
-    aq_snapshot_layer_weights(snapshot, layer, values);
+    if (!is_exact) {
+        aq_snapshot_layer_weights(snapshot, layer, room);
+    }
     *ret_figures = (aq_layer_figures){
         .spec = *spec,
         .matrix = matrix,
@@ -59,7 +62,7 @@ int aq_layer_figures_of_snapshot(const aq_snapshot *snapshot, uint32_t layer,
                  sizes->sums * sizeof(*tensors->sum) + sizes->mask_bytes +
                  matrix.rows * sizeof(*tensors->bias),
         .bytes_fp32 = aq_layer_parameters(spec) * sizeof(float),
-        .weights = range_of(values, weights),
+        .weights = range_of(is_exact ? tensors->weights : room, weights),
         .bias = range_of(tensors->bias, matrix.rows),
         .scale = range_of(tensors->scale, sizes->scales),
         .blocks = is_sparse ? sizes->weights_bytes / AQ_BLOCK_BYTES : 0,
@@ -70,7 +73,7 @@ int aq_layer_figures_of_snapshot(const aq_snapshot *snapshot, uint32_t layer,
         .input_scale = tensors->input_scale,
         .input_zero = tensors->input_zero,
     };
-    aq_free(values);
+    aq_free(room);
     return 0;
 }
 

@@ -23,6 +23,9 @@ static int reserve(aq_buffer *buffer, size_t size)
     if (size <= buffer->capacity - buffer->size) {
         return 0;
     }
+    if (buffer->size == 0 && capacity < size) {
+        capacity = size; /* whoever begins with much knows how much */
+    }
     while (capacity < buffer->size + size) {
         capacity = capacity > buffer->size_max / 2 ? buffer->size_max : capacity * 2;
     }

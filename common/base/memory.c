@@ -24,7 +24,7 @@
 /* The most that glibc takes for the former. */
 enum { OWN_MAPPING_BYTES = 32 << 20, SPARE_BYTES = 16 << 20 };
 
-static _Atomic uint64_t allocation_count;
+static _Atomic uint64_t allocation_count, allocated_bytes;
 static _Atomic uint64_t fail_at; /* in allocation_count's numbering; 0: never */
 static atomic_bool fail_forever;
 
@@ -55,6 +55,7 @@ static void *allocate(size_t count, size_t size, size_t alignment)
     if (total > PTRDIFF_MAX || posix_memalign(&block, alignment, total) != 0) {
         return NULL;
     }
+    atomic_fetch_add_explicit(&allocated_bytes, total, memory_order_relaxed);
     return block;
 }
 
@@ -138,4 +139,9 @@ void aq_memory_fail_at(uint64_t nth, int forever)
 uint64_t aq_memory_allocation_count(void)
 {
     return atomic_load(&allocation_count);
+}
+
+uint64_t aq_memory_allocated_bytes(void)
+{
+    return atomic_load(&allocated_bytes);
 }

@@ -43,7 +43,8 @@ void aq_memory_trim(void);
  * it; 0 turns it off. Process-wide. */
 void aq_memory_fail_at(uint64_t nth, int forever);
 
-/* Tests only: allocations asked for since the start of the process. */
+/* Tests only: allocations, and bytes, asked for since the start of the process. */
 uint64_t aq_memory_allocation_count(void);
+uint64_t aq_memory_allocated_bytes(void);
 
 #endif

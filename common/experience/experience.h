@@ -4,6 +4,7 @@
 #ifndef AQ_COMMON_EXPERIENCE_EXPERIENCE_H
 #define AQ_COMMON_EXPERIENCE_EXPERIENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/experience/chunk.h"
@@ -17,6 +18,7 @@ typedef struct aq_experience {
     uint64_t seq;          /* 1, 2, 3, ... */
     uint64_t acknowledged; /* highest that the actor knows to be acknowledged */
     uint64_t store;        /* that it is numbered for; 0: any */
+    bool is_sealed;        /* a seal follows it and proves its bytes: no crc does */
     uint32_t chunk_count;
     aq_chunk **chunks; /* owned references */
 } aq_experience;

@@ -59,7 +59,8 @@ static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, a
 {
     for (;;) {
         size_t room = out->size_max - out->size;
-        size_t chunk = expected < READ_CHUNK_BYTES ? READ_CHUNK_BYTES : expected;
+        size_t left = out->capacity - out->size; /* the end is looked for without growing */
+        size_t chunk = expected > 0 ? expected : left > 0 ? left : READ_CHUNK_BYTES;
         uint8_t past_the_end;
         uint8_t *bytes = &past_the_end;
         int rc;

@@ -163,7 +163,7 @@ int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *la
     for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
         rc = append_chunk(&experience->chunks[i]->view, layout, out);
     }
-    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, rc);
+    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, experience->is_sealed, rc);
 }
 
 size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,
@@ -344,16 +344,18 @@ static int view_chunks(const uint8_t *payload, size_t size, const aq_layout *lay
     return 0;
 }
 
-int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
-                              aq_arrival **ret_arrival, aq_error *error)
+int aq_wire_experience_arrive(aq_lease *frame, bool is_proved, uint64_t run_id,
+                              const aq_layout *layout, aq_arrival **ret_arrival, aq_error *error)
 {
     experience_head head = {.chunk_count = 0}; /* gcc cannot tell that failures are none */
     aq_arrival *arrival;
     const uint8_t *payload;
     size_t size;
     uint32_t kind;
-    int rc = aq_frame_check(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE, &kind, &payload, &size,
-                            error);
+    int rc = is_proved ? aq_frame_check_proved(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE,
+                                               &payload, &size, error)
+                       : aq_frame_check(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE, &kind,
+                                        &payload, &size, error);
     if (rc == 0) {
         rc = read_head(payload, size, &head, error);
     }

@@ -33,7 +33,8 @@ int aq_wire_append(const ProtobufCMessage *message, aq_buffer *out)
     return 0;
 }
 
-int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, int rc)
+int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved,
+                         int rc)
 {
     if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > INT32_MAX) {
         rc = AQ_E_TOO_BIG;
@@ -42,7 +43,7 @@ int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, 
         out->size = start;
         return rc;
     }
-    aq_frame_end(out, start, kind);
+    (is_proved ? aq_frame_end_proved : aq_frame_end)(out, start, kind);
     return 0;
 }
 
@@ -53,7 +54,7 @@ int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind,
     if (rc != 0) {
         return rc;
     }
-    return aq_wire_frame_finish(out, start, kind, aq_wire_append(message, out));
+    return aq_wire_frame_finish(out, start, kind, false, aq_wire_append(message, out));
 }
 
 int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind kind,

@@ -16,6 +16,7 @@
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_policy_parts.h"
+#include "common/wire/wire_policy_scan.h"
 #include "common/wire/wire_run.h"
 #include "common/wire/wire_tensor.h"
 
@@ -367,15 +368,13 @@ int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_s
 int aq_wire_policy_unpack_of(const uint8_t *bytes, size_t size, uint64_t network_hash,
                              aq_snapshot **ret_snapshot, aq_error *error)
 {
-    ProtobufCMessage *message;
-    int rc = aq_wire_frame_unpack(bytes, size, AQ_FRAME_POLICY,
-                                  &actorq__v1__policy_snapshot__descriptor, &message, error);
+    aq_policy_scan scan;
+    int rc = aq_policy_scan_open(bytes, size, &scan, error);
     if (rc != 0) {
         return rc;
     }
-    rc = snapshot_from((const Actorq__V1__PolicySnapshot *)message, network_hash, ret_snapshot,
-                       error);
-    aq_message_free(message);
+    rc = snapshot_from(scan.message, network_hash, ret_snapshot, error);
+    aq_policy_scan_close(&scan);
     return rc;
 }
 

@@ -42,7 +42,7 @@ int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layo
                          const aq_data_sink *sink, aq_error *error)
 {
     aq_arrival *arrival;
-    int rc = aq_wire_experience_arrive(frame, run_id, layout, &arrival, error);
+    int rc = aq_wire_experience_arrive(frame, false, run_id, layout, &arrival, error);
     if (rc == 0) {
         rc = give(arrival, sink, error);
         aq_arrival_unref(arrival);
@@ -88,8 +88,8 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     (void)segment;
     (void)number;
     aq_data_progress_tell(&reading->sink->progress, -1.0); /* there is no saying how many follow */
-    int rc = aq_wire_experience_arrive(frame, reading->folder->identity.run_id, &reading->layout,
-                                       &arrival, error);
+    int rc = aq_wire_experience_arrive(frame, true, reading->folder->identity.run_id,
+                                       &reading->layout, &arrival, error);
     if (rc != 0) {
         return rc == AQ_E_NOMEM ? rc : AQ_E_CORRUPT;
     }

@@ -107,8 +107,8 @@ static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,
     if (bytes->len > 0) {
         memcpy(copy, bytes->data, bytes->len);
     }
-    rc = aq_wire_experience_arrive(frame, aq_replay_core_run_id(core), aq_replay_core_layout(core),
-                                   &arrival, error);
+    rc = aq_wire_experience_arrive(frame, false, aq_replay_core_run_id(core),
+                                   aq_replay_core_layout(core), &arrival, error);
     aq_lease_unref(frame);
     if (rc != 0) {
         aq_replay_core_reject(core);

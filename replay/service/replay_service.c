@@ -222,8 +222,9 @@ static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
         rc = aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
                      message->size, size_max);
     } else if (rc == 0) {
-        rc = aq_wire_experience_arrive(message, aq_replay_core_run_id(core),
-                                       aq_replay_core_layout(core), &arrival, error);
+        rc = aq_wire_experience_arrive(message, service->owner.seal != NULL,
+                                       aq_replay_core_run_id(core), aq_replay_core_layout(core),
+                                       &arrival, error);
     }
     if (rc == 0 && service->owner.seal != NULL &&
         !aq_replay_core_is_announced(core, arrival->actor, arrival->incarnation)) {

@@ -27,7 +27,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_replay_recovery *recovery = user;
     aq_replay_core *core = recovery->core;
     aq_arrival *arrival;
-    int rc = aq_wire_experience_arrive(frame, aq_replay_core_run_id(core),
+    int rc = aq_wire_experience_arrive(frame, true, aq_replay_core_run_id(core),
                                        aq_replay_core_layout(core), &arrival, error);
     if (rc == 0) {
         rc = aq_replay_core_restore_record(core, recovery->now_ns, segment, number, arrival);

@@ -117,7 +117,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_arrival *arrival;
     (void)segment;
     (void)number;
-    int rc = aq_wire_experience_arrive(frame, audit->run_id, &plan->layout, &arrival, error);
+    int rc = aq_wire_experience_arrive(frame, true, audit->run_id, &plan->layout, &arrival, error);
     if (rc != 0) {
         return AQ_E_CORRUPT;
     }

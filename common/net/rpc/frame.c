@@ -7,6 +7,7 @@
  */
 #include "common/net/rpc/frame.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -59,7 +60,7 @@ int aq_frame_begin(aq_buffer *out, size_t *ret_start)
     return 0;
 }
 
-void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
+void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind)
 {
     uint8_t *frame = out->data + start;
     size_t size = out->size - start;
@@ -71,7 +72,13 @@ void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
     put_u16(frame + KIND_AT, (uint16_t)kind);
     put_u16(frame + VERSION_AT, AQ_PROTOCOL_VERSION);
     put_u32(frame + LENGTH_AT, (uint32_t)(size - AQ_FRAME_HEADER_BYTES));
-    put_u32(frame + CRC_AT, compute_crc(frame, size));
+    put_u32(frame + CRC_AT, 0);
+}
+
+void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
+{
+    aq_frame_end_proved(out, start, kind);
+    put_u32(out->data + start + CRC_AT, compute_crc(out->data + start, out->size - start));
 }
 
 const char *aq_frame_kind_name(uint32_t kind)
@@ -133,7 +140,7 @@ static int refuse_foreign(const uint8_t *bytes, size_t size, aq_error *error)
     return aq_fail(error, AQ_E_FOREIGN, "not a message of ours: looks like %s", guess);
 }
 
-static int check_header(const uint8_t *bytes, size_t size, aq_error *error)
+static int check_header(const uint8_t *bytes, size_t size, bool is_proved, aq_error *error)
 {
     size_t payload_size = size - AQ_FRAME_HEADER_BYTES;
     uint32_t version = get_u16(bytes + VERSION_AT);
@@ -150,14 +157,14 @@ static int check_header(const uint8_t *bytes, size_t size, aq_error *error)
         return aq_fail(error, AQ_E_CORRUPT, "the frame announces %u bytes, %zu came", length,
                        payload_size);
     }
-    if (get_u32(bytes + CRC_AT) != compute_crc(bytes, size)) {
+    if (!is_proved && get_u32(bytes + CRC_AT) != compute_crc(bytes, size)) {
         return aq_fail(error, AQ_E_CORRUPT, "wrong checksum over %zu bytes", payload_size);
     }
     return 0;
 }
 
-int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
-                   const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
+static int check(const void *bytes, size_t size, bool is_proved, uint32_t kind, uint32_t *ret_kind,
+                 const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
 {
     const uint8_t *frame = bytes;
     size_t magic_size = size < sizeof(magic) ? size : sizeof(magic);
@@ -169,7 +176,7 @@ int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_
         return aq_fail(error, AQ_E_CORRUPT, "%zu bytes cannot hold a frame's header of %d", size,
                        AQ_FRAME_HEADER_BYTES);
     }
-    int rc = check_header(frame, size, error);
+    int rc = check_header(frame, size, is_proved, error);
     if (rc < 0) {
         return rc;
     }
@@ -182,6 +189,20 @@ int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_
     *ret_payload = frame + AQ_FRAME_HEADER_BYTES;
     *ret_payload_size = size - AQ_FRAME_HEADER_BYTES;
     return 0;
+}
+
+int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
+                   const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
+{
+    return check(bytes, size, false, kind, ret_kind, ret_payload, ret_payload_size, error);
+}
+
+int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
+                          const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
+{
+    uint32_t found;
+
+    return check(bytes, size, true, kind, &found, ret_payload, ret_payload_size, error);
 }
 
 uint32_t aq_frame_crc(const void *frame)

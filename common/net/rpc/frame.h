@@ -38,11 +38,19 @@ int aq_frame_begin(aq_buffer *out, size_t *ret_start) AQ_MUST_USE;
 /* Completes the frame that begins at `start` and reaches to the end of `out`. */
 void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind);
 
+/* The same with a crc of 0, for what another sum proves (aq_frame_check_proved). */
+void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind);
+
 /* Checks the one frame that fills bytes[size]. AQ_E_FOREIGN (magic), AQ_E_VERSION, AQ_E_CORRUPT
  * (length, crc), AQ_E_INVALID (another kind than `kind`; 0 accepts any). */
 int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
                    const uint8_t **ret_payload, size_t *ret_payload_size,
                    aq_error *error) AQ_MUST_USE;
+
+/* The same for bytes that another sum has proved: the crc is not looked at. */
+int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
+                          const uint8_t **ret_payload, size_t *ret_payload_size,
+                          aq_error *error) AQ_MUST_USE;
 
 /* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
 uint32_t aq_frame_crc(const void *frame);

@@ -2,9 +2,10 @@
  * Seal: a keyed sum over a message, in the eight bytes behind it. It shows that somebody sent
  * exactly these bytes who holds the key. Made for bulk: experience comes faster than SHA-256 reads.
  *
- * Each block of 1 KiB is hashed to 16 bytes by sums of products (NH, of UMAC) under a key of the
- * block's length, where two blocks meet by chance of 2^-64; SipHash-2-4 over these, what is left
- * and the length makes the sum (docs/decisions/0028-sealed-experience.md).
+ * Each block of 4 KiB is hashed to two words by sums of products (NH, of UMAC) under a key of the
+ * block's length, which is shifted for the second: two blocks meet in one by chance of 2^-32, in
+ * both by 2^-64. SipHash-2-4 over the length and these makes the sum, the same on every rung
+ * (docs/decisions/0028-sealed-experience.md).
  *
  * Immutable once made: any thread.
  */
@@ -15,18 +16,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AQ_SEAL_BYTES = 8, AQ_SEAL_KEY_BYTES = 16, AQ_SEAL_BLOCK_BYTES = 1024 };
+enum {
+    AQ_SEAL_BYTES = 8,
+    AQ_SEAL_KEY_BYTES = 16,
+    AQ_SEAL_BLOCK_BYTES = 4096,
+    AQ_SEAL_SHIFT_WORDS = 4
+};
 
 typedef struct aq_seal {
-    uint64_t block[AQ_SEAL_BLOCK_BYTES / 8];
+    uint32_t block[AQ_SEAL_BLOCK_BYTES / 4 + AQ_SEAL_SHIFT_WORDS];
     uint64_t sum[2];
 } aq_seal;
 
 void aq_seal_init(aq_seal *seal, const uint8_t key[AQ_SEAL_KEY_BYTES]);
 
-/* Writes the sum over bytes[size]. */
-void aq_seal_write(const aq_seal *seal, const uint8_t *bytes, size_t size,
-                   uint8_t ret_sum[AQ_SEAL_BYTES]);
+/* Copies bytes[size], and writes the sum over them behind the copy: one pass for both. */
+void aq_seal_copy(const aq_seal *seal, const uint8_t *bytes, size_t size, uint8_t *to);
 
 /* Whether bytes[size] end with the sum over what is before. */
 bool aq_seal_is_whole(const aq_seal *seal, const uint8_t *bytes, size_t size);

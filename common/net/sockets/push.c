@@ -467,9 +467,10 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
         return AQ_E_NOMEM;
     }
     uint8_t *body = nng_msg_body(message);
-    memcpy(body, bytes, size);
     if (push->seal != NULL) {
-        aq_seal_write(push->seal, body, size, body + size);
+        aq_seal_copy(push->seal, bytes, size, body);
+    } else {
+        memcpy(body, bytes, size);
     }
     int rc = send_guarded(link, message);
     if (rc == 0) {

@@ -105,7 +105,8 @@ aq_arrival *kit_arrival(aq_experience *message)
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
     assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
     memcpy(bytes, frame.data, frame.size);
-    assert_succeeds(aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &refusal));
+    assert_succeeds(
+        aq_wire_experience_arrive(lease, false, message->run_id, &layout, &arrival, &refusal));
     aq_lease_unref(lease);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);

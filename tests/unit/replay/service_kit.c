@@ -116,13 +116,17 @@ void kit_receive_laid_out(service_kit *kit, const aq_layout *layout, aq_experien
 {
     aq_buffer frame;
     aq_buffer_init(&frame, LOOPBACK_FRAME_BYTES_MAX);
+    message->is_sealed = kit->seal != NULL;
     assert_int_equal(aq_wire_experience_pack(message, layout, &frame), 0);
     if (kit->seal != NULL) {
-        uint8_t sum[AQ_SEAL_BYTES];
-        aq_seal_write(kit->seal, frame.data, frame.size, sum);
-        assert_int_equal(aq_buffer_append(&frame, sum, sizeof(sum)), 0);
+        uint8_t *sealed = aq_alloc(1, frame.size + AQ_SEAL_BYTES);
+        assert_non_null(sealed);
+        aq_seal_copy(kit->seal, frame.data, frame.size, sealed);
+        kit_receive_frame(kit, sealed, frame.size + AQ_SEAL_BYTES);
+        aq_free(sealed);
+    } else {
+        kit_receive_frame(kit, frame.data, frame.size);
     }
-    kit_receive_frame(kit, frame.data, frame.size);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);
 }

@@ -34,6 +34,15 @@ TEST(the_maximum_can_be_filled_exactly)
     assert_int_equal(buffer->capacity, 1000);
 }
 
+/* A file is read into as much as it takes. */
+TEST(who_begins_with_much_gets_no_more)
+{
+    uint8_t *room;
+    aq_buffer *buffer = buffer_up_to(10000);
+    assert_int_equal(aq_buffer_extend(buffer, 5000, &room), 0);
+    assert_int_equal(buffer->capacity, 5000);
+}
+
 TEST(a_byte_past_the_maximum_is_refused)
 {
     uint8_t *room = NULL;

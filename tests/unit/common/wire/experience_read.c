@@ -63,7 +63,7 @@ int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, const aq
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     memcpy(copy, bytes, size);
-    rc = aq_wire_experience_arrive(frame, run_id, layout, &arrival, error);
+    rc = aq_wire_experience_arrive(frame, false, run_id, layout, &arrival, error);
     aq_lease_unref(frame);
     if (rc != 0) {
         return rc;

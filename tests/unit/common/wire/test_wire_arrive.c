@@ -139,7 +139,7 @@ static bool compare(const aq_buffer *payload, const aq_layout *layout)
     aq_lease *lease = fixture_lease(frame.data, frame.size);
     Actorq__V1__Experience *message =
         actorq__v1__experience__unpack(NULL, payload->size, payload->data);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, layout, &arrival, NULL);
+    int rc = aq_wire_experience_arrive(lease, false, FIXTURE_RUN, layout, &arrival, NULL);
     if (message == NULL || is_odd(payload)) { /* a wrong run is noticed before a bad chunk is */
         assert_int_not_equal(rc, 0);
     } else {

@@ -39,7 +39,7 @@ static int arrive(const aq_buffer *frame, uint64_t run_id, const aq_layout *layo
                   aq_arrival **ret_arrival, aq_error *error)
 {
     aq_lease *lease = fixture_lease(frame->data, frame->size);
-    int rc = aq_wire_experience_arrive(lease, run_id, layout, ret_arrival, error);
+    int rc = aq_wire_experience_arrive(lease, false, run_id, layout, ret_arrival, error);
     aq_lease_unref(lease);
     return rc;
 }
@@ -278,7 +278,7 @@ TEST_IN(changed, it, without_memory_nothing_is_kept)
     aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     aq_memory_fail_at(1, 1);
     assert_int_equal(
-        aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, &refusal),
+        aq_wire_experience_arrive(lease, false, FIXTURE_RUN, &it->layout, &received, &refusal),
         AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(received);
@@ -292,8 +292,8 @@ TEST_IN(changed, it, columns_stay_where_they_are)
     aq_arrival *received;
     aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     uint64_t before = aq_memory_allocation_count();
-    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, NULL),
-                     0);
+    assert_int_equal(
+        aq_wire_experience_arrive(lease, false, FIXTURE_RUN, &it->layout, &received, NULL), 0);
     assert_int_equal(aq_memory_allocation_count(), before + 1);
     assert_ptr_equal(received->frame, lease);
     assert_int_equal(lease->references, 2);

@@ -91,7 +91,7 @@ TEST(an_experience_frame_has_not_changed)
     assert_int_equal(aq_wire_experience_pack(&experience, &layout, frame), 0);
     assert_golden("experience", frame);
     aq_lease *lease = fixture_lease(frame->data, frame->size);
-    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &read, NULL), 0);
+    assert_int_equal(aq_wire_experience_arrive(lease, false, FIXTURE_RUN, &layout, &read, NULL), 0);
     aq_lease_unref(lease);
     assert_true(read->seq == 41 && read->chunk_count == 2);
     assert_true(read->chunks[1].terminated == 1);

@@ -19,7 +19,7 @@ static int decode_experience(const aq_buffer *frame)
     aq_arrival *arrival;
     aq_lease *lease = fixture_lease(frame->data, frame->size);
     fixture_layout(&layout);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &refusal);
+    int rc = aq_wire_experience_arrive(lease, false, FIXTURE_RUN, &layout, &arrival, &refusal);
     aq_lease_unref(lease);
     if (rc != 0) {
         assert_refused(rc, rc, "");

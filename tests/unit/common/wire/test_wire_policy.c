@@ -2,6 +2,7 @@
  * A policy survives the wire and the disk bit for bit; each lie about one is refused in words that
  * name the place.
  */
+#include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
@@ -187,6 +188,74 @@ TEST_IN(changed, it, each_allocation_may_fail)
     }
     assert_same_policy(it->snapshot, received);
     aq_snapshot_unref(received);
+}
+
+static void drop_snapshot(void *snapshot)
+{
+    aq_snapshot_unref(snapshot);
+}
+
+/* Of 1 MiB in fp32. */
+static aq_snapshot *large_snapshot(void)
+{
+    const uint32_t hidden[] = {512, 512};
+    uint32_t formats[AQ_NET_LAYERS_MAX];
+    aq_net_spec spec;
+    aq_snapshot *snapshot;
+    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
+        formats[i] = AQ_FORMAT_F32;
+    }
+    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    const aq_snapshot *model = fixture_snapshot();
+    snapshot->run_id = model->run_id;
+    snapshot->version = model->version;
+    snapshot->head = model->head;
+    snapshot->schema = model->schema;
+    assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), model->task), 0);
+    at_end(drop_snapshot, snapshot);
+    return snapshot;
+}
+
+enum { SMALL_BYTES = 64 << 10 }; /* all that is no tensor */
+
+/* A policy near the bounds takes its file and its tensors, each once. */
+TEST(reading_takes_twice_what_the_file_takes)
+{
+    char path[] = "/tmp/aq-wire-policy-XXXXXX";
+    const aq_snapshot *large = large_snapshot();
+    const size_t bytes = aq_wire_policy_bytes(large);
+    aq_buffer *frame = buffer_up_to(4 << 20);
+    aq_snapshot *read;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(aq_policy_file_write(path, large, NULL), 0);
+    assert_int_equal(aq_wire_policy_pack(large, frame), 0);
+
+    uint64_t before = aq_memory_allocated_bytes();
+    assert_succeeds(aq_wire_policy_unpack(frame->data, frame->size, &read, &refusal));
+    assert_in_range(aq_memory_allocated_bytes() - before, bytes / 2, bytes + SMALL_BYTES);
+    aq_snapshot_unref(read);
+
+    before = aq_memory_allocated_bytes();
+    assert_succeeds(aq_policy_file_read(path, &read, &refusal));
+    assert_in_range(aq_memory_allocated_bytes() - before, bytes, 2 * bytes + SMALL_BYTES);
+    aq_snapshot_unref(read);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* What lies about its network has taken nothing yet. */
+TEST(a_policy_of_another_network_takes_nothing)
+{
+    const aq_snapshot *large = large_snapshot();
+    aq_buffer *frame = buffer_up_to(4 << 20);
+    aq_snapshot *read;
+    assert_int_equal(aq_wire_policy_pack(large, frame), 0);
+    const uint64_t before = aq_memory_allocated_bytes();
+    assert_refused(aq_wire_policy_unpack_of(frame->data, frame->size, 1, &read, &refusal),
+                   AQ_E_SCHEMA, "another network");
+    assert_in_range(aq_memory_allocated_bytes() - before, 0, SMALL_BYTES);
 }
 
 /* ---- files and announcements ----------------------------------------------------------------- */

@@ -51,6 +51,23 @@ TEST(the_layout_is_as_documented)
     assert_int_equal(aq_frame_crc(buffer->data), crc);
 }
 
+/* One that a seal proves. */
+TEST(a_frame_without_a_crc_is_only_for_those_that_have_another_sum)
+{
+    const uint8_t *found;
+    size_t start, size;
+    aq_buffer *buffer = buffer_up_to(4096);
+    assert_int_equal(aq_frame_begin(buffer, &start), 0);
+    assert_int_equal(aq_buffer_append(buffer, payload, sizeof(payload)), 0);
+    aq_frame_end_proved(buffer, start, AQ_FRAME_EXPERIENCE);
+    assert_int_equal(aq_frame_crc(buffer->data), 0);
+    assert_refused(check(buffer->data, buffer->size, &refusal), AQ_E_CORRUPT, "checksum");
+    assert_int_equal(
+        aq_frame_check_proved(buffer->data, buffer->size, AQ_FRAME_EXPERIENCE, &found, &size, NULL),
+        0);
+    assert_memory_equal(found, payload, sizeof(payload));
+}
+
 TEST(a_frame_may_stand_behind_other_bytes)
 {
     size_t start = 0;

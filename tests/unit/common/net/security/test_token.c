@@ -93,11 +93,12 @@ TEST(actors_and_shards_have_one_seal)
         aq_token *sender = rows[i].sender ? parse(rows[i].sender) : role_token(AQ_ACCESS_ACTOR);
         aq_token *receiver =
             rows[i].receiver ? parse(rows[i].receiver) : role_token(AQ_ACCESS_REPLAY);
-        uint8_t message[100 + AQ_SEAL_BYTES] = {1};
+        const uint8_t bytes[100] = {1};
+        uint8_t message[sizeof(bytes) + AQ_SEAL_BYTES];
         aq_seal here, there;
         assert_int_equal(aq_token_seal(sender, &here), 0);
         assert_int_equal(aq_token_seal(receiver, &there), 0);
-        aq_seal_write(&here, message, 100, message + 100);
+        aq_seal_copy(&here, bytes, sizeof(bytes), message);
         assert_int_equal(aq_seal_is_whole(&there, message, sizeof(message)), rows[i].is_same);
     }
     aq_seal none;
