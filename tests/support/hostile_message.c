@@ -60,23 +60,20 @@ static double draw_real(aq_rng *rng)
     return aq_rng_below(rng, 16) == 0 ? value / 0.0 : value;
 }
 
-/* The first are addresses. */
-static char *draw_text(aq_rng *rng, const char *name)
+static char *draw_text(hostile *source, const char *name)
 {
-    enum { ADDRESSES = 4 };
-    static const char *const texts[] = {"tcp://10.0.0.7:1001",
-                                        "tcp://10.0.0.7:1002",
-                                        "tcp://10.0.0.8:1001",
-                                        "tcp://*:1003",
-                                        "ipc:///tmp/a",
-                                        "",
-                                        "tcp://",
-                                        "main",
-                                        "\x1b[2J\n",
-                                        "actorq.v1.Flow/Credit"};
-    bool is_address = strstr(name, "url") != NULL && aq_rng_below(rng, 8) != 0;
-    return (char *)(uintptr_t)
-        texts[aq_rng_below(rng, is_address ? ADDRESSES : sizeof(texts) / sizeof(texts[0]))];
+    static const char *const addresses[HOSTILE_ADDRESSES] = {
+        "tcp://10.0.0.7:1001", "tcp://10.0.0.7:1002", "tcp://10.0.0.8:1001", "tcp://*:1003"};
+    static const char *const texts[] = {"ipc:///tmp/a",  "",     "tcp://",
+                                        "\x1b[2J\n",     "main", "actorq.v1.Flow/Credit",
+                                        "\xff\xfe\x80 %n"};
+    enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+    bool is_address = strstr(name, "url") != NULL && aq_rng_below(&source->rng, 8) != 0;
+    size_t which = aq_rng_below(&source->rng, HOSTILE_ADDRESSES + (is_address ? 0 : TEXTS));
+    const char *text = which >= HOSTILE_ADDRESSES  ? texts[which - HOSTILE_ADDRESSES]
+                       : source->addresses != NULL ? source->addresses[which]
+                                                   : addresses[which];
+    return (char *)(uintptr_t)text;
 }
 
 /* NULL when there is no room. */
@@ -122,7 +119,7 @@ static bool put(hostile *source, const ProtobufCFieldDescriptor *field, void *pl
         *(protobuf_c_boolean *)place = (protobuf_c_boolean)aq_rng_below(rng, 2);
         return true;
     case PROTOBUF_C_TYPE_STRING:
-        *(char **)place = draw_text(rng, field->name);
+        *(char **)place = draw_text(source, field->name);
         return true;
     case PROTOBUF_C_TYPE_BYTES: {
         ProtobufCBinaryData *bytes = place;
