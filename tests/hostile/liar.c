@@ -116,7 +116,7 @@ static void join(liar *self, uint64_t incarnation)
     ProtobufCMessage *reply = ask(self, "Membership/Join", &request.base);
     Actorq__V1__HeartbeatRequest beat = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     beat.run_id = self->source.run_id = ((Actorq__V1__JoinReply *)reply)->run_id;
-    beat.member = ((Actorq__V1__JoinReply *)reply)->member;
+    beat.member = self->source.member = ((Actorq__V1__JoinReply *)reply)->member;
     beat.incarnation = incarnation;
     protobuf_c_message_free_unpacked(reply, NULL);
     reply = ask(self, "Membership/Heartbeat", &beat.base);
@@ -165,11 +165,17 @@ static void lie(liar *self)
 
 static void visit(liar *self, uint64_t seed)
 {
+    const uint64_t incarnation = UINT64_C(1) << 32 | seed;
     (void)printf("AQ_SEED=%" PRIu64 "\n", seed);
     (void)fflush(stdout);
     self->source.rng = rng_of(seed, 0);
-    self->source.store = 0;
-    join(self, UINT64_C(1) << 32 | seed); /* the lies are of other processes, too */
+    self->source.store = self->source.incarnation = self->source.member = 0;
+    join(self, incarnation);
+    if (seed % 2 == 0) { /* mostly in its own name; else in those of others */
+        self->source.incarnation = incarnation;
+    } else {
+        self->source.member = 0;
+    }
     for (int i = 0; i < CALLS; i++) {
         lie(self);
     }

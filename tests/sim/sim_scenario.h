@@ -33,6 +33,8 @@ enum sim_plant {
     SIM_PLANT_MISSING,      /* a record is not read back */
     SIM_PLANT_MARKS,        /* the marks at the heads of segments are not read back */
     SIM_PLANT_PRIORITIES,   /* the snapshot is not read back */
+    SIM_PLANT_ACTOR_SECRET, /* a liar knows the incarnation of an actor */
+    SIM_PLANT_SHARD_SECRET, /* a liar knows the incarnation of a shard */
 };
 
 typedef struct sim_scenario {
@@ -44,6 +46,7 @@ typedef struct sim_scenario {
     int64_t quiet_ns; /* then: how long it runs, unless it ends before */
     bool durable;     /* shards have disks */
     bool disorder;    /* E1 may lose order, too */
+    bool has_liar;    /* a member lies */
     enum sim_plant plant;
 } sim_scenario;
 

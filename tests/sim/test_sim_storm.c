@@ -38,6 +38,7 @@ static void add(sim_outcome *total, const sim_outcome *outcome)
     total->records += outcome->records;
     total->records_lost += outcome->records_lost;
     total->segments_dropped += outcome->segments_dropped;
+    total->lies += outcome->lies;
     total->timeouts += outcome->timeouts;
     total->tally.learner_kills += outcome->tally.learner_kills;
     total->tally.shard_kills += outcome->tally.shard_kills;
@@ -57,13 +58,13 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
            "disks were full %u times, had %" PRIu64 " records, lost %" PRIu64
            " that were not acknowledged, dropped %" PRIu64 " segments; %" PRIu64
            " messages in two shards, %" PRIu64
-           " changes of versions that were missed; longest recovery %.1f s\n",
+           " changes of versions that were missed; %" PRIu64 " lies were let in; longest recovery %.1f s\n",
            seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
            total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
            total->tally.learner_kills, total->tally.shard_kills, total->tally.shard_stops,
            total->tally.actor_kills, total->tally.full_disks, total->records, total->records_lost,
            total->segments_dropped, total->stored_twice, total->policy_gaps,
-           seconds_of(total->recovery_ns));
+           total->lies, seconds_of(total->recovery_ns));
 }
 
 static void run_seed(uint64_t seed, sim_outcome *ret_outcome)
@@ -95,5 +96,5 @@ TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
         add(&total, &outcome);
     }
     print_total(&total, count);
-    assert_true(count < 100 || total.policy_gaps > 0);
+    assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }

@@ -39,11 +39,18 @@ static uint64_t draw_number(aq_rng *rng)
 static uint64_t draw_for(hostile *source, const char *name)
 {
     static const char *const few[] = {"incarnation", "store", "role"};
-    if (strcmp(name, "run_id") == 0 && aq_rng_below(&source->rng, 16) != 0) {
-        return source->run_id;
-    }
-    if (strcmp(name, "store") == 0 && source->store != 0 && aq_rng_below(&source->rng, 4) != 0) {
-        return source->store;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } right[] = {{"run_id", source->run_id},
+                 {"store", source->store},
+                 {"member", source->member},
+                 {"incarnation", source->incarnation}};
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        if (strcmp(name, right[i].name) == 0 && right[i].value != 0 &&
+            aq_rng_below(&source->rng, 16) != 0) {
+            return right[i].value;
+        }
     }
     for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++) {
         if (strcmp(name, few[i]) == 0 && aq_rng_below(&source->rng, 8) != 0) {
