@@ -206,8 +206,7 @@ static bool all_are_members(const sim_cluster *cluster, char *words, size_t size
 /* False, in words, when somebody has not moved since. */
 static bool all_move(const sim_cluster *cluster, const sim_marks *marks, char *words, size_t size)
 {
-    /* To where a liar says that it has a shard nothing is sent, so nothing is missed there. */
-    if (!cluster->site.scenario.has_liar && !sim_push_is_whole(&cluster->site.push)) {
+    if (!sim_inherits_lies(&cluster->site.scenario) && !sim_push_is_whole(&cluster->site.push)) {
         (void)snprintf(words, size, "a connection is dead, and its actor does not know");
         return false;
     }

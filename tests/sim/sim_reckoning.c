@@ -62,8 +62,8 @@ void sim_check_actor(sim_cluster *cluster, const sim_actor *actor, uint64_t step
             missing += stream->count - stream->acknowledged;
         }
     }
-    if (cluster->site.scenario.has_liar && !cluster->site.scenario.durable) {
-        return; /* a liar's shard may have inherited what was numbered for a store in memory */
+    if (sim_inherits_lies(&cluster->site.scenario)) {
+        return;
     }
     if (missing > 0 || sent > steps || sent + rest < steps) {
         sim_broken(&cluster->site.world, SIM_ACKNOWLEDGED,

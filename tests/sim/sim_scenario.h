@@ -50,6 +50,13 @@ typedef struct sim_scenario {
     enum sim_plant plant;
 } sim_scenario;
 
+/* Whether what was numbered for a store in memory, and is not acknowledged, may be left over: where
+ * it was, a liar said that it has a shard, whose lane the next store got. */
+static inline bool sim_inherits_lies(const sim_scenario *scenario)
+{
+    return scenario->has_liar && !scenario->durable;
+}
+
 /* A storm. */
 void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario);
 
