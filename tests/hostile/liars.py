@@ -18,6 +18,7 @@ import time
 from live_run import CONFIG, PATIENCE_S, Run
 
 GROWTH_MOST_MB = 64
+SUPPRESSED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "leaks.supp")
 SEEDS = 5  # of one process; between two, the run is looked at
 CALM_S = 3
 # Members are trusted with what they count and measure: neither is to end the run here.
@@ -88,6 +89,7 @@ def main():
     seed = int(os.environ.get("AQ_SEED", "1"))
     # What AddressSanitizer keeps back of what was freed is not what a daemon grew by.
     os.environ.setdefault("ASAN_OPTIONS", "quarantine_size_mb=8")
+    os.environ.setdefault("LSAN_OPTIONS", f"suppressions={SUPPRESSED}:print_suppressions=0")
     print("| how   | role      | seeds    | calls   | carried | steps/s | after   | learner MB | "
           "others MB |")
     print("|-------|-----------|----------|--------:|--------:|--------:|--------:|-----------:|"
