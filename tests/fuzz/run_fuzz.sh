@@ -14,8 +14,8 @@ Each starts from the seeds that are kept and from what was found before, under A
 UndefinedBehaviorSanitizer; as many run at once as there are processors.
 
 Minutes are minutes of a processor, measured, in slices of five that go round. A ledger counts them:
-each target is given what it lacks, so that this can be stopped at any time and goes on where it was.
-To count anew, remove the ledger.
+each target is given what it lacks, so this can be stopped at any time and goes on where it was. To
+count anew, remove the ledger.
 
 Corpus, findings and ledger are in build-fuzz, or in the folder that AQ_FUZZ_KEPT names. An input
 that breaks something is named in the output, and lies in findings; its target is left alone until

@@ -148,8 +148,8 @@ static void lie(liar *self)
     const aq_caller_method method = self->methods[aq_rng_below(rng, count)];
     name_of(method, name);
     enum aq_access_role listener = aq_rpc_listener_of(name);
-    bool to_learner = listener == AQ_ACCESS_NONE ? aq_rng_below(rng, 2) == 0
-                                                 : listener == AQ_ACCESS_LEARNER;
+    bool to_learner =
+        listener == AQ_ACCESS_NONE ? aq_rng_below(rng, 2) == 0 : listener == AQ_ACCESS_LEARNER;
     const ProtobufCMessage *request =
         hostile_message(&self->source, aq_rpc_catalog_method(method)->input);
     ProtobufCMessage *reply;

@@ -44,7 +44,7 @@ typedef struct sim_outcome {
     uint64_t policy_gaps;  /* versions heard that change one which had been missed */
     uint64_t stored_twice; /* messages that two shards had at a time */
     uint64_t records, records_lost, segments_dropped; /* of shards' disks */
-    uint64_t lies; /* that were answered with OK */
+    uint64_t lies;                                    /* that were answered with OK */
     uint64_t evaluations;
     double first_return, best_return;
     sim_tally tally;

@@ -12,8 +12,12 @@
 #include "tests/sim/sim_world.h"
 #include "tests/support/chance.h"
 
-enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e, STORAGE_STREAM = 0x73746f72,
-       LIAR_STREAM = 0x6c696172 };
+enum {
+    SCENARIO_STREAM = 0x7363656e,
+    QUANTIZER_STREAM = 0x7175616e,
+    STORAGE_STREAM = 0x73746f72,
+    LIAR_STREAM = 0x6c696172
+};
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
 {

@@ -114,8 +114,8 @@ int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns)
 
 uint64_t sim_draw_incarnation(sim_world *world)
 {
-    world->drawn = sim_grown(world->drawn, world->drawn_count, &world->drawn_capacity,
-                             sizeof(*world->drawn));
+    world->drawn =
+        sim_grown(world->drawn, world->drawn_count, &world->drawn_capacity, sizeof(*world->drawn));
     return world->drawn[world->drawn_count++] = aq_rng_next(&world->rng) | 1;
 }
 

@@ -57,14 +57,14 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
            " calls timed out; killed %u learners, %u shards (and %u ended in order), %u actors; "
            "disks were full %u times, had %" PRIu64 " records, lost %" PRIu64
            " that were not acknowledged, dropped %" PRIu64 " segments; %" PRIu64
-           " messages in two shards, %" PRIu64
-           " changes of versions that were missed; %" PRIu64 " lies were let in; longest recovery %.1f s\n",
+           " messages in two shards, %" PRIu64 " changes of versions that were missed; %" PRIu64
+           " lies were let in; longest recovery %.1f s\n",
            seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
            total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
            total->tally.learner_kills, total->tally.shard_kills, total->tally.shard_stops,
            total->tally.actor_kills, total->tally.full_disks, total->records, total->records_lost,
-           total->segments_dropped, total->stored_twice, total->policy_gaps,
-           total->lies, seconds_of(total->recovery_ns));
+           total->segments_dropped, total->stored_twice, total->policy_gaps, total->lies,
+           seconds_of(total->recovery_ns));
 }
 
 static void run_seed(uint64_t seed, sim_outcome *ret_outcome)

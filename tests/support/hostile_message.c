@@ -71,8 +71,8 @@ static char *draw_text(hostile *source, const char *name)
 {
     static const char *const addresses[HOSTILE_ADDRESSES] = {
         "tcp://10.0.0.7:1001", "tcp://10.0.0.7:1002", "tcp://10.0.0.8:1001", "tcp://*:1003"};
-    static const char *const texts[] = {"ipc:///tmp/a",  "",     "tcp://",
-                                        "\x1b[2J\n",     "main", "actorq.v1.Flow/Credit",
+    static const char *const texts[] = {"ipc:///tmp/a",   "",     "tcp://",
+                                        "\x1b[2J\n",      "main", "actorq.v1.Flow/Credit",
                                         "\xff\xfe\x80 %n"};
     enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
     bool is_address = strstr(name, "url") != NULL && aq_rng_below(&source->rng, 8) != 0;
