@@ -13,7 +13,7 @@
 
 enum { LIAR_STREAM = 0x6c696172, CALLS_MAX = 64, CALL_MS = 1000 };
 
-#define PAUSE_NS_MAX (100 * AQ_NS_PER_MS)
+#define PAUSE_NS_MAX (20 * AQ_NS_PER_MS)
 
 void sim_liar_init(sim_liar *liar, sim_site *site, const sim_honest *honest)
 {
