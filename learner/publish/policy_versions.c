@@ -86,7 +86,7 @@ void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, u
 {
     /* No block is at hand: one is reserved before the first number is used. */
     numbers->run_dir = run_dir;
-    numbers->next = last + 1;
+    atomic_init(&numbers->next, last + 1);
     numbers->reserved_end = last + 1;
     numbers->leaps = 0;
     atomic_init(&numbers->seen, 0);
@@ -94,7 +94,11 @@ void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, u
 
 void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version)
 {
+    const uint64_t next = atomic_load(&numbers->next);
     uint64_t seen = atomic_load(&numbers->seen);
+    if (version >= next && version - next >= LEAP_MAX) {
+        return; /* kept, it would hide what others have seen */
+    }
     while (version > seen && !atomic_compare_exchange_weak(&numbers->seen, &seen, version)) {
     }
 }
@@ -102,7 +106,7 @@ void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version)
 int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version, aq_error *error)
 {
     const uint64_t seen = atomic_load(&numbers->seen);
-    const bool is_behind = seen >= numbers->next && seen - numbers->next < LEAP_MAX;
+    const bool is_behind = seen >= numbers->next;
     if (is_behind || numbers->next == numbers->reserved_end) {
         uint64_t first;
         int rc = aq_version_reserve(numbers->run_dir, numbers->next - 1, BLOCK, &first, error);

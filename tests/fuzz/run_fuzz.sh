@@ -5,6 +5,7 @@ source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../../tools/prepar
 usage() {
     cat <<'END_OF_USAGE'
 run_fuzz.sh [MINUTES [TARGET...]]    Installs what is missing, builds, and runs the fuzz targets
+run_fuzz.sh --report                 What each was given so far, and what it found
 
   tests/fuzz/run_fuzz.sh                        a minute each; all of them
   tests/fuzz/run_fuzz.sh 60 policy rpc_reply    an hour for each of two
@@ -12,12 +13,16 @@ run_fuzz.sh [MINUTES [TARGET...]]    Installs what is missing, builds, and runs 
 Each starts from the seeds that are kept and from what was found before, under AddressSanitizer and
 UndefinedBehaviorSanitizer; as many run at once as there are processors.
 
-What was found is kept in build-fuzz/corpus/TARGET. An input that breaks something is named in the
-output, and lies in build-fuzz/findings. Its place in the tree, once the fault is mended, is
-tests/fuzz/seeds/TARGET, where ./test unit looks at it for ever.
+Minutes are minutes of a processor, measured, in slices of five that go round. A ledger counts them:
+each target is given what it lacks, so this can be stopped at any time and goes on where it was. To
+count anew, remove the ledger.
 
-A line for each target says how many inputs it was given, and how long that took; the exit status is
-0 when nothing was found.
+Corpus, findings and ledger are in build-fuzz, or in the folder that AQ_FUZZ_KEPT names. An input
+that breaks something is named in the output, and lies in findings; its target is left alone until
+the next call. Its place in the tree, once the fault is mended, is tests/fuzz/seeds/TARGET, where
+./test unit looks at it for ever.
+
+The exit status is 0 when nothing was found.
 END_OF_USAGE
 }
 
@@ -30,7 +35,11 @@ fuzz_packages=(
     libclang-rt-dev      'its sanitizers'
     llvm                 'names the lines in what they report'
 )
+slice_s=300
+slice_s_min=60 # shorter ones do little but read the corpus
+interrupted=72 # libFuzzer's exit status when it was told to stop
 build=$root/build-fuzz
+kept=${AQ_FUZZ_KEPT:-$build}
 seeds=$root/tests/fuzz/seeds
 
 # Files of ours that are seeds as well, as in meson.build.
@@ -41,32 +50,85 @@ more_seeds() {
     esac
 }
 
-# fuzz TARGET MINUTES: says what came of it, and with the end of its log when it found something.
-fuzz() {
-    local -r target=$1 seconds=$(($2 * 60)) corpus=$build/corpus/$1 log=$build/$1.log
-    local -r started=$SECONDS
+# For build_in.
+fuzz_programs() {
+    ls "$seeds" | sed 's,^,tests/fuzz/fuzz_,'
+}
+
+# read_ledger TARGET: sets cpu_ms, inputs and findings.
+read_ledger() {
+    cpu_ms=0 inputs=0 findings=0
+    if [ -e "$kept/ledger/$1" ]; then
+        read -r cpu_ms inputs findings <"$kept/ledger/$1"
+    fi
+}
+
+# add_to_ledger TARGET CPU_MS INPUTS FINDINGS. A call that dies leaves the line before.
+add_to_ledger() {
+    local cpu_ms inputs findings
+    read_ledger "$1"
+    echo $((cpu_ms + $2)) $((inputs + $3)) $((findings + $4)) >"$kept/ledger/.$1"
+    mv -- "$kept/ledger/.$1" "$kept/ledger/$1"
+}
+
+report() {
+    local target cpu_ms inputs findings
+    printf '%-18s %11s %14s %9s\n' target 'processor s' inputs findings
+    for target in "$@"; do
+        read_ledger "$target"
+        printf '%-18s %11d %14d %9d\n' "$target" $((cpu_ms / 1000)) "$inputs" "$findings"
+    done
+}
+
+# children_ms FILE: milliseconds of a processor that a shell's children took, by what its `times`
+# wrote.
+children_ms() {
+    local user_min user_s user_ms sys_min sys_s sys_ms
+    read -r user_min user_s user_ms sys_min sys_s sys_ms < <(sed -n '2s/[ms.]/ /gp' "$1")
+    echo $(((user_min + sys_min) * 60000 + (user_s + sys_s) * 1000 + 10#$user_ms + 10#$sys_ms))
+}
+
+# slice TARGET SECONDS, in a shell of its own: one run, and its line in the ledger. Says what came
+# of it, and with the end of its log when it found something.
+slice() {
+    local -r target=$1 corpus=$kept/corpus/$1 log=$kept/$1.log
     local -a more
-    local found=0
+    local rc=0 found=0 executed fuzzer
     mapfile -t more < <(more_seeds "$target")
     mkdir -p -- "$corpus"
-    "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=$input_bytes_max \
+    "$build/tests/fuzz/fuzz_$target" -max_total_time="$2" -max_len=$input_bytes_max \
         -rss_limit_mb=$memory_mb_max -timeout=$hang_s -print_final_stats=1 \
-        -artifact_prefix="$build/findings/$target-" "$corpus" "$seeds/$target" \
-        "${more[@]}" >"$log" 2>&1 || found=1
-    if [ $found -eq 1 ]; then
+        -artifact_prefix="$kept/findings/$target-" "$corpus" "$seeds/$target" \
+        "${more[@]}" >"$log" 2>&1 &
+    fuzzer=$!
+    trap 'trap "" TERM; kill "$fuzzer"' TERM
+    wait "$fuzzer" || rc=$?
+    if [ $rc -gt 128 ]; then # the wait was cut short, perhaps; then this is the true status
+        rc=0
+        wait "$fuzzer" || rc=$?
+    fi
+    if [ $rc -ne 0 ] && [ $rc -ne $interrupted ]; then
+        found=1
         show_tail "$log"
     fi
-    printf '%-18s %6d s %12s inputs\n' "$target" $((SECONDS - started)) \
-        "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"
+    executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    times >"$log.times" # a shell below this one would write its own
+    add_to_ledger "$target" "$(children_ms "$log.times")" "${executed:-0}" $found
+    report "$target" | sed 1d
     return $found
 }
 
 main() {
     local target minutes
     local -a targets=()
+    mapfile -t targets < <(ls "$seeds")
     case ${1-} in
     -h | --help)
         usage
+        return
+        ;;
+    --report)
+        report "${targets[@]}"
         return
         ;;
     esac
@@ -74,7 +136,6 @@ main() {
     if ! [[ $minutes =~ ^[1-9][0-9]*$ ]]; then
         fail "a number of minutes, not '$minutes'; try --help"
     fi
-    mapfile -t targets < <(ls "$seeds")
     for target in "${@:2}"; do
         if ! [ -d "$seeds/$target" ]; then
             fail "no target '$target'; there are: ${targets[*]}"
@@ -85,33 +146,82 @@ main() {
     fi
 
     ensure_packages "${packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}"
+    choose_targets=(fuzz_programs)
     CC=clang build_in build-fuzz -Dfuzz=true -Dtests=enabled --optimization=1 -Ddebug=true \
         -Db_sanitize=address,undefined -Db_lundef=false \
         '-Dc_args=-fsanitize=fuzzer-no-link -gline-tables-only'
-    mkdir -p -- "$build/findings"
+    mkdir -p -- "$kept/findings" "$kept/ledger"
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     # The fake stack is not aligned for the vectors of AVX-512.
     export ASAN_OPTIONS=detect_stack_use_after_return=0
     export LSAN_OPTIONS="suppressions=$root/tests/leaks.supp:print_suppressions=0"
+    # Slices inherit the lock: those of a call that was killed come to their end first.
+    exec 8>"$kept/ledger/.lock"
+    if ! flock -n 8; then
+        say "waiting for another call, or its last slices, in $kept"
+        flock 8
+    fi
+    trap stop INT TERM
     run_all "$minutes" "${targets[@]}"
 }
 
-# run_all MINUTES TARGET...: as many at once as there are processors.
+# Lets every slice write its line, and ends.
+stop() {
+    local -a pids
+    mapfile -t pids < <(jobs -p)
+    kill "${pids[@]}" 2>/dev/null || true
+    wait
+    exit 143
+}
+
+# run_all MINUTES TARGET...: rounds of slices, until nobody lacks anything that found nothing.
 run_all() {
-    local target running=0 failures=0
-    for target in "${@:2}"; do
-        if [ $running -eq "$(nproc)" ]; then
-            wait -n || failures=$((failures + 1))
-            running=$((running - 1))
+    local target lack_s cpu_ms inputs findings
+    local -A found=()
+    local -a lacking
+    while :; do
+        lacking=()
+        for target in "${@:2}"; do
+            read_ledger "$target"
+            lack_s=$(($1 * 60 - cpu_ms / 1000))
+            if [ $lack_s -gt 0 ] && [ -z "${found[$target]-}" ]; then
+                lacking+=("$target" "$lack_s")
+            fi
+        done
+        if [ ${#lacking[@]} -eq 0 ]; then
+            break
         fi
-        fuzz "$target" "$1" &
+        run_round "${lacking[@]}"
+    done
+    report "${@:2}"
+    [ ${#found[@]} -eq 0 ]
+}
+
+# run_round [TARGET LACK_S]...: a slice for each, as many at once as there are processors.
+run_round() {
+    local running=0
+    local -A target_of=()
+    while [ $# -gt 0 ]; do
+        if [ $running -eq "$(nproc)" ]; then
+            wait_one
+        fi
+        slice "$1" $(($2 > slice_s ? slice_s : $2 < slice_s_min ? slice_s_min : $2)) &
+        target_of[$!]=$1
         running=$((running + 1))
+        shift 2
     done
     while [ $running -gt 0 ]; do
-        wait -n || failures=$((failures + 1))
-        running=$((running - 1))
+        wait_one
     done
-    [ $failures -eq 0 ]
+}
+
+# Waits for one of run_round's slices, and notes it in run_all's `found`.
+wait_one() {
+    local pid
+    if ! wait -n -p pid; then
+        found[${target_of[$pid]}]=1
+    fi
+    running=$((running - 1))
 }
 
 main "$@"

@@ -43,11 +43,11 @@ def free_ports(count):
 class Daemon:
     """One process of the run, its log in a file."""
 
-    def __init__(self, folder, name, command):
+    def __init__(self, folder, name, command, environment=None):
         self.name = name
         self.log_path = os.path.join(folder, name + ".log")
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
     def log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as file:
@@ -78,11 +78,13 @@ class Daemon:
 class Run:
     """Five ports: the learner's calls and policies, the shard's calls and experience, HTTP."""
 
-    def __init__(self, build, certs=None, config=CONFIG):
+    def __init__(self, build, certs=None, config=CONFIG, plain=False):
+        """`plain`: of the certificates' folder, its tokens alone."""
         self.build = os.path.abspath(build)
         self.folder = tempfile.mkdtemp(prefix="aq-hostile-")
         self.port = free_ports(5)
         self.certs = certs
+        self.how = "TCP" if plain or not certs else "TLS"
         self.daemons = []
         with open(os.path.join(self.folder, "config.yaml"), "w", encoding="ascii") as file:
             file.write(config)
@@ -94,12 +96,18 @@ class Run:
     def url(self, index=0):
         return f"tcp://127.0.0.1:{self.port + index}"
 
-    def role(self, role):
-        return ["--certs", os.path.join(self.certs, role)] if self.certs else []
+    def credentials(self, role):
+        """As variables of the environment."""
+        if not self.certs:
+            return {}
+        folder = os.path.join(self.certs, role)
+        return ({"ACTORQ_CERTS": folder} if self.how == "TLS" else
+                {"ACTORQ_TOKEN_FILE": os.path.join(folder, "token")})
 
     def start(self, name, role, *arguments):
-        command = [self.program(f"actorq-{role}"), *arguments, *self.role(role)]
-        self.daemons.append(Daemon(self.folder, name, command))
+        command = [self.program(f"actorq-{role}"), *arguments]
+        environment = dict(os.environ, **self.credentials(role))
+        self.daemons.append(Daemon(self.folder, name, command, environment))
         return self.daemons[-1]
 
     def begin(self, actors=2, actors_call=None, shard_arguments=()):
@@ -131,8 +139,9 @@ class Run:
     def call(self, index, method, request="{}"):
         """The answer, or None."""
         done = subprocess.run(
-            [self.program("actorq"), "call", self.url(index), method, request,
-             *self.role("operator")], capture_output=True, text=True, check=False)
+            [self.program("actorq"), "call", self.url(index), method, request],
+            env=dict(os.environ, **self.credentials("operator")), capture_output=True, text=True,
+            check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def status(self, index=0):
@@ -140,6 +149,11 @@ class Run:
 
     def steps(self):
         return int(self.status().get("learner", {}).get("learner_steps", 0))
+
+    def members(self):
+        """Those of this run's processes that the learner knows."""
+        pids = {daemon.process.pid for daemon in self.daemons}
+        return [member for member in self.status().get("members", []) if member.get("pid") in pids]
 
     def peers(self, index=0):
         """What this daemon counted of those who came."""

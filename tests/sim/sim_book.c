@@ -150,8 +150,10 @@ static void check_marks(const sim_book *book, const aq_replay_core *core)
     size_t met = aq_replay_core_actors(core);
     for (size_t i = 0; i < met; i++) {
         const aq_replay_actor_view view = aq_replay_core_actor(core, i);
-        check_mark(book, &view);
-        known += view.sequence.taken > 0;
+        if (sim_was_drawn(book->world, view.incarnation)) {
+            check_mark(book, &view);
+            known += view.sequence.taken > 0;
+        }
     }
     size_t expected = 0;
     for (size_t i = 0; i < book->account_count; i++) {

@@ -89,6 +89,11 @@ static void create(sim_cluster *cluster, const sim_scenario *scenario)
     for (uint32_t i = 0; i < scenario->evaluators; i++) {
         sim_evaluator_init(&cluster->evaluators[i], &cluster->site, i);
     }
+    const sim_honest honest = {.shards = cluster->shards, .actors = cluster->actors};
+    sim_liar_init(&cluster->liar, &cluster->site, &honest);
+    if (scenario->has_liar) {
+        sim_liar_start(&cluster->liar);
+    }
     want(cluster, SIM_HOST_LEARNER, 1);
     want(cluster, SIM_HOST_SHARD, scenario->shards);
     want(cluster, SIM_HOST_ACTOR, scenario->actors);
@@ -97,6 +102,7 @@ static void create(sim_cluster *cluster, const sim_scenario *scenario)
 
 static void destroy(sim_cluster *cluster)
 {
+    sim_liar_stop(&cluster->liar);
     for (uint32_t host = 0; host < SIM_HOSTS_MAX; host++) {
         if (sim_host_runs(cluster, host)) {
             sim_host_kill(cluster, host);
@@ -188,7 +194,7 @@ static bool is_member(const sim_cluster *cluster, uint64_t incarnation)
 /* False, in words, when somebody who runs is not in the run, as the learner knows it. */
 static bool all_are_members(const sim_cluster *cluster, char *words, size_t size)
 {
-    for (uint32_t host = SIM_HOST_SHARD; host < SIM_HOSTS_MAX; host++) {
+    for (uint32_t host = SIM_HOST_SHARD; host < SIM_HOST_LIAR; host++) {
         if (sim_host_runs(cluster, host) && !is_member(cluster, incarnation_on(cluster, host))) {
             (void)snprintf(words, size, "host %u is not a member", host);
             return false;
@@ -200,7 +206,7 @@ static bool all_are_members(const sim_cluster *cluster, char *words, size_t size
 /* False, in words, when somebody has not moved since. */
 static bool all_move(const sim_cluster *cluster, const sim_marks *marks, char *words, size_t size)
 {
-    if (!sim_push_is_whole(&cluster->site.push)) {
+    if (!sim_inherits_lies(&cluster->site.scenario) && !sim_push_is_whole(&cluster->site.push)) {
         (void)snprintf(words, size, "a connection is dead, and its actor does not know");
         return false;
     }
@@ -362,6 +368,7 @@ static void say_farewell(sim_cluster *cluster)
 {
     sim_world *world = &cluster->site.world;
     const aq_run_config *config = &cluster->site.scenario.config;
+    sim_liar_stop(&cluster->liar);
     int64_t lost_ns = (int64_t)(config->net.rpc_timeout_ms + config->net.reconnect_max_ms +
                                 config->net.heartbeat_ms) *
                       AQ_NS_PER_MS;
@@ -393,6 +400,7 @@ static void fill_outcome(const sim_cluster *cluster, sim_outcome *outcome)
     outcome->versions = cluster->site.ledger.version_count;
     outcome->messages_lost = cluster->site.network.lost;
     outcome->messages_doubled = cluster->site.network.doubled;
+    outcome->lies = cluster->liar.answered;
     outcome->policy_gaps = cluster->site.ledger.policy_gaps;
     outcome->stored_twice = cluster->site.ledger.twice;
     outcome->breaks = cluster->site.push.breaks;

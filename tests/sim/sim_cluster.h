@@ -15,6 +15,7 @@
 #include "tests/sim/sim_actor.h"
 #include "tests/sim/sim_evaluator.h"
 #include "tests/sim/sim_learner.h"
+#include "tests/sim/sim_liar.h"
 #include "tests/sim/sim_replay.h"
 
 typedef struct sim_cluster {
@@ -23,6 +24,7 @@ typedef struct sim_cluster {
     sim_replay shards[SIM_SHARDS_MAX];
     sim_actor actors[SIM_ACTORS_MAX];
     sim_evaluator evaluators[SIM_EVALUATORS_MAX];
+    sim_liar liar;
     uint64_t wanted; /* bit per host: it is to be started when it is down */
     aq_rng faults;
     bool stormy;
@@ -42,6 +44,7 @@ typedef struct sim_outcome {
     uint64_t policy_gaps;  /* versions heard that change one which had been missed */
     uint64_t stored_twice; /* messages that two shards had at a time */
     uint64_t records, records_lost, segments_dropped; /* of shards' disks */
+    uint64_t lies;                                    /* that were answered with OK */
     uint64_t evaluations;
     double first_return, best_return;
     sim_tally tally;

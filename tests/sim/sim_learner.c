@@ -131,6 +131,18 @@ static void train_on(sim_learner *learner, int64_t now_ns)
     }
 }
 
+/* The run's, without those that a liar says its stores have. */
+static uint64_t honest_steps(const sim_learner *learner)
+{
+    aq_shard_count counts[AQ_SHARDS_MAX];
+    uint64_t steps;
+    size_t count = aq_coordinator_shard_counts(learner->coordinator, counts, &steps);
+    for (size_t i = 0; i < count; i++) {
+        steps += sim_was_drawn(&learner->site->world, counts[i].store) ? counts[i].inserted : 0;
+    }
+    return steps;
+}
+
 static void on_tick(void *user, uint64_t life)
 {
     sim_learner *learner = user;
@@ -149,8 +161,7 @@ static void on_tick(void *user, uint64_t life)
         train_on(learner, now_ns);
     }
     learner->steps_done = sim_learner_step(learner);
-    sim_ledger_counted(&site->ledger, learner->life,
-                       aq_coordinator_env_steps(learner->coordinator));
+    sim_ledger_counted(&site->ledger, learner->life, honest_steps(learner));
     int64_t farewell_ns =
         (int64_t)site->plan.config.net.heartbeat_ms * HEARTBEATS_OF_FAREWELL * AQ_NS_PER_MS;
     if (learner->ended && (aq_coordinator_member_count(learner->coordinator) == 0 ||

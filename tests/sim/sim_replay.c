@@ -70,7 +70,7 @@ static void tap_called(void *user, const char *method, const ProtobufCBinaryData
     }
     Actorq__V1__CreditRequest *request = read_credit(body);
     const uint64_t store = replay->book->store;
-    if (request->store == store) {
+    if (request->store == store && sim_was_drawn(&replay->site->world, request->incarnation)) {
         const sim_credit known = {
             .incarnation = request->incarnation,
             .stream = sim_ledger_stream(&replay->site->ledger, request->incarnation, store),
@@ -88,7 +88,8 @@ static void credit_answered(sim_replay *replay, const ProtobufCBinaryData *body,
     Actorq__V1__CreditReply *reply = actorq__v1__credit_reply__unpack(NULL, body->len, body->data);
     AQ_ASSERT(reply != NULL);
     /* A stranger is told nothing but who answers. */
-    if (reply->shard_incarnation == replay->book->incarnation &&
+    if (sim_was_drawn(&replay->site->world, about) &&
+        reply->shard_incarnation == replay->book->incarnation &&
         (reply->expected > 0 || reply->granted > 0)) {
         const sim_credit answer = {
             .incarnation = about,

@@ -16,7 +16,8 @@ enum {
     SCENARIO_STREAM = 0x7363656e,
     QUANTIZER_STREAM = 0x7175616e,
     STORAGE_STREAM = 0x73746f72,
-    PACING_STREAM = 0x70616365
+    PACING_STREAM = 0x70616365,
+    LIAR_STREAM = 0x6c696172
 };
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
@@ -82,6 +83,18 @@ static void draw_storage(uint64_t seed, sim_scenario *scenario)
     }
 }
 
+/* Likewise. Members are trusted with what they count and measure: neither may end the run. */
+static void draw_liar(uint64_t seed, sim_scenario *scenario)
+{
+    aq_rng rng = rng_of(seed, LIAR_STREAM);
+    scenario->has_liar = sim_chance(&rng, 0.5);
+    if (scenario->has_liar) {
+        scenario->config.limits.env_steps = UINT64_MAX;
+        (void)snprintf(scenario->config.evaluator.threshold,
+                       sizeof(scenario->config.evaluator.threshold), "1e300");
+    }
+}
+
 static void draw_net(aq_rng *rng, aq_run_config *config)
 {
     config->net.message_bytes = sim_draw_number(rng, 4096, 16384);
@@ -127,6 +140,7 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
     config->evaluator.screen_episodes = 2;
     config->evaluator.episodes = 4;
     (void)snprintf(config->evaluator.threshold, sizeof(config->evaluator.threshold), "1000");
+    draw_liar(seed, &scenario);
     scenario.actors = (uint32_t)sim_draw_number(&rng, 1, 5);
     scenario.evaluators = sim_chance(&rng, 0.3);
     scenario.actor_step_ns = sim_draw_ns(&rng, AQ_NS_PER_MS, 10 * AQ_NS_PER_MS);

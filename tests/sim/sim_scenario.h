@@ -33,6 +33,8 @@ enum sim_plant {
     SIM_PLANT_MISSING,      /* a record is not read back */
     SIM_PLANT_MARKS,        /* the marks at the heads of segments are not read back */
     SIM_PLANT_PRIORITIES,   /* the snapshot is not read back */
+    SIM_PLANT_ACTOR_SECRET, /* a liar knows the incarnation of an actor */
+    SIM_PLANT_SHARD_SECRET, /* a liar knows the incarnation of a shard */
 };
 
 typedef struct sim_scenario {
@@ -44,8 +46,16 @@ typedef struct sim_scenario {
     int64_t quiet_ns; /* then: how long it runs, unless it ends before */
     bool durable;     /* shards have disks */
     bool disorder;    /* E1 may lose order, too */
+    bool has_liar;    /* a member lies */
     enum sim_plant plant;
 } sim_scenario;
+
+/* Whether what was numbered for a store in memory, and is not acknowledged, may be left over: where
+ * it was, a liar said that it has a shard, whose lane the next store got. */
+static inline bool sim_inherits_lies(const sim_scenario *scenario)
+{
+    return scenario->has_liar && !scenario->durable;
+}
 
 /* A storm. */
 void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario);

@@ -15,6 +15,23 @@ void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_
     (void)snprintf(ret_push_url, size, "tcp://10.0.0.%u:5561", SIM_HOST_SHARD + index + 1);
 }
 
+const char *const sim_liar_urls[SIM_LIAR_URLS] = {"tcp://10.0.0.12:1001", "tcp://10.0.0.12:1002",
+                                                  "tcp://10.0.0.12:1003"};
+
+/* What it may name as either, and what it draws for an address besides. */
+static void place_liar(sim_site *site)
+{
+    char rpc_url[AQ_URL_MAX], push_url[AQ_URL_MAX];
+    sim_rpc_place(&site->rpc, "ipc:///tmp/a", SIM_HOST_LIAR);
+    sim_push_place(&site->push, "ipc:///tmp/a", SIM_HOST_LIAR);
+    for (size_t i = 0; i < SIM_LIAR_URLS; i++) {
+        sim_rpc_place(&site->rpc, sim_liar_urls[i], SIM_HOST_LIAR);
+        sim_push_place(&site->push, sim_liar_urls[i], SIM_HOST_LIAR);
+    }
+    sim_shard_urls(0, rpc_url, push_url, sizeof(rpc_url));
+    sim_push_place(&site->push, rpc_url, SIM_HOST_SHARD);
+}
+
 void sim_site_init(sim_site *site, const sim_scenario *scenario)
 {
     aq_error error = {0};
@@ -31,8 +48,9 @@ void sim_site_init(sim_site *site, const sim_scenario *scenario)
     }
     AQ_ASSERT(rc == 0);
     site->run_id = sim_draw_incarnation(&site->world);
+    /* Where a liar says that it has a shard an actor has another lane, which may inherit. */
     sim_ledger_init(&site->ledger, &site->world, site->run_id, &site->plan.settings,
-                    &site->plan.layout, scenario->shards == 1);
+                    &site->plan.layout, scenario->shards == 1 && !scenario->has_liar);
     sim_rpc_place(&site->rpc, SIM_LEARNER_URL, SIM_HOST_LEARNER);
     for (uint32_t i = 0; i < scenario->shards; i++) {
         char rpc_url[AQ_URL_MAX], push_url[AQ_URL_MAX];
@@ -40,6 +58,7 @@ void sim_site_init(sim_site *site, const sim_scenario *scenario)
         sim_rpc_place(&site->rpc, rpc_url, SIM_HOST_SHARD + i);
         sim_push_place(&site->push, push_url, SIM_HOST_SHARD + i);
     }
+    place_liar(site);
 }
 
 void sim_site_fini(sim_site *site)

@@ -18,9 +18,10 @@ enum {
     SIM_HOST_SHARD = 1,
     SIM_HOST_ACTOR = SIM_HOST_SHARD + SIM_SHARDS_MAX,
     SIM_HOST_EVALUATOR = SIM_HOST_ACTOR + SIM_ACTORS_MAX,
+    SIM_HOST_LIAR = SIM_HOST_EVALUATOR + SIM_EVALUATORS_MAX,
 };
 
-_Static_assert(SIM_HOST_EVALUATOR + SIM_EVALUATORS_MAX <= SIM_HOSTS_MAX, "a host for everybody");
+_Static_assert(SIM_HOST_LIAR + 1 <= SIM_HOSTS_MAX, "a host for everybody");
 
 #define SIM_LEARNER_URL "tcp://10.0.0.1:5550"
 #define SIM_POLICY_URL  "tcp://10.0.0.1:5551"
@@ -46,6 +47,10 @@ typedef struct sim_site {
 
 void sim_site_init(sim_site *site, const sim_scenario *scenario);
 void sim_site_fini(sim_site *site);
+
+/* Where a liar says that it has shards. Nobody listens there. */
+enum { SIM_LIAR_URLS = 3 };
+extern const char *const sim_liar_urls[SIM_LIAR_URLS];
 
 /* Where shard `index` listens, into url[size]. */
 void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_t size);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/memory.h"
 #include "tests/support/must.h"
 
 /* Far more than ever wait at once; a growing number is a fault of somebody who is simulated. */
@@ -51,6 +52,8 @@ void sim_world_fini(sim_world *world)
 {
     sim_agenda_destroy(world->agenda);
     world->agenda = NULL;
+    aq_free(world->drawn);
+    world->drawn = NULL;
 }
 
 int64_t sim_now_ns(const sim_world *world)
@@ -112,7 +115,18 @@ int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns)
 
 uint64_t sim_draw_incarnation(sim_world *world)
 {
-    return aq_rng_next(&world->rng) | 1;
+    world->drawn =
+        sim_grown(world->drawn, world->drawn_count, &world->drawn_capacity, sizeof(*world->drawn));
+    return world->drawn[world->drawn_count++] = aq_rng_next(&world->rng) | 1;
+}
+
+bool sim_was_drawn(const sim_world *world, uint64_t incarnation)
+{
+    size_t at = 0;
+    while (at < world->drawn_count && world->drawn[at] != incarnation) {
+        at++;
+    }
+    return at < world->drawn_count;
 }
 
 void *sim_grown(void *array, size_t count, size_t *capacity, size_t size)

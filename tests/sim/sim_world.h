@@ -44,6 +44,8 @@ typedef struct sim_world {
     enum sim_invariant broken;
     int64_t broken_ns;
     char words[512]; /* what is wrong */
+    uint64_t *drawn; /* incarnations, stores and runs */
+    size_t drawn_count, drawn_capacity;
 } sim_world;
 
 /* AQ_SIM_TRACE in the environment prints every line of the trace to standard error. */
@@ -65,6 +67,9 @@ bool sim_chance(aq_rng *rng, double share);
 int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns);  /* in [low, high] */
 uint64_t sim_draw_number(aq_rng *rng, uint64_t low, uint64_t high); /* in [low, high] */
 uint64_t sim_draw_incarnation(sim_world *world);                    /* never 0 */
+
+/* Whether the incarnation, or the store, was drawn here; else a liar made it up. */
+bool sim_was_drawn(const sim_world *world, uint64_t incarnation);
 
 /* The array, or a larger one, with room for one more element of `size` bytes. */
 void *sim_grown(void *array, size_t count, size_t *capacity, size_t size);

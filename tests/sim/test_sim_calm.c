@@ -36,6 +36,7 @@ TEST(without_faults_everything_holds_in_odd_configurations_too)
     for (uint64_t seed = 1; seed <= 10; seed++) {
         sim_scenario_draw(seed, &scenario);
         scenario.storm_ns = 0;
+        scenario.has_liar = false;
         scenario.quiet_ns = 10 * AQ_NS_PER_S;
         sim_run(&scenario, &outcome);
         assert_string_equal(outcome.words, "");

@@ -53,6 +53,8 @@ TEST(each_planted_fault_is_noticed)
         {SIM_PLANT_MISSING, SIM_RESTORED, 5, "a record that does not come back"},
         {SIM_PLANT_MARKS, SIM_RESTORED, 1, "marks that do not come back"},
         {SIM_PLANT_PRIORITIES, SIM_RESTORED, 1, "priorities that do not come back"},
+        {SIM_PLANT_ACTOR_SECRET, SIM_ACKNOWLEDGED, 5, "a liar who speaks for an actor"},
+        {SIM_PLANT_SHARD_SECRET, SIM_ENV_STEPS, 5, "a liar who speaks for a shard"},
     };
     EACH_ROW(i, rows) {
         printf("%s\n", rows[i].what);

@@ -38,6 +38,7 @@ static void add(sim_outcome *total, const sim_outcome *outcome)
     total->records += outcome->records;
     total->records_lost += outcome->records_lost;
     total->segments_dropped += outcome->segments_dropped;
+    total->lies += outcome->lies;
     total->timeouts += outcome->timeouts;
     total->tally.learner_kills += outcome->tally.learner_kills;
     total->tally.shard_kills += outcome->tally.shard_kills;
@@ -56,13 +57,13 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
            " calls timed out; killed %u learners, %u shards (and %u ended in order), %u actors; "
            "disks were full %u times, had %" PRIu64 " records, lost %" PRIu64
            " that were not acknowledged, dropped %" PRIu64 " segments; %" PRIu64
-           " messages in two shards, %" PRIu64
-           " changes of versions that were missed; longest recovery %.1f s\n",
+           " messages in two shards, %" PRIu64 " changes of versions that were missed; %" PRIu64
+           " lies were let in; longest recovery %.1f s\n",
            seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
            total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
            total->tally.learner_kills, total->tally.shard_kills, total->tally.shard_stops,
            total->tally.actor_kills, total->tally.full_disks, total->records, total->records_lost,
-           total->segments_dropped, total->stored_twice, total->policy_gaps,
+           total->segments_dropped, total->stored_twice, total->policy_gaps, total->lies,
            seconds_of(total->recovery_ns));
 }
 
@@ -106,7 +107,7 @@ TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
 {
     sim_outcome total;
     uint64_t count = run_seeds(sim_scenario_draw, &total);
-    assert_true(count < 100 || total.policy_gaps > 0);
+    assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }
 
 TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)

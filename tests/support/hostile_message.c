@@ -39,11 +39,18 @@ static uint64_t draw_number(aq_rng *rng)
 static uint64_t draw_for(hostile *source, const char *name)
 {
     static const char *const few[] = {"incarnation", "store", "role"};
-    if (strcmp(name, "run_id") == 0 && aq_rng_below(&source->rng, 16) != 0) {
-        return source->run_id;
-    }
-    if (strcmp(name, "store") == 0 && source->store != 0 && aq_rng_below(&source->rng, 4) != 0) {
-        return source->store;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } right[] = {{"run_id", source->run_id},
+                 {"store", source->store},
+                 {"member", source->member},
+                 {"incarnation", source->incarnation}};
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        if (strcmp(name, right[i].name) == 0 && right[i].value != 0 &&
+            aq_rng_below(&source->rng, 16) != 0) {
+            return right[i].value;
+        }
     }
     for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++) {
         if (strcmp(name, few[i]) == 0 && aq_rng_below(&source->rng, 8) != 0) {
@@ -60,23 +67,20 @@ static double draw_real(aq_rng *rng)
     return aq_rng_below(rng, 16) == 0 ? value / 0.0 : value;
 }
 
-/* The first are addresses. */
-static char *draw_text(aq_rng *rng, const char *name)
+static char *draw_text(hostile *source, const char *name)
 {
-    enum { ADDRESSES = 4 };
-    static const char *const texts[] = {"tcp://10.0.0.7:1001",
-                                        "tcp://10.0.0.7:1002",
-                                        "tcp://10.0.0.8:1001",
-                                        "tcp://*:1003",
-                                        "ipc:///tmp/a",
-                                        "",
-                                        "tcp://",
-                                        "main",
-                                        "\x1b[2J\n",
-                                        "actorq.v1.Flow/Credit"};
-    bool is_address = strstr(name, "url") != NULL && aq_rng_below(rng, 8) != 0;
-    return (char *)(uintptr_t)
-        texts[aq_rng_below(rng, is_address ? ADDRESSES : sizeof(texts) / sizeof(texts[0]))];
+    static const char *const addresses[HOSTILE_ADDRESSES] = {
+        "tcp://10.0.0.7:1001", "tcp://10.0.0.7:1002", "tcp://10.0.0.8:1001", "tcp://*:1003"};
+    static const char *const texts[] = {"ipc:///tmp/a",   "",     "tcp://",
+                                        "\x1b[2J\n",      "main", "actorq.v1.Flow/Credit",
+                                        "\xff\xfe\x80 %n"};
+    enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+    bool is_address = strstr(name, "url") != NULL && aq_rng_below(&source->rng, 8) != 0;
+    size_t which = aq_rng_below(&source->rng, HOSTILE_ADDRESSES + (is_address ? 0 : TEXTS));
+    const char *text = which >= HOSTILE_ADDRESSES  ? texts[which - HOSTILE_ADDRESSES]
+                       : source->addresses != NULL ? source->addresses[which]
+                                                   : addresses[which];
+    return (char *)(uintptr_t)text;
 }
 
 /* NULL when there is no room. */
@@ -122,7 +126,7 @@ static bool put(hostile *source, const ProtobufCFieldDescriptor *field, void *pl
         *(protobuf_c_boolean *)place = (protobuf_c_boolean)aq_rng_below(rng, 2);
         return true;
     case PROTOBUF_C_TYPE_STRING:
-        *(char **)place = draw_text(rng, field->name);
+        *(char **)place = draw_text(source, field->name);
         return true;
     case PROTOBUF_C_TYPE_BYTES: {
         ProtobufCBinaryData *bytes = place;

@@ -10,12 +10,13 @@
 
 #include "common/base/rng.h"
 
-enum { HOSTILE_BYTES_MAX = 1 << 16 };
+enum { HOSTILE_BYTES_MAX = 1 << 16, HOSTILE_ADDRESSES = 4 };
 
 typedef struct hostile {
     aq_rng rng;
-    uint64_t run_id; /* the right one, which most messages have, and */
-    uint64_t store;  /* this one; 0: none is right */
+    uint64_t run_id; /* what is right, and stands in most messages; 0: nothing is */
+    uint64_t store, member, incarnation;
+    const char *const *addresses; /* HOSTILE_ADDRESSES that shards may have; NULL: some */
     _Alignas(16) uint8_t bytes[HOSTILE_BYTES_MAX]; /* where the message lies */
     size_t size;
 } hostile;

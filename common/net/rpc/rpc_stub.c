@@ -232,10 +232,6 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
         return false;
     }
     aq_guard_peer_take(&call->channel->peer, reply->challenge, now_ns);
-    if (call->deadline_ns - now_ns < AQ_NS_PER_MS) {
-        failure_status(call, AQ_E_TIMEOUT, "", status);
-        return false;
-    }
     int rc = send_signed(call, &error);
     if (rc < 0) {
         failure_status(call, rc, error.text, status);
@@ -298,19 +294,23 @@ static int send_envelope(pending *call, Actorq__V1__RpcRequest *envelope,
     return rc;
 }
 
-/* Signs the kept body under a new id, and sends it. */
+/* Signs the kept body under a new id, and sends it for the time that is left. */
 static int send_signed(pending *call, aq_error *error)
 {
     Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
-    int64_t now_ns = aq_clock_monotonic_ns();
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    const int64_t left_ns = call->deadline_ns - now_ns;
     uint8_t proof[AQ_GUARD_PROOF_BYTES];
     char method[AQ_RPC_METHOD_MAX + 1];
     aq_token_call facts = {.request_id = next_id(call->channel),
-                           .timeout_ms = (uint32_t)((call->deadline_ns - now_ns) / AQ_NS_PER_MS),
+                           .timeout_ms = left_ns > 0 ? (uint32_t)(left_ns / AQ_NS_PER_MS) : 0,
                            .method = method_name(call, method),
                            .body = call->body.data,
                            .body_size = call->body.size};
 
+    if (facts.timeout_ms == 0) {
+        return aq_fail(error, AQ_E_TIMEOUT, "it came to its deadline before it was sent");
+    }
     call->signings++;
     call->id = facts.request_id;
     envelope.method = method;

@@ -107,6 +107,8 @@ TEST_IN(run_dir, dir, nobody_is_believed_who_has_seen_far_too_much)
     aq_version_numbers_init(&numbers, dir->path, 20000);
     aq_version_numbers_see(&numbers, UINT64_MAX);
     assert_int_equal(take(&numbers), 20001);
+    aq_version_numbers_see(&numbers, 26708); /* others still are */
+    assert_int_equal(take(&numbers), 26709);
 }
 
 TEST_IN(run_dir, dir, a_folder_that_is_not_there_is_an_error)

@@ -5,6 +5,7 @@
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/rpc_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -299,6 +300,23 @@ TEST_OF_FIXTURE(a_call_that_fails_while_it_is_signed_anew_ends)
     carry(f);
     assert_int_equal(f->result.count, 1);
     assert_false(f->result.ok);
+}
+
+/* On a busy machine the time is over between two lines; here packing takes longer than it. */
+TEST_OF_FIXTURE(a_call_that_comes_to_its_deadline_before_it_is_signed_ends)
+{
+    enum { LETTERS = 1 << 26 };
+    f->wire.channel.frame_bytes_max = 2 * (size_t)LETTERS;
+    f->operations.timeout_ms = 1;
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    request.reason = must_alloc(LETTERS, 1);
+    at_end(aq_free, request.reason);
+    memset(request.reason, 'a', LETTERS - 1);
+    f->result = (rpc_result){.stub = &f->operations};
+    actorq__v1__operations__stop(&f->operations.base, &request, rpc_on_stopped, &f->result);
+    assert_int_equal(f->result.count, 1);
+    assert_int_equal(f->result.code, AQ_RPC_DEADLINE_EXCEEDED);
+    assert_int_equal(f->wire.sent, 0);
 }
 
 TEST_OF_FIXTURE(every_failing_allocation_of_a_signed_call_is_an_answer)
