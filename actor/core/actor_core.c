@@ -4,6 +4,7 @@
  */
 #include "actor/core/actor_core.h"
 
+#include "actor/core/chooser.h"
 #include "actor/core/chunker.h"
 #include "actor/core/episode_returns.h"
 #include "actor/core/record.h"
@@ -11,9 +12,6 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
-#include "common/config/explore.h"
-#include "common/policy/exploration.h"
-#include "rollout/act.h"
 #include "rollout/vec_env.h"
 
 /* Chunks of a paced run wait for nothing but credit. */
@@ -22,7 +20,6 @@
 struct aq_actor_core {
     aq_env_task task;
     uint32_t lanes;
-    uint32_t slot; /* on the exploration ladders */
     aq_vec_env *vec;
     aq_chunker *chunker;
     aq_shard_spread *spread;
@@ -31,13 +28,8 @@ struct aq_actor_core {
     bool is_random;    /* actions are drawn */
     uint32_t version;  /* 0: of none */
 
-    aq_exploration *exploration; /* (lanes) */
-    aq_rng *rngs;                /* (lanes): exploration; environments have their own */
-    aq_act *act;
-    uint8_t *actions; /* (lanes) rows */
     aq_record record;
-    aq_act_draws draws;        /* of a policy that draws */
-    float *draws_room;         /* (lanes): theirs where they are not recorded */
+    aq_chooser chooser;
     int64_t (*clock_ns)(void); /* NULL: times are not counted */
     int64_t inference_ns, environment_ns;
 
@@ -92,37 +84,14 @@ static void begin_episode(aq_actor_core *core, uint32_t lane)
     aq_chunker_begin(core->chunker, lane, &values);
 }
 
-/* What draws leave goes where it is recorded, or to where nobody looks. */
-static int create_draws(aq_actor_core *core, const aq_run_settings *settings, uint64_t key)
-{
-    const size_t elements = aq_space_elements(&core->task.env->schema.action);
-    core->draws_room = aq_alloc(core->lanes, (1 + elements) * sizeof(float));
-    if (core->draws_room == NULL) {
-        return AQ_E_NOMEM;
-    }
-    uint8_t *log_prob = aq_record_claim(&core->record, "log_prob", sizeof(float));
-    uint8_t *drawn = aq_record_claim(&core->record, "drawn", elements * sizeof(float));
-    core->draws = (aq_act_draws){
-        .key = key,
-        .period = (uint32_t)settings->config.actor.noise_steps,
-        .log_prob = log_prob != NULL ? (float *)(void *)log_prob : core->draws_room,
-        .drawn = drawn != NULL ? (float *)(void *)drawn : core->draws_room + core->lanes,
-    };
-    return 0;
-}
-
 static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
                         uint64_t incarnation, const aq_layout *layout, aq_error *error)
 {
     uint64_t env_seed, explore_seed;
     derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
-    core->exploration = aq_alloc(core->lanes, sizeof(*core->exploration));
-    core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
-    core->actions = aq_alloc(core->lanes, core->task.action_bytes);
-    if (core->exploration == NULL || core->rngs == NULL || core->actions == NULL ||
-        aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
-        aq_record_init(&core->record, settings, core->lanes) != 0 ||
-        create_draws(core, settings, explore_seed) != 0 ||
+    if (aq_record_init(&core->record, settings, core->lanes) != 0 ||
+        aq_chooser_init(&core->chooser, &core->task, &settings->config, slot, explore_seed,
+                        &core->record) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
     }
@@ -134,11 +103,9 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     if (rc != 0) {
         return rc;
     }
-    aq_actor_core_explore(core, &settings->config);
     core->random_first = settings->config.actor.random_first;
     core->is_random = true;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        aq_rng_init(&core->rngs[lane], explore_seed, lane);
         if (!core->vec->waits[lane]) {
             begin_episode(core, lane);
         }
@@ -162,7 +129,6 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     }
     core->task = aq_env_task_copy(task);
     core->lanes = (uint32_t)settings->config.actor.envs;
-    core->slot = slot;
     core->is_paced = settings->versions_max > 0;
     core->cuts_at_versions = settings->versions_max == 1;
     core->flush_ns =
@@ -202,24 +168,15 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_shard_spread_destroy(core->spread);
     aq_chunker_destroy(core->chunker);
     aq_vec_env_destroy(core->vec);
-    aq_act_destroy(core->act);
+    aq_chooser_fini(&core->chooser);
     aq_record_fini(&core->record);
-    aq_free(core->draws_room);
-    aq_free(core->actions);
-    aq_free(core->rngs);
-    aq_free(core->exploration);
     aq_env_task_fini(&core->task);
     aq_free(core);
 }
 
 void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
 {
-    for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        core->exploration[lane] = (aq_exploration){
-            .epsilon = aq_explore_rate(config, core->slot, lane),
-            .sigma = aq_explore_noise(config, core->slot, lane),
-        };
-    }
+    aq_chooser_explore(&core->chooser, config);
 }
 
 /* ---- the policy ----------------------------------------------------------------------------- */
@@ -246,32 +203,6 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
 
 /* ---- stepping ------------------------------------------------------------------------------- */
 
-static void choose_actions(aq_actor_core *core)
-{
-    const aq_space *space = &core->task.env->schema.action;
-    const aq_head *head = NULL;
-    if (!core->is_random) {
-        head = aq_head_of(aq_engine_snapshot(core->engine)->head);
-    }
-    if (head != NULL && head->drawing != NULL) {
-        aq_act_draw(core->act, core->engine, core->vec->obs, core->lanes, &core->draws,
-                    core->actions);
-        core->draws.number++;
-        return;
-    }
-    if (head != NULL) {
-        aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
-    }
-    for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        void *action = core->actions + lane * core->task.action_bytes;
-        if (head != NULL) {
-            head->explore(space, &core->exploration[lane], &core->rngs[lane], action);
-        } else {
-            aq_action_random(space, &core->rngs[lane], action);
-        }
-    }
-}
-
 /* A chunk leaves for a shard that has credit for it, or is among the last there are. */
 static void put_closed(aq_actor_core *core, const aq_closed_chunk *closed)
 {
@@ -293,7 +224,7 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
         .of =
             {
                 [AQ_COLUMN_OBS] = vec->next_obs + lane * core->task.obs_bytes,
-                [AQ_COLUMN_ACTION] = core->actions + lane * core->task.action_bytes,
+                [AQ_COLUMN_ACTION] = core->chooser.actions + lane * core->task.action_bytes,
                 [AQ_COLUMN_REWARD] = &vec->reward[lane],
                 [AQ_COLUMN_VERSION] = &core->version,
             },
@@ -421,16 +352,17 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
             return 0; /* what was closed has filled an outbox */
         }
     }
-    if (aq_chunker_reserve(core->chunker) != 0 ||
-        (!core->is_random && aq_act_prepare(core->act, core->engine) != 0)) {
+    if (aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
     const int64_t begun_ns = read_clock(core);
-    if (core->vec->waiting_count < core->lanes) {
-        choose_actions(core);
+    if (core->vec->waiting_count < core->lanes &&
+        aq_chooser_choose(&core->chooser, core->is_random ? NULL : core->engine, core->vec->obs) !=
+            0) {
+        return 0;
     }
     const int64_t chosen_ns = read_clock(core);
-    const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
+    const uint32_t made = aq_vec_env_step(core->vec, core->chooser.actions, now_ns);
     core->inference_ns += chosen_ns - begun_ns;
     core->environment_ns += read_clock(core) - chosen_ns;
     core->stepped += made;

@@ -11,8 +11,8 @@
 
 #include "common/policy/head.h"
 
-/* Of the draw number `draw` of an environment: `count` numbers of the head's kind of noise. `key` is
- * of one start of one actor in one run. */
+/* Of the draw number `draw` of an environment: `count` numbers of the head's kind of noise.
+ * `key` is of one start of one actor in one run. */
 void aq_draw_noise(const aq_head_drawing *drawing, uint64_t key, uint32_t lane, uint64_t draw,
                    uint32_t count, float *ret_noise);
 

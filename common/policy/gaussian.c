@@ -24,36 +24,36 @@ aq_gaussian aq_gaussian_of(double mean, double log_deviation)
     return made;
 }
 
-double aq_gaussian_log_density(const aq_gaussian *of, double at)
+static double log_density_of(const aq_gaussian *of, double at)
 {
     const double z = (at - of->mean) / of->deviation;
     return -0.5 * z * z - of->log_deviation - HALF_LOG_TWO_PI;
 }
 
-double aq_gaussian_entropy(const aq_gaussian *of)
+static double entropy_of(const aq_gaussian *of)
 {
     return 0.5 + HALF_LOG_TWO_PI + of->log_deviation;
 }
 
-double aq_gaussian_kl(const aq_gaussian *from, const aq_gaussian *to)
+static double kl_of(const aq_gaussian *from, const aq_gaussian *to)
 {
     const double ratio = from->deviation / to->deviation;
     const double apart = (from->mean - to->mean) / to->deviation;
     return to->log_deviation - from->log_deviation + 0.5 * (ratio * ratio + apart * apart - 1.0);
 }
 
-aq_gaussian_slope aq_gaussian_log_density_slope(const aq_gaussian *of, double at)
+static aq_gaussian_slope log_density_slope_of(const aq_gaussian *of, double at)
 {
     const double z = (at - of->mean) / of->deviation;
     return (aq_gaussian_slope){z / of->deviation, of->is_free * (z * z - 1.0)};
 }
 
-aq_gaussian_slope aq_gaussian_entropy_slope(const aq_gaussian *of)
+static aq_gaussian_slope entropy_slope_of(const aq_gaussian *of)
 {
     return (aq_gaussian_slope){0.0, of->is_free};
 }
 
-aq_gaussian_slope aq_gaussian_kl_slope(const aq_gaussian *from, const aq_gaussian *to)
+static aq_gaussian_slope kl_slope_of(const aq_gaussian *from, const aq_gaussian *to)
 {
     const double ratio = from->deviation / to->deviation;
     const double apart = (to->mean - from->mean) / to->deviation;
@@ -81,7 +81,7 @@ float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs
     for (uint32_t i = 0; i < elements_of(terms); i++) {
         const aq_gaussian of = rule->element(terms, outputs, i);
         const double drawn = (double)draw->drawn[i];
-        sum += aq_gaussian_log_density(&of, drawn);
+        sum += log_density_of(&of, drawn);
         sum += rule->log_stretch != NULL ? rule->log_stretch(drawn) : 0.0;
     }
     return (float)sum;
@@ -92,7 +92,7 @@ double aq_gaussian_head_entropy(const aq_head_terms *terms, const float *outputs
     double sum = 0.0;
     for (uint32_t i = 0; i < elements_of(terms); i++) {
         const aq_gaussian of = rule_of(terms)->element(terms, outputs, i);
-        sum += aq_gaussian_entropy(&of);
+        sum += entropy_of(&of);
     }
     return sum;
 }
@@ -104,7 +104,7 @@ double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
     for (uint32_t i = 0; i < elements_of(from); i++) {
         const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
         const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
-        sum += aq_gaussian_kl(&before, &after);
+        sum += kl_of(&before, &after);
     }
     return sum;
 }
@@ -116,7 +116,7 @@ void aq_gaussian_head_log_prob_slope(const aq_head_terms *terms, const float *ou
     const aq_gaussian_rule *rule = rule_of(terms);
     for (uint32_t i = 0; i < elements_of(terms); i++) {
         const aq_gaussian of = rule->element(terms, outputs, i);
-        const aq_gaussian_slope by = aq_gaussian_log_density_slope(&of, (double)draw->drawn[i]);
+        const aq_gaussian_slope by = log_density_slope_of(&of, (double)draw->drawn[i]);
         rule->add(terms, outputs, i, &by, scale, slope);
     }
 }
@@ -127,7 +127,7 @@ void aq_gaussian_head_entropy_slope(const aq_head_terms *terms, const float *out
     const aq_gaussian_rule *rule = rule_of(terms);
     for (uint32_t i = 0; i < elements_of(terms); i++) {
         const aq_gaussian of = rule->element(terms, outputs, i);
-        const aq_gaussian_slope by = aq_gaussian_entropy_slope(&of);
+        const aq_gaussian_slope by = entropy_slope_of(&of);
         rule->add(terms, outputs, i, &by, scale, slope);
     }
 }
@@ -139,7 +139,7 @@ void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outp
     for (uint32_t i = 0; i < elements_of(from); i++) {
         const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
         const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
-        const aq_gaussian_slope by = aq_gaussian_kl_slope(&before, &after);
+        const aq_gaussian_slope by = kl_slope_of(&before, &after);
         rule_of(to)->add(to, to_outputs, i, &by, scale, slope);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Gaussian: one number of a normal distribution, with its gradients; and heads that draw an action
- * of such numbers, as far as they have it in common. Deviations are given by their logarithms, and
+ * Gaussian: one number of a normal distribution, and what heads that draw actions of such numbers
+ * have in common. Deviations are given by their logarithms, and
  * held between bounds, beyond which they have no gradient.
  *
  * The same bits everywhere. No state; any thread.
@@ -26,14 +26,6 @@ typedef struct aq_gaussian_slope {
 } aq_gaussian_slope;
 
 aq_gaussian aq_gaussian_of(double mean, double log_deviation);
-
-double aq_gaussian_log_density(const aq_gaussian *of, double at);
-double aq_gaussian_entropy(const aq_gaussian *of);
-double aq_gaussian_kl(const aq_gaussian *from, const aq_gaussian *to);
-
-aq_gaussian_slope aq_gaussian_log_density_slope(const aq_gaussian *of, double at);
-aq_gaussian_slope aq_gaussian_entropy_slope(const aq_gaussian *of);
-aq_gaussian_slope aq_gaussian_kl_slope(const aq_gaussian *from, const aq_gaussian *to);
 
 /* ---- for heads ------------------------------------------------------------------------------ */
 

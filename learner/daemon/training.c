@@ -69,8 +69,7 @@ static void post(aq_training *training, report *posted)
 static void on_group_done(void *user, aq_batch *group)
 {
     aq_training *training = user;
-    /* The mailbox has room for every group there is; it only refuses once it is closed, and then
-     * the prefetcher frees the group with the others. */
+    /* The mailbox has room for every group; once it is closed, the prefetcher frees them all. */
     int rc = aq_mailbox_post(training->groups, group);
     (void)rc;
 }
@@ -222,16 +221,12 @@ static void on_report(void *user, void *item)
 {
     aq_training *training = user;
     report *came = item;
-    switch (came->kind) {
-    case REPORT_PUBLICATION:
+    if (came->kind == REPORT_PUBLICATION) {
         on_published(training, &came->publication);
-        break;
-    case REPORT_CHECKPOINT:
+    } else if (came->kind == REPORT_CHECKPOINT) {
         on_checkpointed(training, &came->checkpoint);
-        break;
-    case REPORT_TROUBLE:
+    } else {
         say_publish_failed(training, &came->error);
-        break;
     }
     training->settled += came->settles;
     if (came->settles && !training->is_over) {
@@ -333,8 +328,7 @@ static int create_stage(aq_training *training, const aq_publication_config *publ
         .meta = {.run_id = training->config.folder->run_id,
                  .task = training->begun.settings.task,
                  .schema = &training->begun.settings.schema,
-                 .head = training->begun.algorithm_class->head(&training->begun.config,
-                                                               &training->begun.settings.schema)},
+                 .head = training->begun.head},
         .spec = aq_agent_spec(training->config.agent),
         .arrays = &arrays,
     };
@@ -389,9 +383,9 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
         rc = aq_shard_feed_create(&feed, &training->feed);
     }
     if (rc == 0) {
-        rc = aq_draw_audit_create(training->begun.config.learner.audit_rows,
-                                  &training->begun.settings.schema, &training->begun.layout,
-                                  &training->audit);
+        const aq_run_plan *plan = &training->begun;
+        rc = aq_draw_audit_create(plan->config.learner.audit_rows, &plan->settings.schema,
+                                  &plan->layout, &training->audit);
     }
     if (rc == 0) {
         rc = create_stage(training, publication);

@@ -55,8 +55,9 @@ typedef struct aq_publication {
     size_t frame_bytes_fp32;  /* what the same version takes in fp32, in full and as it is */
     size_t packed_bytes_fp32; /* and compressed, or as a change, as a run in fp32 would send it */
     bool fell_back;           /* it is in fp32, which was not asked for */
-    double changed;           /* share of the bytes of quantized weights that are not as in the
-                               * version before; NaN: there are none, or they were in another form */
+    /* Share of the bytes of quantized weights that are not as in the version before. NaN: there are
+     * none, or they were in another format. */
+    double changed;
     char fallback[AQ_ERROR_TEXT_MAX]; /* why, in words; "" where it did not */
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;

@@ -17,6 +17,7 @@ typedef struct aq_run_plan {
     aq_layout layout;
     aq_table_spec table; /* of one shard; the one that the learner draws from */
     const aq_algorithm_class *algorithm_class;
+    uint32_t head;                /* enum aq_head_number: how its actors act here */
     double threshold;             /* NaN: none */
     double environment_threshold; /* the environment's own; NaN: none */
 } aq_run_plan;

@@ -41,7 +41,7 @@ typedef struct aq_trainer_sums {
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */
     aq_audit_counts audit;
-    uint64_t outdated;                     /* steps that were too old by then: not trained on */
+    uint64_t outdated; /* steps that were too old by then: not trained on */
 } aq_trainer_sums;
 
 /* `agent` is lent. */

@@ -488,9 +488,8 @@ void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply
 {
     for (uint32_t i = 0; i < reply->rows && book->settings.versions_max == 0; i++) {
         uint64_t item = word_at(&reply->item, i, 8);
-        const sim_entry *entry = find_item(book, item);
-        if (entry == NULL ||
-            !is_row_of(book, reply, i, discount, entry, (uint32_t)(item - entry->first_item))) {
+        const sim_entry *of = find_item(book, item);
+        if (!of || !is_row_of(book, reply, i, discount, of, (uint32_t)(item - of->first_item))) {
             sim_broken(book->world, SIM_CONTENT,
                        "store %016" PRIx64 " gives out item %" PRIu64
                        ", which is not what an actor produced",

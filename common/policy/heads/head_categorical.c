@@ -15,7 +15,8 @@ static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows,
     aq_head_of(AQ_HEAD_ARGMAX)->act(terms, outputs, rows, actions);
 }
 
-/* log of the sum of exp(outputs), from which the log-probability of each is its output less this. */
+/* log of the sum of exp(outputs), from which the log-probability of each is its output less
+ * this. */
 static double log_total(const float *outputs, uint32_t width)
 {
     const double greatest = (double)outputs[aq_argmax(outputs, width)];

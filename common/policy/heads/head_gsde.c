@@ -8,7 +8,8 @@
  *   mean = weight . features + bias,  variance = sum over h of (deviation[h] features[h])^2
  *
  * The last layer is fp32 therefore, as the deviations are. These are kept as they are, not as
- * logarithms, so that a step costs no exponentials. Features get no gradient through the variance. A mean of -1 to 1 is spread between an element's bounds, and held there.
+ * logarithms, so that a step costs no exponentials. Features get no gradient through the variance.
+ * A mean of -1 to 1 is spread between an element's bounds, and held there.
  */
 #include <string.h>
 

@@ -94,7 +94,8 @@ int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows) AQ_MUST_USE;
 /* Advantages and targets by the values of now. */
 int aq_on_policy_find_advantages(aq_on_policy *self) AQ_MUST_USE;
 
-/* The advantages of those steps into `parts`, with mean 0 and deviation 1 if the settings say so. */
+/* The advantages of those steps into `parts`, with mean 0 and deviation 1 if the settings say
+ * so. */
 void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t count);
 
 /* Epochs of minibatches: of the policy and its values, or of the values alone. */

@@ -318,8 +318,8 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
     return loss / count;
 }
 
-/* Half the squared error; where values are clipped, the greater of that and of what moved no further
- * than value_clip from where it was. */
+/* Half the squared error; where values are clipped, the greater of that and of what moved no
+ * further than value_clip from where it was. */
 static double find_value_gradient(aq_on_policy *self, const uint32_t *steps, uint32_t count)
 {
     load_steps(self, steps, count);

@@ -1,0 +1,103 @@
+/*
+ * Chooser: see chooser.h.
+ */
+#include "actor/core/chooser.h"
+
+#include "common/base/memory.h"
+#include "common/config/explore.h"
+
+/* What draws leave goes where it is recorded, or to where nobody looks. */
+static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t key,
+                      aq_record *record)
+{
+    const size_t elements = aq_space_elements(&chooser->task->env->schema.action);
+    chooser->draws_room = aq_alloc(chooser->lanes, (1 + elements) * sizeof(float));
+    if (chooser->draws_room == NULL) {
+        return AQ_E_NOMEM;
+    }
+    uint8_t *log_prob = aq_record_claim(record, "log_prob", sizeof(float));
+    uint8_t *drawn = aq_record_claim(record, "drawn", elements * sizeof(float));
+    chooser->draws = (aq_act_draws){
+        .key = key,
+        .period = (uint32_t)config->actor.noise_steps,
+        .log_prob = log_prob != NULL ? (float *)(void *)log_prob : chooser->draws_room,
+        .drawn = drawn != NULL ? (float *)(void *)drawn : chooser->draws_room + chooser->lanes,
+    };
+    return 0;
+}
+
+int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_config *config,
+                    uint32_t slot, uint64_t seed, aq_record *record)
+{
+    const uint32_t lanes = (uint32_t)config->actor.envs;
+    *chooser = (aq_chooser){.task = task, .lanes = lanes, .slot = slot};
+    chooser->exploration = aq_alloc(lanes, sizeof(*chooser->exploration));
+    chooser->rngs = aq_alloc(lanes, sizeof(*chooser->rngs));
+    chooser->actions = aq_alloc(lanes, task->action_bytes);
+    if (chooser->exploration == NULL || chooser->rngs == NULL || chooser->actions == NULL ||
+        aq_act_create(task, lanes, &chooser->act) != 0 ||
+        make_draws(chooser, config, seed, record) != 0) {
+        return AQ_E_NOMEM;
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        aq_rng_init(&chooser->rngs[lane], seed, lane);
+    }
+    aq_chooser_explore(chooser, config);
+    return 0;
+}
+
+void aq_chooser_fini(aq_chooser *chooser)
+{
+    aq_act_destroy(chooser->act);
+    aq_free(chooser->draws_room);
+    aq_free(chooser->actions);
+    aq_free(chooser->rngs);
+    aq_free(chooser->exploration);
+    *chooser = (aq_chooser){.lanes = 0};
+}
+
+void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config)
+{
+    for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
+        chooser->exploration[lane] = (aq_exploration){
+            .epsilon = aq_explore_rate(config, chooser->slot, lane),
+            .sigma = aq_explore_noise(config, chooser->slot, lane),
+        };
+    }
+}
+
+static void choose_at_random(aq_chooser *chooser)
+{
+    for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
+        aq_action_random(&chooser->task->env->schema.action, &chooser->rngs[lane],
+                         chooser->actions + lane * chooser->task->action_bytes);
+    }
+}
+
+static void choose_and_explore(aq_chooser *chooser, aq_engine *engine, const void *obs)
+{
+    const aq_head *head = aq_head_of(aq_engine_snapshot(engine)->head);
+    aq_act_greedy(chooser->act, engine, obs, chooser->lanes, chooser->actions);
+    for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
+        head->explore(&chooser->task->env->schema.action, &chooser->exploration[lane],
+                      &chooser->rngs[lane], chooser->actions + lane * chooser->task->action_bytes);
+    }
+}
+
+int aq_chooser_choose(aq_chooser *chooser, aq_engine *engine, const void *obs)
+{
+    if (engine == NULL) {
+        choose_at_random(chooser);
+        return 0;
+    }
+    if (aq_head_of(aq_engine_snapshot(engine)->head)->drawing == NULL) {
+        choose_and_explore(chooser, engine, obs);
+        return 0;
+    }
+    int rc = aq_act_prepare(chooser->act, engine);
+    if (rc == 0) {
+        aq_act_draw(chooser->act, engine, obs, chooser->lanes, &chooser->draws, chooser->actions);
+        chooser->draws.number++;
+    }
+    return rc;
+}

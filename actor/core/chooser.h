@@ -1,0 +1,44 @@
+/*
+ * Chooser: the actions of an actor's environments. At random before there is a policy; then greedy
+ * ones that explore by the run's ladders, or drawn ones, as the policy's head says.
+ *
+ * One thread at a time. Nothing is allocated after create but where a policy draws that did not
+ * before.
+ */
+#ifndef AQ_ACTOR_CORE_CHOOSER_H
+#define AQ_ACTOR_CORE_CHOOSER_H
+
+#include <stdint.h>
+
+#include "actor/core/record.h"
+#include "common/base/error.h"
+#include "common/base/rng.h"
+#include "common/policy/exploration.h"
+#include "rollout/act.h"
+
+typedef struct aq_chooser {
+    const aq_env_task *task; /* lent */
+    uint32_t lanes;
+    uint32_t slot;               /* on the exploration ladders */
+    aq_exploration *exploration; /* (lanes) */
+    aq_rng *rngs;                /* (lanes): exploration; environments have their own */
+    aq_act *act;
+    aq_act_draws draws; /* of a policy that draws */
+    float *draws_room;  /* (lanes): theirs where they are not recorded */
+    uint8_t *actions;   /* (lanes) rows: what was chosen last */
+} aq_chooser;
+
+/* What draws leave goes into `record`, where the run records it. AQ_E_NOMEM. `fini` is due then,
+ * too. */
+int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_config *config,
+                    uint32_t slot, uint64_t seed, aq_record *record) AQ_MUST_USE;
+void aq_chooser_fini(aq_chooser *chooser); /* zeroes are fine */
+
+/* Explores by the ladders of `config` from the next step on. */
+void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config);
+
+/* Chooses for `obs`, a row for each environment; without a policy (NULL) at random. AQ_E_NOMEM:
+ * nothing was chosen. */
+int aq_chooser_choose(aq_chooser *chooser, aq_engine *engine, const void *obs) AQ_MUST_USE;
+
+#endif
