@@ -7,14 +7,15 @@
 
 #include "common/base/assert.h"
 
-#define NAME_OF(constant, name, actions, experience) #name,
+#define NAME_OF(constant, name, actions, experience, observations) #name,
 const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
 
 static const struct {
     enum aq_space_kind actions;
     enum aq_learns_from experience;
+    enum aq_sees observations;
 } rows[] = {
-#define ROW_OF(constant, name, actions, experience) {actions, experience},
+#define ROW_OF(constant, name, actions, experience, observations) {actions, experience, observations},
     AQ_ALGORITHMS(ROW_OF)};
 
 /* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
@@ -68,4 +69,10 @@ enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
     /* Those that are chosen for a task learn from items. */
     return algorithm == AQ_ALGORITHM_AUTO ? AQ_LEARNS_FROM_ITEMS : rows[algorithm].experience;
+}
+
+enum aq_sees aq_algorithm_sees(enum aq_algorithm algorithm)
+{
+    AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
+    return algorithm == AQ_ALGORITHM_AUTO ? AQ_SEES_NUMBERS : rows[algorithm].observations;
 }

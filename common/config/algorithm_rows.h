@@ -12,20 +12,29 @@
 #include "common/base/error.h"
 #include "common/experience/schema.h"
 
-/* X(constant, name, actions, experience): the kind of its actions, and what it learns from */
+/* X(constant, name, actions, experience, observations): the kind of its actions, what it learns
+ * from, and what it sees: numbers, or the state of a table. */
 #define AQ_ALGORITHMS(X)                                                                           \
-    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
-    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
-    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
-    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
-    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)
+    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_SEES_NUMBERS)             \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_SEES_NUMBERS)             \
+    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_SEES_NUMBERS)                \
+    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_SEES_NUMBERS)                \
+    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_SEES_NUMBERS)                  \
+    X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)             \
+    X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)     \
+    X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,    \
+      AQ_SEES_ONE_HOT)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
-#define AQ_CONSTANT(constant, name, actions, experience) constant,
+#define AQ_CONSTANT(constant, name, actions, experience, observations) constant,
 enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 #undef AQ_CONSTANT
 
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
+
+/* A discrete state is shown to those that see AQ_SEES_ONE_HOT by the task's option one_hot=yes,
+ * which the run takes by itself. */
+enum aq_sees { AQ_SEES_NUMBERS, AQ_SEES_ONE_HOT };
 
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
@@ -42,5 +51,6 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                                const aq_schema *schema, aq_error *error) AQ_MUST_USE;
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
+enum aq_sees aq_algorithm_sees(enum aq_algorithm algorithm);
 
 #endif

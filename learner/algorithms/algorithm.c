@@ -8,11 +8,11 @@
 #include "common/base/assert.h"
 
 /* Each is in a file of its name. */
-#define DECLARED(constant, name, actions, experience)                                              \
+#define DECLARED(constant, name, actions, experience, observations)                                              \
     extern const aq_algorithm_class aq_##name##_class;
 AQ_ALGORITHMS(DECLARED)
 
-#define LISTED(constant, name, actions, experience) [constant] = &aq_##name##_class,
+#define LISTED(constant, name, actions, experience, observations) [constant] = &aq_##name##_class,
 static const aq_algorithm_class *const classes[] = {AQ_ALGORITHMS(LISTED)};
 
 const aq_algorithm_class *aq_algorithm_find(const char *name)
