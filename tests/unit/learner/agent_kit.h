@@ -31,7 +31,8 @@ kept_state agent_state(aq_agent *agent);
 /* Takes up its own state, as if so many steps had been taken. */
 void agent_resume_at(aq_agent *agent, uint64_t adam_step);
 
-/* Parameters, target, adam_m and adam_v as they were, one after the other; until the test ends. */
+/* Parameters, target, adam_m and adam_v as they were, one after the other, zeros for what the agent
+ * does not keep; until the test ends. */
 typedef struct kept_copy {
     uint64_t adam_step;
     size_t count; /* of each */
