@@ -5,9 +5,9 @@
 
 Trains each row of GROUP with the seeds 1, 2, 3, ..., plays the policy that the run kept, as it was
 broadcast, over fresh greedy episodes of another seed, and prints a table in Markdown: median, least
-and greatest mean return, how many seeds came to the target, and medians of seconds, by the wall from
-the start of `actorq train` to its end, and of processors, all processes together. Runs that DIR has
-already are not made again.
+and greatest mean return, how many seeds came to the target, and medians of seconds: by the wall,
+from the start of `actorq train` to its end, and of processors, all processes together. Runs that
+DIR has already are not made again.
 
 A row whose `played` is "last" is judged by what was measured while it trained: the mean of the
 evaluations in the last tenth of the steps. That is for algorithms that learn what they earn while

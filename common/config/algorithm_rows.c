@@ -15,7 +15,8 @@ static const struct {
     enum aq_learns_from experience;
     enum aq_sees observations;
 } rows[] = {
-#define ROW_OF(constant, name, actions, experience, observations) {actions, experience, observations},
+#define ROW_OF(constant, name, actions, experience, observations)                                  \
+    {actions, experience, observations},
     AQ_ALGORITHMS(ROW_OF)};
 
 /* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */

@@ -8,7 +8,7 @@
 #include "common/base/assert.h"
 
 /* Each is in a file of its name. */
-#define DECLARED(constant, name, actions, experience, observations)                                              \
+#define DECLARED(constant, name, actions, experience, observations)                                \
     extern const aq_algorithm_class aq_##name##_class;
 AQ_ALGORITHMS(DECLARED)
 

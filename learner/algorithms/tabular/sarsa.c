@@ -1,7 +1,7 @@
 /*
- * SARSA: the next state is worth what the action that was taken there is (Rummery and Niranjan, 1994),
- * so what is learned is what the acting policy earns, its random actions included. The last step of
- * a sequence that goes on teaches nothing: the action behind it is not there.
+ * SARSA: the next state is worth what the action that was taken there is (Rummery and Niranjan,
+ * 1994), so what is learned is what the acting policy earns, its random actions included. The last
+ * step of a sequence that goes on teaches nothing: the action behind it is not there.
  *
  * Here is in what it differs; the rest is table_learner.c.
  */

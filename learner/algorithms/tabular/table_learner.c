@@ -3,10 +3,10 @@
  * checkpoints, versions and actors know it as the network that it is.
  *
  * What is published is not the values but 1 for the greedy action of each state, and for the others
- * how far they fall short of it, as a share of what the worst one does, from 0 down to -1. No choice
- * depends on more. Of the values those of one action would share a scale in int8, and a cliff worth
- * -100 in one state round away the differences of all others. This way actors choose in any format,
- * down to two bits, what they would in fp32, in every state.
+ * how far they fall short of it, as a share of what the worst one does, from 0 down to -1. No
+ * choice depends on more. In int8 the values of one action would share a scale, and a cliff worth
+ * -100 in one state round away the differences of all others. This way actors choose in any
+ * format, down to two bits, what they would in fp32, in every state.
  */
 #include "learner/algorithms/tabular/table_learner.h"
 
@@ -32,7 +32,7 @@ typedef struct table_learner {
     uint32_t states, actions;
     uint32_t steps; /* of a sequence */
     uint32_t rows_max;
-    bool is_bytes; /* that is seen */
+    bool is_bytes;   /* that is seen */
     int next;        /* of aq_table_kind */
     uint32_t *state; /* (rows, steps + 1): which one is seen */
     aq_params values, acting;
@@ -226,8 +226,8 @@ static bool value_behind(const table_learner *self, const aq_batch *rows, uint32
         }
         *ret_value = *cell(self, next, action_at(rows, (size_t)row * self->steps + t + 1));
     } else {
-        *ret_value = self->next == AQ_NEXT_BEST ? best_value(self, next)
-                                                : expected_value(self, next);
+        *ret_value =
+            self->next == AQ_NEXT_BEST ? best_value(self, next) : expected_value(self, next);
     }
     return true;
 }
@@ -326,6 +326,5 @@ void aq_table_learner_set_epsilon(aq_algorithm *algorithm, double epsilon)
 void aq_table_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     table_learner *self = learner_of(algorithm);
-    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, self->values.count,
-                        self->values.block);
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, self->values.count, self->values.block);
 }

@@ -53,9 +53,9 @@ static double hit_value(int hard, bool ace, int open)
     double value = 0;
     for (int card = 1; card <= CARDS; card++) {
         const bool has_ace = ace || card == 1;
-        value += chance_of(card) * (sum_of(hard + card, has_ace) > GOAL
-                                        ? -1
-                                        : best_value(hard + card, has_ace, open));
+        value +=
+            chance_of(card) *
+            (sum_of(hard + card, has_ace) > GOAL ? -1 : best_value(hard + card, has_ace, open));
     }
     return value;
 }
@@ -151,8 +151,8 @@ TEST(the_best_policy_earns_what_is_known)
 
 TEST(a_hand_is_saved_and_restored_and_one_that_cannot_be_refused)
 {
-    const uint32_t broken[][4] = {{1, 2, 5, 0}, {32, 9, 5, 0}, {12, 1, 5, 0},
-                                  {12, 13, 5, 0}, {12, 2, 0, 0}, {12, 2, 11, 0}, {12, 2, 5, 2}};
+    const uint32_t broken[][4] = {{1, 2, 5, 0},  {32, 9, 5, 0},  {12, 1, 5, 0}, {12, 13, 5, 0},
+                                  {12, 2, 0, 0}, {12, 2, 11, 0}, {12, 2, 5, 2}};
     aq_env *env = env_lane_open("gym:Blackjack-v1");
     const uint32_t soft[] = {7, 2, 10, 1}; /* an ace and a six */
     uint8_t *hand = aq_alloc(1, env->class->state_bytes);

@@ -22,9 +22,9 @@ static fixture make(size_t index)
     aq_settings_init(aq_run_config_table(), &config);
     config.learner.batch_size = FIXTURE_ROWS;
     config.learner.policy_delay = 1;
-    const bool sees_one_hot =
-        aq_algorithm_sees((enum aq_algorithm)index) == AQ_SEES_ONE_HOT;
-    (void)snprintf(config.task, sizeof(config.task), "gym:Any-v1%s", sees_one_hot ? "?one_hot=yes" : "");
+    const bool sees_one_hot = aq_algorithm_sees((enum aq_algorithm)index) == AQ_SEES_ONE_HOT;
+    (void)snprintf(config.task, sizeof(config.task), "gym:Any-v1%s",
+                   sees_one_hot ? "?one_hot=yes" : "");
     const bool has_sequences =
         aq_algorithm_learns_from((enum aq_algorithm)index) == AQ_LEARNS_FROM_SEQUENCES;
     config.replay.sequence_length = has_sequences ? LENGTH : 0;

@@ -81,9 +81,9 @@ static void solve(double chance, double values[CELLS])
         for (int i = 0; i < CELLS; i++) {
             double reward;
             const int next = moved(i / ACTIONS, i % ACTIONS, &reward);
-            values[i] = reward + (next == STATES ? 0
-                                                 : discount * value_under(values + next * ACTIONS,
-                                                                          chance));
+            values[i] =
+                reward +
+                (next == STATES ? 0 : discount * value_under(values + next * ACTIONS, chance));
         }
     }
 }
@@ -133,7 +133,7 @@ static void check_values(const stand *all, double chance)
     }
 }
 
-/* Q-learning from random actions alone; SARSA, whose next actions are drawn, with steps that fall. */
+/* Q-learning from random actions alone; the others under the policy that they learn. */
 TEST(the_values_are_those_of_dynamic_programming)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -237,8 +237,7 @@ static void choose_in(aq_agent *agent, const aq_schema *schema, const aq_params 
     for (size_t s = 0; s < WIDE_STATES; s++) {
         obs[s * WIDE_STATES + s] = 1;
     }
-    assert_succeeds(
-        aq_quantize(aq_agent_spec(agent), params, &plan, &meta, &snapshot, &refusal));
+    assert_succeeds(aq_quantize(aq_agent_spec(agent), params, &plan, &meta, &snapshot, &refusal));
     assert_succeeds(aq_engine_create(snapshot, WIDE_STATES, UINT32_MAX, &engine, &refusal));
     aq_engine_forward(engine, obs, WIDE_STATES, out);
     for (size_t s = 0; s < WIDE_STATES; s++) {
@@ -253,9 +252,9 @@ static void choose_in(aq_agent *agent, const aq_schema *schema, const aq_params 
  * same, can be published as well. */
 TEST(actors_choose_in_every_format_as_in_fp32)
 {
-    static const enum aq_format formats[] = {AQ_FORMAT_F32,  AQ_FORMAT_BF16,
+    static const enum aq_format formats[] = {AQ_FORMAT_F32,          AQ_FORMAT_BF16,
                                              AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_TENSOR,
-                                             AQ_FORMAT_INT4, AQ_FORMAT_INT2};
+                                             AQ_FORMAT_INT4,         AQ_FORMAT_INT2};
     aq_run_config config = config_of();
     const aq_schema schema = fixture_schema(WIDE_STATES, WIDE_ACTIONS);
     aq_agent *agent = agent_of(&aq_q_class, &config, &schema, 1);
@@ -380,8 +379,8 @@ TEST(training_allocates_nothing_and_create_survives_its_failures)
     train(&all, 20);
     (void)aq_agent_policy(all.agent);
     assert_int_equal(aq_memory_allocation_count(), before);
-    assert_made_despite_failures(
-        made, agent_try(&aq_q_class, &all.config, &all.schema, 7, &made, NULL));
+    assert_made_despite_failures(made,
+                                 agent_try(&aq_q_class, &all.config, &all.schema, 7, &made, NULL));
     aq_agent_destroy(made);
     aq_agent_destroy(NULL);
 }
