@@ -31,17 +31,24 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
     return algorithm == AQ_ALGORITHM_AUTO || actions->kind == rows[algorithm].actions;
 }
 
+static bool is_for(size_t algorithm, const aq_schema *schema)
+{
+    const enum aq_sees shown =
+        schema->obs.kind == AQ_SPACE_DISCRETE ? AQ_SEES_ONE_HOT : AQ_SEES_NUMBERS;
+    return rows[algorithm].actions == schema->action.kind && rows[algorithm].observations == shown;
+}
+
 /* "dqn and c51" */
-static void list_those_for(enum aq_space_kind actions, char *out, size_t size)
+static void list_those_for(const aq_schema *schema, char *out, size_t size)
 {
     size_t left = 0;
     size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        left += rows[i].actions == actions;
+        left += is_for(i, schema);
     }
     out[0] = '\0';
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
-        if (rows[i].actions == actions) {
+        if (is_for(i, schema)) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
             used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
@@ -57,7 +64,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
         return 0;
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
-    list_those_for(schema->action.kind, others, sizeof(others));
+    list_those_for(schema, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s needs %s actions; those of %s are %s, for which %s are "
                    "made",
