@@ -17,6 +17,7 @@
 #include "envs/plugin/plugin_env.h"
 #include "envs/python/python_env.h"
 #include "envs/suite_absent.h"
+#include "envs/text/blackjack.h"
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
@@ -35,6 +36,7 @@ static const aq_env_class *const classes[] = {
     &aq_game_lanes,
     &aq_game_miner,
     &aq_acrobot_v1,
+    &aq_blackjack_v1,
     &aq_cartpole_v0,
     &aq_cartpole_v1,
     &aq_cliff_walking_v1,

@@ -13,9 +13,9 @@ const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
 static const struct {
     uint32_t actions; /* bits of enum aq_space_kind */
     enum aq_learns_from experience;
-    enum aq_acts acting;
+    uint32_t traits; /* bits of enum aq_algorithm_trait */
 } rows[] = {
-#define ROW_OF(constant, name, actions, experience, acting) {actions, experience, acting},
+#define ROW_OF(constant, name, actions, experience, traits) {actions, experience, traits},
     AQ_ALGORITHMS(ROW_OF)};
 
 /* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
@@ -30,17 +30,24 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
     return algorithm == AQ_ALGORITHM_AUTO || (actions->kind & rows[algorithm].actions) != 0;
 }
 
+static bool is_for(size_t algorithm, const aq_schema *schema)
+{
+    const bool is_table = (rows[algorithm].traits & AQ_SEES_ONE_HOT) != 0;
+    return (rows[algorithm].actions & schema->action.kind) != 0 &&
+           is_table == (schema->obs.kind == AQ_SPACE_DISCRETE);
+}
+
 /* "dqn and c51" */
-static void list_those_for(enum aq_space_kind actions, char *out, size_t size)
+static void list_those_for(const aq_schema *schema, char *out, size_t size)
 {
     size_t left = 0;
     size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        left += (rows[i].actions & actions) != 0;
+        left += is_for(i, schema);
     }
     out[0] = '\0';
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
-        if ((rows[i].actions & actions) != 0) {
+        if (is_for(i, schema)) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
             used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
@@ -56,7 +63,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
         return 0;
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
-    list_those_for(schema->action.kind, others, sizeof(others));
+    list_those_for(schema, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s needs %s actions; those of %s are %s, for which %s are "
                    "made",
@@ -71,8 +78,8 @@ enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)
     return algorithm == AQ_ALGORITHM_AUTO ? AQ_LEARNS_FROM_ITEMS : rows[algorithm].experience;
 }
 
-bool aq_algorithm_draws(enum aq_algorithm algorithm)
+bool aq_algorithm_has(enum aq_algorithm algorithm, enum aq_algorithm_trait trait)
 {
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
-    return algorithm != AQ_ALGORITHM_AUTO && rows[algorithm].acting == AQ_ACTS_BY_DRAWING;
+    return algorithm != AQ_ALGORITHM_AUTO && (rows[algorithm].traits & trait) != 0;
 }

@@ -12,24 +12,22 @@
 #include "common/base/error.h"
 #include "common/experience/schema.h"
 
-/* X(constant, name, actions, experience, acting): the kinds of its actions, as bits, what it learns
- * from, and how its actors act */
-#define AQ_ALGORITHMS(X)                                                                           \
-    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)            \
-    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)            \
-    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)               \
-    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)               \
-    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_ACTS_GREEDILY)                 \
-    X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
-      AQ_ACTS_BY_DRAWING)                                                                          \
-    X(AQ_ALGORITHM_A2C, a2c, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
-      AQ_ACTS_BY_DRAWING)                                                                          \
-    X(AQ_ALGORITHM_REINFORCE, reinforce, AQ_SPACE_BOX | AQ_SPACE_DISCRETE,                         \
-      AQ_LEARNS_FROM_SEQUENCES, AQ_ACTS_BY_DRAWING)                                                \
-    X(AQ_ALGORITHM_TRPO, trpo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,         \
-      AQ_ACTS_BY_DRAWING)                                                                          \
-    X(AQ_ALGORITHM_IMPALA, impala, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,     \
-      AQ_ACTS_BY_DRAWING)
+/* X(constant, name, actions, experience, traits): the kinds of its actions, as bits, what it learns
+ * from, and what sets it apart, enum aq_algorithm_trait. */
+#define AQ_ALGORITHMS(X) \
+    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN) \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN) \
+    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN) \
+    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN) \
+    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN) \
+    X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_A2C, a2c, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_REINFORCE, reinforce, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_TRPO, trpo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_IMPALA, impala, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT) \
+    X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT) \
+    X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, ...) constant,
@@ -37,7 +35,10 @@ enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 #undef AQ_CONSTANT
 
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
-enum aq_acts { AQ_ACTS_GREEDILY, AQ_ACTS_BY_DRAWING };
+
+/* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
+ * is shown a discrete state by the task's option one_hot, which the run takes by itself. */
+enum aq_algorithm_trait { AQ_PLAIN = 0, AQ_DRAWS_ACTIONS = 1, AQ_SEES_ONE_HOT = 2 };
 
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
@@ -55,7 +56,6 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
 
-/* Whether its policy draws actions, by a head that does. */
-bool aq_algorithm_draws(enum aq_algorithm algorithm);
+bool aq_algorithm_has(enum aq_algorithm algorithm, enum aq_algorithm_trait trait);
 
 #endif

@@ -58,18 +58,40 @@ double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env
     return noise_at(config, height_of(config, slot, env, 1.0));
 }
 
-double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
+/* Of so many rungs, evenly spaced, that stand for all of them. */
+static uint32_t rungs_looked_at(const aq_run_config *config)
 {
     const double rungs = (double)config->actor.count * (double)config->actor.envs;
-    const uint32_t looked_at = rungs < RUNGS_LOOKED_AT_MAX ? (uint32_t)rungs : RUNGS_LOOKED_AT_MAX;
+    return rungs < RUNGS_LOOKED_AT_MAX ? (uint32_t)rungs : RUNGS_LOOKED_AT_MAX;
+}
+
+/* How the i-th of them explores. */
+static aq_exploration look_at(const aq_run_config *config, uint32_t i, uint32_t looked_at)
+{
+    const double height = (double)i / (looked_at - 1); /* NaN: the only one */
+    return (aq_exploration){
+        .epsilon = rate_at(config, looked_at > 1 ? height : 0.0),
+        .sigma = noise_at(config, looked_at > 1 ? height : 1.0),
+    };
+}
+
+double aq_explore_mean_rate(const aq_run_config *config)
+{
+    const uint32_t looked_at = rungs_looked_at(config);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < looked_at; i++) {
+        sum += look_at(config, i, looked_at).epsilon;
+    }
+    return sum / looked_at;
+}
+
+double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
+{
+    const uint32_t looked_at = rungs_looked_at(config);
     double sum = 0.0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < looked_at; i++) {
-        const double height = (double)i / (looked_at - 1); /* NaN: the only one */
-        const aq_exploration how = {
-            .epsilon = rate_at(config, looked_at > 1 ? height : 0.0),
-            .sigma = noise_at(config, looked_at > 1 ? height : 1.0),
-        };
+        const aq_exploration how = look_at(config, i, looked_at);
         const double entropy = aq_exploration_entropy(action, &how);
         sum += isfinite(entropy) ? entropy : 0.0;
         count += isfinite(entropy);

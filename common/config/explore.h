@@ -23,6 +23,9 @@ double aq_explore_rate(const aq_run_config *config, uint32_t slot, uint32_t env)
  * has all of it. */
 double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env);
 
+/* Mean of aq_explore_rate over the rungs: how often actors take an action at random. */
+double aq_explore_mean_rate(const aq_run_config *config);
+
 /* aq_exploration_entropy, mean over the rungs; those without noise are left out, and NaN is what is
  * left without any. */
 double aq_explore_entropy(const aq_run_config *config, const aq_space *action);

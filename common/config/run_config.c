@@ -300,14 +300,40 @@ void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *sche
     }
 }
 
+/* A table is of discrete states, however the task shows them. */
+static int check_states(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+{
+    const char *name = aq_algorithm_names[config->learner.algorithm];
+    const bool is_discrete = schema->obs.kind == AQ_SPACE_DISCRETE;
+    if (!is_discrete && strstr(config->task, "one_hot=") == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s learns a table of discrete states; what is seen in %s are numbers, for "
+                       "which learner.algorithm=dqn is made",
+                       name, config->task);
+    }
+    if (is_discrete && schema->obs.choice_count > AQ_NET_WIDTH_MAX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s takes tables of up to %" PRIu32 " states; this task has %" PRIu32, name,
+                       AQ_NET_WIDTH_MAX, schema->obs.choice_count);
+    }
+    return 0;
+}
+
 /* What a network takes of an observation. */
 static int check_observations(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     const size_t inputs = aq_space_elements(&schema->obs);
+    if (aq_algorithm_has(config->learner.algorithm, AQ_SEES_ONE_HOT)) {
+        int rc = check_states(config, schema, error);
+        if (rc != 0 || schema->obs.kind == AQ_SPACE_DISCRETE) {
+            return rc;
+        }
+    }
     if (schema->obs.kind != AQ_SPACE_BOX) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s needs observations of numbers; those of %s are a discrete state, which "
-                       "'%s%cone_hot=yes' shows as numbers, if the task has that option",
+                       "'%s%c" AQ_ONE_HOT_OPTION "' shows as numbers, if the task has that option; "
+                       "or learner.algorithm=q learns a table of it",
                        aq_algorithm_names[config->learner.algorithm], config->task, config->task,
                        strchr(config->task, '?') != NULL ? '&' : '?');
     }

@@ -58,6 +58,10 @@ enum {
     AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1
 };
 
+/* What a task that is a table takes, to show its state as one of many. */
+#define AQ_ONE_HOT_OPTION   "one_hot=yes"
+#define AQ_ONE_HOT_OF_TABLE "one_hot=bytes" /* where a table is learned */
+
 typedef struct aq_run_config {
     char task[AQ_TASK_NAME_MAX];
     uint64_t seed; /* 0: the system chooses one */
@@ -121,6 +125,7 @@ typedef struct aq_run_config {
         double audit_rows; /* a share */
         uint64_t cg_steps;
         double cg_damping;
+        double initial_value; /* of every cell of a table */
     } learner;
 
     struct {               /* sizes are of all shards together */

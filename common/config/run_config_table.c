@@ -54,7 +54,8 @@ static const aq_setting rows[] = {
 
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3. auto takes "
+     "c51 learns the distribution of the return; q, sarsa and expected_sarsa learn a table of "
+     "discrete states. Continuous ones: d4pg, ddpg and td3. auto takes "
      "that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
@@ -202,6 +203,9 @@ static const aq_setting rows[] = {
      "trpo: steps of conjugate gradient towards the natural gradient."},
     {MEMBER(F64, learner.cg_damping), "0.1", 0, 100, NULL, "",
      "trpo: what is added to the curvature of the divergence, so that it can be inverted."},
+    {MEMBER(F64, learner.initial_value), "0", -1e9, 1e9, NULL, "",
+     "q, sarsa and expected_sarsa: what every action of every state is thought to be worth at "
+     "first. More than can be earned makes whatever was never tried worth a try."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

@@ -17,7 +17,7 @@ int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error)
         table->start_count += table->rules->is_start(table, cell);
     }
     AQ_ASSERT(table->start_count > 0);
-    return aq_env_option_bool(opening->options, "one_hot", &table->has_one_hot, error);
+    return aq_shown_state_option(opening->options, &table->shown, error);
 }
 
 uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int right)
@@ -41,28 +41,15 @@ aq_point aq_tabular_point(const aq_tabular *table, const aq_canvas *canvas, doub
 void aq_tabular_schema(const void *params, aq_schema *ret_schema)
 {
     const aq_tabular *table = params;
-    const float low = 0.0f, high = 1.0f;
-    if (table->has_one_hot) {
-        aq_space_init_box(&ret_schema->obs, 1, &low, &high);
-        ret_schema->obs.shape[0] = table->state_count; /* one bound for all of them */
-    } else {
-        aq_space_init_discrete(&ret_schema->obs, table->state_count);
-    }
+    aq_shown_state_space(table->shown, table->state_count, &ret_schema->obs);
     aq_space_init_discrete(&ret_schema->action, table->action_count);
 }
 
 void aq_tabular_observe(const void *params, const void *state, void *obs)
 {
     const aq_tabular *table = params;
-    const aq_tabular_state *s = state;
-    AQ_ASSERT(s->cell < table->state_count);
-    if (table->has_one_hot) {
-        float *row = obs;
-        memset(row, 0, table->state_count * sizeof(*row));
-        row[s->cell] = 1.0f;
-    } else {
-        *(int32_t *)obs = (int32_t)s->cell;
-    }
+    aq_shown_state_write(table->shown, table->state_count, ((const aq_tabular_state *)state)->cell,
+                         obs);
 }
 
 bool aq_tabular_reset(const void *params, void *state, aq_rng *rng, void *obs)

@@ -3,8 +3,7 @@
  * what may come of each action in each state, with which chance; a step draws one of that. Tabular
  * methods can ask for all of it.
  *
- * The observation is the state itself, a choice as in the original, or with the option one_hot=yes
- * a box of zeros with a one at its place, which a network can take.
+ * The observation is the state itself, as shown_state.h says.
  *
  * The classes bring these parameters as their defaults; the rest of their members is here. Any
  * thread for one state.
@@ -14,6 +13,7 @@
 
 #include "envs/env.h"
 #include "envs/env_golden.h"
+#include "envs/text/shown_state.h"
 
 enum { AQ_TABULAR_OUTCOMES_MAX = 3 };
 
@@ -37,7 +37,7 @@ struct aq_tabular {
     uint32_t rows, columns;
     const char *cells; /* (rows, columns): a letter each; NULL where the task needs none */
     bool is_slippery;
-    bool has_one_hot;
+    uint32_t shown; /* enum aq_shown_state */
 };
 
 typedef struct aq_tabular_state {

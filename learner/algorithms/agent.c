@@ -304,9 +304,12 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
     return rc;
 }
 
-void aq_agent_set_exploration(aq_agent *agent, double entropy)
+void aq_agent_set_exploration(aq_agent *agent, double entropy, double epsilon)
 {
     agent->exploration_entropy = entropy;
+    if (agent->class->set_epsilon != NULL) {
+        agent->class->set_epsilon(agent->algorithm, epsilon);
+    }
 }
 
 void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate)

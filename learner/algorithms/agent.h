@@ -54,8 +54,9 @@ const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */
 /* The parameters that actors act with, until the next update. */
 const aq_params *aq_agent_policy(aq_agent *agent);
 
-/* As aq_explore_entropy says of the settings that actors go by now; only told on. */
-void aq_agent_set_exploration(aq_agent *agent, double entropy);
+/* As aq_explore_entropy, which is only told on, and aq_explore_mean_rate say of the settings that
+ * actors go by now. */
+void aq_agent_set_exploration(aq_agent *agent, double entropy, double epsilon);
 
 void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate);
 

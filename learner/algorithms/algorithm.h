@@ -86,6 +86,10 @@ typedef struct aq_algorithm_class {
      * in the configuration. */
     void (*set_rates)(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate);
 
+    /* The share of random actions with which actors act from now on, a mean over all of their
+     * environments; NULL: it is all the same. */
+    void (*set_epsilon)(aq_algorithm *algorithm, double epsilon);
+
     /* Adds everything that a checkpoint keeps: views into the algorithm. Writing through them and
      * then calling `restored`, which may be NULL, resumes. */
     void (*arrays)(aq_algorithm *algorithm, aq_named_arrays *arrays);

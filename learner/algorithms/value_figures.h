@@ -25,15 +25,16 @@ void aq_value_figures_merge(aq_value_figures *figures, const aq_value_figures *o
 enum {
     AQ_VALUE_LOSS,
     AQ_VALUE_MEAN,
-    AQ_VALUE_GRADIENT_NORM,
-    AQ_VALUE_GRADIENT_CLIPPED,
     AQ_VALUE_LEAST,
     AQ_VALUE_GREATEST,
     AQ_VALUE_ERROR_SPREAD,
+    AQ_VALUE_FIGURES, /* a table has no more */
+    AQ_VALUE_GRADIENT_NORM = AQ_VALUE_FIGURES,
+    AQ_VALUE_GRADIENT_CLIPPED,
     AQ_VALUE_METRICS
 };
 
-#define AQ_VALUE_METRIC_ROWS                                                                       \
+#define AQ_VALUE_FIGURE_ROWS                                                                       \
     [AQ_VALUE_LOSS] = {.name = "loss",                                                             \
                        .title = "loss",                                                            \
                        .unit = "",                                                                 \
@@ -43,17 +44,6 @@ enum {
                        .title = "mean value",                                                      \
                        .unit = "",                                                                 \
                        .meaning = "Mean value of the actions taken, over the last second."},       \
-    [AQ_VALUE_GRADIENT_NORM] = {.name = "gradient_norm",                                           \
-                                .title = "gradient norm",                                          \
-                                .unit = "",                                                        \
-                                .meaning = "Mean norm of the value network's gradient before it "  \
-                                           "is clipped, over the last second.",                    \
-                                .is_logarithmic = true},                                           \
-    [AQ_VALUE_GRADIENT_CLIPPED] = {.name = "gradient_norm_clipped",                                \
-                                   .title = "clipped norm",                                        \
-                                   .unit = "",                                                     \
-                                   .meaning = "The same after it was clipped.",                    \
-                                   .is_logarithmic = true},                                        \
     [AQ_VALUE_LEAST] = {.name = "q_least",                                                         \
                         .title = "least value",                                                    \
                         .unit = "",                                                                \
@@ -70,6 +60,21 @@ enum {
                                .meaning = "Standard deviation of a batch's TD errors, mean over "  \
                                           "the last second.",                                      \
                                .is_logarithmic = true}
+
+#define AQ_GRADIENT_METRIC_ROWS                                                                    \
+    [AQ_VALUE_GRADIENT_NORM] = {.name = "gradient_norm",                                           \
+                                .title = "gradient norm",                                          \
+                                .unit = "",                                                        \
+                                .meaning = "Mean norm of the value network's gradient before it "  \
+                                           "is clipped, over the last second.",                    \
+                                .is_logarithmic = true},                                           \
+    [AQ_VALUE_GRADIENT_CLIPPED] = {.name = "gradient_norm_clipped",                                \
+                                   .title = "clipped norm",                                        \
+                                   .unit = "",                                                     \
+                                   .meaning = "The same after it was clipped.",                    \
+                                   .is_logarithmic = true}
+
+#define AQ_VALUE_METRIC_ROWS AQ_VALUE_FIGURE_ROWS, AQ_GRADIENT_METRIC_ROWS
 
 /* What lists of distributions end with. */
 enum { AQ_MASS_BELOW, AQ_MASS_ABOVE, AQ_MASS_METRICS };

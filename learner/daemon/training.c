@@ -275,6 +275,7 @@ static void configure_trainer(aq_training *training)
         .learning_rate = share * config->learner.learning_rate,
         .critic_learning_rate = share * config->learner.critic_learning_rate,
         .exploration_entropy = training->exploration_entropy,
+        .epsilon = aq_explore_mean_rate(config),
     };
     aq_trainer_configure(training->trainer, &trainer);
 }

@@ -4,6 +4,7 @@
 #include "learner/run/run_plan.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
@@ -15,13 +16,35 @@
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
 
+/* In place of one that shows its state as a choice, the same that shows it as one of many. */
+static int open_one_hot(aq_env **env, aq_error *error)
+{
+    char name[AQ_TASK_NAME_MAX];
+    int rc = aq_text_format(name, sizeof(name), "%s%c" AQ_ONE_HOT_OF_TABLE, (*env)->name,
+                            strchr((*env)->name, '?') != NULL ? '&' : '?');
+    aq_env_unref(*env);
+    return rc != 0 ? aq_fail(error, rc, "the name is too long for " AQ_ONE_HOT_OF_TABLE)
+                   : aq_env_open(name, env, error);
+}
+
+static int open_task(const aq_run_config *config, aq_env **ret_env, aq_error *error)
+{
+    int rc = aq_env_open(config->task, ret_env, error);
+    if (rc == 0 && aq_algorithm_has(config->learner.algorithm, AQ_SEES_ONE_HOT) &&
+        (*ret_env)->schema.obs.kind == AQ_SPACE_DISCRETE) {
+        rc = open_one_hot(ret_env, error);
+    }
+    return rc != 0 ? aq_fail_context(error, rc, "task") : 0;
+}
+
 /* The full name, what is seen and done in it, and its own threshold. */
-static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold, aq_error *error)
+static int take_task(const aq_run_config *config, aq_run_plan *plan, double *ret_threshold,
+                     aq_error *error)
 {
     aq_env *env;
-    int rc = aq_env_open(name, &env, error);
+    int rc = open_task(config, &env, error);
     if (rc != 0) {
-        return aq_fail_context(error, rc, "task");
+        return rc;
     }
     rc = aq_text_set(plan->config.task, sizeof(plan->config.task), env->name);
     if (rc == 0) {
@@ -118,7 +141,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     }
     aq_run_plan plan = {.config = *config};
     double threshold = 0.0;
-    rc = take_task(config->task, &plan, &threshold, error);
+    rc = take_task(config, &plan, &threshold, error);
     if (rc != 0) {
         return rc;
     }

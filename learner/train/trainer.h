@@ -44,6 +44,7 @@ typedef struct aq_trainer_settings {
     double learning_rate;
     double critic_learning_rate; /* 0: learning_rate */
     double exploration_entropy;  /* of actors, for the metrics */
+    double epsilon;              /* of actors, as aq_explore_mean_rate */
 } aq_trainer_settings;
 
 int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer) AQ_MUST_USE;

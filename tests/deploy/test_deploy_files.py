@@ -61,6 +61,10 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "paper-d4pg": "gym:Pendulum-v1",
            "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:lanes",
            "miner-dqn": "game:miner",
            "frozenlake-dqn": "gym:FrozenLake-v1?one_hot=yes",
+           "frozenlake-q": "gym:FrozenLake-v1", "frozenlake8x8-q": "gym:FrozenLake8x8-v1",
+           "blackjack-q": "gym:Blackjack-v1", "tabular-q": "gym:Taxi-v3",
+           "tabular-sarsa": "gym:CliffWalking-v1", "taxi-sarsa": "gym:Taxi-v3",
+           "tabular-expected_sarsa": "gym:Taxi-v3",
            "cliffwalking-dqn": "gym:CliffWalking-v1?one_hot=yes",
            "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1"}
 

@@ -163,6 +163,21 @@ CLUSTER_TEST(one_command_trains_and_tells_how_it_went, ipc)
     assert_string_equal(json_string_value(json_object_get(result, "run")), cluster->run_dir);
 }
 
+CLUSTER_TEST(a_table_is_learned_of_a_task_that_shows_its_states_as_choices, ipc)
+{
+    cluster->setting_count = 0;
+    cluster_set(cluster, "learner.algorithm=q");
+    cluster_set(cluster, "evaluator.threshold=-13"); /* the fewest steps along the cliff */
+    start_train(cluster, "gym:CliffWalking-v1", "--seed=1");
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_t *result = result_of(cluster);
+    assert_string_equal(json_string_value(json_object_get(result, "task")),
+                        "gym:CliffWalking-v1?one_hot=bytes");
+    assert_string_equal(json_string_value(json_object_get(result, "precision")), "int8");
+    assert_true(json_is_true(json_object_get(result, "solved")));
+    assert_true(json_real_value(json_object_get(result, "return_mean")) == -13);
+}
+
 static bool are_gone(test_cluster *cluster, void *user)
 {
     const process_child *children = user;

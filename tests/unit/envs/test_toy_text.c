@@ -24,6 +24,7 @@ TEST(a_state_is_seen_as_a_choice)
     check_text("gym:FrozenLake8x8-v1", "discrete 64 -> discrete 4");
     check_text("gym:CliffWalking-v1", "discrete 48 -> discrete 4");
     check_text("gym:Taxi-v3", "discrete 500 -> discrete 6");
+    check_text("gym:Blackjack-v1", "discrete 704 -> discrete 2");
 }
 
 TEST(a_state_can_be_seen_as_one_of_many)
@@ -31,6 +32,8 @@ TEST(a_state_can_be_seen_as_one_of_many)
     check_text("gym:FrozenLake-v1?one_hot=yes", "box f32[16] -> discrete 4");
     check_text("gym:CliffWalking-v1?one_hot=yes", "box f32[48] -> discrete 4");
     check_text("gym:Taxi-v4?one_hot=yes", "box f32[500] -> discrete 6");
+    check_text("gym:Taxi-v4?one_hot=bytes", "box u8[500] -> discrete 6");
+    check_text("gym:Blackjack-v1?one_hot=bytes", "box u8[704] -> discrete 2");
 }
 
 TEST(one_of_many_is_a_one_among_zeros)
@@ -44,6 +47,18 @@ TEST(one_of_many_is_a_one_among_zeros)
         for (uint32_t i = 0; i < TAXI_STATES; i++) {
             assert_true(obs[i] == (i == cell ? 1.0f : 0.0f));
         }
+    }
+}
+
+TEST(one_of_many_is_255_among_bytes)
+{
+    aq_env *env = env_lane_open("gym:FrozenLake-v1?one_hot=bytes");
+    const aq_tabular_state s = {.cell = 3};
+    uint8_t obs[16];
+    memset(obs, 0x5a, sizeof(obs));
+    env->class->observe(env->params, &s, obs);
+    for (uint32_t i = 0; i < sizeof(obs); i++) {
+        assert_int_equal(obs[i], i == s.cell ? UINT8_MAX : 0);
     }
 }
 

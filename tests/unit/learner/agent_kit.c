@@ -45,6 +45,7 @@ kept_state agent_state(aq_agent *agent)
 {
     aq_named_arrays arrays;
     aq_agent_arrays(agent, &arrays);
+    const uint64_t *step = values_of(&arrays, "adam_step");
     const aq_named_array *statistics = aq_named_arrays_find(&arrays, "statistics");
     return (kept_state){
         .count = aq_named_arrays_find(&arrays, "parameters")->count,
@@ -52,7 +53,7 @@ kept_state agent_state(aq_agent *agent)
         .target = values_of(&arrays, "target"),
         .adam_m = values_of(&arrays, "adam_m"),
         .adam_v = values_of(&arrays, "adam_v"),
-        .adam_step = *(uint64_t *)values_of(&arrays, "adam_step"),
+        .adam_step = step != NULL ? *step : 0,
         .statistics_count = statistics != NULL ? statistics->count : 0,
         .statistics = statistics != NULL ? statistics->values : NULL,
     };
@@ -64,7 +65,10 @@ void agent_resume_at(aq_agent *agent, uint64_t adam_step)
     aq_agent_arrays(agent, &own);
     assert_int_equal(aq_named_arrays_like(&own, &kept), 0);
     aq_named_arrays_copy(&own, &kept);
-    *(uint64_t *)values_of(&kept, "adam_step") = adam_step;
+    uint64_t *step = values_of(&kept, "adam_step");
+    if (step != NULL) {
+        *step = adam_step;
+    }
     assert_int_equal(aq_agent_restore(agent, &kept, NULL), 0);
     aq_named_arrays_fini(&kept);
 }
@@ -91,7 +95,9 @@ void agent_take_up(aq_agent *agent, const kept_copy *copy)
     float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
     assert_int_equal(copy->count, state.count);
     for (size_t i = 0; i < 4; i++) {
-        memcpy(arrays[i], copy->floats + i * copy->count, copy->count * sizeof(float));
+        if (arrays[i] != NULL) {
+            memcpy(arrays[i], copy->floats + i * copy->count, copy->count * sizeof(float));
+        }
     }
     agent_resume_at(agent, copy->adam_step);
 }

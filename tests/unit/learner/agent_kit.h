@@ -5,6 +5,7 @@
 #define AQ_TESTS_UNIT_LEARNER_AGENT_KIT_H
 
 #include "learner/algorithms/agent.h"
+#include "learner/algorithms/value_figures.h"
 
 extern const aq_algorithm_class aq_dqn_class, aq_c51_class;
 
@@ -30,7 +31,7 @@ kept_state agent_state(aq_agent *agent);
 /* Takes up its own state, as if so many steps had been taken. */
 void agent_resume_at(aq_agent *agent, uint64_t adam_step);
 
-/* Parameters, target, adam_m and adam_v as they were, one after the other, zeros for what it
+/* Parameters, target, adam_m and adam_v as they were, one after the other, zeros for what the agent
  * does not keep; until the test ends. */
 typedef struct kept_copy {
     uint64_t adam_step;
@@ -48,7 +49,12 @@ void agent_assert_same(aq_agent *a, aq_agent *b);
 /* One update, which must succeed. */
 aq_update_report agent_train(aq_agent *agent, const aq_batch *batch);
 
-/* The metrics of every algorithm that there is begin with these. */
-enum { METRIC_LOSS, METRIC_Q_MEAN, METRIC_GRADIENT_NORM, METRIC_GRADIENT_CLIPPED };
+/* What lists of metrics begin with; a table's has no gradients. */
+enum {
+    METRIC_LOSS = AQ_VALUE_LOSS,
+    METRIC_Q_MEAN = AQ_VALUE_MEAN,
+    METRIC_GRADIENT_NORM = AQ_VALUE_GRADIENT_NORM,
+    METRIC_GRADIENT_CLIPPED = AQ_VALUE_GRADIENT_CLIPPED
+};
 
 #endif

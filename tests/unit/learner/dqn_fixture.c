@@ -87,6 +87,15 @@ void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng)
     }
 }
 
+void fixture_show_states(aq_batch *batch, uint32_t states, aq_rng *rng)
+{
+    const size_t seen = (size_t)batch->rows * (batch->steps + 1);
+    memset(batch->obs, 0, seen * batch->obs_bytes);
+    for (size_t i = 0; i < seen; i++) {
+        fixture_obs(batch)[i * states + aq_rng_below(rng, states)] = 1;
+    }
+}
+
 void fixture_assert_same(const float *a, const float *b, size_t count)
 {
     assert_memory_equal(a, b, count * sizeof(*a));

@@ -26,6 +26,9 @@ aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t ro
 /* Numbers within +-1, any action, weights in [0.2, 1], every third step terminal. */
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
 
+/* Each observation becomes one of `states`, by chance: a 1 among zeros. */
+void fixture_show_states(aq_batch *batch, uint32_t states, aq_rng *rng);
+
 void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action);
 float *fixture_obs(aq_batch *batch);
 float *fixture_next_obs(aq_batch *batch);

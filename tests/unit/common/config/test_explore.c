@@ -125,6 +125,16 @@ TEST(the_entropy_of_a_way_to_explore_is_that_of_its_distribution)
     }
 }
 
+TEST(actors_act_at_random_as_often_as_the_mean_of_their_rates)
+{
+    aq_run_config config = ladder(2, 2, 0.5, 3.0); /* 1/2, 1/4, 1/8, 1/16 */
+    near(aq_explore_mean_rate(&config), 0.234375);
+    config = ladder(1, 1, 0.5, 3.0);
+    near(aq_explore_mean_rate(&config), 0.5);
+    config = ladder(100000, 4096, 0.1, 0.0);
+    near(aq_explore_mean_rate(&config), 0.1);
+}
+
 TEST(the_entropy_of_all_is_the_mean_of_those_that_explore)
 {
     aq_space choices, box = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {2}};

@@ -58,6 +58,11 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
         {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
+        {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_AUTO, "taxi-dqn"},
+        {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
+        {NULL, "gym:FrozenLake8x8-v1", &choices, AQ_ALGORITHM_Q, "frozenlake8x8-q"},
+        {NULL, "gym:FrozenLake-v1", &choices, AQ_ALGORITHM_SARSA, "tabular-sarsa"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"}, /* a table is asked for */
         {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
         {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},

@@ -59,7 +59,7 @@ TEST_IN(stand, all, the_rewards_of_the_rows_are_told)
     fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
     memcpy(batch->reward, rewards, sizeof(rewards));
     memcpy(batch->bootstrap, bootstraps, sizeof(bootstraps));
-    aq_agent_set_exploration(all->agent, 0.25);
+    aq_agent_set_exploration(all->agent, 0.25, 0.1);
     const aq_update_report report = agent_train(all->agent, batch);
     assert_int_equal(metrics->count, own + AQ_AGENT_METRICS);
     assert_string_equal(metrics->rows[0].name, "loss");

@@ -22,6 +22,9 @@ static fixture make(size_t index)
     aq_settings_init(aq_run_config_table(), &config);
     config.learner.batch_size = FIXTURE_ROWS;
     config.learner.policy_delay = 1;
+    const bool sees_one_hot = aq_algorithm_has((enum aq_algorithm)index, AQ_SEES_ONE_HOT);
+    (void)snprintf(config.task, sizeof(config.task), "gym:Any-v1%s",
+                   sees_one_hot ? "?one_hot=yes" : "");
     const bool has_sequences =
         aq_algorithm_learns_from((enum aq_algorithm)index) == AQ_LEARNS_FROM_SEQUENCES;
     config.replay.sequence_length = has_sequences ? LENGTH : 0;
@@ -34,6 +37,9 @@ static fixture make(size_t index)
                            fixture_sequences(&schema, has_sequences ? LENGTH : 0, FIXTURE_ROWS)};
     aq_rng rng = rng_of(2, 0);
     fixture_randomize(f.batch, 1, &rng);
+    if (sees_one_hot) {
+        fixture_show_states(f.batch, FIXTURE_INPUTS, &rng);
+    }
     return f;
 }
 
@@ -52,7 +58,7 @@ static bool stay(const fixture *f, double rate, double critic_rate, size_t first
 /* Those that draw are in on_policy/test_on_policy.c: they want to know what was drawn. */
 #define EACH_GREEDY(i)                                                                             \
     for (size_t i = 0; i < aq_algorithm_count(); i++)                                              \
-        if (!aq_algorithm_draws((enum aq_algorithm)(i)))
+        if (!aq_algorithm_has((enum aq_algorithm)(i), AQ_DRAWS_ACTIONS))
 
 TEST(without_a_rate_nothing_moves)
 {

@@ -33,6 +33,43 @@ static void refuse(const aq_run_config *config, int code)
 
 /* ---- what follows -------------------------------------------------------------------------- */
 
+/* A table is learned of a state that is shown as one of many, whoever asked for that. */
+TEST(a_task_shows_its_state_to_a_table)
+{
+    static const char *const rows[][2] = {
+        {"gym:FrozenLake-v1", "gym:FrozenLake-v1?one_hot=bytes"},
+        {"gym:FrozenLake-v1?slippery=no", "gym:FrozenLake-v1?slippery=no&one_hot=bytes"},
+        {"Blackjack", "gym:Blackjack-v1?one_hot=bytes"},
+        {"gym:Taxi-v3?one_hot=yes", "gym:Taxi-v3?one_hot=yes"},
+    };
+    aq_run_config config = defaults();
+    config.learner.algorithm = AQ_ALGORITHM_Q;
+    config.replay.sequence_length = 16;
+    EACH_ROW(i, rows) {
+        (void)snprintf(config.task, sizeof(config.task), "%s", rows[i][0]);
+        const aq_run_plan plan = plan_of(&config);
+        assert_string_equal(plan.config.task, rows[i][1]);
+        assert_string_equal(plan.settings.task, rows[i][1]);
+        assert_int_equal(plan.settings.schema.obs.kind, AQ_SPACE_BOX);
+    }
+}
+
+TEST(a_task_that_cannot_is_refused)
+{
+    static const char *const rows[][2] = {
+        {"gym:FrozenLake-v1?one_hot=no", "one_hot is given twice"},
+        {"gym:CartPole-v1", "table of discrete states"}};
+    aq_run_config config = defaults();
+    config.learner.algorithm = AQ_ALGORITHM_Q;
+    config.replay.sequence_length = 16;
+    EACH_ROW(i, rows) {
+        aq_run_plan plan;
+        (void)snprintf(config.task, sizeof(config.task), "%s", rows[i][0]);
+        assert_true(aq_run_plan_make(&config, &plan, &refusal) != 0);
+        assert_says(refusal.text, rows[i][1]);
+    }
+}
+
 TEST(members_are_told_what_the_configuration_says)
 {
     aq_run_config config = defaults();

@@ -1,0 +1,184 @@
+/*
+ * The dealer draws when the player sticks, and the card that lies hidden is one of those: as cards
+ * do not depend on one another, nobody can tell.
+ */
+#include "envs/text/blackjack.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "envs/text/shown_state.h"
+
+enum { STICK, HIT, ACTIONS };
+enum { ACE = 1, TEN = 10, RANKS = 13, ACE_MORE = 10, GOAL = 21, DEALER_STANDS = 17 };
+enum { SUMS = 32, CARDS = 11, STATES = SUMS * CARDS * 2 };
+
+#define NATURAL_PAYS 1.5f
+
+typedef struct hand {
+    uint32_t hard; /* sum, with aces as 1 */
+    uint32_t cards;
+    bool has_ace;
+} hand;
+
+typedef struct blackjack {
+    bool is_sab, pays_naturals;
+    uint32_t shown; /* enum aq_shown_state */
+} blackjack;
+
+typedef struct blackjack_state {
+    hand player, dealer; /* the dealer's open card alone */
+} blackjack_state;
+
+/* ---- hands ---------------------------------------------------------------------------------- */
+
+static void take_card(hand *h, aq_rng *rng)
+{
+    const uint32_t rank = 1 + (uint32_t)aq_rng_below(rng, RANKS);
+    h->hard += rank < TEN ? rank : TEN;
+    h->has_ace = h->has_ace || rank == ACE;
+    h->cards++;
+}
+
+static bool is_soft(const hand *h)
+{
+    return h->has_ace && h->hard + ACE_MORE <= GOAL;
+}
+
+static uint32_t sum_of(const hand *h)
+{
+    return is_soft(h) ? h->hard + ACE_MORE : h->hard;
+}
+
+static bool is_natural(const hand *h)
+{
+    return h->cards == 2 && sum_of(h) == GOAL;
+}
+
+/* ---- the task ------------------------------------------------------------------------------- */
+
+static int open_task(void *params, aq_env_opening *opening, aq_error *error)
+{
+    blackjack *rules = params;
+    int rc = aq_env_option_bool(opening->options, "sab", &rules->is_sab, error);
+    if (rc == 0) {
+        rc = aq_env_option_bool(opening->options, "natural", &rules->pays_naturals, error);
+    }
+    return rc != 0 ? rc : aq_shown_state_option(opening->options, &rules->shown, error);
+}
+
+static void schema(const void *params, aq_schema *ret_schema)
+{
+    aq_shown_state_space(((const blackjack *)params)->shown, STATES, &ret_schema->obs);
+    aq_space_init_discrete(&ret_schema->action, ACTIONS);
+}
+
+static void observe(const void *params, const void *state, void *obs)
+{
+    const blackjack_state *s = state;
+    const uint32_t seen = (sum_of(&s->player) * CARDS + s->dealer.hard) * 2 + is_soft(&s->player);
+    aq_shown_state_write(((const blackjack *)params)->shown, STATES, seen, obs);
+}
+
+static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    blackjack_state *s = state;
+    *s = (blackjack_state){0};
+    take_card(&s->dealer, rng);
+    take_card(&s->player, rng);
+    take_card(&s->player, rng);
+    observe(params, s, obs);
+    return true;
+}
+
+/* The player sticks with a hand that is not lost. */
+static float settle(const blackjack *rules, const hand *player, hand dealer, aq_rng *rng)
+{
+    while (dealer.cards < 2 || sum_of(&dealer) < DEALER_STANDS) {
+        take_card(&dealer, rng);
+    }
+    const uint32_t of_player = sum_of(player), of_dealer = sum_of(&dealer);
+    if (rules->is_sab && is_natural(player) && !is_natural(&dealer)) {
+        return 1.0f;
+    }
+    if (of_dealer > GOAL || of_player > of_dealer) {
+        const bool pays_more = !rules->is_sab && rules->pays_naturals && is_natural(player);
+        return pays_more ? NATURAL_PAYS : 1.0f;
+    }
+    return of_player == of_dealer ? 0.0f : -1.0f;
+}
+
+static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
+                             void *obs, float *reward)
+{
+    blackjack_state *s = state;
+    bool is_over = true;
+    if (*(const int32_t *)action == HIT) {
+        take_card(&s->player, rng);
+        is_over = sum_of(&s->player) > GOAL;
+        *reward = is_over ? -1.0f : 0.0f;
+    } else {
+        *reward = settle(params, &s->player, s->dealer, rng);
+    }
+    observe(params, s, obs);
+    return is_over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
+}
+
+/* ---- saved states --------------------------------------------------------------------------- */
+
+/* What the player sees, and whether the hand is the first two cards, is all that matters. */
+typedef struct saved_state {
+    uint32_t hard, cards, open_card, has_ace;
+} saved_state;
+
+static size_t saved_bytes(const void *params)
+{
+    (void)params;
+    return sizeof(saved_state);
+}
+
+static void save(const void *params, const void *state, void *out)
+{
+    const blackjack_state *s = state;
+    const saved_state saved = {.hard = s->player.hard,
+                               .cards = s->player.cards,
+                               .open_card = s->dealer.hard,
+                               .has_ace = s->player.has_ace};
+    (void)params;
+    memcpy(out, &saved, sizeof(saved));
+}
+
+static int restore(const void *params, void *state, const void *bytes)
+{
+    saved_state saved;
+    (void)params;
+    memcpy(&saved, bytes, sizeof(saved));
+    if (saved.hard < 2 || saved.hard >= SUMS || saved.cards < 2 || saved.cards > saved.hard ||
+        saved.open_card < ACE || saved.open_card > TEN || saved.has_ace > 1) {
+        return AQ_E_CORRUPT;
+    }
+    *(blackjack_state *)state = (blackjack_state){
+        .player = {.hard = saved.hard, .cards = saved.cards, .has_ace = saved.has_ace != 0},
+        .dealer = {.hard = saved.open_card, .cards = 1, .has_ace = saved.open_card == ACE},
+    };
+    return 0;
+}
+
+const aq_env_class aq_blackjack_v1 = {
+    .name = "gym:Blackjack-v1",
+    .summary = "Play a hand of cards against a dealer; a table of states.",
+    .options = "sab, natural, one_hot",
+    .reward_threshold = NAN,
+    .params_bytes = sizeof(blackjack),
+    .state_bytes = sizeof(blackjack_state),
+    .defaults = &(const blackjack){.is_sab = true},
+    .open = open_task,
+    .schema = schema,
+    .reset = reset,
+    .step = step,
+    .saved_bytes = saved_bytes,
+    .save = save,
+    .restore = restore,
+    .observe = observe,
+};

@@ -1,0 +1,330 @@
+/*
+ * The table is the weights of a linear layer on one-hot states, (actions, states), so that
+ * checkpoints, versions and actors know it as the network that it is.
+ *
+ * What is published is not the values but 1 for the greedy action of each state, and for the others
+ * how far they fall short of it, as a share of what the worst one does, from 0 down to -1. No
+ * choice depends on more. In int8 the values of one action would share a scale, and a cliff worth
+ * -100 in one state round away the differences of all others. This way actors choose in any
+ * format, down to two bits, what they would in fp32, in every state.
+ */
+#include "learner/algorithms/tabular/table_learner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/config/explore.h"
+#include "common/nn/params.h"
+#include "common/policy/head.h"
+
+/* The least shortfall that is published, a level of int8, so that no output is all zeros, of which
+ * an integer format could say nothing. */
+#define SHORTFALL_MIN (1.0f / 127.0f)
+
+/* A greater reward is refused: what no number of steps makes infinite. */
+#define REWARD_MAX 1e19f
+
+typedef struct table_learner {
+    aq_algorithm head;
+    aq_net_spec spec;
+    uint32_t states, actions;
+    uint32_t steps; /* of a sequence */
+    uint32_t rows_max;
+    bool is_bytes;   /* that is seen */
+    int next;        /* of aq_table_kind */
+    uint32_t *state; /* (rows, steps + 1): which one is seen */
+    aq_params values, acting;
+    float learning_rate, epsilon;
+} table_learner;
+
+const aq_metric aq_table_learner_metrics[AQ_VALUE_FIGURES] = {AQ_VALUE_FIGURE_ROWS};
+
+static table_learner *learner_of(aq_algorithm *algorithm)
+{
+    AQ_ASSERT(algorithm->class->destroy == aq_table_learner_destroy);
+    return (table_learner *)algorithm; /* the head is the first member */
+}
+
+static float *cell(const table_learner *self, uint32_t state, uint32_t action)
+{
+    return self->values.weight[0] + (size_t)action * self->states + state;
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+void aq_table_learner_destroy(aq_algorithm *algorithm)
+{
+    if (algorithm != NULL) {
+        table_learner *self = learner_of(algorithm);
+        aq_params_fini(&self->values);
+        aq_params_fini(&self->acting);
+        aq_free(self->state);
+        aq_free(self);
+    }
+}
+
+static int make_spec(const aq_algorithm_setup *setup, aq_net_spec *spec, aq_error *error)
+{
+    const aq_layer_spec table =
+        aq_layer_linear((uint32_t)aq_space_elements(&setup->schema->obs),
+                        setup->schema->action.choice_count, AQ_ACTIVATION_NONE);
+    memset(spec, 0, sizeof(*spec));
+    int rc = aq_net_spec_add(spec, &table, error);
+    return rc == 0 ? aq_net_spec_validate(spec, error) : rc;
+}
+
+static int make_table(table_learner *self, const aq_algorithm_setup *setup)
+{
+    const aq_run_config *config = setup->config;
+    const size_t seen = (size_t)self->rows_max * (self->steps + 1);
+    self->learning_rate = (float)config->learner.learning_rate;
+    self->epsilon = (float)aq_explore_mean_rate(config);
+    self->state = aq_alloc(seen, sizeof(*self->state));
+    if (self->state == NULL || aq_params_init(&self->spec, &self->values) != 0 ||
+        aq_params_init(&self->spec, &self->acting) != 0) {
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < (size_t)self->states * self->actions; i++) {
+        self->values.weight[0][i] = (float)config->learner.initial_value;
+    }
+    return 0;
+}
+
+int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                            aq_algorithm **ret_algorithm, aq_error *error)
+{
+    aq_net_spec spec;
+    AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
+    if (setup->schema->obs.kind != AQ_SPACE_BOX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s sees states as one of many; the task's option " AQ_ONE_HOT_OF_TABLE
+                       " shows them so",
+                       class->name);
+    }
+    if (setup->config->learner.qat_bits != 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.qat_bits is for networks: a table acts in int8 as in fp32 as it "
+                       "is; learner.qat_bits=0 works");
+    }
+    int rc = make_spec(setup, &spec, error);
+    if (rc != 0) {
+        return rc;
+    }
+    table_learner *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a table");
+    }
+    *self = (table_learner){
+        .head.class = class,
+        .spec = spec,
+        .states = aq_net_spec_inputs(&spec),
+        .actions = aq_net_spec_outputs(&spec),
+        .steps = setup->sequence_length,
+        .rows_max = (uint32_t)setup->config->learner.batch_size,
+        .is_bytes = setup->schema->obs.dtype == AQ_DTYPE_U8,
+        .next = (int)((const aq_table_kind *)class->kind)->next,
+    };
+    rc = make_table(self, setup);
+    if (rc != 0) {
+        aq_table_learner_destroy(&self->head);
+        return aq_fail(error, rc, "no memory for a table of %u states", self->states);
+    }
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+/* ---- what a batch says ---------------------------------------------------------------------- */
+
+/* Which of the states is set in a row, while the others are 0; `states` when that is not so. All
+ * are looked at, without a branch that depends on them. */
+static uint32_t find_state(const table_learner *self, const uint8_t *row)
+{
+    const float *floats = (const float *)(const void *)row;
+    uint32_t ones = 0, others = 0, at = 0;
+    for (uint32_t i = 0; self->is_bytes && i < self->states; i++) {
+        const uint32_t is_one = row[i] == UINT8_MAX;
+        ones += is_one;
+        others += row[i] != 0;
+        at += is_one * i;
+    }
+    for (uint32_t i = 0; !self->is_bytes && i < self->states; i++) {
+        const uint32_t is_one = floats[i] == 1.0f;
+        ones += is_one;
+        others += floats[i] != 0.0f;
+        at += is_one * i;
+    }
+    return ones == 1 && others == 1 ? at : self->states;
+}
+
+static uint32_t action_at(const aq_batch *rows, size_t step)
+{
+    int32_t action;
+    memcpy(&action, rows->action + step * sizeof(action), sizeof(action));
+    return (uint32_t)action; /* one below 0 is none of the schema's either */
+}
+
+/* A NaN fails each of these. */
+static bool is_step_sound(const table_learner *self, const aq_batch *rows, size_t step)
+{
+    return fabsf(rows->reward[step]) <= REWARD_MAX && rows->bootstrap[step] >= 0.0f &&
+           rows->bootstrap[step] <= 1.0f && action_at(rows, step) < self->actions;
+}
+
+/* Finds the states, and that every number is one to learn from, before anything is changed. */
+static int read_batch(table_learner *self, const aq_batch *rows)
+{
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        if (!(rows->weight[row] >= 0.0f && rows->weight[row] <= REWARD_MAX)) {
+            return AQ_E_CORRUPT;
+        }
+        for (uint32_t t = 0; t <= rows->length[row]; t++) {
+            const size_t seen = (size_t)row * (self->steps + 1) + t;
+            self->state[seen] = find_state(self, rows->obs + seen * rows->obs_bytes);
+            if (self->state[seen] == self->states ||
+                (t < rows->length[row] &&
+                 !is_step_sound(self, rows, (size_t)row * self->steps + t))) {
+                return AQ_E_CORRUPT;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+static float best_value(const table_learner *self, uint32_t state)
+{
+    float best = *cell(self, state, 0);
+    for (uint32_t action = 1; action < self->actions; action++) {
+        best = fmaxf(best, *cell(self, state, action));
+    }
+    return best;
+}
+
+/* epsilon / n sum_a Q(s, a) + (1 - epsilon) max_a Q(s, a) */
+static float expected_value(const table_learner *self, uint32_t state)
+{
+    float sum = 0.0f;
+    for (uint32_t action = 0; action < self->actions; action++) {
+        sum += *cell(self, state, action);
+    }
+    return self->epsilon * (sum / (float)self->actions) +
+           (1.0f - self->epsilon) * best_value(self, state);
+}
+
+/* V of the state behind step t of a sequence that is not over there. False: nobody knows, as the
+ * action that was taken there is not in the sequence. */
+static bool value_behind(const table_learner *self, const aq_batch *rows, uint32_t row, uint32_t t,
+                         float *ret_value)
+{
+    const uint32_t next = self->state[(size_t)row * (self->steps + 1) + t + 1];
+    if (self->next == AQ_NEXT_TAKEN) {
+        if (t + 1 == rows->length[row]) {
+            return false;
+        }
+        *ret_value = *cell(self, next, action_at(rows, (size_t)row * self->steps + t + 1));
+    } else {
+        *ret_value =
+            self->next == AQ_NEXT_BEST ? best_value(self, next) : expected_value(self, next);
+    }
+    return true;
+}
+
+/* One sequence, the last step first. Its priority is the mean size of its errors. */
+static void learn_sequence(const table_learner *self, const aq_batch *rows, uint32_t row,
+                           aq_value_figures *figures)
+{
+    const float rate = fminf(1.0f, self->learning_rate * rows->weight[row]);
+    double sizes = 0;
+    uint32_t learned = 0;
+    for (uint32_t t = rows->length[row]; t-- > 0;) {
+        const size_t step = (size_t)row * self->steps + t;
+        const uint32_t state = self->state[(size_t)row * (self->steps + 1) + t];
+        float *value = cell(self, state, action_at(rows, step)), next = 0.0f;
+        if (rows->bootstrap[step] > 0.0f && !value_behind(self, rows, row, t, &next)) {
+            continue;
+        }
+        const float error = rows->reward[step] + rows->bootstrap[step] * next - *value;
+        aq_value_figures_add(figures, *value, -error);
+        *value += rate * error;
+        sizes += fabs((double)error);
+        learned++;
+    }
+    rows->priority[row] = learned > 0 ? (float)(sizes / learned) : 0.0f;
+}
+
+int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
+                           aq_update_report *ret_report)
+{
+    table_learner *self = learner_of(algorithm);
+    aq_value_figures figures = {0};
+
+    AQ_ASSERT(rows->rows > 0 && rows->rows <= self->rows_max);
+    AQ_ASSERT(rows->steps == self->steps && aq_batch_has_sequences(rows));
+    AQ_ASSERT(rows->obs_bytes == self->states * (self->is_bytes ? 1 : sizeof(float)));
+    int rc = read_batch(self, rows);
+    if (rc != 0) {
+        return rc;
+    }
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        learn_sequence(self, rows, row, &figures);
+    }
+    *ret_report = (aq_update_report){.steps = 1};
+    ret_report->metrics[AQ_VALUE_LOSS] = 0.5 * figures.error_squares / figures.rows;
+    aq_value_figures_tell(&figures, ret_report->metrics);
+    return 0;
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+const aq_net_spec *aq_table_learner_spec(const aq_algorithm *algorithm)
+{
+    return &((const table_learner *)algorithm)->spec;
+}
+
+/* The actions of one state as they are published. */
+static void publish_state(const table_learner *self, uint32_t state)
+{
+    float *out = self->acting.weight[0] + state;
+    uint32_t best = 0;
+    float worst = *cell(self, state, 0);
+    for (uint32_t action = 1; action < self->actions; action++) {
+        const float value = *cell(self, state, action);
+        best = value > *cell(self, state, best) ? action : best;
+        worst = fminf(worst, value);
+    }
+    const float top = *cell(self, state, best), range = top - worst;
+    for (uint32_t action = 0; action < self->actions; action++) {
+        const float share = range > 0.0f ? (top - *cell(self, state, action)) / range : 1.0f;
+        out[(size_t)action * self->states] = action == best ? 1.0f : -fmaxf(share, SHORTFALL_MIN);
+    }
+}
+
+const aq_params *aq_table_learner_policy(const aq_algorithm *algorithm)
+{
+    const table_learner *self = (const table_learner *)algorithm;
+    for (uint32_t state = 0; state < self->states; state++) {
+        publish_state(self, state);
+    }
+    return &self->acting;
+}
+
+void aq_table_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
+                                double critic_learning_rate)
+{
+    (void)critic_learning_rate; /* there is one table only */
+    learner_of(algorithm)->learning_rate = (float)learning_rate;
+}
+
+void aq_table_learner_set_epsilon(aq_algorithm *algorithm, double epsilon)
+{
+    learner_of(algorithm)->epsilon = (float)epsilon;
+}
+
+void aq_table_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
+{
+    table_learner *self = learner_of(algorithm);
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, self->values.count, self->values.block);
+}
