@@ -41,8 +41,8 @@ int aq_layer_plan(const aq_run_config *config, const aq_net_spec *spec,
     }
     /* A small error of a mean or a logit is a large one of a probability. With gSDE that layer
      * is in the network's arrays. */
-    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) && !config->learner.gsde && count > 0 &&
-        ret_formats[layers[count - 1]] == 0) {
+    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) && !config->learner.gsde &&
+        count > 0 && ret_formats[layers[count - 1]] == 0) {
         ret_formats[layers[count - 1]] = AQ_FORMAT_F32;
     }
     /* It divides elements of the observation by deviations that may be of any size: neither one

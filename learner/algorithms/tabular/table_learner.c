@@ -92,6 +92,13 @@ static int make_table(table_learner *self, const aq_algorithm_setup *setup)
     return 0;
 }
 
+uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_ARGMAX;
+}
+
 int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                             aq_algorithm **ret_algorithm, aq_error *error)
 {

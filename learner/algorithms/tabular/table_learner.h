@@ -30,6 +30,7 @@ typedef struct aq_table_kind {
 } aq_table_kind;
 
 /* Members of the class. */
+uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema);
 int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                             aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_table_learner_destroy(aq_algorithm *algorithm);
@@ -46,7 +47,7 @@ extern const aq_metric aq_table_learner_metrics[];
 
 /* All members that the classes have in common. */
 #define AQ_TABLE_LEARNER_MEMBERS                                                                   \
-    .metrics = {aq_table_learner_metrics, AQ_VALUE_FIGURES}, .head = AQ_HEAD_ARGMAX,               \
+    .metrics = {aq_table_learner_metrics, AQ_VALUE_FIGURES}, .head = aq_table_learner_head,        \
     .create = aq_table_learner_create, .destroy = aq_table_learner_destroy,                        \
     .train = aq_table_learner_train, .spec = aq_table_learner_spec,                                \
     .policy = aq_table_learner_policy, .set_rates = aq_table_learner_set_rates,                    \
