@@ -95,6 +95,11 @@ typedef struct aq_run_config {
         double action_gradient_clip; /* 0: off */
         bool normalize_obs;
         bool gsde; /* state-dependent exploration, of algorithms that draw numbers */
+        bool clipped_double_q;
+        double temperature; /* the first, or for ever */
+        bool learn_temperature;
+        double target_entropy;       /* nats, of each element of a continuous action */
+        double target_entropy_share; /* of the most that choices can have */
     } learner;
 
     struct {               /* sizes are of all shards together */

@@ -3,6 +3,8 @@
  * the logarithm of its deviation. What is drawn is brought between -1 and 1 by tanh, and spread
  * between the element's bounds; the density is that of the squashed number, from -1 to 1.
  *
+ * Noise may be held for some steps, which is smoother along a path and the same at each step.
+ *
  * Divergences are those of the numbers before tanh, which changes nothing about them; so is the
  * entropy, which has no formula afterwards.
  */
@@ -88,6 +90,7 @@ static const aq_gaussian_rule rule = {.element = element, .add = add, .log_stret
 static const aq_head_drawing drawing = {
     AQ_GAUSSIAN_HEAD,
     .noise_count = elements_of,
+    .holds_noise = true,
     .gaussian = &rule,
     .draw = draw,
 };

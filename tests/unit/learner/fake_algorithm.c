@@ -56,14 +56,14 @@ static void arrays(aq_algorithm *algorithm, aq_named_arrays *ret_arrays)
     kept_arrays(FAKE_STATE_COUNT, own, &fake->adam_step, ret_arrays);
 }
 
-static int create(static uint32_t fake_head(const aq_run_config *config, const aq_schema *schema)
+static uint32_t fake_head(const aq_run_config *config, const aq_schema *schema)
 {
     (void)config;
     (void)schema;
     return AQ_HEAD_ARGMAX;
 }
 
-const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error)
 {
     (void)setup;
