@@ -64,6 +64,9 @@ double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
     const uint32_t looked_at = rungs < RUNGS_LOOKED_AT_MAX ? (uint32_t)rungs : RUNGS_LOOKED_AT_MAX;
     double sum = 0.0;
     uint32_t count = 0;
+    if (aq_algorithm_draws(config->learner.algorithm)) {
+        return (double)NAN; /* the policy's own, which changes */
+    }
     for (uint32_t i = 0; i < looked_at; i++) {
         const double height = (double)i / (looked_at - 1); /* NaN: the only one */
         const aq_exploration how = {

@@ -312,6 +312,7 @@ static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uin
 {
     const double policy = self->sections[SECTION_POLICY].is_due ? 1.0 : (double)NAN;
     const double policy_norm = policy * norms[SECTION_POLICY];
+    const double bounded = self->setup.choices > 0 ? (double)NAN : policy;
     const double critic_norm = norms[SECTION_CRITIC];
     metrics[AQ_VALUE_LOSS] = sums->loss / rows;
     metrics[AQ_VALUE_GRADIENT_NORM] = critic_norm;
@@ -321,7 +322,7 @@ static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uin
     metrics[AQ_POLICY_GRADIENT_NORM] = policy_norm;
     metrics[AQ_POLICY_GRADIENT_CLIPPED] = policy_norm * clip_of(self, policy_norm);
     metrics[AQ_POLICY_SATURATED] =
-        policy * (double)sums->saturated / ((double)rows * self->setup.actions);
+        bounded * (double)sums->saturated / ((double)rows * self->setup.actions);
     if (self->setup.kind->is_soft) {
         metrics[AQ_SOFT_TEMPERATURE] = (double)self->work.temperature;
         metrics[AQ_SOFT_ENTROPY] = sums->entropy / rows;
