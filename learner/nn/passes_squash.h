@@ -32,25 +32,29 @@ INLINE float held_log_deviation(float value)
     return value > (float)AQ_LOG_DEVIATION_MAX ? (float)AQ_LOG_DEVIATION_MAX : value;
 }
 
-static void squash(const aq_squash_pass *pass)
+static void squash_all(size_t count, const float *restrict mean,
+                       const float *restrict log_deviation, const float *restrict noise,
+                       float *restrict ret_deviation, float *restrict ret_action,
+                       float *restrict ret_log_density)
 {
-    const float *restrict mean = pass->mean, *restrict noise = pass->noise;
-    const float *restrict log_deviation = pass->log_deviation;
-    float *restrict deviation = pass->ret_deviation, *restrict action = pass->ret_action;
-    float *restrict log_density = pass->ret_log_density;
-
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const float held = held_log_deviation(log_deviation[i]);
-        const float wide = exp_minus_1(held) + 1.0f;
-        const float u = mean[i] + wide * noise[i];
+        const float deviation = exp_minus_1(held) + 1.0f;
+        const float u = mean[i] + deviation * noise[i];
         const float size = fabsf(u);
         /* -log(1 - tanh(u)^2), also where tanh rounds to 1 */
         const float stretch = 2.0f * (size + log_1_plus(exp_below(-2.0f * size)) - 0.693147181f);
 
-        deviation[i] = wide;
-        action[i] = act_tanh(u);
-        log_density[i] = stretch - 0.5f * noise[i] * noise[i] - held - 0.918938533f;
+        ret_deviation[i] = deviation;
+        ret_action[i] = act_tanh(u);
+        ret_log_density[i] = stretch - 0.5f * noise[i] * noise[i] - held - 0.918938533f;
     }
+}
+
+static void squash(const aq_squash_pass *pass)
+{
+    squash_all(pass->count, pass->mean, pass->log_deviation, pass->noise, pass->ret_deviation,
+               pass->ret_action, pass->ret_log_density);
 }
 
 #endif

@@ -81,29 +81,26 @@ static bool join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *v
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-enum { DRAWS_NEXT, DRAWS_OWN, DRAWS_PER_STEP };
-
-/* The noise depends on seed, step and row alone. */
-static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view, uint64_t which)
+/* The noise depends on seed, step and row alone. It is the same for a row's next action and for the
+ * policy's own: each of them is drawn as it should be, and neither is compared with the other. */
+static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view)
 {
     const aq_head_drawing *drawing = aq_head_of(AQ_HEAD_SQUASHED)->drawing;
     const uint32_t actions = share->setup->actions;
-    const uint64_t number = view->work->step * DRAWS_PER_STEP + which;
 
     for (uint32_t r = 0; r < view->rows; r++) {
-        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, view->first + r, number, actions,
-                      share->draw.noise + (size_t)r * actions);
+        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, view->first + r, view->work->step,
+                      actions, share->draw.noise + (size_t)r * actions);
     }
 }
 
 /* The policy's draws from its outputs. Returns the actions. */
 static const float *draw_actions(aq_actor_critic_share *share, const aq_rows_view *view,
-                                 const float *outputs, uint64_t which)
+                                 const float *outputs)
 {
     const aq_soft_draw *draw = &share->draw;
     const uint32_t actions = share->setup->actions;
 
-    make_noise(share, view, which);
     for (uint32_t r = 0; r < view->rows; r++) {
         const size_t at = (size_t)r * actions;
 
@@ -180,7 +177,8 @@ static void make_target(aq_actor_critic_share *share, const aq_rows_view *view)
     const float *next = aq_net_forward(share->policy, &target->policy, view->next_obs, view->rows);
 
     if (setup->kind->is_soft) {
-        next = draw_actions(share, view, next, DRAWS_NEXT);
+        make_noise(share, view);
+        next = draw_actions(share, view, next);
     } else if (setup->target_noise > 0.0f) {
         next = add_noise(share, view, next);
     }
@@ -393,7 +391,7 @@ static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
         aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
 
     if (setup->kind->is_soft) {
-        action = draw_actions(share, view, action, DRAWS_OWN);
+        action = draw_actions(share, view, action);
     }
     count_saturated(share, action, view->rows);
     join(setup, x, action, view->rows,

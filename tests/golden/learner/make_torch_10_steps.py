@@ -324,11 +324,10 @@ class Soft(Case):
 
     is_following = False
 
-    def draw(self, obs, which):
+    def draw(self, obs):
         """Actions and their log-probabilities."""
         mean, log_deviation = self.policy(obs).chunk(2, 1)
-        number = 2 * (self.steps - 1) + which
-        noise = single(torch.tensor([[normal(self.KEY, number, row, i)
+        noise = single(torch.tensor([[normal(self.KEY, self.steps - 1, row, i)
                                       for i in range(self.actions)] for row in range(self.rows)]))
         normals = torch.distributions.Normal(mean, log_deviation.clamp(-5, 2).exp())
         u = mean + normals.scale * noise
@@ -339,11 +338,11 @@ class Soft(Case):
         pairs = obs if action is None else torch.cat([obs, action], 1)
         return torch.stack([critic(pairs) for critic in critics]).min(0).values
 
-    def soft_value(self, critics, obs, which):
+    def soft_value(self, critics, obs):
         """What the policy's own actions are worth, and their entropy, of each row."""
         temperature = self.log_temperature.detach().exp()
         if self.bounds:
-            action, log_prob = self.draw(obs, which)
+            action, log_prob = self.draw(obs)
             return self.least(critics, obs, action)[:, 0] - temperature * log_prob, -log_prob
         log_p = torch.log_softmax(self.policy(obs), 1)
         values = self.least(critics, obs)
@@ -355,13 +354,13 @@ class Soft(Case):
         self.steps = step
         critics = self.online[1:]
         with torch.no_grad():
-            y = self.reward + self.bootstrap * self.soft_value(self.target, self.next_obs, 0)[0]
+            y = self.reward + self.bootstrap * self.soft_value(self.target, self.next_obs)[0]
         if self.bounds:
             outs = [c(torch.cat([self.obs, self.unit], 1))[:, 0] for c in critics]
         else:
             outs = [c(self.obs)[torch.arange(self.rows), self.action] for c in critics]
         loss = (self.weight * sum(0.5 * (out - y) ** 2 for out in outs)).mean()
-        value, entropy = self.soft_value(critics, self.obs, 1)
+        value, entropy = self.soft_value(critics, self.obs)
         share = math.log(self.actions) * self.get("target_entropy_share", 0.3)
         aim = self.get("target_entropy", -1) * self.actions if self.bounds else share
         groups = [list(self.policy.parameters()), list(super().parameters(critics)),

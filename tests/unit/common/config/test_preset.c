@@ -54,6 +54,8 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_TD3, "none"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
+        {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
+        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
         {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
         {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
         {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
