@@ -138,8 +138,7 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
     const double worth = fmax(fabs(facts->value_floor), fabs(facts->value_ceiling));
     const double most = fmax(fabs(facts->q_least), fabs(facts->q_greatest));
     if (!isnan(facts->mass_above) || aq_algorithm_draws(config->learner.algorithm) ||
-        !(worth > 0) ||
-        !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
+        !(worth > 0) || !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
         return;
     }
     aq_finding *finding = add(findings,

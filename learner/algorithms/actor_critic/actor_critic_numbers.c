@@ -155,7 +155,8 @@ static const float *add_noise(aq_actor_critic_share *share, const aq_rows_view *
     return share->next_action;
 }
 
-static void project(aq_actor_critic_share *share, const aq_rows_view *view, const float *next_logits)
+static void project(aq_actor_critic_share *share, const aq_rows_view *view,
+                    const float *next_logits)
 {
     const aq_atoms *atoms = &share->setup->atoms;
     float *next = share->next_values;
@@ -306,8 +307,7 @@ static void turn_to_loss(aq_actor_critic_share *share, const aq_rows_view *view)
     const float most = share->setup->action_slope_max;
 
     for (uint32_t k = 1; k < share->setup->judges; k++) {
-        aq_passes_best()->add(share->d_action[0], share->d_action[k],
-                              (size_t)view->rows * actions);
+        aq_passes_best()->add(share->d_action[0], share->d_action[k], (size_t)view->rows * actions);
     }
     for (uint32_t r = 0; r < view->rows; r++) {
         float *d = share->d_action[0] + (size_t)r * actions;
@@ -387,8 +387,7 @@ static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
 {
     const aq_actor_critic_setup *setup = share->setup;
     const float *x = setup->kind->improves_at_next ? view->next_obs : view->obs;
-    const float *action =
-        aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
+    const float *action = aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
 
     if (setup->kind->is_soft) {
         action = draw_actions(share, view, action);

@@ -22,14 +22,14 @@ struct aq_actor_critic_share {
     aq_net_train *policy, *critic[AQ_CRITICS_MAX];
     aq_actor_critic_nets gradient;
     aq_actor_critic_sums sums;
-    float *obs, *next_obs; /* (rows, inputs), of observations in bytes */
-    float *next_action;    /* (rows, actions), with its noise */
-    float *pairs;          /* (2 rows, inputs + actions) */
-    float *target;         /* (rows, critic's outputs): value or distribution */
-    float *next_values;    /* (rows, critic's outputs) */
-    float *probabilities;  /* (2 rows, critic's outputs); distributional only */
-    float *d_critic;       /* (2 rows, critic's outputs) */
-    float *d_policy;       /* (rows, policy's outputs) */
+    float *obs, *next_obs;           /* (rows, inputs), of observations in bytes */
+    float *next_action;              /* (rows, actions), with its noise */
+    float *pairs;                    /* (2 rows, inputs + actions) */
+    float *target;                   /* (rows, critic's outputs): value or distribution */
+    float *next_values;              /* (rows, critic's outputs) */
+    float *probabilities;            /* (2 rows, critic's outputs); distributional only */
+    float *d_critic;                 /* (2 rows, critic's outputs) */
+    float *d_policy;                 /* (rows, policy's outputs) */
     float *d_action[AQ_CRITICS_MAX]; /* (rows, actions), of each critic that judges the policy */
     aq_soft_draw draw;               /* soft only */
 };

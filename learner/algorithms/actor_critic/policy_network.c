@@ -89,9 +89,8 @@ int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema,
                            aq_net_spec *ret_spec, aq_error *error)
 {
     const bool judges_any = schema->action.kind == AQ_SPACE_BOX; /* not all at once */
-    const uint32_t inputs =
-        (uint32_t)(aq_space_elements(&schema->obs) +
-                   (judges_any ? aq_space_elements(&schema->action) : 0));
+    const uint32_t inputs = (uint32_t)(aq_space_elements(&schema->obs) +
+                                       (judges_any ? aq_space_elements(&schema->action) : 0));
     const aq_layer_spec head = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_NONE);
     aq_hidden_layers hidden = {
         .activation = aq_run_config_critic_activation(config),

@@ -403,8 +403,8 @@ TEST(a_draw_of_what_is_not_a_number_is_none)
             const float in[] = {bad == 0 ? NAN : 0.0f, bad == 1 ? NAN : 0.0f,
                                 bad == 2 ? NAN : 0.0f};
             float deviation, action, log_density;
-            passes->squash(&(aq_squash_pass){1, &in[0], &in[1], &in[2], &deviation, &action,
-                                             &log_density});
+            passes->squash(
+                &(aq_squash_pass){1, &in[0], &in[1], &in[2], &deviation, &action, &log_density});
             assert_true(isnan(action) && isnan(log_density));
         }
     }

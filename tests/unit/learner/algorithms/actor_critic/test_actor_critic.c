@@ -367,9 +367,9 @@ static void check_unsupported(const aq_schema *schema, const char *word)
     EACH_ROW(i, learned) {
         const aq_run_config config = make_config(&learned[i]);
         aq_agent *algorithm = NULL;
-        assert_refused(
-            agent_try(aq_algorithm_at(learned[i].algorithm), &config, schema, 1, &algorithm, &refusal),
-            AQ_E_UNSUPPORTED, word);
+        assert_refused(agent_try(aq_algorithm_at(learned[i].algorithm), &config, schema, 1,
+                                 &algorithm, &refusal),
+                       AQ_E_UNSUPPORTED, word);
         assert_null(algorithm);
     }
 }

@@ -136,8 +136,8 @@ TEST(gradients_agree_with_finite_differences_in_each_branch)
             const double slope =
                 (loss_with(&s, i, at + step) - loss_with(&s, i, at - step)) / (2.0 * (double)step);
             if (!(fabs(slope - (double)gradient[i]) <= 1e-3 + 5e-3 * fabs(slope))) {
-                fail_msg("branch %d, parameter %d: %g, not %g", (int)b, (int)i,
-                         (double)gradient[i], slope);
+                fail_msg("branch %d, parameter %d: %g, not %g", (int)b, (int)i, (double)gradient[i],
+                         slope);
             }
         }
         aq_free(gradient);
