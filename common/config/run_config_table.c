@@ -142,13 +142,13 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
-    {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
-     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
-     "the state and stays for actor.noise_steps, in place of a fresh number each step."},
     {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
      "Trains on observations less their running mean, divided by their running deviation. The "
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
      "unless quantizer.layer_formats says otherwise."},
+    {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
+     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
+     "the state and stays for actor.noise_steps, in place of a fresh number each step."},
     {MEMBER(BOOL, learner.clipped_double_q), "true", 0, 0, NULL, "",
      "sac: two critics, of which the lesser value counts. false has one, which overrates a little "
      "and dares more."},

@@ -42,7 +42,7 @@ const aq_metric aq_soft_metrics[AQ_SOFT_METRICS] = {
                                         "second.",
                              .is_logarithmic = true},
     [AQ_SOFT_ENTROPY] = {.name = "policy_entropy",
-                         .title = "entropy of the policy",
+                         .title = "policy entropy",
                          .unit = "nats",
                          .meaning = "Mean entropy of the policy's own actions, over the last "
                                     "second; of numbers it is that within +-1, so that the most "
