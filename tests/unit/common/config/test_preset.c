@@ -78,9 +78,10 @@ TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
     const char *found = "untouched";
     aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND, "'paper'?");
-    wish.name = "dmc-d4pg"; /* which is for continuous actions */
+    /* Which is for choices. */
+    wish = (aq_preset_wish){"cartpole", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
-                   "for gym:CartPole-v1");
+                   "for gym:Pendulum-v1");
     assert_string_equal(found, "untouched");
 }
 
