@@ -109,7 +109,8 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
      "learner.norm and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac: widths of the critic's hidden layers. An empty text takes learner.hidden."},
+     "d4pg, ddpg, td3, sac: widths of the critic's hidden layers. An empty text takes "
+     "learner.hidden."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "d4pg, ddpg, td3, sac: what follows each hidden layer of the critic."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",

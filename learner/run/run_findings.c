@@ -130,8 +130,8 @@ static void find_divergence(const aq_learning_facts *facts, aq_findings *finding
     }
 }
 
-/* Of distributions the values are within the atoms, whatever happens; what entropy is worth is in no
- * reward. */
+/* Of distributions the values are within the atoms, whatever happens; and no reward says what
+ * entropy is worth. */
 static void find_values(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;

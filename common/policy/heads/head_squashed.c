@@ -88,10 +88,7 @@ static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
 static const aq_gaussian_rule rule = {.element = element, .add = add, .log_stretch = log_stretch};
 
 static const aq_head_drawing drawing = {
-    AQ_GAUSSIAN_HEAD,
-    .noise_count = elements_of,
-    .holds_noise = true,
-    .gaussian = &rule,
+    AQ_GAUSSIAN_HEAD, .noise_count = elements_of, .holds_noise = true, .gaussian = &rule,
     .draw = draw,
 };
 

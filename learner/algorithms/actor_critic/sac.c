@@ -1,7 +1,7 @@
 /*
- * SAC: a policy that draws its actions and two critics (Haarnoja et al., 2018), for which entropy is
- * worth something, too: as much as keeps it at learner.target_entropy. The lesser of the critics'
- * values counts. Where actions are choices, sums over all of them take the place of draws
+ * SAC: a policy that draws its actions and two critics (Haarnoja et al., 2018), for which entropy
+ * is worth something, too: as much as keeps it at learner.target_entropy. The lesser of the
+ * critics' values counts. Where actions are choices, sums over all of them take the place of draws
  * (Christodoulou, 2019).
  *
  * Here is in what it differs; the rest is actor_critic.c.
