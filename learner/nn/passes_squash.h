@@ -39,7 +39,9 @@ static void squash_all(size_t count, const float *restrict mean,
 {
     for (size_t i = 0; i < count; i++) {
         const float held = held_log_deviation(log_deviation[i]);
-        const float deviation = exp_minus_1(held) + 1.0f;
+        float power;
+        const float series = exp_parts(held, &power);
+        const float deviation = power * series + power;
         const float u = mean[i] + deviation * noise[i];
         const float size = fabsf(u);
         /* -log(1 - tanh(u)^2), also where tanh rounds to 1 */

@@ -19,8 +19,8 @@
 #include "learner/algorithms/algorithm.h"
 
 /* For observations that are boxes, and actions that are choices or float32 between finite bounds,
- * as the class takes them; otherwise AQ_E_UNSUPPORTED. AQ_E_INVALID for settings that make no network.
- * In words. */
+ * as the class takes them; otherwise AQ_E_UNSUPPORTED. AQ_E_INVALID for settings that make no
+ * network. In words. */
 int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
                            const aq_algorithm_class *class, aq_net_spec *ret_spec,
                            aq_error *error) AQ_MUST_USE;

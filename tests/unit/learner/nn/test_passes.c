@@ -207,7 +207,7 @@ static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t row
                                      .mean = x->a + at,
                                      .log_deviation = x->b + at,
                                      .noise = x->c + at,
-                                     .ret_deviation = x->a + at + (size_t)3 * PART,
+                                     .ret_deviation = x->b + at + (size_t)2 * PART + 64,
                                      .ret_action = x->d + at + (size_t)3 * PART,
                                      .ret_log_density = x->c + at + (size_t)2 * PART});
     passes->approach(x->c + at + (size_t)3 * PART, x->d + at + PART, 0.3f, rows * width);
