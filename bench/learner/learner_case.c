@@ -2,8 +2,9 @@
  * Learner cases: see learner_case.h.
  *
  * The products are listed as the algorithms call them: for dqn, one pass of the target network, one
- * of the learned one over twice the rows, and one back; for d4pg see actor_critic_share.c. No
- * network's first layer hands a gradient on, but the critic's does to its action.
+ * of the learned one over twice the rows, and one back; for d4pg and sac see
+ * actor_critic_numbers.c. No network's first layer hands a gradient on, but a critic's does to its
+ * action.
  */
 #include "bench/learner/learner_case.h"
 
@@ -35,6 +36,10 @@ static const case_row case_rows[] = {
      2, "256,256", ""},
     {"dqn_64x64_b64", "64x64 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4, 2,
      "64,64", ""},
+    {"sac_256x256_b256", "256x256 relu and two critics on cheetah's dimensions, 256 rows",
+     AQ_ALGORITHM_SAC, 256, 17, 6, "256,256", ""},
+    {"sac_64x64_b100", "64x64 relu and two critics on Pendulum's dimensions, 100 rows",
+     AQ_ALGORITHM_SAC, 100, 3, 1, "64,64", ""},
 };
 
 size_t aq_learner_case_count(void)
@@ -65,6 +70,7 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t threads,
     config->learner.threads = threads;
     config->learner.target_period = 100;
     config->learner.atoms = ATOMS;
+    config->learner.tau = row->algorithm == AQ_ALGORITHM_SAC ? 0.005 : 0;
     if (is_d4pg) {
         config->learner.gradient_clip = 40;
         config->learner.norm_first = true;
@@ -159,13 +165,17 @@ static int list_products(aq_learner_case *of, aq_error *error)
         add_network(of, policy, &(network_work){1, 1, of->rows, 0});
         return 0;
     }
+    const bool is_sac = of->config.learner.algorithm == AQ_ALGORITHM_SAC;
     aq_net_spec critic;
-    int rc = aq_critic_network_spec(&of->config, &of->schema, ATOMS, &critic, error);
-    if (rc == 0) {
-        add_network(of, policy, &(network_work){2, 0, of->rows, 0});
+    int rc = aq_critic_network_spec(&of->config, &of->schema, is_sac ? 1 : ATOMS, &critic, error);
+    if (rc != 0) {
+        return rc;
+    }
+    add_network(of, policy, &(network_work){2, 0, of->rows, 0});
+    for (int critics = is_sac ? 2 : 1; critics > 0; critics--) {
         add_network(of, &critic, &(network_work){1, 1, 2 * of->rows, of->actions});
     }
-    return rc;
+    return 0;
 }
 
 static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
@@ -202,7 +212,7 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
         return rc;
     }
     fill_space(row->inputs, &of->schema.obs);
-    if (row->algorithm == AQ_ALGORITHM_D4PG) {
+    if (row->algorithm != AQ_ALGORITHM_DQN) {
         fill_space(row->actions, &of->schema.action);
     } else {
         aq_space_init_discrete(&of->schema.action, row->actions);

@@ -6,6 +6,7 @@ modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number is the median 
 number of threads has a process of its own.
 """
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -100,6 +101,66 @@ def dqn(torch, width):
     return step
 
 
+def sac(torch, width, rows, inputs, actions):
+    nn, tau = torch.nn, .005
+
+    def network(inputs, outputs):
+        return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width),
+                             nn.ReLU(), nn.Linear(width, outputs))
+
+    policy = network(inputs, 2 * actions)
+    critics, targets = ([network(inputs + actions, 1) for _ in range(2)] for _ in range(2))
+    critic_parameters = [p for critic in critics for p in critic.parameters()]
+    target_parameters = [p for critic in targets for p in critic.parameters()]
+    log_alpha = torch.zeros((), requires_grad=True)
+    policy_adam = torch.optim.Adam(policy.parameters(), 1e-3)
+    critic_adam = torch.optim.Adam(critic_parameters, 1e-3)
+    alpha_adam = torch.optim.Adam([log_alpha], 1e-3)
+    obs, next_obs, reward = torch.rand(rows, inputs), torch.rand(rows, inputs), torch.rand(rows)
+    action, bootstrap = torch.rand(rows, actions), torch.full((rows,), .95)
+
+    def draw(obs):
+        mean, log_deviation = policy(obs).chunk(2, 1)
+        deviation = log_deviation.clamp(-5, 2).exp()
+        noise = torch.randn_like(mean)
+        u = mean + deviation * noise
+        stretch = 2 * (math.log(2) - u - nn.functional.softplus(-2 * u))
+        log_prob = -.5 * noise * noise - deviation.log() - .5 * math.log(2 * math.pi) - stretch
+        return torch.tanh(u), log_prob.sum(1)
+
+    def least(nets, obs, action):
+        pairs = torch.cat([obs, action], 1)
+        return torch.min(nets[0](pairs), nets[1](pairs)).squeeze(1)
+
+    def step():
+        alpha = log_alpha.detach().exp()
+        with torch.no_grad():
+            next_action, log_prob = draw(next_obs)
+            y = reward + bootstrap * (least(targets, next_obs, next_action) - alpha * log_prob)
+        pairs = torch.cat([obs, action], 1)
+        loss = sum(.5 * ((critic(pairs).squeeze(1) - y) ** 2).mean() for critic in critics)
+        critic_adam.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(critic_parameters, 10)
+        own, log_prob = draw(obs)
+        for parameter in critic_parameters:
+            parameter.requires_grad_(False)
+        policy_adam.zero_grad(set_to_none=True)
+        (alpha * log_prob - least(critics, obs, own)).mean().backward()
+        for parameter in critic_parameters:
+            parameter.requires_grad_(True)
+        nn.utils.clip_grad_norm_(policy.parameters(), 10)
+        alpha_adam.zero_grad(set_to_none=True)
+        (-log_alpha * (log_prob.detach() - actions).mean()).backward()
+        critic_adam.step()
+        policy_adam.step()
+        alpha_adam.step()
+        with torch.no_grad():
+            torch._foreach_mul_(target_parameters, 1 - tau)
+            torch._foreach_add_(target_parameters, critic_parameters, alpha=tau)
+    return step
+
+
 def rate(step, threads):
     """On one thread in processor time, on more in wall time, as our bench."""
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -119,7 +180,9 @@ def measure(threads):
     import torch
     torch.set_num_threads(threads)
     makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
-              "dqn_64x64_b64": lambda t: dqn(t, 64)}
+              "dqn_64x64_b64": lambda t: dqn(t, 64),
+              "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
+              "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1)}
     rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}
             for name, make in makers.items()]
     print(json.dumps({"version": torch.__version__, "rows": rows}))

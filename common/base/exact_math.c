@@ -139,6 +139,19 @@ double aq_exact_softplus(double x)
     return (x < 0.0 ? 0.0 : x) + above;
 }
 
+double aq_exact_log_sum_exp(const float *values, uint32_t count)
+{
+    double greatest = (double)values[0];
+    double sum = 0.0;
+    for (uint32_t i = 1; i < count; i++) {
+        greatest = (double)values[i] > greatest ? (double)values[i] : greatest;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sum += aq_exact_exp((double)values[i] - greatest);
+    }
+    return greatest + aq_exact_log(sum);
+}
+
 /* |x| <= pi / 4 */
 static double sin_near_0(double x)
 {

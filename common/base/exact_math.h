@@ -27,6 +27,9 @@ double aq_exact_tanh(double x);
 /* log(1 + exp(x)); the logarithm of a logistic function is -aq_exact_softplus(-x). */
 double aq_exact_softplus(double x);
 
+/* log of the sum of exp(values); count > 0 */
+double aq_exact_log_sum_exp(const float *values, uint32_t count);
+
 /* A standard normal number from 128 random bits, by Box and Muller's transform of the upper 53 of
  * both: u = (a + 1) / 2^53, v = b / 2^53, sqrt(-2 log u) cos(2 pi v). At most 8.6 from zero. */
 double aq_exact_normal(uint64_t bits_a, uint64_t bits_b);

@@ -90,6 +90,9 @@ double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
     const uint32_t looked_at = rungs_looked_at(config);
     double sum = 0.0;
     uint32_t count = 0;
+    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+        return (double)NAN; /* the policy's own, which changes */
+    }
     for (uint32_t i = 0; i < looked_at; i++) {
         const aq_exploration how = look_at(config, i, looked_at);
         const double entropy = aq_exploration_entropy(action, &how);

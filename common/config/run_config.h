@@ -126,6 +126,11 @@ typedef struct aq_run_config {
         uint64_t cg_steps;
         double cg_damping;
         double initial_value; /* of every cell of a table */
+        bool clipped_double_q;
+        double temperature; /* the first, or for ever */
+        bool learn_temperature;
+        double target_entropy;       /* nats, of each element of a continuous action */
+        double target_entropy_share; /* of the most that choices can have */
     } learner;
 
     struct {               /* sizes are of all shards together */

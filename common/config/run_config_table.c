@@ -55,8 +55,8 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "c51 learns the distribution of the return; q, sarsa and expected_sarsa learn a table of "
-     "discrete states. Continuous ones: d4pg, ddpg and td3. auto takes "
-     "that of the task's preset, or else dqn or td3."},
+     "discrete states. Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and "
+     "impala, whose policies draw. auto takes that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
@@ -120,13 +120,14 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
      "learner.norm and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "d4pg, ddpg, td3: widths of the critic's hidden layers. An empty text takes learner.hidden."},
+     "d4pg, ddpg, td3, sac: widths of the critic's hidden layers. An empty text takes "
+     "learner.hidden."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
-     "d4pg, ddpg, td3: what follows each hidden layer of the critic."},
+     "d4pg, ddpg, td3, sac: what follows each hidden layer of the critic."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
-     "d4pg, ddpg, td3: learner.norm_first, of the critic."},
+     "d4pg, ddpg, td3, sac: learner.norm_first, of the critic."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
-     "d4pg, ddpg, td3: step size of the critic's optimizer. 0 takes learner.learning_rate."},
+     "d4pg, ddpg, td3, sac: step size of the critic's optimizer. 0 takes learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
      "limits.learner_steps; they fall to it in a straight line. 1 keeps them as they are."},
@@ -206,6 +207,20 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.initial_value), "0", -1e9, 1e9, NULL, "",
      "q, sarsa and expected_sarsa: what every action of every state is thought to be worth at "
      "first. More than can be earned makes whatever was never tried worth a try."},
+    {MEMBER(BOOL, learner.clipped_double_q), "true", 0, 0, NULL, "",
+     "sac: two critics, of which the lesser value counts. false has one, which overrates a little "
+     "and dares more."},
+    {MEMBER(F64, learner.temperature), "1", 1e-6, 1e6, NULL, "",
+     "sac: what a nat of entropy is worth, alpha, in units of reward; at first, or for ever "
+     "without learner.learn_temperature."},
+    {MEMBER(BOOL, learner.learn_temperature), "true", 0, 0, NULL, "",
+     "sac: the temperature moves to where the policy has the target entropy, by steps of "
+     "learner.learning_rate."},
+    {MEMBER(F64, learner.target_entropy), "-1", -20, 0.69, NULL, "nats",
+     "sac: entropy that is aimed at where actions are numbers, for each element, within +-1. 0.69 "
+     "is that of chance; one less is a range narrower by a factor of 2.7."},
+    {MEMBER(F64, learner.target_entropy_share), "0.3", 0, 1, NULL, "",
+     "sac: the same where actions are choices, as a share of chance's."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -290,7 +305,8 @@ static const aq_setting rows[] = {
      "How actor.noise is spread over the environments of all actors: the same in each, or "
      "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
-     "With learner.gsde: for so many steps an environment keeps its noise."},
+     "With learner.gsde, and for sac where actions are numbers: for so many steps an environment "
+     "keeps its noise."},
 
     {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "

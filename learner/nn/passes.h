@@ -39,6 +39,16 @@ typedef struct aq_norm_backward {
     float *d_x;                     /* (rows, width) */
 } aq_norm_backward;
 
+/* Draws of squashed Gaussians, element by element; the logarithms of their deviations are held
+ * between the bounds of gaussian.h. */
+typedef struct aq_squash_pass {
+    size_t count;
+    const float *mean, *log_deviation, *noise;
+    float *ret_deviation;
+    float *ret_action;      /* tanh(mean + deviation * noise) */
+    float *ret_log_density; /* of that action, from -1 to 1 */
+} aq_squash_pass;
+
 typedef struct aq_passes {
     const char *name;   /* "generic", "avx2", "avx512" */
     uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
@@ -86,6 +96,9 @@ typedef struct aq_passes {
 
     /* out[r][c] = exp(x[r][c]) / sum over c of exp(x[r][c]); a NaN or +inf makes its row NaN. */
     void (*softmax)(const float *x, size_t rows, size_t width, float *out);
+
+    /* NaN stays NaN. */
+    void (*squash)(const aq_squash_pass *pass);
 
     /* to[i] += rate * (from[i] - to[i]) */
     void (*approach)(float *to, const float *from, float rate, size_t count);

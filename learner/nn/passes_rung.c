@@ -14,6 +14,7 @@
 #include "learner/nn/passes_norm.h"
 #include "learner/nn/passes_quant.h"
 #include "learner/nn/passes_rungs.h"
+#include "learner/nn/passes_squash.h"
 
 /* Sums are taken in this many interleaved parts, on every rung. */
 enum { SUM_LANES = 16 };
@@ -213,6 +214,7 @@ const aq_passes AQ_PASSES_TABLE = {
     .fake_quant_weights = fake_quant_weights,
     .fake_quant_rows = fake_quant_rows,
     .softmax = softmax,
+    .squash = squash,
     .approach = approach,
     .add = add,
     .norm_forward = norm_forward,

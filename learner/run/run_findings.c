@@ -137,14 +137,15 @@ static void find_divergence(const aq_learning_facts *facts, aq_findings *finding
     }
 }
 
-/* Of distributions the values are within the atoms, whatever happens. */
+/* Of distributions the values are within the atoms, whatever happens; and no reward says what
+ * entropy is worth. */
 static void find_values(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
     const double worth = fmax(fabs(facts->value_floor), fabs(facts->value_ceiling));
     const double most = fmax(fabs(facts->q_least), fabs(facts->q_greatest));
-    if (!isnan(facts->mass_above) || !(worth > 0) ||
-        !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
+    if (!isnan(facts->mass_above) || aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) ||
+        !(worth > 0) || !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
         return;
     }
     aq_finding *finding = add(findings,
@@ -224,7 +225,11 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
                       "step limit: nothing tells actions apart",
                       steps);
     }
-    if (finding != NULL && isnan(facts->actions_saturated)) { /* choices have no bounds */
+    const bool are_choices = isnan(facts->actions_saturated); /* which have no bounds */
+    if (finding != NULL && aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+        suggest(finding, are_choices ? "learner.n_step=%g" : "actor.noise_steps=%g",
+                are_choices ? 10.0 : 30.0);
+    } else if (finding != NULL && are_choices) {
         suggest(finding, "actor.epsilon_alpha=1");
     } else if (finding != NULL) {
         suggest(finding, "actor.noise=%g", fmin(2, 2 * fmax(0.25, config->actor.noise)));

@@ -15,18 +15,6 @@ static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows,
     aq_head_of(AQ_HEAD_ARGMAX)->act(terms, outputs, rows, actions);
 }
 
-/* log of the sum of exp(outputs), from which the log-probability of each is its output less
- * this. */
-static double log_total(const float *outputs, uint32_t width)
-{
-    const double greatest = (double)outputs[aq_argmax(outputs, width)];
-    double sum = 0.0;
-    for (uint32_t i = 0; i < width; i++) {
-        sum += aq_exact_exp((double)outputs[i] - greatest);
-    }
-    return greatest + aq_exact_log(sum);
-}
-
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 static uint32_t noise_count(const aq_head_terms *terms)
@@ -38,7 +26,7 @@ static uint32_t noise_count(const aq_head_terms *terms)
 static float log_prob(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw)
 {
     const int32_t choice = *(const int32_t *)draw->action;
-    return (float)((double)outputs[choice] - log_total(outputs, terms->width));
+    return (float)((double)outputs[choice] - aq_exact_log_sum_exp(outputs, terms->width));
 }
 
 /* The first choice up to which the probabilities add up to more than the noise. Rounding may leave
@@ -46,7 +34,7 @@ static float log_prob(const aq_head_terms *terms, const float *outputs, const aq
 static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
                   void *action, float *drawn)
 {
-    const double total = log_total(outputs, terms->width);
+    const double total = aq_exact_log_sum_exp(outputs, terms->width);
     uint32_t choice = 0;
     double sum = 0.0;
     (void)drawn;
@@ -66,7 +54,7 @@ static float draw(const aq_head_terms *terms, const float *outputs, const float 
 
 static double entropy(const aq_head_terms *terms, const float *outputs)
 {
-    const double total = log_total(outputs, terms->width);
+    const double total = aq_exact_log_sum_exp(outputs, terms->width);
     double sum = 0.0;
     for (uint32_t i = 0; i < terms->width; i++) {
         const double log_p = (double)outputs[i] - total;
@@ -78,8 +66,8 @@ static double entropy(const aq_head_terms *terms, const float *outputs)
 static double kl(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
                  const float *to_outputs)
 {
-    const double from_total = log_total(from_outputs, from->width);
-    const double to_total = log_total(to_outputs, to->width);
+    const double from_total = aq_exact_log_sum_exp(from_outputs, from->width);
+    const double to_total = aq_exact_log_sum_exp(to_outputs, to->width);
     double sum = 0.0;
     for (uint32_t i = 0; i < from->width; i++) {
         const double log_p = (double)from_outputs[i] - from_total;
@@ -93,7 +81,7 @@ static double kl(const aq_head_terms *from, const float *from_outputs, const aq_
 static void log_prob_slope(const aq_head_terms *terms, const float *outputs,
                            const aq_head_draw *draw, float scale, const aq_head_slope *slope)
 {
-    const double total = log_total(outputs, terms->width);
+    const double total = aq_exact_log_sum_exp(outputs, terms->width);
     for (uint32_t i = 0; i < terms->width; i++) {
         slope->outputs[i] -= scale * (float)aq_exact_exp((double)outputs[i] - total);
     }
@@ -103,7 +91,7 @@ static void log_prob_slope(const aq_head_terms *terms, const float *outputs,
 static void entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
                           const aq_head_slope *slope)
 {
-    const double total = log_total(outputs, terms->width);
+    const double total = aq_exact_log_sum_exp(outputs, terms->width);
     const double whole = entropy(terms, outputs);
     for (uint32_t i = 0; i < terms->width; i++) {
         const double log_p = (double)outputs[i] - total;
@@ -114,8 +102,8 @@ static void entropy_slope(const aq_head_terms *terms, const float *outputs, floa
 static void kl_slope(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
                      const float *to_outputs, float scale, const aq_head_slope *slope)
 {
-    const double from_total = log_total(from_outputs, from->width);
-    const double to_total = log_total(to_outputs, to->width);
+    const double from_total = aq_exact_log_sum_exp(from_outputs, from->width);
+    const double to_total = aq_exact_log_sum_exp(to_outputs, to->width);
     for (uint32_t i = 0; i < from->width; i++) {
         const double p = aq_exact_exp((double)from_outputs[i] - from_total);
         const double q = aq_exact_exp((double)to_outputs[i] - to_total);
@@ -126,8 +114,8 @@ static void kl_slope(const aq_head_terms *from, const float *from_outputs, const
 /* The probability that moves from some choices to others. */
 static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const float *outputs)
 {
-    const double exact_total = log_total(exact, terms->width);
-    const double total = log_total(outputs, terms->width);
+    const double exact_total = aq_exact_log_sum_exp(exact, terms->width);
+    const double total = aq_exact_log_sum_exp(outputs, terms->width);
     double moved = 0.0;
     for (uint32_t i = 0; i < terms->width; i++) {
         const double p = aq_exact_exp((double)exact[i] - exact_total);

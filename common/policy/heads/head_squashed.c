@@ -3,6 +3,8 @@
  * the logarithm of its deviation. What is drawn is brought between -1 and 1 by tanh, and spread
  * between the element's bounds; the density is that of the squashed number, from -1 to 1.
  *
+ * Noise may be held for some steps, which is smoother along a path and the same at each step.
+ *
  * Divergences are those of the numbers before tanh, which changes nothing about them; so is the
  * entropy, which has no formula afterwards.
  */
@@ -86,9 +88,7 @@ static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
 static const aq_gaussian_rule rule = {.element = element, .add = add, .log_stretch = log_stretch};
 
 static const aq_head_drawing drawing = {
-    AQ_GAUSSIAN_HEAD,
-    .noise_count = elements_of,
-    .gaussian = &rule,
+    AQ_GAUSSIAN_HEAD, .noise_count = elements_of, .holds_noise = true, .gaussian = &rule,
     .draw = draw,
 };
 

@@ -6,10 +6,12 @@
  *   parameters  each member changes those: Adam, then the target networks
  *
  * Between the second and the third it is decided whether all is finite, and how much is clipped.
- * The parameters are two sections, the policy's and the critics', of an optimizer each.
+ * The parameters are sections, the policy's, the critics' and the temperature's, of an optimizer
+ * each.
  *
  * A step that is not the policy's leaves its section alone. So the number of the policy's steps
- * follows from the number of steps, and a checkpoint needs one of them only.
+ * follows from the number of steps, and a checkpoint needs one of them only. A temperature that is
+ * fixed is a section that is never due; networks without one have none of its floats.
  */
 #include "learner/algorithms/actor_critic/actor_critic.h"
 
@@ -17,6 +19,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/exact_math.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
@@ -28,7 +31,7 @@
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
-enum { SECTION_POLICY, SECTION_CRITIC, SECTION_COUNT };
+enum { SECTION_POLICY, SECTION_CRITIC, SECTION_TEMPERATURE, SECTION_COUNT };
 
 /* Pieces of a section begin on a cache line. */
 enum { LINE_FLOATS = 16 };
@@ -38,6 +41,7 @@ typedef struct section {
     aq_adam adam;
     aq_adam_pass pass; /* of this step */
     bool is_due;       /* in this step */
+    bool has_target;
 } section;
 
 typedef struct actor_critic {
@@ -49,6 +53,7 @@ typedef struct actor_critic {
     uint64_t target_period;
     float tau; /* 0: copies */
     uint64_t policy_period;
+    bool learns_temperature;
     uint64_t quant_delay;
     uint64_t step;
     size_t parameters;
@@ -62,32 +67,6 @@ typedef struct actor_critic {
     aq_actor_critic_work work;
     bool targets_follow; /* in this step */
 } actor_critic;
-
-const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = {
-    AQ_VALUE_METRIC_ROWS,
-    [AQ_POLICY_LOSS] = {.name = "policy_loss",
-                        .title = "policy loss",
-                        .unit = "",
-                        .meaning = "Minus the mean value of the policy's own actions, over the "
-                                   "last second."},
-    [AQ_POLICY_GRADIENT_NORM] = {.name = "policy_gradient_norm",
-                                 .title = "policy gradient norm",
-                                 .unit = "",
-                                 .meaning = "Mean norm of the policy's gradient before it is "
-                                            "clipped, over the last second.",
-                                 .is_logarithmic = true},
-    [AQ_POLICY_GRADIENT_CLIPPED] = {.name = "policy_gradient_norm_clipped",
-                                    .title = "clipped policy norm",
-                                    .unit = "",
-                                    .meaning = "The same after it was clipped.",
-                                    .is_logarithmic = true},
-    [AQ_POLICY_SATURATED] = {.name = "actions_saturated",
-                             .title = "saturated actions",
-                             .unit = "",
-                             .meaning = "Share of the elements of the policy's own actions that "
-                                        "are within 1 % of a bound, over the last second."},
-    AQ_MASS_METRIC_ROWS(AQ_ACTOR_CRITIC_METRICS),
-};
 
 static actor_critic *actor_critic_of(aq_algorithm *algorithm)
 {
@@ -104,71 +83,25 @@ uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *sche
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
-{
-    setup->bounds = action->bound_count;
-    for (uint32_t i = 0; i < action->bound_count; i++) {
-        setup->middle[i] = 0.5f * action->low[i] + 0.5f * action->high[i];
-        setup->half_range[i] = 0.5f * action->high[i] - 0.5f * action->low[i];
-    }
-}
-
-static int make_setup(const aq_algorithm_class *class, const aq_algorithm_setup *from,
-                      aq_actor_critic_setup *setup, aq_error *error)
-{
-    const aq_actor_critic_kind *kind = class->kind;
-    const aq_run_config *config = from->config;
-    const aq_schema *schema = from->schema;
-    const uint32_t outputs = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
-    int rc = aq_policy_network_spec(config, schema, class->name, &setup->policy, error);
-
-    if (rc == 0) {
-        rc = aq_critic_network_spec(config, schema, outputs, &setup->critic, error);
-    }
-    if (rc != 0) {
-        return rc;
-    }
-    setup->kind = kind;
-    setup->inputs = (uint32_t)aq_space_elements(&schema->obs);
-    setup->actions = (uint32_t)aq_space_elements(&schema->action);
-    setup->obs_dtype = schema->obs.dtype;
-    setup->seed = from->seed;
-    setup->quant = aq_fake_quant_of(config, &setup->policy);
-    take_bounds(&schema->action, setup);
-    if (kind->is_distributional) {
-        aq_atoms_init(&setup->atoms, outputs, (float)config->learner.value_min,
-                      (float)config->learner.value_max);
-    }
-    if (kind->clips_action_slope) {
-        setup->action_slope_max = (float)config->learner.action_gradient_clip;
-    }
-    if (kind->is_delayed) {
-        setup->target_noise = (float)config->learner.target_noise;
-        setup->target_noise_clip = (float)config->learner.target_noise_clip;
-    }
-    return 0;
-}
-
-static void make_section(section *made, size_t first, size_t count, double learning_rate,
-                         const aq_run_config *config, float *m, float *v)
+/* Of floats of the block up to `end`. */
+static size_t make_section(section *made, size_t first, size_t end, const aq_run_config *config,
+                           float *m, float *v)
 {
     made->first = first;
-    made->count = count;
+    made->count = end - first;
     made->adam = (aq_adam){
-        .learning_rate = (float)learning_rate,
         .beta1 = 0.9f,
         .beta2 = 0.999f,
         .epsilon = (float)config->learner.adam_epsilon,
         .m = m + first,
         .v = v + first,
     };
+    return end;
 }
 
 static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error *error)
 {
     const size_t count = aq_actor_critic_parameters(&self->setup);
-    const double rate = config->learner.learning_rate;
-    const double critic_rate = config->learner.critic_learning_rate;
 
     self->parameters = count;
     self->arrays = aq_alloc_large(count, 4 * sizeof(float));
@@ -176,13 +109,21 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
         (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
+    const bool is_soft = self->setup.kind->is_soft;
+    section *sections = self->sections;
+    float *m = self->arrays + 2 * count, *v = self->arrays + 3 * count;
     self->online = aq_actor_critic_nets_view(&self->setup, self->arrays);
     self->target = aq_actor_critic_nets_view(&self->setup, self->arrays + count);
-    float *m = self->arrays + 2 * count, *v = self->arrays + 3 * count;
-    const size_t policy = self->online.policy.count;
-    make_section(&self->sections[SECTION_POLICY], 0, policy, rate, config, m, v);
-    make_section(&self->sections[SECTION_CRITIC], policy, count - policy,
-                 critic_rate > 0 ? critic_rate : rate, config, m, v);
+    size_t at = make_section(&sections[SECTION_POLICY], 0, self->online.policy.count, config, m, v);
+    at = make_section(&sections[SECTION_CRITIC], at, count - is_soft, config, m, v);
+    (void)make_section(&sections[SECTION_TEMPERATURE], at, count, config, m, v);
+    sections[SECTION_POLICY].has_target = !is_soft;
+    sections[SECTION_CRITIC].has_target = true;
+    if (is_soft) {
+        self->target.policy = self->online.policy;
+    }
+    aq_actor_critic_set_rates(&self->head, config->learner.learning_rate,
+                              config->learner.critic_learning_rate);
     return 0;
 }
 
@@ -201,15 +142,18 @@ static int make_shares(actor_critic *self, uint32_t threads, aq_error *error)
     return rc;
 }
 
-static void begin(actor_critic *self, uint64_t seed)
+static void begin(actor_critic *self, uint64_t seed, double temperature)
 {
     aq_rng rng;
 
     aq_rng_init(&rng, seed, INIT_STREAM);
     aq_params_randomize(&self->setup.policy, &self->online.policy, &rng);
     aq_policy_network_center(&self->setup.policy, &self->online.policy);
-    for (uint32_t k = 0; k < self->setup.kind->critics; k++) {
+    for (uint32_t k = 0; k < self->setup.critics; k++) {
         aq_params_randomize(&self->setup.critic, &self->online.critic[k], &rng);
+    }
+    if (self->setup.kind->is_soft) {
+        *self->online.log_temperature = (float)aq_exact_log(temperature);
     }
     memcpy(self->target.block, self->online.block, self->parameters * sizeof(float));
 }
@@ -231,8 +175,9 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
     self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
+    self->learns_temperature = kind->is_soft && config->learner.learn_temperature;
     self->quant_delay = config->learner.qat_delay;
-    int rc = make_setup(class, setup, &self->setup, error);
+    int rc = aq_actor_critic_setup_init(class, setup, &self->setup, error);
     if (rc == 0) {
         rc = make_arrays(self, config, error);
     }
@@ -243,7 +188,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
         aq_actor_critic_destroy(&self->head);
         return rc;
     }
-    begin(self, setup->seed);
+    begin(self, setup->seed, config->learner.temperature);
     *ret_algorithm = &self->head;
     return 0;
 }
@@ -330,7 +275,7 @@ static void change_part(void *user, uint32_t index)
             passes->adam(&of->pass, online, of->adam.m + first, of->adam.v + first, gradient + at,
                          count);
         }
-        if (!self->targets_follow) {
+        if (!self->targets_follow || !of->has_target) {
             continue;
         }
         if (self->tau > 0.0f) {
@@ -353,6 +298,7 @@ static aq_actor_critic_sums sums_of(const actor_critic *self)
         const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
         sums.loss += part.loss;
         sums.policy_value += part.policy_value;
+        sums.entropy += part.entropy;
         sums.saturated += part.saturated;
         sums.has_bad_action |= part.has_bad_action;
         aq_value_figures_merge(&sums.values, &part.values);
@@ -366,6 +312,7 @@ static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uin
 {
     const double policy = self->sections[SECTION_POLICY].is_due ? 1.0 : (double)NAN;
     const double policy_norm = policy * norms[SECTION_POLICY];
+    const double bounded = self->setup.choices > 0 ? (double)NAN : policy;
     const double critic_norm = norms[SECTION_CRITIC];
     metrics[AQ_VALUE_LOSS] = sums->loss / rows;
     metrics[AQ_VALUE_GRADIENT_NORM] = critic_norm;
@@ -375,7 +322,11 @@ static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uin
     metrics[AQ_POLICY_GRADIENT_NORM] = policy_norm;
     metrics[AQ_POLICY_GRADIENT_CLIPPED] = policy_norm * clip_of(self, policy_norm);
     metrics[AQ_POLICY_SATURATED] =
-        policy * (double)sums->saturated / ((double)rows * self->setup.actions);
+        bounded * (double)sums->saturated / ((double)rows * self->setup.actions);
+    if (self->setup.kind->is_soft) {
+        metrics[AQ_SOFT_TEMPERATURE] = (double)self->work.temperature;
+        metrics[AQ_SOFT_ENTROPY] = sums->entropy / rows;
+    }
     if (self->setup.kind->is_distributional) {
         aq_value_figures_tell_mass(&sums->values, metrics + AQ_ACTOR_CRITIC_METRICS);
     }
@@ -404,6 +355,12 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
     return isfinite(sums.loss) ? 0 : AQ_E_CORRUPT;
 }
 
+static float temperature(const actor_critic *self)
+{
+    return self->setup.kind->is_soft ? (float)aq_exact_exp((double)*self->online.log_temperature)
+                                     : 0.0f;
+}
+
 static void plan_step(actor_critic *self, const aq_batch *batch)
 {
     const uint64_t next = self->step + 1;
@@ -411,6 +368,7 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
 
     self->sections[SECTION_POLICY].is_due = is_policys;
     self->sections[SECTION_CRITIC].is_due = true;
+    self->sections[SECTION_TEMPERATURE].is_due = self->learns_temperature;
     self->targets_follow = self->tau > 0.0f ? is_policys : next % self->target_period == 0;
     self->work = (aq_actor_critic_work){
         .batch = batch,
@@ -418,6 +376,7 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
         .target = &self->target,
         .improves_policy = is_policys,
         .is_quantized = is_quantized(self),
+        .temperature = temperature(self),
         .step = self->step,
     };
 }
@@ -480,6 +439,7 @@ void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
     actor_critic *self = actor_critic_of(algorithm);
 
     self->sections[SECTION_POLICY].adam.learning_rate = (float)learning_rate;
+    self->sections[SECTION_TEMPERATURE].adam.learning_rate = (float)learning_rate;
     self->sections[SECTION_CRITIC].adam.learning_rate =
         (float)(critic_learning_rate > 0 ? critic_learning_rate : learning_rate);
 }
@@ -489,9 +449,11 @@ void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     actor_critic *self = actor_critic_of(algorithm);
     const aq_adam *first = &self->sections[SECTION_POLICY].adam;
     const size_t count = self->parameters;
+    const size_t unfollowed = self->setup.kind->is_soft ? self->online.policy.count : 0;
+    const size_t followed = self->sections[SECTION_TEMPERATURE].first - unfollowed;
 
     aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
-    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
+    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, followed, self->target.block + unfollowed);
     aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, first->m);
     aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, first->v);
     aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->step);
@@ -503,4 +465,5 @@ void aq_actor_critic_restored(aq_algorithm *algorithm)
 
     self->sections[SECTION_POLICY].adam.step = self->step / self->policy_period;
     self->sections[SECTION_CRITIC].adam.step = self->step;
+    self->sections[SECTION_TEMPERATURE].adam.step = self->step;
 }

@@ -1,13 +1,19 @@
 /*
- * Actor and critic: what d4pg, ddpg and td3 have in common, each of which is a file that says in
- * what it differs. A critic learns what an action is worth, from n-step returns and older copies of
- * both networks; the policy follows the critic's slope along its own actions.
+ * Actor and critic: what d4pg, ddpg, td3 and sac have in common, each of which is a file that says
+ * in what it differs. A critic learns what an action is worth, from n-step returns and older copies
+ * of the networks; the policy follows the critic's slope along its own actions.
  *
  *   target   y = reward + bootstrap * Q_target(s', policy_target(s'))
  *   critic   how far Q(s, a) is from y, over the batch, each row `weight` times
  *   policy   - mean of Q(x, policy(x)), x being s' or s; its slope along each row's action is cut
  *
- * Both gradients are of the parameters as they are before the step, and both norms are clipped at
+ * A soft one draws its actions a, in the target as well, where it is the learned policy that does.
+ * Its values are less by temperature * log_prob(a), so that entropy is worth something, and the
+ * temperature moves to where the entropy is what it should be:
+ *
+ *   temperature   log(temperature) * (mean entropy - target entropy)
+ *
+ * All gradients are of the parameters as they are before the step, and their norms are clipped at
  * learner.gradient_clip. The actors act with the learned policy, not with its older copy.
  *
  * The rows of a batch are shared out among learner.threads threads, which go forward and back on
@@ -25,11 +31,12 @@ enum { AQ_CRITICS_MAX = 2 };
 
 /* aq_algorithm_class.kind. */
 typedef struct aq_actor_critic_kind {
-    uint32_t critics;       /* of which the least value counts */
+    uint32_t critics;       /* of which the least value counts in the target */
     bool is_distributional; /* one critic, whose values are distributions; else errors squared */
     bool improves_at_next;  /* x is s', as in Acme; else s */
     bool clips_action_slope;
     bool is_delayed; /* learner.policy_delay and learner.target_noise count */
+    bool is_soft;    /* its policy draws, of numbers or of choices; it follows the least value */
 } aq_actor_critic_kind;
 
 /* Members of the class. */
@@ -47,23 +54,26 @@ void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 void aq_actor_critic_restored(aq_algorithm *algorithm);
 
 /* What all of them tell, of the (first) critic, then of the policy, and after it what distributions
- * tell besides. */
+ * tell besides; or what a soft one does. */
 extern const aq_metric aq_actor_critic_metrics[];
+extern const aq_metric aq_soft_metrics[];
 enum {
     AQ_POLICY_LOSS = AQ_VALUE_METRICS,
     AQ_POLICY_GRADIENT_NORM,
     AQ_POLICY_GRADIENT_CLIPPED,
     AQ_POLICY_SATURATED,
     AQ_ACTOR_CRITIC_METRICS,
-    AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS = AQ_ACTOR_CRITIC_METRICS + AQ_MASS_METRICS
+    AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS = AQ_ACTOR_CRITIC_METRICS + AQ_MASS_METRICS,
+    AQ_SOFT_TEMPERATURE = AQ_ACTOR_CRITIC_METRICS,
+    AQ_SOFT_ENTROPY,
+    AQ_SOFT_METRICS
 };
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .head = aq_actor_critic_head, .has_own_threads = true, .create = aq_actor_critic_create,       \
-    .destroy = aq_actor_critic_destroy, .train = aq_actor_critic_train,                            \
-    .spec = aq_actor_critic_spec, .policy = aq_actor_critic_policy,                                \
-    .set_rates = aq_actor_critic_set_rates, .arrays = aq_actor_critic_arrays,                      \
-    .restored = aq_actor_critic_restored
+    .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
+    .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
+    .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
+    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored
 
 #endif

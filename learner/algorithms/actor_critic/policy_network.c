@@ -7,20 +7,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/policy/head.h"
 #include "learner/nn/hidden_layers.h"
 
 /* Of the last layer's first weights: small enough for tanh not to be where it is flat. */
 static const float HEAD_SHARE = 0.01f;
 
+/* Of the kind that the algorithm is made for. */
 static int check_actions(const aq_schema *schema, const char *algorithm, aq_error *error)
 {
     const aq_space *action = &schema->action;
 
-    if (action->kind != AQ_SPACE_BOX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s needs continuous actions; those of this task are choices, for which "
-                       "learner.algorithm dqn or c51 is made",
-                       algorithm);
+    if (action->kind == AQ_SPACE_DISCRETE) {
+        return 0;
     }
     if (action->dtype != AQ_DTYPE_F32 || !aq_space_is_bounded(action)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
@@ -57,28 +56,41 @@ static int finish(const aq_hidden_layers *hidden, uint32_t width, const aq_layer
     return rc;
 }
 
+static aq_layer_spec last_layer(const aq_schema *schema, uint32_t head)
+{
+    const uint32_t elements = (uint32_t)aq_space_elements(&schema->action);
+
+    switch (head) {
+    case AQ_HEAD_CATEGORICAL:
+        return aq_layer_linear(0, schema->action.choice_count, AQ_ACTIVATION_NONE);
+    case AQ_HEAD_SQUASHED:
+        return aq_layer_linear(0, 2 * elements, AQ_ACTIVATION_NONE);
+    default:
+        return aq_layer_linear(0, elements, AQ_ACTIVATION_TANH);
+    }
+}
+
 int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
-                           const char *algorithm, aq_net_spec *ret_spec, aq_error *error)
+                           const aq_algorithm_class *class, aq_net_spec *ret_spec, aq_error *error)
 {
     aq_hidden_layers hidden;
-    const uint32_t inputs = (uint32_t)aq_space_elements(&schema->obs);
-    int rc = check_actions(schema, algorithm, error);
+    int rc = check_actions(schema, class->name, error);
     if (rc == 0) {
         rc = aq_hidden_layers_of(config, &hidden, error);
     }
     if (rc != 0) {
         return rc;
     }
-    const aq_layer_spec head =
-        aq_layer_linear(inputs, (uint32_t)aq_space_elements(&schema->action), AQ_ACTIVATION_TANH);
-    return finish(&hidden, inputs, &head, ret_spec, error);
+    const aq_layer_spec last = last_layer(schema, class->head(config, schema));
+    return finish(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last, ret_spec, error);
 }
 
 int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
                            aq_net_spec *ret_spec, aq_error *error)
 {
-    const uint32_t inputs =
-        (uint32_t)(aq_space_elements(&schema->obs) + aq_space_elements(&schema->action));
+    const bool judges_any = schema->action.kind == AQ_SPACE_BOX; /* not all at once */
+    const uint32_t inputs = (uint32_t)(aq_space_elements(&schema->obs) +
+                                       (judges_any ? aq_space_elements(&schema->action) : 0));
     const aq_layer_spec head = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_NONE);
     aq_hidden_layers hidden = {
         .activation = aq_run_config_critic_activation(config),

@@ -12,15 +12,19 @@ One record a line, its kind first, numbers separated by commas:
     case,<algorithm>
     set,<key>=<value>                       settings that differ from the defaults
     task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
-    parameters,<...>                        all networks: layer by layer, weights then biases
+    parameters,<...>                        all networks: layer by layer, weights then biases; at
+                                            last the logarithm of a temperature
     then for each step
     obs,<...>  next_obs,<...>  action,<...>  reward,<...>  bootstrap,<...>  weight,<...>
     step,<loss>,<mean value of what was done>,<norm of the (critics') gradient before clipping>
     priority,<...>
     and after the last step
     online,<...>                            target,<...>
+
+What sac draws is from Philox4x32-10 (Salmon et al., 2011) and Box and Muller's transform.
 """
 import copy
+import math
 
 import torch
 from torch import nn
@@ -275,6 +279,109 @@ class ActorCritic(Case):
         record("priority", priority)
 
 
+def philox(key, counter):
+    keys, words, mask = [key & 0xffffffff, key >> 32], list(counter), 0xffffffff
+    for _ in range(10):
+        a, b = 0xd2511f53 * words[0], 0xcd9e8d57 * words[2]
+        words = [b >> 32 ^ words[1] ^ keys[0], b & mask, a >> 32 ^ words[3] ^ keys[1], a & mask]
+        keys = [keys[0] + 0x9e3779b9 & mask, keys[1] + 0xbb67ae85 & mask]
+    return words
+
+
+def normal(key, draw, lane, index):
+    bits = philox(key, [draw & 0xffffffff, draw >> 32, lane, index])
+    u = ((bits[1] << 32 | bits[0]) >> 11) + 1
+    v = (bits[3] << 32 | bits[2]) >> 11
+    return math.sqrt(-2 * math.log(u / 2**53)) * math.cos(2 * math.pi * v / 2**53)
+
+
+class Soft(Case):
+    """sac, of numbers and of choices."""
+
+    KEY = 1 ^ 0x7361632064726177  # the run's seed, and whose draws they are
+
+    def make(self):
+        hidden, critic_hidden = ([int(w) for w in self.settings[key].split(",")]
+                                 for key in ("learner.hidden", "learner.critic_hidden"))
+        outputs, inputs, values = self.actions, self.inputs, self.actions
+        if self.bounds:
+            outputs, inputs, values = 2 * self.actions, self.inputs + self.actions, 1
+        self.policy = network(self.inputs, hidden, outputs, self.get("activation", "relu"))
+        critics = [network(inputs, critic_hidden, values, self.get("critic_activation", "relu"))
+                   for _ in range(1 + self.get("clipped_double_q", True))]
+        self.online = [self.policy] + critics
+        self.target = copy.deepcopy(critics)
+        self.log_temperature = nn.Parameter(single(torch.log(torch.tensor(
+            self.get("temperature", 1.0), dtype=torch.float64))))
+        rate = self.settings["learner.learning_rate"]
+        self.adams = [torch.optim.Adam(p, rate, eps=1e-8) for p in (
+            self.policy.parameters(), self.parameters(critics), [self.log_temperature])]
+
+    def parameters(self, nets):
+        own = super().parameters(nets)
+        is_all = nets is getattr(self, "online", None) and not self.is_following
+        return own + [self.log_temperature] if is_all else own
+
+    is_following = False
+
+    def draw(self, obs):
+        """Actions and their log-probabilities."""
+        mean, log_deviation = self.policy(obs).chunk(2, 1)
+        noise = single(torch.tensor([[normal(self.KEY, self.steps - 1, row, i)
+                                      for i in range(self.actions)] for row in range(self.rows)]))
+        normals = torch.distributions.Normal(mean, log_deviation.clamp(-5, 2).exp())
+        u = mean + normals.scale * noise
+        log_prob = normals.log_prob(u) - torch.log(1 - torch.tanh(u) ** 2)
+        return torch.tanh(u), log_prob.sum(1)
+
+    def least(self, critics, obs, action=None):
+        pairs = obs if action is None else torch.cat([obs, action], 1)
+        return torch.stack([critic(pairs) for critic in critics]).min(0).values
+
+    def soft_value(self, critics, obs):
+        """What the policy's own actions are worth, and their entropy, of each row."""
+        temperature = self.log_temperature.detach().exp()
+        if self.bounds:
+            action, log_prob = self.draw(obs)
+            return self.least(critics, obs, action)[:, 0] - temperature * log_prob, -log_prob
+        log_p = torch.log_softmax(self.policy(obs), 1)
+        values = self.least(critics, obs)
+        values = values if critics is self.target else values.detach()
+        entropy = -(log_p.exp() * log_p).sum(1)
+        return (log_p.exp() * values).sum(1) + temperature * entropy, entropy
+
+    def step(self, step):
+        self.steps = step
+        critics = self.online[1:]
+        with torch.no_grad():
+            y = self.reward + self.bootstrap * self.soft_value(self.target, self.next_obs)[0]
+        if self.bounds:
+            outs = [c(torch.cat([self.obs, self.unit], 1))[:, 0] for c in critics]
+        else:
+            outs = [c(self.obs)[torch.arange(self.rows), self.action] for c in critics]
+        loss = (self.weight * sum(0.5 * (out - y) ** 2 for out in outs)).mean()
+        value, entropy = self.soft_value(critics, self.obs)
+        share = math.log(self.actions) * self.get("target_entropy_share", 0.3)
+        aim = self.get("target_entropy", -1) * self.actions if self.bounds else share
+        groups = [list(self.policy.parameters()), list(super().parameters(critics)),
+                  [self.log_temperature]]
+        losses = [-value.mean(), loss, self.log_temperature * (entropy.detach().mean() - aim)]
+        gradients = [torch.autograd.grad(of, by, retain_graph=True)
+                     for of, by in zip(losses, groups)]
+        norms = []
+        for group, of in zip(groups, gradients):
+            for parameter, gradient in zip(group, of):
+                parameter.grad = gradient
+            norms.append(nn.utils.clip_grad_norm_(group, self.clip))
+        for adam in self.adams[:2 + self.get("learn_temperature", True)]:
+            adam.step()
+        everything, self.online, self.is_following = self.online, critics, True
+        self.follow()
+        self.online, self.is_following = everything, False
+        record("step", loss, outs[0].mean(), norms[1])
+        record("priority", sum((out - y).abs() for out in outs) / len(outs))
+
+
 def settings(**values):
     return {"learner." + key: value for key, value in values.items()}
 
@@ -301,6 +408,16 @@ def main():
                                  critic_norm_first=True, atoms=11, value_min=-4, value_max=4,
                                  learning_rate=0.001, target_period=3, action_gradient_clip=0.05),
                 4, 3, 8, (-1.0, 3.0)).run()
+    Soft("sac", settings(hidden="9,8", activation="tanh", critic_hidden="10,7", tau=0.1,
+                         learning_rate=0.002, temperature=0.3, gradient_clip=0),
+         3, 2, 7, (-2.0, 1.0)).run()
+    Soft("sac", settings(hidden="8", critic_hidden="9", critic_activation="elu",
+                         clipped_double_q=False, learn_temperature=False, temperature=0.1,
+                         target_period=3, learning_rate=0.001, gradient_clip=0.5),
+         4, 1, 6, (-1.0, 1.0)).run()
+    Soft("sac", settings(hidden="8,6", critic_hidden="9", critic_activation="tanh", tau=0.05,
+                         learning_rate=0.002, temperature=0.5, target_entropy_share=0.6),
+         3, 4, 8).run()
 
 
 main()

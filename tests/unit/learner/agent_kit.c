@@ -49,6 +49,7 @@ kept_state agent_state(aq_agent *agent)
     const aq_named_array *statistics = aq_named_arrays_find(&arrays, "statistics");
     return (kept_state){
         .count = aq_named_arrays_find(&arrays, "parameters")->count,
+        .target_count = aq_named_arrays_find(&arrays, "target")->count,
         .parameters = values_of(&arrays, "parameters"),
         .target = values_of(&arrays, "target"),
         .adam_m = values_of(&arrays, "adam_m"),
@@ -82,8 +83,9 @@ kept_copy agent_copy(aq_agent *agent)
     assert_non_null(copy.floats);
     at_end(aq_free, copy.floats);
     for (size_t i = 0; i < 4; i++) {
+        const size_t count = i == 1 ? state.target_count : copy.count;
         if (arrays[i] != NULL) {
-            memcpy(copy.floats + i * copy.count, arrays[i], copy.count * sizeof(float));
+            memcpy(copy.floats + i * copy.count, arrays[i], count * sizeof(float));
         }
     }
     return copy;
@@ -95,8 +97,9 @@ void agent_take_up(aq_agent *agent, const kept_copy *copy)
     float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
     assert_int_equal(copy->count, state.count);
     for (size_t i = 0; i < 4; i++) {
+        const size_t count = i == 1 ? state.target_count : copy->count;
         if (arrays[i] != NULL) {
-            memcpy(arrays[i], copy->floats + i * copy->count, copy->count * sizeof(float));
+            memcpy(arrays[i], copy->floats + i * copy->count, count * sizeof(float));
         }
     }
     agent_resume_at(agent, copy->adam_step);

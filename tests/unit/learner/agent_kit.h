@@ -19,7 +19,7 @@ int agent_try(const aq_algorithm_class *class, const aq_run_config *config, cons
 
 /* Views into the agent; NULL for what it does not keep. */
 typedef struct kept_state {
-    size_t count;
+    size_t count, target_count;
     float *parameters, *target, *adam_m, *adam_v;
     uint64_t adam_step;
     size_t statistics_count;
@@ -35,7 +35,7 @@ void agent_resume_at(aq_agent *agent, uint64_t adam_step);
  * does not keep; until the test ends. */
 typedef struct kept_copy {
     uint64_t adam_step;
-    size_t count; /* of each */
+    size_t count; /* of each; a shorter target ends with zeros */
     float *floats;
 } kept_copy;
 

@@ -150,6 +150,9 @@ TEST(the_entropy_of_all_is_the_mean_of_those_that_explore)
          0.5 * (aq_exploration_entropy(&box, &first) + aq_exploration_entropy(&box, &last)));
     config.actor.noise = 0.0;
     assert_true(isnan(aq_explore_entropy(&config, &box)));
+    config.actor.noise = 0.2;
+    config.learner.algorithm = AQ_ALGORITHM_SAC; /* explores by what it draws */
+    assert_true(isnan(aq_explore_entropy(&config, &box)));
     config = ladder(100000, 4096, 0.5, 0.0); /* in no time */
     near(aq_explore_entropy(&config, &choices), aq_exploration_entropy(&choices, &first));
 }

@@ -54,6 +54,8 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_TD3, "none"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
+        {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
+        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
         {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
         {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
         {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
@@ -81,9 +83,10 @@ TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
     const char *found = "untouched";
     aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND, "'paper'?");
-    wish.name = "dmc"; /* which is for continuous actions */
+    /* Which is for choices. */
+    wish = (aq_preset_wish){"cartpole", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
-                   "for gym:CartPole-v1");
+                   "for gym:Pendulum-v1");
     assert_string_equal(found, "untouched");
 }
 

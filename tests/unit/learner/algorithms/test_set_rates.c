@@ -29,7 +29,7 @@ static fixture make(size_t index)
         aq_algorithm_learns_from((enum aq_algorithm)index) == AQ_LEARNS_FROM_SEQUENCES;
     config.replay.sequence_length = has_sequences ? LENGTH : 0;
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
-    if (aq_algorithm_takes((enum aq_algorithm)index, &schema.action) == false) {
+    if (!aq_algorithm_takes((enum aq_algorithm)index, &schema.action)) {
         aq_space_init_box(&schema.action, ACTION_ELEMENTS, low, high);
     }
     const fixture f = {.algorithm = agent_of(class, &config, &schema, 1),

@@ -203,6 +203,13 @@ static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t row
                                                   .d_x = x->d + at + (size_t)2 * PART});
     }
     passes->softmax(x->a + at, rows, width, x->c + at + (size_t)3 * PART);
+    passes->squash(&(aq_squash_pass){.count = rows * width,
+                                     .mean = x->a + at,
+                                     .log_deviation = x->b + at,
+                                     .noise = x->c + at,
+                                     .ret_deviation = x->b + at + (size_t)2 * PART + 64,
+                                     .ret_action = x->d + at + (size_t)3 * PART,
+                                     .ret_log_density = x->c + at + (size_t)2 * PART});
     passes->approach(x->c + at + (size_t)3 * PART, x->d + at + PART, 0.3f, rows * width);
     passes->add(x->c + at + (size_t)3 * PART, x->d + at + PART, rows * width);
     for (size_t r = 0; r < rows; r++) {
@@ -350,6 +357,55 @@ TEST(softmax_of_what_is_not_finite_is_nan)
             x[at] = INFINITY;
             passes->softmax(x, 1, 20, out);
             assert_true(isnan(out[at]));
+        }
+    }
+}
+
+/* -log(1 - tanh(u)^2), where that does not round to infinity. */
+static double exact_stretch(double u)
+{
+    return 2.0 * (fabs(u) + log1p(exp(-2.0 * fabs(u))) - log(2.0));
+}
+
+TEST(squashed_draws_are_those_of_double_precision)
+{
+    enum { COUNT = 200 };
+    const double spreads[] = {0.1, 1, 8};
+    const aq_passes *passes;
+    float mean[COUNT], log_deviation[COUNT], noise[COUNT];
+    float deviation[COUNT], action[COUNT], log_density[COUNT];
+    aq_rng rng = rng_of(31, 0);
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        EACH_ROW(s, spreads) {
+            fill(mean, COUNT, &rng, spreads[s]);
+            fill(log_deviation, COUNT, &rng, spreads[s]);
+            fill(noise, COUNT, &rng, 2);
+            passes->squash(&(aq_squash_pass){COUNT, mean, log_deviation, noise, deviation, action,
+                                             log_density});
+            for (size_t i = 0; i < COUNT; i++) {
+                const double held = fmin(fmax((double)log_deviation[i], -5.0), 2.0);
+                const double e = (double)noise[i], u = (double)mean[i] + exp(held) * e;
+                const double exact =
+                    exact_stretch(u) - 0.5 * e * e - held - 0.5 * log(2.0 * acos(-1.0));
+                assert_near(deviation[i] / exp(held), 1, 1e-6);
+                assert_near(action[i], tanh(u), 2e-6);
+                assert_near(log_density[i], exact, 1e-5 * (1 + fabs(u)));
+            }
+        }
+    }
+}
+
+TEST(a_draw_of_what_is_not_a_number_is_none)
+{
+    const aq_passes *passes;
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        for (int bad = 0; bad < 3; bad++) {
+            const float in[] = {bad == 0 ? NAN : 0.0f, bad == 1 ? NAN : 0.0f,
+                                bad == 2 ? NAN : 0.0f};
+            float deviation, action, log_density;
+            passes->squash(
+                &(aq_squash_pass){1, &in[0], &in[1], &in[2], &deviation, &action, &log_density});
+            assert_true(isnan(action) && isnan(log_density));
         }
     }
 }

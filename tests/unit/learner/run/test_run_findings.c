@@ -155,6 +155,19 @@ TEST(continuous_actions_are_explored_by_noise)
     assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise=0.5");
 }
 
+TEST(policies_that_draw_are_paid_for_entropy_and_explore_by_holding_noise)
+{
+    aq_run_config config = default_config();
+    config.learner.algorithm = AQ_ALGORITHM_SAC;
+    aq_learning_facts facts = good_facts(&config);
+    facts.q_greatest = 3944; /* beyond all rewards */
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.rewarded_share = 0;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.n_step=10");
+    facts.actions_saturated = 0.5;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise_steps=30");
+}
+
 /* A quarter of the way there: what is too little so far will be too little. */
 TEST(too_few_updates_are_foreseen)
 {

@@ -1,5 +1,5 @@
 /*
- * What d4pg, ddpg and td3 share, of each of them; test_golden_steps.c has their numbers.
+ * What d4pg, ddpg, td3 and sac share, of each of them; test_golden_steps.c has their numbers.
  */
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
@@ -7,31 +7,45 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-enum { INPUTS = 5, ACTIONS = 2, ROWS = 12 };
+enum { INPUTS = 5, ACTIONS = 2, CHOICES = 3, ROWS = 12 };
 
-static const enum aq_algorithm algorithms[] = {AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG,
-                                               AQ_ALGORITHM_TD3};
+static const struct learned {
+    enum aq_algorithm algorithm;
+    bool has_choices; /* else numbers */
+    uint32_t head, outputs;
+} learned[] = {
+    {AQ_ALGORITHM_D4PG, false, AQ_HEAD_TANH_BOX, ACTIONS},
+    {AQ_ALGORITHM_DDPG, false, AQ_HEAD_TANH_BOX, ACTIONS},
+    {AQ_ALGORITHM_TD3, false, AQ_HEAD_TANH_BOX, ACTIONS},
+    {AQ_ALGORITHM_SAC, false, AQ_HEAD_SQUASHED, 2 * ACTIONS},
+    {AQ_ALGORITHM_SAC, true, AQ_HEAD_CATEGORICAL, CHOICES},
+};
+static const struct learned *const td3 = &learned[2];
 
 typedef struct fixture {
     aq_agent *algorithm;
     aq_batch *batch;
+    bool has_choices;
     aq_rng rng;
 } fixture;
 
-static aq_schema make_schema(void)
+static aq_schema make_schema(bool has_choices)
 {
     const float low[] = {-10, -10, -10, -10, -10}, high[] = {10, 10, 10, 10, 10};
     aq_schema schema = {0};
     aq_space_init_box(&schema.obs, INPUTS, low, high);
     aq_space_init_box(&schema.action, ACTIONS, (const float[]){-2, 0}, (const float[]){2, 3});
+    if (has_choices) {
+        aq_space_init_discrete(&schema.action, CHOICES);
+    }
     return schema;
 }
 
-static aq_run_config make_config(enum aq_algorithm algorithm)
+static aq_run_config make_config(const struct learned *of)
 {
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
-    config.learner.algorithm = algorithm;
+    config.learner.algorithm = of->algorithm;
     config.learner.batch_size = ROWS;
     config.learner.learning_rate = 1e-3;
     config.learner.target_period = 4;
@@ -50,7 +64,10 @@ static void randomize(fixture *f)
         fixture_next_obs(f->batch)[i] = (float)aq_rng_normal(&f->rng);
     }
     for (uint32_t i = 0; i < ROWS; i++) {
-        for (uint32_t a = 0; a < ACTIONS; a++) {
+        if (f->has_choices) {
+            fixture_set_action(f->batch, i, (int32_t)aq_rng_below(&f->rng, CHOICES));
+        }
+        for (uint32_t a = 0; a < ACTIONS && !f->has_choices; a++) {
             *action++ = middle[a] + half[a] * (float)aq_rng_range(&f->rng, -1, 1);
         }
         f->batch->reward[i] = (float)aq_rng_range(&f->rng, -1, 1);
@@ -60,21 +77,22 @@ static void randomize(fixture *f)
     }
 }
 
-static fixture make_with(const aq_run_config *config)
+static fixture make_with(const struct learned *of, const aq_run_config *config)
 {
-    const aq_schema schema = make_schema();
+    const aq_schema schema = make_schema(of->has_choices);
     const aq_algorithm_class *class = aq_algorithm_at(config->learner.algorithm);
     fixture f = {.algorithm = agent_of(class, config, &schema, 7),
                  .batch = fixture_batch(&schema, ROWS),
+                 .has_choices = of->has_choices,
                  .rng = rng_of(5, 0)};
     randomize(&f);
     return f;
 }
 
-static fixture make(enum aq_algorithm algorithm)
+static fixture make(const struct learned *of)
 {
-    const aq_run_config config = make_config(algorithm);
-    return make_with(&config);
+    const aq_run_config config = make_config(of);
+    return make_with(of, &config);
 }
 
 static void train(fixture *f, int steps)
@@ -87,48 +105,60 @@ static void train(fixture *f, int steps)
 
 TEST(the_policys_parameters_are_the_first)
 {
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture f = make(&learned[i]);
         const aq_net_spec *spec = aq_agent_spec(f.algorithm);
         const aq_params *policy = aq_agent_policy(f.algorithm);
         assert_ptr_equal(policy->block, agent_state(f.algorithm).parameters);
         assert_int_equal(policy->count, aq_net_spec_parameters(spec));
         assert_true(agent_state(f.algorithm).count > policy->count);
         assert_int_equal(aq_net_spec_inputs(spec), INPUTS);
-        assert_int_equal(aq_net_spec_outputs(spec), ACTIONS);
-        assert_int_equal(spec->layers[spec->layer_count - 1].activation, AQ_ACTIVATION_TANH);
-        assert_int_equal(aq_agent_class(f.algorithm)->head, AQ_HEAD_TANH_BOX);
+        const aq_run_config config = make_config(&learned[i]);
+        const aq_schema schema = make_schema(learned[i].has_choices);
+        const bool is_tanh = learned[i].head == AQ_HEAD_TANH_BOX;
+        assert_int_equal(aq_net_spec_outputs(spec), learned[i].outputs);
+        assert_int_equal(spec->layers[spec->layer_count - 1].activation,
+                         is_tanh ? AQ_ACTIVATION_TANH : AQ_ACTIVATION_NONE);
+        assert_int_equal(aq_agent_class(f.algorithm)->head(&config, &schema), learned[i].head);
     }
+}
+
+/* Where what targets follow begins: a policy that draws has no older copy. */
+static size_t followed_from(const struct learned *of, const fixture *f)
+{
+    return of->algorithm == AQ_ALGORITHM_SAC ? aq_agent_policy(f->algorithm)->count : 0;
 }
 
 TEST(targets_are_copied_every_period)
 {
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture f = make(&learned[i]);
         for (uint64_t step = 1; step <= 9; step++) {
             const kept_copy before = agent_copy(f.algorithm);
             train(&f, 1);
             const kept_state s = agent_state(f.algorithm);
-            const float *want = step % 4 == 0 ? s.parameters : before.floats + before.count;
-            assert_memory_equal(s.target, want, s.count * sizeof(float));
+            const float *now = s.parameters + followed_from(&learned[i], &f);
+            const float *want = step % 4 == 0 ? now : before.floats + before.count;
+            assert_memory_equal(s.target, want, s.target_count * sizeof(float));
         }
     }
 }
 
 TEST(targets_follow_by_tau_when_the_policy_does)
 {
-    EACH_ROW(i, algorithms) {
-        aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        aq_run_config config = make_config(&learned[i]);
         config.learner.tau = 0.25;
-        fixture f = make_with(&config);
+        fixture f = make_with(&learned[i], &config);
         for (uint64_t step = 1; step <= 4; step++) {
             const kept_copy before = agent_copy(f.algorithm);
             train(&f, 1);
             const kept_state s = agent_state(f.algorithm);
-            const bool follows = algorithms[i] != AQ_ALGORITHM_TD3 || step % 2 == 0;
-            for (size_t k = 0; k < s.count; k++) {
+            const float *now = s.parameters + followed_from(&learned[i], &f);
+            const bool follows = &learned[i] != td3 || step % 2 == 0;
+            for (size_t k = 0; k < s.target_count; k++) {
                 const float old = before.floats[before.count + k];
-                const float want = follows ? old + 0.25f * (s.parameters[k] - old) : old;
+                const float want = follows ? old + 0.25f * (now[k] - old) : old;
                 assert_near(s.target[k], want, 1e-6);
             }
         }
@@ -137,7 +167,7 @@ TEST(targets_follow_by_tau_when_the_policy_does)
 
 TEST(td3_improves_its_policy_now_and_then)
 {
-    fixture f = make(AQ_ALGORITHM_TD3);
+    fixture f = make(td3);
     for (uint64_t step = 1; step <= 6; step++) {
         const kept_copy before = agent_copy(f.algorithm);
         train(&f, 1);
@@ -149,7 +179,7 @@ TEST(td3_improves_its_policy_now_and_then)
 
 TEST(the_policys_figures_are_told_where_it_is_improved)
 {
-    fixture f = make(AQ_ALGORITHM_TD3);
+    fixture f = make(td3);
     for (uint64_t step = 1; step <= 4; step++) {
         const aq_update_report report = agent_train(f.algorithm, f.batch);
         for (size_t i = AQ_POLICY_LOSS; i <= AQ_POLICY_SATURATED; i++) {
@@ -161,8 +191,11 @@ TEST(the_policys_figures_are_told_where_it_is_improved)
 
 TEST(actions_at_their_bounds_are_counted)
 {
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        if (learned[i].has_choices) {
+            continue;
+        }
+        fixture f = make(&learned[i]);
         const kept_state kept = agent_state(f.algorithm);
         const size_t policy = aq_agent_policy(f.algorithm)->count;
         aq_update_report report = {.steps = 0};
@@ -179,8 +212,8 @@ TEST(actions_at_their_bounds_are_counted)
 
 TEST(priorities_are_written_and_not_negative)
 {
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture f = make(&learned[i]);
         train(&f, 1);
         for (uint32_t r = 0; r < ROWS; r++) {
             assert_true(f.batch->priority[r] >= 0.0f);
@@ -201,8 +234,8 @@ static void check_refused(fixture *f)
 TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture f = make(&learned[i]);
         train(&f, 3);
         for (size_t b = 0; b < 3; b++) {
             f.batch->reward[1] = bad[b];
@@ -222,10 +255,15 @@ TEST(what_is_not_finite_is_refused_and_changes_nothing)
 TEST(an_action_out_of_bounds_is_refused)
 {
     const float bad[] = {2.1f, -2.1f, NAN, INFINITY};
-    EACH_ROW(i, algorithms) {
-        fixture f = make(algorithms[i]);
+    const int32_t bad_choices[] = {-1, CHOICES, INT32_MAX, INT32_MIN};
+    EACH_ROW(i, learned) {
+        fixture f = make(&learned[i]);
         for (size_t b = 0; b < 4; b++) {
-            ((float *)(void *)f.batch->action)[2 * ACTIONS] = bad[b];
+            if (f.has_choices) {
+                fixture_set_action(f.batch, 2, bad_choices[b]);
+            } else {
+                ((float *)(void *)f.batch->action)[2 * ACTIONS] = bad[b];
+            }
             check_refused(&f);
         }
     }
@@ -233,11 +271,11 @@ TEST(an_action_out_of_bounds_is_refused)
 
 TEST(the_same_steps_give_the_same_bits_on_every_rung)
 {
-    EACH_ROW(i, algorithms) {
-        fixture a = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture a = make(&learned[i]);
         train(&a, 20);
         aq_cpu_set_mask(0);
-        fixture b = make(algorithms[i]);
+        fixture b = make(&learned[i]);
         train(&b, 20);
         aq_cpu_set_mask(UINT32_MAX);
         agent_assert_same(a.algorithm, b.algorithm);
@@ -246,11 +284,11 @@ TEST(the_same_steps_give_the_same_bits_on_every_rung)
 
 TEST(the_same_steps_on_three_threads_give_the_same_bits)
 {
-    EACH_ROW(i, algorithms) {
-        aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        aq_run_config config = make_config(&learned[i]);
         config.learner.threads = 3;
-        fixture a = make_with(&config);
-        fixture b = make_with(&config);
+        fixture a = make_with(&learned[i], &config);
+        fixture b = make_with(&learned[i], &config);
         train(&a, 20);
         train(&b, 20);
         agent_assert_same(a.algorithm, b.algorithm);
@@ -259,9 +297,9 @@ TEST(the_same_steps_on_three_threads_give_the_same_bits)
 
 TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 {
-    EACH_ROW(i, algorithms) {
-        fixture a = make(algorithms[i]);
-        fixture b = make(algorithms[i]);
+    EACH_ROW(i, learned) {
+        fixture a = make(&learned[i]);
+        fixture b = make(&learned[i]);
         train(&a, 7);
         train(&b, 2); /* something else to be overwritten */
         const kept_copy middle = agent_copy(a.algorithm);
@@ -275,10 +313,10 @@ TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 
 TEST(training_allocates_nothing)
 {
-    EACH_ROW(i, algorithms) {
-        aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        aq_run_config config = make_config(&learned[i]);
         config.learner.threads = 2;
-        fixture f = make_with(&config);
+        fixture f = make_with(&learned[i], &config);
         const uint64_t before = aq_memory_allocation_count();
         train(&f, 5);
         assert_int_equal(aq_memory_allocation_count(), before);
@@ -287,11 +325,11 @@ TEST(training_allocates_nothing)
 
 TEST(the_policy_acts_quantized_where_training_does)
 {
-    EACH_ROW(i, algorithms) {
-        aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        aq_run_config config = make_config(&learned[i]);
         config.learner.qat_bits = 8;
         config.learner.qat_delay = 2;
-        fixture f = make_with(&config);
+        fixture f = make_with(&learned[i], &config);
         const float *real = agent_state(f.algorithm).parameters;
         assert_ptr_equal(aq_agent_policy(f.algorithm)->block, real);
         train(&f, 4);
@@ -305,10 +343,10 @@ TEST(the_policy_acts_quantized_where_training_does)
 
 TEST(create_survives_the_failure_of_each_allocation)
 {
-    const aq_schema schema = make_schema();
-    for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
-        const aq_algorithm_class *class = aq_algorithm_at(algorithms[i]);
-        aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        const aq_schema schema = make_schema(learned[i].has_choices);
+        const aq_algorithm_class *class = aq_algorithm_at(learned[i].algorithm);
+        aq_run_config config = make_config(&learned[i]);
         aq_agent *algorithm = NULL;
         int rc, tries = 0;
         config.learner.threads = 2;
@@ -326,28 +364,40 @@ TEST(create_survives_the_failure_of_each_allocation)
 
 static void check_unsupported(const aq_schema *schema, const char *word)
 {
-    EACH_ROW(i, algorithms) {
-        const aq_run_config config = make_config(algorithms[i]);
+    EACH_ROW(i, learned) {
+        const aq_run_config config = make_config(&learned[i]);
         aq_agent *algorithm = NULL;
-        assert_refused(
-            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &refusal),
-            AQ_E_UNSUPPORTED, word);
+        assert_refused(agent_try(aq_algorithm_at(learned[i].algorithm), &config, schema, 1,
+                                 &algorithm, &refusal),
+                       AQ_E_UNSUPPORTED, word);
         assert_null(algorithm);
     }
 }
 
 TEST(tasks_that_are_not_for_them_are_refused_in_words)
 {
-    aq_schema schema = make_schema();
-    aq_space_init_discrete(&schema.action, 3);
-    check_unsupported(&schema, "dqn");
-    schema = make_schema();
+    aq_schema schema = make_schema(false);
     schema.action.high[0] = INFINITY;
     check_unsupported(&schema, "bounds");
-    schema = make_schema();
+    schema = make_schema(false);
     aq_space_init_discrete(&schema.obs, 3);
     check_unsupported(&schema, "observations");
-    schema = make_schema();
+    schema = make_schema(false);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX;
     check_unsupported(&schema, "critic");
+}
+
+TEST(those_for_numbers_refuse_choices_in_words)
+{
+    const aq_schema schema = make_schema(true);
+    EACH_ROW(i, learned) {
+        const aq_run_config config = make_config(&learned[i]);
+        aq_agent *algorithm = NULL;
+        if (learned[i].algorithm == AQ_ALGORITHM_SAC) {
+            continue;
+        }
+        assert_refused(agent_try(aq_algorithm_at(learned[i].algorithm), &config, &schema, 1,
+                                 &algorithm, &refusal),
+                       AQ_E_UNSUPPORTED, "dqn");
+    }
 }

@@ -43,13 +43,13 @@ static void fill_batch(aq_batch *batch, aq_rng *rng)
 /* Mean distance of the policy's action from the best. */
 static float distance(aq_agent *algorithm)
 {
-    float sum = 0.0f, scratch[2 * 64];
+    float sum = 0.0f, scratch[2 * 64], out[2];
+    const bool is_drawn = aq_net_spec_outputs(aq_agent_spec(algorithm)) > 1;
     for (int i = 0; i < PROBES; i++) {
         const float x = -1.0f + 2.0f * (float)i / (PROBES - 1);
-        float unit;
         aq_forward_reference(aq_agent_spec(algorithm), aq_agent_policy(algorithm), &x, 1, scratch,
-                             &unit);
-        sum += fabsf(unit - best_at(x));
+                             out);
+        sum += fabsf((is_drawn ? tanhf(out[0]) : out[0]) - best_at(x));
     }
     return sum / PROBES;
 }
@@ -66,6 +66,7 @@ static void check(enum aq_algorithm which, uint64_t seed)
     config.learner.target_period = 100;
     config.learner.value_min = -4;
     config.learner.value_max = 0.5;
+    config.learner.temperature = 0.1;
     aq_agent *algorithm = agent_of(class, &config, &schema, seed);
     aq_batch *batch = fixture_batch(&schema, ROWS);
     aq_rng rng = rng_of(seed, 1);
@@ -82,7 +83,8 @@ static void check(enum aq_algorithm which, uint64_t seed)
 
 TEST(each_finds_the_best_actions)
 {
-    const enum aq_algorithm algorithms[] = {AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3};
+    const enum aq_algorithm algorithms[] = {AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3,
+                                            AQ_ALGORITHM_SAC};
     EACH_ROW(i, algorithms) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             check(algorithms[i], seed);

@@ -1,0 +1,411 @@
+/*
+ * A share's way through the networks where actions are numbers. For its rows:
+ *
+ *   policy'(s'), Q_target(s', that)                the target; policy' is the target policy, or, of
+ *                                                  one that draws, the learned one
+ *   policy(x), Q([s, a ; x, policy(x)])            one pass through a critic over twice the rows
+ *   back through the critics                       the first half to their parameters, from the
+ *                                                  loss; the other to its action, from the value
+ *   back through the policy                        from that slope
+ *
+ * So the products of both losses are the same ones, twice as tall; only the gradients of the
+ * critics' weights take the first half alone. Critics that do not judge the policy see the first
+ * half only. Actions are within +-1 in here, as the policy gives them.
+ *
+ * One that draws gives u = mean + deviation * noise and the action a = tanh(u), and loses
+ * temperature * log_prob(a) - Q(x, a). With the noise as it is,
+ *
+ *   d log_prob / du = 2 a,   da / du = 1 - a^2,   d log_prob / d log_deviation = -1, besides
+ */
+#include <math.h>
+#include <string.h>
+
+#include "common/base/rng.h"
+#include "common/policy/draw_source.h"
+#include "common/policy/gaussian.h"
+#include "learner/algorithms/actor_critic/actor_critic_rows.h"
+#include "learner/nn/passes.h"
+
+/* Streams of the noise, of which each row of each step has one: "td3 nois". */
+#define NOISE_STREAM UINT64_C(0x746433206e6f6973)
+
+/* What draws are made from, with the run's seed: "sac draw". */
+#define DRAW_STREAM UINT64_C(0x7361632064726177)
+
+/* An action may be past its bounds by what rounding does. */
+static const float ACTION_MAX = 1.001f;
+
+/* From here on the tanh that an action comes from hardly has a slope. */
+static const float ACTION_SATURATED = 0.99f;
+
+/* ---- what goes in --------------------------------------------------------------------------- */
+
+/* Rows of (observation, action). */
+static void join(const aq_actor_critic_setup *setup, const float *obs, const float *action,
+                 uint32_t rows, float *out)
+{
+    for (uint32_t r = 0; r < rows; r++) {
+        memcpy(out, obs, setup->inputs * sizeof(*out));
+        memcpy(out + setup->inputs, action, setup->actions * sizeof(*out));
+        out += setup->inputs + setup->actions;
+        obs += setup->inputs;
+        action += setup->actions;
+    }
+}
+
+/* The same with the batch's actions, brought to +-1. False when one is beyond. */
+static bool join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *view, float *out)
+{
+    const aq_batch *batch = view->work->batch;
+    const float *action =
+        (const float *)(const void *)(batch->action + (size_t)view->first * batch->action_bytes);
+    const float *obs = view->obs;
+    bool is_good = true;
+
+    for (uint32_t r = 0; r < view->rows; r++) {
+        memcpy(out, obs, setup->inputs * sizeof(*out));
+        out += setup->inputs;
+        obs += setup->inputs;
+        for (uint32_t i = 0; i < setup->actions; i++) {
+            const uint32_t bound = setup->bounds > 1 ? i : 0;
+            const float half = setup->half_range[bound];
+            const float unit = half > 0.0f ? (*action - setup->middle[bound]) / half : 0.0f;
+
+            is_good &= fabsf(unit) <= ACTION_MAX && isfinite(*action);
+            *out++ = unit;
+            action++;
+        }
+    }
+    return is_good;
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+/* The noise depends on seed, step and row alone. It is the same for a row's next action and for the
+ * policy's own: each of them is drawn as it should be, and neither is compared with the other. */
+static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_head_drawing *drawing = aq_head_of(AQ_HEAD_SQUASHED)->drawing;
+    const uint32_t actions = share->setup->actions;
+
+    for (uint32_t r = 0; r < view->rows; r++) {
+        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, view->first + r, view->work->step,
+                      actions, share->draw.noise + (size_t)r * actions);
+    }
+}
+
+/* The policy's draws from its outputs. Returns the actions. */
+static const float *draw_actions(aq_actor_critic_share *share, const aq_rows_view *view,
+                                 const float *outputs)
+{
+    const aq_soft_draw *draw = &share->draw;
+    const uint32_t actions = share->setup->actions;
+
+    for (uint32_t r = 0; r < view->rows; r++) {
+        const size_t at = (size_t)r * actions;
+
+        memcpy(draw->mean + at, outputs + 2 * at, actions * sizeof(float));
+        memcpy(draw->log_deviation + at, outputs + 2 * at + actions, actions * sizeof(float));
+    }
+    aq_passes_best()->squash(&(aq_squash_pass){.count = (size_t)view->rows * actions,
+                                               .mean = draw->mean,
+                                               .log_deviation = draw->log_deviation,
+                                               .noise = draw->noise,
+                                               .ret_deviation = draw->deviation,
+                                               .ret_action = draw->action,
+                                               .ret_log_density = draw->log_density});
+    for (uint32_t r = 0; r < view->rows; r++) {
+        draw->log_prob[r] = 0.0f;
+        for (uint32_t i = 0; i < actions; i++) {
+            draw->log_prob[r] += draw->log_density[(size_t)r * actions + i];
+        }
+    }
+    return draw->action;
+}
+
+/* What a row's value loses by how likely its action was to be drawn. */
+static float price(const aq_actor_critic_share *share, const aq_rows_view *view, uint32_t row)
+{
+    return share->setup->kind->is_soft ? view->work->temperature * share->draw.log_prob[row] : 0.0f;
+}
+
+/* ---- the target ----------------------------------------------------------------------------- */
+
+/* The target policy's actions with TD3's noise, which depends on seed, step and row alone. */
+static const float *add_noise(aq_actor_critic_share *share, const aq_rows_view *view,
+                              const float *actions)
+{
+    const aq_actor_critic_setup *setup = share->setup;
+    const float most = setup->target_noise_clip;
+    float *out = share->next_action;
+
+    for (uint32_t r = 0; r < view->rows; r++) {
+        aq_rng rng;
+
+        aq_rng_init(&rng, setup->seed,
+                    NOISE_STREAM + view->work->step * AQ_BATCH_ROWS_MAX + view->first + r);
+        for (uint32_t i = 0; i < setup->actions; i++) {
+            float noise = setup->target_noise * (float)aq_rng_normal(&rng);
+
+            noise = noise > most ? most : noise < -most ? -most : noise;
+            noise += *actions++;
+            *out++ = noise > 1.0f ? 1.0f : noise < -1.0f ? -1.0f : noise;
+        }
+    }
+    return share->next_action;
+}
+
+static void project(aq_actor_critic_share *share, const aq_rows_view *view,
+                    const float *next_logits)
+{
+    const aq_atoms *atoms = &share->setup->atoms;
+    float *next = share->next_values;
+
+    aq_passes_best()->softmax(next_logits, view->rows, atoms->count, next);
+    for (uint32_t r = 0; r < view->rows; r++) {
+        aq_atoms_project(atoms, view->reward[r], view->bootstrap[r],
+                         next + (size_t)r * atoms->count, share->target + (size_t)r * atoms->count);
+        aq_atoms_add_beyond(atoms, view->reward[r], view->bootstrap[r],
+                            next + (size_t)r * atoms->count, &share->sums.values.mass_below,
+                            &share->sums.values.mass_above);
+    }
+}
+
+static void make_target(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_actor_critic_setup *setup = share->setup;
+    const aq_actor_critic_nets *target = view->work->target;
+    const float *next = aq_net_forward(share->policy, &target->policy, view->next_obs, view->rows);
+
+    if (setup->kind->is_soft) {
+        make_noise(share, view);
+        next = draw_actions(share, view, next);
+    } else if (setup->target_noise > 0.0f) {
+        next = add_noise(share, view, next);
+    }
+    join(setup, view->next_obs, next, view->rows, share->pairs);
+    for (uint32_t k = 0; k < setup->critics; k++) {
+        const float *values =
+            aq_net_forward(share->critic[k], &target->critic[k], share->pairs, view->rows);
+
+        if (setup->kind->is_distributional) {
+            project(share, view, values);
+            return;
+        }
+        for (uint32_t r = 0; r < view->rows; r++) {
+            const float y =
+                view->reward[r] + view->bootstrap[r] * (values[r] - price(share, view, r));
+
+            /* A NaN stays: it must be seen. */
+            share->target[r] = k > 0 && !(y < share->target[r]) && y == y ? share->target[r] : y;
+        }
+    }
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+/* Cross entropy of the rows that were done, and the slope of the mean atom of those beyond. */
+static void distribution_slopes(aq_actor_critic_share *share, const aq_rows_view *view,
+                                const float *logits, uint32_t rows)
+{
+    const aq_atoms *atoms = &share->setup->atoms;
+    float *p = share->probabilities, *d = share->d_critic;
+    const float *target = share->target;
+
+    aq_passes_best()->softmax(logits, rows, atoms->count, p);
+    for (uint32_t r = 0; r < rows; r++) {
+        const float mean = aq_atoms_mean(atoms, p);
+
+        if (r < view->rows) {
+            const double loss = aq_atoms_cross_entropy(atoms, logits, p, target);
+            const float scale = view->per_row * view->weight[r];
+
+            view->priority[r] = (float)loss;
+            share->sums.loss += loss * view->weight[r];
+            aq_value_figures_add(&share->sums.values, mean, mean - aq_atoms_mean(atoms, target));
+            for (uint32_t k = 0; k < atoms->count; k++) {
+                d[k] = scale * (p[k] - target[k]);
+            }
+            target += atoms->count;
+        } else {
+            share->sums.policy_value += mean;
+            for (uint32_t k = 0; k < atoms->count; k++) {
+                d[k] = p[k] * (atoms->value[k] - mean);
+            }
+        }
+        p += atoms->count;
+        d += atoms->count;
+        logits += atoms->count;
+    }
+}
+
+/* Which of the judges' values of a row is the least. */
+static uint32_t least_of(const aq_actor_critic_share *share, const float *const values[],
+                         uint32_t row)
+{
+    uint32_t least = 0;
+
+    for (uint32_t k = 1; k < share->setup->judges; k++) {
+        least = values[k][row] < values[least][row] ? k : least;
+    }
+    return least;
+}
+
+static void value_slopes(aq_actor_critic_share *share, const aq_rows_view *view,
+                         const float *const values[], uint32_t critic, uint32_t rows)
+{
+    for (uint32_t r = 0; r < view->rows; r++) {
+        share->d_critic[r] = aq_actor_critic_add_error(share, view, critic, r, values[critic][r]);
+    }
+    for (uint32_t r = view->rows; r < rows; r++) {
+        const bool counts = least_of(share, values, r) == critic;
+
+        share->d_critic[r] = counts ? 1.0f : 0.0f;
+        share->sums.policy_value +=
+            counts ? values[critic][r] - price(share, view, r - view->rows) : 0.0f;
+    }
+}
+
+/* All critics' losses and, for those that judge it, what the policy is worth; back to all gradients
+ * of them. */
+static void train_critics(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_actor_critic_setup *setup = share->setup;
+    const uint32_t judges = view->work->improves_policy ? setup->judges : 0;
+    const float *values[AQ_CRITICS_MAX];
+
+    for (uint32_t k = 0; k < setup->critics; k++) {
+        values[k] = aq_net_forward(share->critic[k], &view->work->online->critic[k], share->pairs,
+                                   k < judges ? 2 * view->rows : view->rows);
+    }
+    for (uint32_t k = 0; k < setup->critics; k++) {
+        const uint32_t rows = k < judges ? 2 * view->rows : view->rows;
+
+        if (setup->kind->is_distributional) {
+            distribution_slopes(share, view, values[k], rows);
+        } else {
+            value_slopes(share, view, values, k, rows);
+        }
+        aq_net_backward_as(share->critic[k], &(aq_net_backward_plan){
+                                                 .d_out = {share->d_critic},
+                                                 .rows = rows,
+                                                 .counted_rows = view->rows,
+                                                 .gradient = &share->gradient.critic[k],
+                                                 .d_input = k < judges ? share->d_action[k] : NULL,
+                                                 .input_first_row = view->rows,
+                                                 .input_first_column = setup->inputs,
+                                             });
+    }
+}
+
+/* ---- the policy ----------------------------------------------------------------------------- */
+
+/* From the slope of each row's value along its action to that of what the policy loses by it. */
+static void turn_to_loss(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const uint32_t actions = share->setup->actions;
+    const float most = share->setup->action_slope_max;
+
+    for (uint32_t k = 1; k < share->setup->judges; k++) {
+        aq_passes_best()->add(share->d_action[0], share->d_action[k], (size_t)view->rows * actions);
+    }
+    for (uint32_t r = 0; r < view->rows; r++) {
+        float *d = share->d_action[0] + (size_t)r * actions;
+        float squares = 0.0f, scale = -view->per_row;
+
+        for (uint32_t i = 0; i < actions; i++) {
+            squares += d[i] * d[i];
+        }
+        const float norm = sqrtf(squares);
+        if (most > 0.0f && norm > most) {
+            scale *= most / norm;
+        }
+        for (uint32_t i = 0; i < actions; i++) {
+            d[i] *= scale;
+        }
+    }
+}
+
+/* Beyond its bounds a logarithm of a deviation is held, and only what leads back counts: one that
+ * has come there would otherwise stay. */
+static float slope_if_free(float log_deviation, float slope)
+{
+    const bool stays = log_deviation < (float)AQ_LOG_DEVIATION_MIN   ? slope > 0.0f
+                       : log_deviation > (float)AQ_LOG_DEVIATION_MAX ? slope < 0.0f
+                                                                     : false;
+    return stays ? 0.0f : slope;
+}
+
+/* From the slope along each action to those of means and logarithms of deviations. */
+static void turn_to_outputs(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_soft_draw *draw = &share->draw;
+    const uint32_t actions = share->setup->actions;
+    const float priced = view->work->temperature * view->per_row;
+    size_t at = 0;
+
+    for (uint32_t r = 0; r < view->rows; r++) {
+        float *d_mean = share->d_policy + (size_t)r * 2 * actions, *d_log = d_mean + actions;
+
+        for (uint32_t i = 0; i < actions; i++, at++) {
+            const float a = draw->action[at];
+            const float du = 2.0f * priced * a + share->d_action[0][at] * (1.0f - a * a);
+
+            d_mean[i] = du;
+            d_log[i] = slope_if_free(draw->log_deviation[at],
+                                     du * draw->deviation[at] * draw->noise[at] - priced);
+        }
+    }
+}
+
+static void train_policy(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    turn_to_loss(share, view);
+    if (!share->setup->kind->is_soft) {
+        aq_net_backward(share->policy, share->d_action[0], view->rows, &share->gradient.policy);
+        return;
+    }
+    turn_to_outputs(share, view);
+    aq_net_backward(share->policy, share->d_policy, view->rows, &share->gradient.policy);
+    for (uint32_t r = 0; r < view->rows; r++) {
+        share->sums.entropy -= share->draw.log_prob[r];
+    }
+    aq_actor_critic_temperature_slope(share, view);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void count_saturated(aq_actor_critic_share *share, const float *action, uint32_t rows)
+{
+    for (size_t i = 0; i < (size_t)rows * share->setup->actions; i++) {
+        share->sums.saturated += fabsf(action[i]) > ACTION_SATURATED;
+    }
+}
+
+/* The policy's own actions, as the second half of the pairs. */
+static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_actor_critic_setup *setup = share->setup;
+    const float *x = setup->kind->improves_at_next ? view->next_obs : view->obs;
+    const float *action = aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
+
+    if (setup->kind->is_soft) {
+        action = draw_actions(share, view, action);
+    }
+    count_saturated(share, action, view->rows);
+    join(setup, x, action, view->rows,
+         share->pairs + (size_t)view->rows * (setup->inputs + setup->actions));
+}
+
+void aq_actor_critic_train_numbers(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    make_target(share, view);
+    share->sums.has_bad_action = !join_taken(share->setup, view, share->pairs);
+    if (view->work->improves_policy) {
+        join_own(share, view);
+    }
+    train_critics(share, view);
+    if (view->work->improves_policy) {
+        train_policy(share, view);
+    }
+}

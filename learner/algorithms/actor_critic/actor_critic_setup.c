@@ -1,0 +1,102 @@
+/*
+ * Actor-critic setup: see actor_critic_setup.h.
+ */
+#include "learner/algorithms/actor_critic/actor_critic_setup.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learner/algorithms/actor_critic/policy_network.h"
+
+static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
+{
+    setup->bounds = action->bound_count;
+    for (uint32_t i = 0; i < action->bound_count; i++) {
+        setup->middle[i] = 0.5f * action->low[i] + 0.5f * action->high[i];
+        setup->half_range[i] = 0.5f * action->high[i] - 0.5f * action->low[i];
+    }
+}
+
+static void take_settings(const aq_actor_critic_kind *kind, const aq_run_config *config,
+                          aq_actor_critic_setup *setup)
+{
+    setup->kind = kind;
+    setup->critics = kind->is_soft && !config->learner.clipped_double_q ? 1 : kind->critics;
+    setup->judges = kind->is_soft ? setup->critics : 1;
+    if (kind->is_distributional) {
+        aq_atoms_init(&setup->atoms, (uint32_t)config->learner.atoms,
+                      (float)config->learner.value_min, (float)config->learner.value_max);
+    }
+    if (kind->clips_action_slope) {
+        setup->action_slope_max = (float)config->learner.action_gradient_clip;
+    }
+    if (kind->is_delayed) {
+        setup->target_noise = (float)config->learner.target_noise;
+        setup->target_noise_clip = (float)config->learner.target_noise_clip;
+    }
+}
+
+static void take_task(const aq_run_config *config, const aq_schema *schema,
+                      aq_actor_critic_setup *setup)
+{
+    setup->inputs = (uint32_t)aq_space_elements(&schema->obs);
+    setup->actions = (uint32_t)aq_space_elements(&schema->action);
+    setup->obs_dtype = schema->obs.dtype;
+    if (schema->action.kind == AQ_SPACE_DISCRETE) {
+        setup->choices = schema->action.choice_count;
+        setup->target_entropy = config->learner.target_entropy_share * log(setup->choices);
+    } else {
+        take_bounds(&schema->action, setup);
+        setup->target_entropy = config->learner.target_entropy * setup->actions;
+    }
+}
+
+int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorithm_setup *from,
+                               aq_actor_critic_setup *ret_setup, aq_error *error)
+{
+    const aq_actor_critic_kind *kind = class->kind;
+    const aq_run_config *config = from->config;
+    const aq_schema *schema = from->schema;
+    aq_actor_critic_setup setup;
+    uint32_t outputs = 1;
+
+    memset(&setup, 0, sizeof(setup));
+    take_settings(kind, config, &setup);
+    int rc = aq_policy_network_spec(config, schema, class, &setup.policy, error);
+    if (rc != 0) {
+        return rc;
+    }
+    take_task(config, schema, &setup);
+    if (kind->is_distributional) {
+        outputs = setup.atoms.count;
+    } else if (setup.choices > 0) {
+        outputs = setup.choices;
+    }
+    rc = aq_critic_network_spec(config, schema, outputs, &setup.critic, error);
+    if (rc != 0) {
+        return rc;
+    }
+    setup.seed = from->seed;
+    setup.quant = aq_fake_quant_of(config, &setup.policy);
+    *ret_setup = setup;
+    return 0;
+}
+
+size_t aq_actor_critic_parameters(const aq_actor_critic_setup *setup)
+{
+    return aq_net_spec_parameters(&setup->policy) +
+           setup->critics * aq_net_spec_parameters(&setup->critic) + setup->kind->is_soft;
+}
+
+aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setup, float *block)
+{
+    aq_actor_critic_nets nets = {.block = block, .policy = aq_params_view(&setup->policy, block)};
+    float *at = block + nets.policy.count;
+
+    for (uint32_t k = 0; k < setup->critics; k++) {
+        nets.critic[k] = aq_params_view(&setup->critic, at);
+        at += nets.critic[k].count;
+    }
+    nets.log_temperature = setup->kind->is_soft ? at : NULL;
+    return nets;
+}
