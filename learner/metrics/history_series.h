@@ -16,7 +16,7 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
-enum { AQ_HISTORY_COLUMNS_MAX = 48 };
+enum { AQ_HISTORY_COLUMNS_MAX = 56 };
 
 /* What a row keeps of several samples. NaN is "no such measurement" and yields to any number. */
 enum aq_history_merge { AQ_HISTORY_LAST, AQ_HISTORY_MEAN, AQ_HISTORY_LEAST, AQ_HISTORY_MOST };

@@ -325,7 +325,8 @@ static void create_stage(sim_learner *learner)
         .meta = {.run_id = site->run_id,
                  .task = site->plan.settings.task,
                  .schema = &site->plan.settings.schema,
-                 .head = site->plan.algorithm_class->head},
+                 .head = site->plan.algorithm_class->head(&site->plan.config,
+                                                          &site->plan.settings.schema)},
         .spec = aq_agent_spec(learner->agent),
         .arrays = &arrays,
     };
