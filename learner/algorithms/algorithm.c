@@ -8,8 +8,7 @@
 #include "common/base/assert.h"
 
 /* Each is in a file of its name. */
-#define DECLARED(constant, name, ...)                                              \
-    extern const aq_algorithm_class aq_##name##_class;
+#define DECLARED(constant, name, ...) extern const aq_algorithm_class aq_##name##_class;
 AQ_ALGORITHMS(DECLARED)
 
 #define LISTED(constant, name, ...) [constant] = &aq_##name##_class,
