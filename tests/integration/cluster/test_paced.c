@@ -9,6 +9,9 @@
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 50, RETURN_ENOUGH = 120, LINE_BYTES = 65536 };
 
+/* Long before the learner would give up a member that is silent. */
+#define UNNOTICED_NS (15 * AQ_NS_PER_S)
+
 static const char *const settings[] = {
     "learner.algorithm=ppo",       "learner.hidden=32",         "learner.activation=tanh",
     "learner.learning_rate=0.003", "learner.gae_lambda=0.8",    "learner.epochs=10",
@@ -105,7 +108,9 @@ CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goe
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
     cluster_kill(cluster, SEAT_ACTOR);
+    const int64_t killed_ns = aq_clock_monotonic_ns();
     cluster_wait_progress(cluster, 4 * ENV_STEPS, 4 * LEARNER_STEPS);
+    assert_true(aq_clock_monotonic_ns() - killed_ns < UNNOTICED_NS);
     cluster_wait(cluster, "a return", has_learned, NULL);
     cluster_wait(cluster, "a line of metrics", has_told, NULL);
     const Actorq__V1__LearnerStatus *learner = learner_of(cluster);
