@@ -133,15 +133,10 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     aq_training_look(report->from.training, &progress);
     const aq_trainer_sums *sums = &progress.sums;
     const uint64_t env_steps = aq_coordinator_env_steps(report->from.coordinator);
-    const aq_publication *newest = aq_policy_shelf_newest(report->from.shelf);
-    const double newest_version = newest != NULL ? (double)newest->snapshot->version : 0;
     window->env_steps_per_s = (double)(env_steps - window->env_steps) / passed_s;
     window->learner_steps_per_s = (double)sums->steps / passed_s;
     move_metrics(report, &sums->metrics);
-    window->staleness =
-        sums->version_rows > 0
-            ? fmax(0, newest_version - mean_of(sums->version_sum, sums->version_rows))
-            : (double)NAN;
+    window->staleness = mean_of(sums->behind_sum, sums->version_rows);
     window->wait_share = fmin(1, aq_ns_to_s(progress.waited_ns) / passed_s);
     window->env_steps = env_steps;
     window->learner_steps = progress.step;

@@ -117,9 +117,20 @@ typedef struct chosen {
     size_t places[ROWS_AT_ONCE];
 } chosen;
 
-static bool is_real(const aq_batch *group, size_t place)
+/* Whether there is a step, and a version chose its action. */
+static bool is_drawn(const aq_batch *group, size_t place)
 {
-    return group->length == NULL || place % group->steps < group->length[place / group->steps];
+    return group->version[place] != 0 &&
+           (group->length == NULL || place % group->steps < group->length[place / group->steps]);
+}
+
+static size_t count_drawn(const aq_batch *group)
+{
+    size_t count = 0;
+    for (size_t place = 0; place < (size_t)group->rows * group->steps; place++) {
+        count += is_drawn(group, place);
+    }
+    return count;
 }
 
 /* Goes through the group from a place that moves on from group to group. */
@@ -131,7 +142,7 @@ static chosen choose(aq_draw_audit *audit, const aq_batch *group)
     chosen made = {0};
     for (size_t seen = 0; seen < places && made.count < ROWS_AT_ONCE; seen += stride) {
         const uint32_t version = group->version[place];
-        if (is_real(group, place) && version != 0 && (made.count == 0 || version == made.version)) {
+        if (is_drawn(group, place) && (made.count == 0 || version == made.version)) {
             made.version = version;
             made.places[made.count++] = place;
         }
@@ -205,12 +216,14 @@ void aq_draw_audit_look(aq_draw_audit *audit, const aq_batch *group, aq_audit_co
     if (audit == NULL) {
         return;
     }
-    const double steps = (double)group->rows * group->steps;
-    audit->due += audit->share * steps;
+    audit->due += audit->share * (double)count_drawn(group);
     while (audit->due >= ROWS_AT_ONCE) {
         const chosen rows = choose(audit, group);
-        aq_engine *engine = rows.count > 0 ? engine_of(audit, rows.version) : NULL;
-        audit->due -= ROWS_AT_ONCE;
+        if (rows.count == 0) {
+            break; /* those of the next group */
+        }
+        aq_engine *engine = engine_of(audit, rows.version);
+        audit->due -= rows.count;
         if (engine != NULL) {
             compare(audit, engine, group, &rows, counts);
         } else {

@@ -87,7 +87,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->sums.rows += sums.rows;
     aq_metric_sums_merge(aq_agent_metrics(trainer->config.agent), &progress->sums.metrics,
                          &sums.metrics);
-    progress->sums.version_sum += sums.version_sum;
+    progress->sums.behind_sum += sums.behind_sum;
     progress->sums.version_rows += sums.version_rows;
     progress->sums.failed += sums.failed;
     aq_audit_add(&progress->sums.audit, &sums.audit);

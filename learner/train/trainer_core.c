@@ -78,7 +78,7 @@ static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_
         uint64_t version = group->version[i];
         if (version > 0) {
             uint64_t behind = newest_version > version ? newest_version - version : 0;
-            core->sums.version_sum += (double)version;
+            core->sums.behind_sum += (double)behind;
             core->sums.version_rows++;
             core->sums.staleness[aq_staleness_bin(behind)]++;
         }

@@ -36,7 +36,7 @@ typedef struct aq_trainer_sums {
     uint64_t steps; /* of gradients */
     uint64_t rows;
     aq_metric_sums metrics; /* of the algorithm */
-    double version_sum;     /* of rows that a policy acted in */
+    double behind_sum;      /* versions that rows were behind, of those that a policy acted in */
     uint64_t version_rows;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */

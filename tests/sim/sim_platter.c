@@ -56,9 +56,13 @@ static void settle_drops(sim_platter *platter)
     }
 }
 
+/* Nothing, while nobody runs who would write or remove. */
 static void settle(sim_platter *platter)
 {
     const int64_t now_ns = sim_now_ns(platter->world);
+    if (!platter->is_open) {
+        return;
+    }
     while (!platter->full && platter->durable < platter->count &&
            platter->records[platter->durable].due_ns <= now_ns) {
         platter->durable++;
@@ -253,12 +257,14 @@ void sim_platter_fini(sim_platter *platter)
     aq_free(platter->segments);
 }
 
-/* Heads that no record follows are there if everything before them is, and chance has it. */
+/* Heads that no record follows are there if everything before them is, and chance has it; and where
+ * the segment before was removed, which it is not until the next head is safe. */
 static void lose_segments(sim_platter *platter)
 {
     while (platter->segment_count > 0) {
         sim_segment *last = &platter->segments[platter->segment_count - 1];
-        if (last->dropped || last->first_number <= platter->count ||
+        const bool is_needed = platter->segment_count > 1 && last[-1].dropped;
+        if (last->dropped || is_needed || last->first_number <= platter->count ||
             (last->first_number == platter->count + 1 && sim_chance(&platter->rng, 0.5))) {
             return;
         }

@@ -387,6 +387,26 @@ TEST_IN(publication_desk, desk, a_change_that_is_no_smaller_than_the_version_goe
     aq_publication_history_fini(&history);
 }
 
+/* Of its quantized weights. */
+TEST_IN(publication_desk, desk, it_is_told_how_much_of_a_version_changed)
+{
+    static const uint32_t formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F16, AQ_FORMAT_F32};
+    EACH_ROW(i, formats) {
+        const aq_publication_config config = config_of(formats[i], 1);
+        aq_publication_history history;
+        aq_publication_history_init(&history, &config);
+        assert_true(isnan(publish_next(desk, &config, &history, 1)->changed));
+        const double same = publish_next(desk, &config, &history, 2)->changed;
+        for (size_t k = 0; k < desk->kit.params.count; k++) {
+            desk->kit.params.block[k] *= -1.37f;
+        }
+        const double all = publish_next(desk, &config, &history, 3)->changed;
+        assert_true(formats[i] == AQ_FORMAT_F32 ? isnan(same) && isnan(all)
+                                                : same == 0 && all > 0.9 && all <= 1);
+        aq_publication_history_fini(&history);
+    }
+}
+
 /* ---- what doesn't -------------------------------------------------------------------------- */
 
 static void refuse(publication_desk *desk, const char *words)

@@ -30,6 +30,8 @@ static aq_learning_facts good_facts(const aq_run_config *config)
     facts.value_ceiling = 100;
     facts.rewarded_share = 1;
     facts.ended_share = 0.05;
+    facts.levels_changed = 0.3;
+    facts.step_kl = 0.01;
     return facts;
 }
 
@@ -90,6 +92,8 @@ static const row rows[] = {
     {"quantizer.format=int4", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=4"},
     {"quantizer.format=int8-tensor", FACT(fallbacks), 1250, "50 %", "quantizer.format=int8"},
     {NULL, FACT(fallbacks), 1250, "50 % of the versions", "quantizer.error_budget=0.5"},
+    {NULL, FACT(levels_changed), 0.001, "is frozen: of its quantized weights 0.1 % change",
+     "quantizer.format=fp16"},
     {NULL, FACT(learner_steps), 250, "there were 250 updates in 500.0k environment steps",
      "limits.env_steps=20000000"},
     {"replay.samples_per_insert=1", FACT(learner_steps), 250, "250 updates",
@@ -143,6 +147,18 @@ TEST(rewards_that_are_always_the_same_tell_nothing)
     assert_says(findings_of(&facts).rows[0].words, "nothing tells actions apart");
     facts.ended_share = 0.001; /* some reach the goal */
     facts.q_greatest = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+TEST(a_policy_that_does_not_move_is_not_frozen)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.levels_changed = 0;
+    facts.step_kl = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.levels_changed = NAN; /* in fp32 */
+    facts.step_kl = 0.01;
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
@@ -201,11 +217,11 @@ TEST(everything_at_once_has_room)
     config.quantizer.publish_period = 1000000;
     aq_learning_facts facts = good_facts(&config);
     facts.mass_above = facts.mass_below = facts.actions_saturated = 1;
-    facts.rewarded_share = 0;
+    facts.rewarded_share = facts.levels_changed = 0;
     facts.reward_size = 1e30;
     facts.learner_steps = facts.versions = facts.fallbacks = 5;
     const aq_findings findings = findings_of(&facts);
-    assert_in_range(findings.count, 8, AQ_FINDINGS_MAX);
+    assert_in_range(findings.count, 9, AQ_FINDINGS_MAX);
 }
 
 TEST(facts_are_the_latest_or_the_extremes_of_metrics_of_their_names)
