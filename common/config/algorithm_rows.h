@@ -20,7 +20,8 @@
     X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                         \
-    X(AQ_ALGORITHM_SAC, sac, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_DRAWS_ACTIONS) \
+    X(AQ_ALGORITHM_SAC, sac, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
+      AQ_DRAWS_ACTIONS)                                                                            \
     X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
       AQ_DRAWS_ACTIONS)                                                                            \
     X(AQ_ALGORITHM_A2C, a2c, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \

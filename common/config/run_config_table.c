@@ -55,7 +55,8 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "c51 learns the distribution of the return; q, sarsa and expected_sarsa learn a table of "
-     "discrete states. Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and "
+     "discrete states. Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo "
+     "and "
      "impala, whose policies draw. auto takes that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},

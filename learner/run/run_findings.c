@@ -144,8 +144,9 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
     const aq_run_config *config = facts->config;
     const double worth = fmax(fabs(facts->value_floor), fabs(facts->value_ceiling));
     const double most = fmax(fabs(facts->q_least), fabs(facts->q_greatest));
-    if (!isnan(facts->mass_above) || aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) ||
-        !(worth > 0) || !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
+    if (!isnan(facts->mass_above) ||
+        aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) || !(worth > 0) ||
+        !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
         return;
     }
     aq_finding *finding = add(findings,
