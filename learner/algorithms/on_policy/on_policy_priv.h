@@ -81,7 +81,6 @@ typedef struct aq_on_policy {
 aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params);
 
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
-double aq_on_policy_actor_log_prob(const aq_on_policy *self, uint32_t step);
 
 /* What the policy's network gives for `count` steps, by the parameters. */
 const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
@@ -100,10 +99,5 @@ void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t
 
 /* Epochs of minibatches: of the policy and its values, or of the values alone. */
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone) AQ_MUST_USE;
-
-/* One step of Adam on a gradient, clipped. AQ_E_CORRUPT unless `loss` and gradient are finite;
- * *ret_norm is of the gradient before. */
-int aq_on_policy_step(aq_on_policy *self, aq_on_policy_net *net, double loss,
-                      double *ret_norm) AQ_MUST_USE;
 
 #endif

@@ -30,7 +30,7 @@ static size_t place_of(const aq_on_policy *self, uint32_t step)
     return observation - observation / (self->sequence_steps + 1);
 }
 
-double aq_on_policy_actor_log_prob(const aq_on_policy *self, uint32_t step)
+static double actor_log_prob(const aq_on_policy *self, uint32_t step)
 {
     return (double)self->group.log_prob[place_of(self, step)];
 }
@@ -136,7 +136,7 @@ static void find_old(aq_on_policy *self)
                 &terms, outputs + (size_t)i * self->outputs, &draw);
             group->old[step] = old;
             group->ratio[step] =
-                (float)aq_importance_ratio((double)old, aq_on_policy_actor_log_prob(self, step));
+                (float)aq_importance_ratio((double)old, actor_log_prob(self, step));
         }
     }
 }
@@ -248,7 +248,9 @@ void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t
     }
 }
 
-int aq_on_policy_step(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
+/* One step of Adam on a gradient, clipped. AQ_E_CORRUPT unless `loss` and gradient are finite;
+ * *ret_norm is of the gradient before. */
+static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
 {
     const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
     const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
@@ -293,13 +295,13 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
         const aq_head_slope slope = {self->d_out + (size_t)i * self->outputs, gradient->block};
         const double old = (double)self->group.old[steps[i]];
         const double now = (double)drawing->log_prob(&terms, row, &draw);
-        const aq_policy_gradient step = aq_policy_gradient_of(
-            &self->rule, &(aq_policy_gradient_step){
-                             .actor = aq_on_policy_actor_log_prob(self, steps[i]),
-                             .old = old,
-                             .now = now,
-                             .advantage = (double)self->parts[i],
-                         });
+        const aq_policy_gradient step =
+            aq_policy_gradient_of(&self->rule, &(aq_policy_gradient_step){
+                                                   .actor = actor_log_prob(self, steps[i]),
+                                                   .old = old,
+                                                   .now = now,
+                                                   .advantage = (double)self->parts[i],
+                                               });
         const double entropy = drawing->entropy(&terms, row);
         drawing->log_prob_slope(&terms, row, &draw, (float)(step.slope / count), &slope);
         if (self->entropy_weight > 0.0) {
@@ -358,13 +360,13 @@ static int train_part(aq_on_policy *self, const uint32_t *steps, uint32_t count,
             *ret_goes_on = false;
             return 0;
         }
-        rc = aq_on_policy_step(self, &self->policy, loss, &norm);
+        rc = step_along(self, &self->policy, loss, &norm);
         self->sums.policy_updates += rc == 0;
         self->sums.norm += norm;
     }
     if (rc == 0) {
         const double loss = find_value_gradient(self, steps, count);
-        rc = aq_on_policy_step(self, &self->value, loss, &norm);
+        rc = step_along(self, &self->value, loss, &norm);
         self->sums.value_updates += rc == 0;
         self->sums.value_norm += norm;
     }

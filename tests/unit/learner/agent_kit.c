@@ -47,11 +47,12 @@ kept_state agent_state(aq_agent *agent)
     aq_agent_arrays(agent, &arrays);
     const uint64_t *step = values_of(&arrays, "adam_step");
     const aq_named_array *statistics = aq_named_arrays_find(&arrays, "statistics");
+    const aq_named_array *target = aq_named_arrays_find(&arrays, "target");
     return (kept_state){
         .count = aq_named_arrays_find(&arrays, "parameters")->count,
-        .target_count = aq_named_arrays_find(&arrays, "target")->count,
+        .target_count = target != NULL ? target->count : 0,
         .parameters = values_of(&arrays, "parameters"),
-        .target = values_of(&arrays, "target"),
+        .target = target != NULL ? target->values : NULL,
         .adam_m = values_of(&arrays, "adam_m"),
         .adam_v = values_of(&arrays, "adam_v"),
         .adam_step = step != NULL ? *step : 0,

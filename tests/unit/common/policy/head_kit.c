@@ -9,6 +9,7 @@
 static void init_box(aq_space *space, uint32_t count)
 {
     float low[AQ_BOUNDS_MAX], high[AQ_BOUNDS_MAX];
+    count = count < AQ_BOUNDS_MAX ? count : AQ_BOUNDS_MAX;
     for (uint32_t i = 0; i < count; i++) {
         low[i] = -0.3f * (float)(i + 1);
         high[i] = 0.7f * (float)(i + 1);
@@ -44,7 +45,7 @@ bool head_kit_fit(uint32_t head, aq_net_spec *spec, aq_space *ret_space)
     const uint32_t outputs = aq_net_spec_outputs(spec);
     aq_space spaces[SPACES] = {0};
     aq_space_init_discrete(&spaces[0], outputs);
-    init_box(&spaces[1], outputs < AQ_BOUNDS_MAX ? outputs : AQ_BOUNDS_MAX);
+    init_box(&spaces[1], outputs);
     init_box(&spaces[2], outputs > 1 ? outputs / 2 : 1);
     init_box(&spaces[3], 1);
     for (int i = 0; i < 3 * SPACES; i++) {
