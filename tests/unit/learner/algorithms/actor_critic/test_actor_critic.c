@@ -97,7 +97,9 @@ TEST(the_policys_parameters_are_the_first)
         assert_int_equal(aq_net_spec_inputs(spec), INPUTS);
         assert_int_equal(aq_net_spec_outputs(spec), ACTIONS);
         assert_int_equal(spec->layers[spec->layer_count - 1].activation, AQ_ACTIVATION_TANH);
-        assert_int_equal(aq_agent_class(f.algorithm)->head, AQ_HEAD_TANH_BOX);
+        const aq_run_config config = make_config(algorithms[i]);
+        const aq_schema schema = make_schema();
+        assert_int_equal(aq_agent_class(f.algorithm)->head(&config, &schema), AQ_HEAD_TANH_BOX);
     }
 }
 
