@@ -1,11 +1,11 @@
 /*
  * Draw audit: whether actors drew with the probabilities that they say. For a share of the rows,
- * the version that chose the action is run again on the observation, and the log-probability of what
- * was drawn has to come out with the same bits (head.h). One that differs was drawn by another
+ * the version that chose the action is run again on the observation, and the log-probability of
+ * what was drawn has to come out with the same bits (head.h). One that differs was drawn by another
  * version than it says, on a processor that computes otherwise, or was damaged on its way.
  *
- * Versions are handed in by one thread, rows by another. Rows of a version that is not kept any more
- * cannot be audited and are counted apart.
+ * Versions are handed in by one thread, rows by another. Rows of a version that is not kept any
+ * more cannot be audited and are counted apart.
  */
 #ifndef AQ_LEARNER_TRAIN_DRAW_AUDIT_H
 #define AQ_LEARNER_TRAIN_DRAW_AUDIT_H
