@@ -1,4 +1,5 @@
-/* Draw audit: whether actors drew with the probabilities that they say. For a share of the rows,
+/*
+ * Draw audit: whether actors drew with the probabilities that they say. For a share of the rows,
  * the version that chose the action is run again on the observation, and the log-probability of
  * what was drawn has to come out with the same bits (head.h). One that differs was drawn by another
  * version than it says, on a processor that computes otherwise, or was damaged on its way.

@@ -1,4 +1,5 @@
-/* On-policy: algorithms that learn from sequences of what their own policy has just done, each
+/*
+ * On-policy: algorithms that learn from sequences of what their own policy has just done, each
  * once. What they have in common is in on_policy.c and on_policy_update.c: the networks,
  * advantages, the correction for what drew the actions, and steps on minibatches. An algorithm says
  * by its kind in what it differs.

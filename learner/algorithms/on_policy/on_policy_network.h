@@ -1,4 +1,5 @@
-/* The networks of algorithms that learn from what their own policy did: a policy that draws, and
+/*
+ * The networks of algorithms that learn from what their own policy did: a policy that draws, and
  * the values of states. Pure; any thread.
  */
 #ifndef AQ_LEARNER_ALGORITHMS_ON_POLICY_ON_POLICY_NETWORK_H
