@@ -2,9 +2,9 @@
  * Engine: a snapshot made ready to run on this processor. Checked and packed once when it is made;
  * a forward pass allocates nothing. What actors, evaluators and the error measurement run.
  *
- * The same snapshot and observations give the same bits on every rung where all weights are in
- * integer formats (qkernels.h, float_passes.h); with fp32, fp16 or bf16 weights they differ by
- * rounding. A result that is NaN is NaN everywhere, but which of its bit patterns is not said.
+ * The same snapshot and observation give the same bits on every rung, for weights of every format,
+ * whatever else is in the call and wherever the row stands in it (qkernels.h, float_passes.h). A
+ * result that is NaN is NaN everywhere, but which of its bit patterns is not said.
  *
  * One thread at a time per engine (it owns its scratch rows).
  */

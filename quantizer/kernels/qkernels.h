@@ -25,12 +25,16 @@
  *
  * its groups added from 0.0f upwards in order, each product and each sum rounded once.
  *
- * All rungs give the same bits here: one rounding rule (ties to even), dot products exact in int32,
- * and an epilogue of multiplies and adds, each rounded once, in the order written.
+ * An fp32, fp16 or bf16 layer computes y[o] = sum_i x[i] w[o][i] + bias[o]. The sum is made of 1, 2
+ * or 4 chains (aq_float_chains) of fused multiply-adds, each of them from 0.0f upwards: of n chains
+ * the c-th takes the inputs c, c + n, c + 2 n, ... as long as all of them have one, and the first
+ * goes on with the inputs that are left. Then it is a, or a + b, or (a + b) + (c + d). Every result
+ * is within (inputs + 1) * 2^-23 * (sum_i |x[i] w[o][i]| + |bias[o]|) of the exact one.
  *
- * An fp32, fp16 or bf16 layer computes y[o] = sum_i x[i] w[o][i] + bias[o] in an order, and with
- * fused multiply-adds, of the rung's choice: every result is within
- * (inputs + 1) * 2^-23 * (sum_i |x[i] w[o][i]| + |bias[o]|) of the exact one.
+ * All rungs give the same bits, whatever the number of rows and wherever a row stands among them:
+ * one rounding rule (ties to even), dot products exact in int32, and operations on floats each
+ * rounded once, in the order written. There are as many chains as keep a processor busy with one
+ * row. Where it has no fused multiply-adds (the scalar reference) they are slow.
  *
  * No state; any thread.
  */
@@ -51,6 +55,25 @@ enum {
     AQ_QKERNEL_OUTPUT_PADDING = 16, /* scale, sum and bias have room for `outputs` rounded up */
     AQ_QKERNEL_FORMATS = AQ_FORMAT_COUNT + 1, /* a table is indexed by enum aq_format */
 };
+
+enum {
+    AQ_FLOAT_CHAINS_MAX = 4,
+    AQ_FLOAT_NARROW_MAX = 16,   /* outputs: a layer of no more has as many chains as there are */
+    AQ_FLOAT_CHAINED_MIN = 32,  /* inputs: fewer take no time */
+    AQ_FLOAT_CHAINED_MAX = 256, /* the weights of more come no faster than one chain goes */
+};
+
+/* How many chains the sums of a layer of floats are made of. */
+static inline uint32_t aq_float_chains(uint32_t inputs, uint32_t outputs)
+{
+    if (inputs < AQ_FLOAT_CHAINED_MIN) {
+        return 1;
+    }
+    if (outputs <= AQ_FLOAT_NARROW_MAX) {
+        return AQ_FLOAT_CHAINS_MAX;
+    }
+    return inputs <= AQ_FLOAT_CHAINED_MAX ? 2 : 1;
+}
 
 typedef struct aq_row_quant {
     float scale;

@@ -7,6 +7,7 @@
  *   TILE_BLOCKS          blocks in a full tile, 2 to 4
  *   TILE_ROWS            rows in a full tile, 4 or 8; left out, 4
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
+ *   TILE_REGISTERS       of a processor whose sums are in the order of qkernels.h; left out, in any
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
  *   accumulator, weight_vector, input_vector, block_constants
  *   accumulator_zero(), accumulator_add(a, b)
@@ -24,7 +25,8 @@
  * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
  * away once, and from a nearer cache for every further TILE_ROWS rows. A weight vector that is
  * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more
- * chains. Weights that outgrow the second-level cache are asked for ahead of time: a core alone
+ * chains; where the order of the sums is given, one with many has to take its chains in turns.
+ * Weights that outgrow the second-level cache are asked for ahead of time: a core alone
  * does not keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times
  * slower).
  *
@@ -236,60 +238,13 @@ TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t ro
     }
 }
 
-/* The step that is `ahead` of x and the weights. */
-TILE_INLINE tile_sums tile_step_ahead(tile_sums sums, const tile_job *job, const unsigned char *x,
-                                      const unsigned char *weights, const uint32_t ahead,
-                                      const uint32_t rows, const uint32_t blocks, const bool far)
-{
-    return tile_step(sums, x + ahead * UNIT_BYTES, job->x_stride,
-                     weights + (size_t)ahead * blocks * BLOCK_STEP_BYTES, rows, blocks, far);
-}
+#include "quantizer/kernels/tile_chains.h"
 
 TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const uint32_t blocks,
                               const bool far)
 {
     const tile_job job = *shared; /* a copy of our own: stores to y can't be thought to change it */
-    const uint32_t chains = rows * blocks >= ACCUMULATORS_MIN       ? 1
-                            : rows * blocks * 2 >= ACCUMULATORS_MIN ? 2
-                                                                    : 4;
-    const unsigned char *x = job.x;
-    const unsigned char *weights = job.weights;
-    tile_sums a = tile_zero();
-    tile_sums b = a;
-    tile_sums c = a;
-    tile_sums d = a;
-
-    uint32_t left = job.steps;
-    for (; left >= TURN_STEPS; left -= TURN_STEPS) {
-        a = tile_step_ahead(a, &job, x, weights, 0, rows, blocks, far);
-        if (chains == 1) {
-            a = tile_step_ahead(a, &job, x, weights, 1, rows, blocks, far);
-            a = tile_step_ahead(a, &job, x, weights, 2, rows, blocks, far);
-            a = tile_step_ahead(a, &job, x, weights, 3, rows, blocks, far);
-        } else if (chains == 2) {
-            b = tile_step_ahead(b, &job, x, weights, 1, rows, blocks, far);
-            a = tile_step_ahead(a, &job, x, weights, 2, rows, blocks, far);
-            b = tile_step_ahead(b, &job, x, weights, 3, rows, blocks, far);
-        } else {
-            b = tile_step_ahead(b, &job, x, weights, 1, rows, blocks, far);
-            c = tile_step_ahead(c, &job, x, weights, 2, rows, blocks, far);
-            d = tile_step_ahead(d, &job, x, weights, 3, rows, blocks, far);
-        }
-        x += TURN_STEPS * UNIT_BYTES;
-        weights += (size_t)TURN_STEPS * blocks * BLOCK_STEP_BYTES;
-    }
-    for (; left > 0; left--) {
-        a = tile_step_ahead(a, &job, x, weights, 0, rows, blocks, false);
-        x += UNIT_BYTES;
-        weights += (size_t)blocks * BLOCK_STEP_BYTES;
-    }
-    if (chains > 1) {
-        a = tile_add(a, b);
-    }
-    if (chains > 2) {
-        a = tile_add(a, tile_add(c, d));
-    }
-    tile_finish(&job, a, rows, blocks);
+    tile_finish(&job, tile_sum(&job, rows, blocks, far), rows, blocks);
 }
 
 /* --- the shapes, and the walk over a layer --- */
@@ -410,6 +365,7 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
         .steps = steps,
         .last_lanes = LANES,
         .relu = layer->activation == AQ_ACTIVATION_RELU,
+        .chains = aq_float_chains(layer->inputs, layer->outputs),
     };
     uint32_t output = 0;
     for (uint32_t left = tile_block_count(layer->outputs), width; left > 0; left -= width) {

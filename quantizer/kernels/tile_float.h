@@ -11,7 +11,8 @@
 
 /* Two pipes times four cycles of latency. */
 enum { ACCUMULATORS_MIN = 8 };
-#define TILE_BLOCKS FLOAT_TILE_BLOCKS
+#define TILE_REGISTERS FLOAT_REGISTERS
+#define TILE_BLOCKS    FLOAT_TILE_BLOCKS
 #ifdef FLOAT_TILE_ROWS
 #define TILE_ROWS FLOAT_TILE_ROWS
 #endif

@@ -26,6 +26,7 @@ typedef struct tile_job {
 
     uint32_t steps;      /* units of inputs */
     uint32_t last_lanes; /* outputs in the tile's last block */
+    uint32_t chains;     /* of ordered sums */
     bool relu;
 } tile_job;
 

@@ -91,16 +91,28 @@ aq_kernel_input random_levels(aq_rng *rng, const layer_case *at, enum fill fill)
     return (aq_kernel_input){.q = q, .q_stride = stride, .quant = quant, .rows = at->rows};
 }
 
-aq_kernel_input random_floats(aq_rng *rng, const layer_case *at, bool with_nan)
+const char *oddity_text(enum oddity oddity)
 {
+    static const char *const texts[ODDITIES] = {"", ", NaN in a row", ", ends of the range"};
+    return texts[oddity];
+}
+
+aq_kernel_input random_floats(aq_rng *rng, const layer_case *at, enum oddity oddity)
+{
+    static const float ends[] = {INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 1e-45f, -FLT_MIN, -0.0f};
     const size_t stride = at->shape.inputs + aq_rng_below(rng, 3);
     const size_t values = (at->rows - 1) * stride + at->shape.inputs;
     float *x = guarded_input(0, values * sizeof(*x));
     for (size_t i = 0; i < values; i++) {
         x[i] = random_scaled(rng, -20, 10);
     }
-    if (with_nan) { /* in one row: it must not reach another */
+    if (oddity == ODDITY_NAN) { /* in one row: it must not reach another */
         x[aq_rng_below(rng, at->rows) * stride + aq_rng_below(rng, at->shape.inputs)] = NAN;
+    }
+    /* the infinite ones, which spoil a row, are the rarest */
+    for (size_t i = aq_rng_below(rng, 64); oddity == ODDITY_ENDS && i < values;
+         i += 1 + aq_rng_below(rng, 64)) {
+        x[i] = ends[aq_rng_below(rng, 64) == 0 ? aq_rng_below(rng, 2) : 2 + aq_rng_below(rng, 5)];
     }
     return (aq_kernel_input){.x = x, .x_stride = stride, .rows = at->rows};
 }

@@ -31,10 +31,15 @@ int32_t filled(aq_rng *rng, enum fill fill, int32_t least, int32_t greatest);
 /* With a negative zero now and then. */
 void fill_bias(aq_rng *rng, uint32_t outputs, float *bias);
 
+/* What is odd about floats: nothing; NaN in one row; infinite, the greatest, the least and negative
+ * zeros all over. */
+enum oddity { ODDITY_NONE, ODDITY_NAN, ODDITY_ENDS, ODDITIES };
+const char *oddity_text(enum oddity oddity);
+
 /* Rows of levels with scales, zero points and offsets of all kinds, and of floats of many
  * magnitudes. They end at a page that faults; the next call reuses the memory. */
 aq_kernel_input random_levels(aq_rng *rng, const layer_case *at, enum fill fill);
-aq_kernel_input random_floats(aq_rng *rng, const layer_case *at, bool with_nan);
+aq_kernel_input random_floats(aq_rng *rng, const layer_case *at, enum oddity oddity);
 
 /* Packs and runs `layer`, whose sizes are set, on the reference and on the rung. The caller ends
  * the pair with output_pair_fini. */

@@ -35,6 +35,7 @@ static inline void store_lanes(float *y, float32x4_t value, bool relu, uint32_t 
 
 /* What tile_float.h makes kernels of float weights of. */
 #define FLOAT_TILE_BLOCKS 4
+#define FLOAT_REGISTERS   32
 
 typedef float32x4_t float_lanes;
 

@@ -33,7 +33,8 @@ static inline void store_lanes(float *y, __m256 value, bool relu, uint32_t lanes
 }
 
 /* What tile_float.h makes kernels of float weights of. */
-#define FLOAT_TILE_BLOCKS 2
+#define FLOAT_TILE_BLOCKS 3
+#define FLOAT_REGISTERS   16
 
 typedef __m256 float_lanes;
 

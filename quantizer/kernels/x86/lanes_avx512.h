@@ -33,6 +33,7 @@ static inline void store_lanes(float *y, __m512 value, bool relu, uint32_t lanes
 /* What tile_float.h makes kernels of float weights of. */
 #define FLOAT_TILE_BLOCKS 3
 #define FLOAT_TILE_ROWS   8
+#define FLOAT_REGISTERS   32
 
 typedef __m512 float_lanes;
 
