@@ -243,9 +243,8 @@ static void on_ready(void *user, aq_batch *group)
     }
 }
 
-/* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
- * only burn energy; the parameters are those of the last good step, and so is the checkpoint. So it
- * is when returns are not finite: rewards may be that large which are finite one by one. */
+/* A bad row costs a step. When nothing gives a finite step any more, going on would only burn
+ * energy; parameters and checkpoint are of the last good step. Returns may be infinite, too. */
 static void end_if_diverged(aq_training *training)
 {
     const uint64_t failed = aq_trainer_failed_in_row(training->trainer);
@@ -365,11 +364,12 @@ static int create_trainer(aq_training *training)
 static int create_parts(aq_training *training, const aq_publication_config *publication)
 {
     uv_loop_t *loop = training->config.loop;
-    const size_t group_count = training->begun.config.learner.prefetch * 2;
+    const aq_run_plan *plan = &training->begun;
+    const size_t group_count = plan->config.learner.prefetch * 2;
     const aq_feed_config feed = {
         .loop = loop,
         .run_id = training->config.folder->run_id,
-        .plan = &training->begun,
+        .plan = plan,
         .security = training->config.security,
         .coordinator = training->config.coordinator,
         .ready = on_ready,
@@ -384,7 +384,6 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
         rc = aq_shard_feed_create(&feed, &training->feed);
     }
     if (rc == 0) {
-        const aq_run_plan *plan = &training->begun;
         rc = aq_draw_audit_create(plan->config.learner.audit_rows, &plan->settings.schema,
                                   &plan->layout, &training->audit);
     }
