@@ -124,7 +124,7 @@ typedef struct aq_head {
     aq_head_cost (*cost)(const aq_head_terms *terms, const float *exact, const float *outputs);
 
     const aq_head_drawing *drawing; /* NULL: it acts greedily, and explores */
-    aq_head_code code;
+    const aq_head_code *code;       /* NULL: such a policy cannot be exported */
 } aq_head;
 
 /* NULL for a number that is no head's. */
@@ -132,6 +132,10 @@ const aq_head *aq_head_of(uint32_t number);
 const char *aq_head_name(uint32_t number); /* "argmax", "continuous"; "unknown" */
 
 /* ---- for the rows --------------------------------------------------------------------------- */
+
+/* Of the greatest output, and of outputs that are spread between bounds: what heads that draw do
+ * greedily, too. */
+extern const aq_head_code aq_argmax_code, aq_spread_code;
 
 #define AQ_LOG_DEVIATION_ARRAY                                                                     \
     "log_deviation" /* of heads that keep theirs in the network's arrays */

@@ -78,7 +78,7 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
         plan_layer(ret_plan, i);
     }
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces);
-    size_t floats = ret_plan->head->code.keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    size_t floats = ret_plan->head->code->keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }
@@ -120,10 +120,15 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
     return 0;
 }
 
-static int check_bounds(const aq_snapshot *snapshot, aq_error *error)
+static int check_head(const aq_snapshot *snapshot, aq_error *error)
 {
     const aq_space *action = &snapshot->schema.action;
-    if (!aq_head_of(snapshot->head)->code.has_bounds) {
+    const aq_head *head = aq_head_of(snapshot->head);
+    if (head->code == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "export: there is no C text yet for policies that act as %s", head->name);
+    }
+    if (!head->code->has_bounds) {
         return 0;
     }
     for (uint32_t i = 0; i < action->bound_count; i++) {
@@ -200,7 +205,7 @@ static void put_prototypes(aq_export_text *text, const export_plan *plan)
                     "void @_forward(const float *obs, float *out);\n",
                     outputs, inputs,
                     snapshot->schema.obs.dtype == AQ_DTYPE_U8 ? ", bytes divided by 255" : "");
-    put_head(text, plan, plan->head->code.prototype);
+    put_head(text, plan, plan->head->code->prototype);
 }
 
 /* ---- the two functions ---------------------------------------------------------------------- */
@@ -260,17 +265,17 @@ static void put_file(aq_export_text *text, const export_plan *plan)
         }
         put_kinds(text, plan, (enum aq_export_piece)i);
     }
-    if (plan->head->code.helpers != NULL) {
-        put_head(text, plan, plan->head->code.helpers);
+    if (plan->head->code->helpers != NULL) {
+        put_head(text, plan, plan->head->code->helpers);
     }
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         aq_export_layer_put_constants(&plan->layers[i], text);
     }
     put_forward(text, plan);
-    if (plan->head->code.has_bounds) {
+    if (plan->head->code->has_bounds) {
         put_bounds(text, &snapshot->schema.action);
     }
-    put_head(text, plan, plan->head->code.act);
+    put_head(text, plan, plan->head->code->act);
 }
 
 int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
@@ -285,7 +290,7 @@ int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
         rc = check_formats(snapshot, error);
     }
     if (rc == 0) {
-        rc = check_bounds(snapshot, error);
+        rc = check_head(snapshot, error);
     }
     if (rc != 0) {
         return rc;

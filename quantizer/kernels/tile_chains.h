@@ -1,7 +1,7 @@
 /*
- * The chains of multiply-adds that a tile's sums are made of: a part of the register tile's template
- * (tile.h includes it, and says what is defined here). A processor is busy only with as many of
- * them at once as ACCUMULATORS_MIN, and only ACCUMULATORS_MAX have room in its registers.
+ * The chains of multiply-adds that a tile's sums are made of: a part of the register tile's
+ * template (tile.h includes it, and says what is defined here). A processor is busy only with as
+ * many of them at once as ACCUMULATORS_MIN, and only ACCUMULATORS_MAX have room in its registers.
  */
 #ifndef AQ_QUANTIZER_KERNELS_TILE_CHAINS_H
 #define AQ_QUANTIZER_KERNELS_TILE_CHAINS_H

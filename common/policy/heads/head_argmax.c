@@ -64,11 +64,14 @@ static const char act_text[] =
     "}\n";
 /* clang-format on */
 
+const aq_head_code aq_argmax_code = {
+    .prototype = act_prototype, .act = act_text, .keeps_outputs = true};
+
 const aq_head aq_head_argmax = {
     .name = "argmax",
     .check = check,
     .act = act,
     .explore = aq_action_epsilon_greedy,
     .cost = cost,
-    .code = {.prototype = act_prototype, .act = act_text, .keeps_outputs = true},
+    .code = &aq_argmax_code,
 };

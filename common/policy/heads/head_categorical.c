@@ -143,4 +143,5 @@ const aq_head aq_head_categorical = {
     .act = act,
     .cost = cost,
     .drawing = &drawing,
+    .code = &aq_argmax_code,
 };

@@ -85,4 +85,5 @@ const aq_head aq_head_gaussian = {
     .act = act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
+    .code = &aq_spread_code,
 };

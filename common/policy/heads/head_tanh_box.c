@@ -73,14 +73,14 @@ static const char act_text[] =
     "}\n";
 /* clang-format on */
 
+const aq_head_code aq_spread_code = {
+    .helpers = helpers_text, .prototype = act_prototype, .act = act_text, .has_bounds = true};
+
 const aq_head aq_head_tanh_box = {
     .name = "continuous",
     .check = check,
     .act = act,
     .explore = aq_action_perturb,
     .cost = cost,
-    .code = {.helpers = helpers_text,
-             .prototype = act_prototype,
-             .act = act_text,
-             .has_bounds = true},
+    .code = &aq_spread_code,
 };
