@@ -29,6 +29,8 @@ LATER = re.compile(r"(addsub|hadd|hsub|phadd|phsub|psign|pabs|mpsadbw|blend|pble
 # Object and function: why it may, nevertheless.
 ALLOWED = {
     ("base_crc32c.c.o", "update_by_instruction"): "called where the processor has SSE4.2",
+    **{("net_security_seal.c.o", "nh_" + name): "called where the processor has it"
+       for name in ("avx2", "avx512")},
     **{("vector_instruction.c.o", "run_" + name): "is to be refused by emulators"
        for name in ("sse42", "avx2", "avx512")},
 }

@@ -67,7 +67,9 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "tabular-sarsa": "gym:CliffWalking-v1", "taxi-sarsa": "gym:Taxi-v3",
            "tabular-expected_sarsa": "gym:Taxi-v3",
            "cliffwalking-dqn": "gym:CliffWalking-v1?one_hot=yes",
-           "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1"}
+           "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1",
+           **{f"any-{name}": "gym:CartPole-v1"
+              for name in ("ppo", "a2c", "reinforce", "impala", "trpo")}}
 
 
 class Settings(unittest.TestCase):
