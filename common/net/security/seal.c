@@ -163,7 +163,11 @@ __attribute__((target("avx512f"))) static void nh_avx512(const uint32_t *key, co
         lanes[1] = _mm512_add_epi64(lanes[1], pairs_avx512(words, key + AQ_SEAL_SHIFT_WORDS));
     }
     for (int i = 0; i < 2; i++) {
-        sums[i] += (uint64_t)_mm512_reduce_add_epi64(lanes[i]);
+        uint64_t parts[8]; /* the compiler's own sum is of signed numbers, which may overflow */
+        _mm512_storeu_si512(parts, lanes[i]);
+        for (int k = 0; k < 8; k++) {
+            sums[i] += parts[k];
+        }
     }
 }
 #endif

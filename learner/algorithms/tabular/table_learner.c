@@ -136,7 +136,7 @@ int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_
     rc = make_table(self, setup);
     if (rc != 0) {
         aq_table_learner_destroy(&self->head);
-        return aq_fail(error, rc, "no memory for a table of %u states", self->states);
+        return aq_fail(error, rc, "no memory for a table of %u states", aq_net_spec_inputs(&spec));
     }
     *ret_algorithm = &self->head;
     return 0;
