@@ -119,34 +119,23 @@ TEST(what_was_imported_and_exported_again_has_equal_steps)
     assert_int_equal(whole(second, "transitions"), steps);
 }
 
-/* Whether the head of the store's last file says of every sender how far it was. */
-static bool heads_say_how_far(const char *path)
+/* From the head of its second file on, a sender's first messages may be in no file. Which senders
+ * the files before it have is a matter of time, but there is one at least. */
+TEST(inspect_reads_how_far_senders_were_at_the_head_of_a_file)
 {
-    json_t *store = inspect(path);
+    program_succeeds("replay", "import", at("steps.aqds"), at("files"), "--message-bytes", "4096",
+                     "--segment-bytes", "65536", NULL);
+    json_t *store = inspect(at("files"));
     const json_t *actors = json_object_get(store, "actors");
-    bool all = json_array_size(json_object_get(store, "segments")) > 1;
+    json_int_t before = 0;
+    assert_true(json_array_size(json_object_get(store, "segments")) > 1);
     assert_true(json_array_size(actors) > 0);
     for (size_t i = 0; i < json_array_size(actors); i++) {
         const json_t *actor = json_array_get(actors, i);
         assert_true(whole(actor, "head_mark") < whole(actor, "last_seq"));
-        all = all && whole(actor, "head_mark") > 0;
+        before += whole(actor, "head_mark");
     }
-    return all;
-}
-
-/* From the head of its second file on, a sender's first messages may be in no file. Which messages
- * a file has is a matter of time: one of some stores has a file that begins later. */
-TEST(inspect_reads_how_far_senders_were_at_the_head_of_a_file)
-{
-    static const char *const folders[] = {"files1", "files2", "files3", "files4",
-                                          "files5", "files6", "files7", "files8"};
-    bool has_said = false;
-    for (size_t i = 0; !has_said && i < sizeof(folders) / sizeof(folders[0]); i++) {
-        program_succeeds("replay", "import", at("steps.aqds"), at(folders[i]), "--message-bytes",
-                         "4096", "--segment-bytes", "65536", NULL);
-        has_said = heads_say_how_far(at(folders[i]));
-    }
-    assert_true(has_said);
+    assert_true(before > 0);
 }
 
 /* The reader in Python, where there is one with NumPy. */
