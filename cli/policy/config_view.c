@@ -11,6 +11,7 @@
 #include "cli/text/figure_text.h"
 #include "common/base/assert.h"
 #include "common/base/plain_text.h"
+#include "common/config/pacing.h"
 
 int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
                          aq_error *error)
@@ -112,20 +113,44 @@ static void print_replay(FILE *out, const aq_run_config *config)
     }
 }
 
-void aq_config_view_print(FILE *out, const aq_run_config *config)
+static void print_learner(FILE *out, const aq_run_config *config)
 {
+    const uint64_t group_steps = aq_pacing_group_steps(config);
+    char returns[64] = "";
+    if (group_steps == 0) {
+        (void)snprintf(returns, sizeof(returns), ", %" PRIu64 "-step returns",
+                       config->learner.n_step);
+    }
     aq_print_fact(out, "learner",
-                  "%s, hidden layers %s (%s), batches of %" PRIu64
-                  ", learning rate %g, discount %g, %" PRIu64 "-step returns",
+                  "%s, hidden layers %s (%s), %s of %" PRIu64 "%s, learning rate %g, discount %g%s",
                   choice_text("learner.algorithm", config),
                   config->learner.hidden[0] != '\0' ? config->learner.hidden : "none",
-                  aq_activation_name(aq_run_config_activation(config)), config->learner.batch_size,
-                  config->learner.learning_rate, config->learner.discount, config->learner.n_step);
+                  aq_activation_name(aq_run_config_activation(config)),
+                  group_steps > 0 ? "groups" : "batches",
+                  group_steps > 0 ? group_steps : config->learner.batch_size,
+                  group_steps > 0 ? " steps" : "", config->learner.learning_rate,
+                  config->learner.discount, returns);
+}
+
+/* A run that learns from groups of its own steps publishes with each. */
+static void print_broadcast(FILE *out, const aq_run_config *config)
+{
+    const char *format = aq_format_name(aq_run_config_format(config));
+    if (aq_pacing_group_steps(config) > 0) {
+        aq_print_fact(out, "broadcast", "%s with every update", format);
+    } else {
+        aq_print_fact(out, "broadcast", "%s every %" PRIu64 " learner steps", format,
+                      config->quantizer.publish_period);
+    }
+}
+
+void aq_config_view_print(FILE *out, const aq_run_config *config)
+{
+    print_learner(out, config);
     print_replay(out, config);
     aq_print_fact(out, "actors", "%" PRIu64 " of %" PRIu64 " environments each",
                   config->actor.count, config->actor.envs);
-    aq_print_fact(out, "broadcast", "%s every %" PRIu64 " learner steps",
-                  aq_format_name(aq_run_config_format(config)), config->quantizer.publish_period);
+    print_broadcast(out, config);
     if (config->limits.wall_s > 0) {
         aq_print_fact(out, "limits", "%" PRIu64 " steps, %g s", config->limits.env_steps,
                       config->limits.wall_s);
