@@ -109,8 +109,9 @@ void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
 static void tell(const aq_trainer_core *core, double *metrics)
 {
     double *own = metrics + aq_agent_class(core->agent)->metrics.count;
-    own[AQ_AGENT_AUDITED] = (double)core->audit.audited;
-    own[AQ_AGENT_AUDIT_DIFFERENT] = (double)core->audit.different;
+    const bool has_audit = core->config.audit != NULL;
+    own[AQ_AGENT_AUDITED] = has_audit ? (double)core->audit.audited : (double)NAN;
+    own[AQ_AGENT_AUDIT_DIFFERENT] = has_audit ? (double)core->audit.different : (double)NAN;
     own[AQ_AGENT_LEVELS_CHANGED] = core->changed;
 }
 

@@ -36,10 +36,7 @@ static aq_gaussian element(const aq_head_terms *terms, const float *outputs, uin
 
 static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
 {
-    float *elements = actions;
-    for (size_t at = 0; at < (size_t)rows * terms->width; at++) {
-        elements[at] = aq_head_spread(terms->action, at % terms->width, outputs[at]);
-    }
+    aq_head_of(AQ_HEAD_TANH_BOX)->act(terms, outputs, rows, actions);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */

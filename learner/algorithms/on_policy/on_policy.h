@@ -5,7 +5,7 @@
  * by its kind in what it differs.
  *
  * An update takes all sequences that one Sample call brought. A version of the policy is due after
- * each (docs/decisions: pacing).
+ * each (docs/decisions/0029-pacing.md).
  */
 #ifndef AQ_LEARNER_ALGORITHMS_ON_POLICY_ON_POLICY_H
 #define AQ_LEARNER_ALGORITHMS_ON_POLICY_ON_POLICY_H

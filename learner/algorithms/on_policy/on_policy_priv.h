@@ -13,6 +13,9 @@
 
 enum { AQ_ON_POLICY_VECTORS = 5 };
 
+/* An update may diverge by so many times learner.kl_max. */
+#define AQ_ON_POLICY_KL_SLACK 1.5
+
 /* A network that is trained. */
 typedef struct aq_on_policy_net {
     aq_net_spec spec;

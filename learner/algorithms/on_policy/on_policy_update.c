@@ -10,9 +10,6 @@
 #include "learner/algorithms/on_policy/on_policy_priv.h"
 #include "learner/nn/passes.h"
 
-/* An update ends early when its divergence is more than this times learner.kl_max, as usual. */
-#define KL_SLACK 1.5
-
 aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params)
 {
     return (aq_head_terms){
@@ -356,7 +353,7 @@ static int train_part(aq_on_policy *self, const uint32_t *steps, uint32_t count,
     if (!of_values_alone) {
         aq_on_policy_find_parts(self, steps, count);
         const double loss = find_policy_gradient(self, steps, count, &kl);
-        if (self->kl_max > 0.0 && kl > KL_SLACK * self->kl_max) {
+        if (self->kl_max > 0.0 && kl > AQ_ON_POLICY_KL_SLACK * self->kl_max) {
             *ret_goes_on = false;
             return 0;
         }

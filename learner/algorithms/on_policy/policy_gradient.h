@@ -4,7 +4,7 @@
  *
  * Three policies have given the action a probability: `actor`, quantized and maybe older, which
  * drew it; `old`, the learner's when the update began; `now`, which is being changed. The
- * correction says how the first two are told apart (docs/algorithms.md):
+ * correction says how the first two are told apart (docs/stochastic-policies.md):
  *
  *   none     w = 1,                    r = now / old
  *   clipped  w = min(old / actor, C),  r = now / old      truncated importance sampling, decoupled

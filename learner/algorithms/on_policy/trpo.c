@@ -18,9 +18,6 @@
 
 enum { HALVINGS_MAX = 10 };
 
-/* A step may diverge by so much more than it was made for. */
-#define KL_SLACK 1.5
-
 /* How far apart the two gradients are, as a length over parameters. */
 #define APART 1e-2
 
@@ -173,7 +170,7 @@ static void search(aq_on_policy *self, const vectors *room)
             online->block[i] = room->before[i] + (float)share * room->x[i];
         }
         const surrogate now = judge(self, room->before);
-        if (now.gain > before.gain && now.kl <= KL_SLACK * self->kl_max) {
+        if (now.gain > before.gain && now.kl <= AQ_ON_POLICY_KL_SLACK * self->kl_max) {
             self->sums.loss = -now.gain * self->group.count;
             self->sums.step_kl = now.kl * self->group.count;
             return;
