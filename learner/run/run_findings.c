@@ -32,6 +32,9 @@
 #define UPDATES_FEW  10000.0
 #define VERSIONS_FEW 10.0
 
+/* The same where an update takes all that was played since the one before it. */
+#define GROUP_UPDATES_FEW 100.0
+
 /* More fallbacks than this share are no accident. */
 #define FALLBACKS_MANY 0.1
 
@@ -210,6 +213,11 @@ static void suggest_scale(const char *task, double times, aq_finding *finding)
     }
 }
 
+static bool learns_from_groups(const aq_run_config *config)
+{
+    return aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
+}
+
 static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
@@ -227,7 +235,11 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
                       steps);
     }
     const bool are_choices = isnan(facts->actions_saturated); /* which have no bounds */
-    if (finding != NULL && aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+    const bool draws = aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS);
+    if (finding != NULL && draws && learns_from_groups(config)) {
+        suggest(finding, "learner.entropy_weight=%g",
+                fmax(0.02, 2 * config->learner.entropy_weight));
+    } else if (finding != NULL && draws) {
         suggest(finding, are_choices ? "learner.n_step=%g" : "actor.noise_steps=%g",
                 are_choices ? 10.0 : 30.0);
     } else if (finding != NULL && are_choices) {
@@ -275,11 +287,12 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
 {
     const double updates = foreseen(facts, facts->learner_steps);
     const double versions = foreseen(facts, facts->versions);
+    const double few = learns_from_groups(facts->config) ? GROUP_UPDATES_FEW : UPDATES_FEW;
     char steps[FIGURE_MAX], made[FIGURE_MAX];
     (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
     (void)aq_text_count(made, sizeof(made), (double)facts->learner_steps);
-    if (updates < UPDATES_FEW) {
-        suggest_updates(facts->config, UPDATES_FEW / fmax(1, updates),
+    if (updates < few) {
+        suggest_updates(facts->config, few / fmax(1, updates),
                         add(findings, "there were %s updates in %s environment steps, which is few",
                             made, steps));
     }

@@ -199,6 +199,23 @@ TEST(too_few_updates_are_foreseen)
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
+TEST(an_update_by_all_that_was_played_counts_for_many)
+{
+    aq_run_config config = default_config();
+    config.learner.algorithm = AQ_ALGORITHM_A2C;
+    config.replay.samples_per_insert = 0;
+    config.limits.env_steps = 20000;
+    aq_learning_facts facts = good_facts(&config);
+    facts.state = AQ_RUN_BUDGET;
+    facts.env_steps = 20000;
+    facts.learner_steps = 120;
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.learner_steps = 80;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=25000");
+    facts.rewarded_share = 0;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.entropy_weight=0.02");
+}
+
 TEST(what_is_solved_needs_no_reason)
 {
     const aq_run_config config = default_config();
