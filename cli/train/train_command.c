@@ -103,6 +103,7 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq train gym:CartPole-v1\n"
                "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
+               "  actorq train gym:Pendulum-v1 --set learner.algorithm=ppo\n"
                "  actorq train dmc:walker_walk --preset none --set learner.algorithm=td3\n"
                "  actorq train gym:CartPole-v1 --seeds 5 --run runs/five\n"
                "  actorq train --run runs/first --resume\n"
