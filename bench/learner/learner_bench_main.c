@@ -26,7 +26,7 @@
 
 enum {
     THREADS_MAX = 2,
-    ROWS_MAX = 16,
+    ROWS_MAX = 32,
     SLICES = 11,
     SLICES_QUICK = 3,
     SLICE_MS = 300,

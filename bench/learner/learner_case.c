@@ -3,8 +3,8 @@
  *
  * The products are listed as the algorithms call them: for dqn, one pass of the target network, one
  * of the learned one over twice the rows, and one back; for d4pg and sac see
- * actor_critic_numbers.c. No network's first layer hands a gradient on, but a critic's does to its
- * action.
+ * actor_critic_numbers.c; for ppo one pass of each network and one back. No network's first layer
+ * hands a gradient on, but a critic's does to its action.
  */
 #include "bench/learner/learner_case.h"
 
@@ -16,30 +16,45 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/experience/column_catalog.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/algorithms/on_policy/on_policy_network.h"
 #include "learner/nn/blas.h"
 
-/* Distributional values of one action. */
-enum { ATOMS = 51 };
+enum {
+    ATOMS = 51, /* distributional values of one action */
+    SEQUENCE_STEPS = 64,
+    MINIBATCHES = 4, /* of a group */
+};
 
 typedef struct case_row {
     const char *name, *summary;
     uint32_t algorithm; /* enum aq_algorithm */
-    uint32_t rows, inputs, actions;
+    uint32_t rows, inputs;
+    uint32_t actions; /* choices of discrete ones */
+    bool is_discrete;
     const char *hidden, *critic_hidden;
 } case_row;
 
 static const case_row case_rows[] = {
     {"d4pg_acme", "Acme's networks on cheetah's dimensions, 256 rows", AQ_ALGORITHM_D4PG, 256, 17,
-     6, "256,256,256", "512,512,256"},
+     6, false, "256,256,256", "512,512,256"},
     {"dqn_256x256_b64", "256x256 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4,
-     2, "256,256", ""},
+     2, true, "256,256", ""},
     {"dqn_64x64_b64", "64x64 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4, 2,
-     "64,64", ""},
+     true, "64,64", ""},
+    {"ppo_choices_b64", "64x64 tanh on CartPole's dimensions, minibatches of 64 rows",
+     AQ_ALGORITHM_PPO, 64, 4, 2, true, "64,64", ""},
+    {"ppo_choices_b256", "64x64 tanh on CartPole's dimensions, minibatches of 256 rows",
+     AQ_ALGORITHM_PPO, 256, 4, 2, true, "64,64", ""},
+    {"ppo_numbers_b64", "64x64 tanh on Pendulum's dimensions, minibatches of 64 rows",
+     AQ_ALGORITHM_PPO, 64, 3, 1, false, "64,64", ""},
+    {"ppo_numbers_b256", "64x64 tanh on Pendulum's dimensions, minibatches of 256 rows",
+     AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", ""},
     {"sac_256x256_b256", "256x256 relu and two critics on cheetah's dimensions, 256 rows",
-     AQ_ALGORITHM_SAC, 256, 17, 6, "256,256", ""},
+     AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
     {"sac_64x64_b100", "64x64 relu and two critics on Pendulum's dimensions, 100 rows",
-     AQ_ALGORITHM_SAC, 100, 3, 1, "64,64", ""},
+     AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
 };
 
 size_t aq_learner_case_count(void)
@@ -79,6 +94,17 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t threads,
         config->learner.critic_activation = AQ_ACTIVATION_ELU - AQ_ACTIVATION_RELU;
         config->learner.learning_rate = 1e-4;
     }
+    if (row->algorithm == AQ_ALGORITHM_PPO) {
+        config->learner.activation = AQ_ACTIVATION_TANH - AQ_ACTIVATION_RELU;
+        config->learner.critic_activation = AQ_ACTIVATION_TANH - AQ_ACTIVATION_RELU;
+        config->learner.learning_rate = 3e-4;
+        config->learner.gradient_clip = 0.5;
+        config->learner.minibatches = MINIBATCHES;
+        config->learner.group_steps = MINIBATCHES * row->rows;
+        config->replay.selector = AQ_SELECTOR_QUEUE;
+        config->replay.sequence_length = SEQUENCE_STEPS;
+        config->replay.sequence_period = SEQUENCE_STEPS;
+    }
     return 0;
 }
 
@@ -103,21 +129,28 @@ static void fill_uniform(float *out, size_t count, aq_rng *rng)
 static void fill_batch(aq_learner_case *of, aq_rng *rng)
 {
     aq_batch *batch = of->batch;
+    const size_t steps = (size_t)batch->rows * batch->steps;
+    const bool is_discrete = of->schema.action.kind == AQ_SPACE_DISCRETE;
 
-    batch->rows = of->rows;
-    fill_uniform((float *)(void *)batch->obs, (size_t)of->rows * of->inputs, rng);
-    fill_uniform((float *)(void *)batch->next_obs, (size_t)of->rows * of->inputs, rng);
-    fill_uniform(batch->reward, of->rows, rng);
-    if (of->schema.action.kind == AQ_SPACE_BOX) {
-        fill_uniform((float *)(void *)batch->action, (size_t)of->rows * of->actions, rng);
+    for (uint32_t c = 0; c < batch->column_count; c++) {
+        const aq_batch_column *column = &batch->columns[c];
+        const size_t bytes = batch->rows * aq_batch_column_bytes(column);
+        if (column->is.dtype == AQ_DTYPE_F32) {
+            fill_uniform((float *)(void *)column->bytes, bytes / sizeof(float), rng);
+        }
     }
-    for (uint32_t i = 0; i < of->rows; i++) {
-        if (of->schema.action.kind == AQ_SPACE_DISCRETE) {
+    for (size_t i = 0; i < steps; i++) {
+        if (is_discrete) {
             const int32_t action = (int32_t)aq_rng_below(rng, of->actions);
             memcpy(batch->action + i * sizeof(action), &action, sizeof(action));
         }
         batch->bootstrap[i] = 0.95f;
-        batch->weight[i] = 1.0f;
+    }
+    for (uint32_t row = 0; row < batch->rows; row++) {
+        batch->weight[row] = 1.0f;
+        if (aq_batch_has_sequences(batch)) {
+            batch->length[row] = batch->steps;
+        }
     }
 }
 
@@ -159,21 +192,31 @@ static void add_network(aq_learner_case *of, const aq_net_spec *spec, const netw
 
 static int list_products(aq_learner_case *of, aq_error *error)
 {
+    const uint32_t algorithm = (uint32_t)of->config.learner.algorithm;
     const aq_net_spec *policy = aq_agent_spec(of->agent);
+    const bool is_sac = algorithm == AQ_ALGORITHM_SAC;
+    aq_net_spec values;
+    int rc = 0;
 
-    if (of->schema.action.kind == AQ_SPACE_DISCRETE) {
+    if (algorithm == AQ_ALGORITHM_DQN) {
         add_network(of, policy, &(network_work){1, 1, of->rows, 0});
         return 0;
     }
-    const bool is_sac = of->config.learner.algorithm == AQ_ALGORITHM_SAC;
-    aq_net_spec critic;
-    int rc = aq_critic_network_spec(&of->config, &of->schema, is_sac ? 1 : ATOMS, &critic, error);
+    if (algorithm == AQ_ALGORITHM_PPO) {
+        rc = aq_on_policy_value_spec(&of->config, &of->schema, &values, error);
+        if (rc == 0) {
+            add_network(of, policy, &(network_work){1, 0, of->rows, 0});
+            add_network(of, &values, &(network_work){1, 0, of->rows, 0});
+        }
+        return rc;
+    }
+    rc = aq_critic_network_spec(&of->config, &of->schema, is_sac ? 1 : ATOMS, &values, error);
     if (rc != 0) {
         return rc;
     }
     add_network(of, policy, &(network_work){2, 0, of->rows, 0});
     for (int critics = is_sac ? 2 : 1; critics > 0; critics--) {
-        add_network(of, &critic, &(network_work){1, 1, 2 * of->rows, of->actions});
+        add_network(of, &values, &(network_work){1, 1, 2 * of->rows, of->actions});
     }
     return 0;
 }
@@ -202,9 +245,34 @@ static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* A row for each of an update's: items, or the sequences of a group. */
+static int make_batch(aq_learner_case *of, aq_error *error)
+{
+    const aq_algorithm_class *class = aq_agent_class(of->agent);
+    const uint32_t steps = (uint32_t)of->config.replay.sequence_length;
+    const uint32_t rows = steps > 0 ? MINIBATCHES * of->rows / steps : of->rows;
+    aq_layout layout;
+    int rc = aq_layout_init(&of->schema, 1, steps + 2, &layout, error);
+
+    for (const char *const *name = class->needs.columns; rc == 0 && name != NULL && *name != NULL;
+         name++) {
+        aq_column column;
+        rc = aq_column_find(*name, &of->schema, &column);
+        if (rc == 0 && column.bytes > 0) {
+            rc = aq_layout_record(&layout, &column, 1, error);
+        }
+    }
+    if (rc == 0 && aq_batch_create(&layout, steps, rows, &of->batch) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for a batch");
+    }
+    if (rc == 0) {
+        of->batch->rows = rows;
+    }
+    return rc;
+}
+
 static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
 {
-    aq_layout layout;
     aq_rng rng;
     int rc = configure(of, row, threads, error);
 
@@ -212,19 +280,21 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
         return rc;
     }
     fill_space(row->inputs, &of->schema.obs);
-    if (row->algorithm != AQ_ALGORITHM_DQN) {
-        fill_space(row->actions, &of->schema.action);
-    } else {
+    if (row->is_discrete) {
         aq_space_init_discrete(&of->schema.action, row->actions);
+    } else {
+        fill_space(row->actions, &of->schema.action);
     }
     aq_blas_set_threads(aq_algorithm_at(row->algorithm)->has_own_threads ? 1 : threads);
-    const aq_algorithm_setup setup = {.config = &of->config, .schema = &of->schema, .seed = 1};
+    const aq_algorithm_setup setup = {
+        .config = &of->config,
+        .schema = &of->schema,
+        .sequence_length = (uint32_t)of->config.replay.sequence_length,
+        .seed = 1,
+    };
     rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
-        rc = aq_layout_init(&of->schema, 1, 2, &layout, error);
-    }
-    if (rc == 0 && aq_batch_create(&layout, 0, row->rows, &of->batch) != 0) {
-        rc = aq_fail(error, AQ_E_NOMEM, "no memory for a batch");
+        rc = make_batch(of, error);
     }
     if (rc == 0) {
         aq_rng_init(&rng, 1, 0);
@@ -264,11 +334,15 @@ void aq_learner_case_fini(aq_learner_case *of)
     *of = (aq_learner_case){0};
 }
 
-int aq_learner_case_step(aq_learner_case *of)
+int aq_learner_case_update(aq_learner_case *of, uint64_t *ret_steps)
 {
     aq_update_report report;
+    int rc = aq_agent_train(of->agent, of->batch, &report);
 
-    return aq_agent_train(of->agent, of->batch, &report);
+    if (rc == 0) {
+        *ret_steps = report.steps;
+    }
+    return rc;
 }
 
 void aq_learner_case_product(aq_learner_case *of, const aq_product *product)

@@ -23,7 +23,7 @@ typedef struct aq_product {
 typedef struct aq_learner_case {
     const char *name;    /* "d4pg_acme" */
     const char *summary; /* for people */
-    uint32_t rows;       /* of a batch */
+    uint32_t rows;       /* of a step: a batch's, or a minibatch's */
     uint32_t inputs, actions;
     aq_run_config config;
     aq_schema schema;
@@ -41,8 +41,9 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
                          aq_error *error) AQ_MUST_USE;
 void aq_learner_case_fini(aq_learner_case *of); /* a zeroed one is fine */
 
-/* One training step; a failure of a step is an error of the bench's own. */
-int aq_learner_case_step(aq_learner_case *of) AQ_MUST_USE;
+/* One update, of one gradient step or, for ppo, all minibatches of its epochs; how many steps it
+ * was. A failure of an update is an error of the bench's own. */
+int aq_learner_case_update(aq_learner_case *of, uint64_t *ret_steps) AQ_MUST_USE;
 
 /* One call of a product, on one thread. */
 void aq_learner_case_product(aq_learner_case *of, const aq_product *product);

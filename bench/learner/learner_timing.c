@@ -11,8 +11,8 @@
 #include "common/base/clock.h"
 #include "learner/nn/blas.h"
 
-/* Steps that are not timed: threads start, caches fill. */
-enum { WARM_STEPS = 3 };
+/* Updates that are not timed: threads start, caches fill. */
+enum { WARM_UPDATES = 3 };
 
 static int ascending(const void *left, const void *right)
 {
@@ -29,20 +29,20 @@ static int64_t now_ns(uint32_t threads)
 static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)
 {
     const uint32_t threads = (uint32_t)of->config.learner.threads;
+    uint64_t steps = 0, done;
 
-    for (int i = 0; i < WARM_STEPS; i++) {
-        if (aq_learner_case_step(of) != 0) {
+    for (int i = 0; i < WARM_UPDATES; i++) {
+        if (aq_learner_case_update(of, &done) != 0) {
             return AQ_E_CORRUPT;
         }
     }
     const int64_t start = now_ns(threads);
     int64_t now = start;
-    uint64_t steps = 0;
     while (now - start < slice_ns) {
-        if (aq_learner_case_step(of) != 0) {
+        if (aq_learner_case_update(of, &done) != 0) {
             return AQ_E_CORRUPT;
         }
-        steps++;
+        steps += done;
         now = now_ns(threads);
     }
     *ret_us = (double)(now - start) / (double)steps / (double)AQ_NS_PER_US;

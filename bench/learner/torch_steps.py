@@ -101,6 +101,50 @@ def dqn(torch, width):
     return step
 
 
+def ppo(torch, rows, inputs, actions, is_choice):
+    """A minibatch as it is usually written: one optimizer and one clip for both networks; neither
+    an entropy nor figures of the update are computed, which ours are."""
+    nn, minibatches, clip = torch.nn, 4, .2
+    count = minibatches * rows
+
+    def network(outputs):
+        return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
+                             nn.Linear(64, outputs))
+
+    policy, value = network(actions), network(1)
+    log_deviation = torch.full((actions,), math.log(.6), requires_grad=True)
+    parameters = [*policy.parameters(), *value.parameters()]
+    parameters += [] if is_choice else [log_deviation]
+    adam = torch.optim.Adam(parameters, 3e-4)
+    all_obs, all_old, all_advantages = torch.rand(count, inputs), torch.rand(count), torch.rand(count)
+    all_targets, order, at = torch.rand(count), None, 0
+    done = torch.randint(actions, (count, 1)) if is_choice else torch.rand(count, actions)
+
+    def log_prob(obs, chosen):
+        out = policy(obs)
+        if is_choice:
+            return torch.log_softmax(out, 1).gather(1, chosen).squeeze(1)
+        z = (chosen - out) / log_deviation.exp()
+        return (-.5 * z * z - log_deviation - .5 * math.log(2 * math.pi)).sum(1)
+
+    def step():
+        nonlocal order, at
+        if at % minibatches == 0:
+            order = torch.randperm(count)
+        part = order[at % minibatches * rows:][:rows]
+        at += 1
+        obs, advantage = all_obs[part], all_advantages[part]
+        ratio = (log_prob(obs, done[part]) - all_old[part]).exp()
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        gain = torch.min(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage).mean()
+        error = ((value(obs).squeeze(1) - all_targets[part]) ** 2).mean()
+        adam.zero_grad(set_to_none=True)
+        (.5 * error - gain).backward()
+        nn.utils.clip_grad_norm_(parameters, .5)
+        adam.step()
+    return step
+
+
 def sac(torch, width, rows, inputs, actions):
     nn, tau = torch.nn, .005
 
@@ -181,6 +225,10 @@ def measure(threads):
     torch.set_num_threads(threads)
     makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
               "dqn_64x64_b64": lambda t: dqn(t, 64),
+              "ppo_choices_b64": lambda t: ppo(t, 64, 4, 2, True),
+              "ppo_choices_b256": lambda t: ppo(t, 256, 4, 2, True),
+              "ppo_numbers_b64": lambda t: ppo(t, 64, 3, 1, False),
+              "ppo_numbers_b256": lambda t: ppo(t, 256, 3, 1, False),
               "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
               "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1)}
     rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}

@@ -136,11 +136,12 @@ void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outp
                                const aq_head_terms *to, const float *to_outputs, float scale,
                                const aq_head_slope *slope)
 {
+    const aq_gaussian_rule *rule = rule_of(to);
     for (uint32_t i = 0; i < elements_of(from); i++) {
         const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
-        const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
+        const aq_gaussian after = rule->element(to, to_outputs, i);
         const aq_gaussian_slope by = kl_slope_of(&before, &after);
-        rule_of(to)->add(to, to_outputs, i, &by, scale, slope);
+        (rule->add_kl != NULL ? rule->add_kl : rule->add)(to, to_outputs, i, &by, scale, slope);
     }
 }
 

@@ -38,6 +38,12 @@ typedef struct aq_gaussian_rule {
     void (*add)(const aq_head_terms *terms, const float *outputs, uint32_t i,
                 const aq_gaussian_slope *by, float scale, const aq_head_slope *slope);
 
+    /* The same of a divergence, for heads whose `add` keeps from the outputs what their deviations
+     * are made of: to a divergence nothing is constant, or it would have no second derivative to
+     * go by. NULL: it is `add`. */
+    void (*add_kl)(const aq_head_terms *terms, const float *outputs, uint32_t i,
+                   const aq_gaussian_slope *by, float scale, const aq_head_slope *slope);
+
     /* What the log-density of the action is more than that of what was drawn, since the one is
      * made of the other. NULL: nothing. */
     double (*log_stretch)(double drawn);

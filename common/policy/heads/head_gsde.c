@@ -8,8 +8,9 @@
  *   mean = weight . features + bias,  variance = sum over h of (deviation[h] features[h])^2
  *
  * The last layer is fp32 therefore, as the deviations are. These are kept as they are, not as
- * logarithms, so that a step costs no exponentials. Features get no gradient through the variance.
- * A mean of -1 to 1 is spread between an element's bounds, and held there.
+ * logarithms, so that a step costs no exponentials. Features get no gradient through the variance,
+ * but for that of a divergence. A mean of -1 to 1 is spread between an element's bounds, and held
+ * there.
  */
 #include <string.h>
 
@@ -149,7 +150,19 @@ static void add(const aq_head_terms *terms, const float *features, uint32_t i,
     }
 }
 
-static const aq_gaussian_rule rule = {.element = element, .add = add};
+static void add_kl(const aq_head_terms *terms, const float *features, uint32_t i,
+                   const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
+{
+    const float *deviation = deviations_of(terms, i);
+    const float by_square =
+        (float)((double)scale * by->log_deviation / variance_of(terms, features, i));
+    add(terms, features, i, by, scale, slope);
+    for (uint32_t h = 0; h < terms->width; h++) {
+        slope->outputs[h] += by_square * deviation[h] * deviation[h] * features[h];
+    }
+}
+
+static const aq_gaussian_rule rule = {.element = element, .add = add, .add_kl = add_kl};
 
 static const aq_head_drawing drawing = {
     AQ_GAUSSIAN_HEAD, .noise_count = noise_count, .holds_noise = true, .gaussian = &rule,

@@ -78,6 +78,13 @@ static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setu
                        "%s has no quantization-aware training; learner.qat_bits=0 works",
                        class->name);
     }
+    const aq_on_policy_kind *kind = class->kind;
+    if (kind->clips && config->learner.mean_noise > 0 &&
+        aq_on_policy_head(config, setup->schema) == AQ_HEAD_GSDE) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.mean_noise moves means that a network gives, with learner.gsde it "
+                       "gives features of them; learner.mean_noise=0 works");
+    }
     return 0;
 }
 
@@ -304,7 +311,7 @@ static void tell_actors(const aq_on_policy *self, double *metrics)
     metrics[AQ_ON_POLICY_ACTOR_CHI2] = squares / count - 1.0;
     metrics[AQ_ON_POLICY_EFFECTIVE_SHARE] = weights * weights / (count * weight_squares);
     metrics[AQ_ON_POLICY_WEIGHTS_CLIPPED] =
-        self->rule.correction == AQ_CORRECTION_NONE ? 0.0 : clipped / count;
+        aq_importance_is_held(&self->rule) ? clipped / count : 0;
 }
 
 static void tell(const aq_on_policy *self, double *metrics)

@@ -287,7 +287,8 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
     memset(self->d_out, 0, (size_t)count * self->outputs * sizeof(float));
     memset(gradient->block, 0, aq_net_spec_array_values(&self->policy.spec) * sizeof(float));
     for (uint32_t i = 0; i < count; i++) {
-        const float *row = with_noise(self, outputs + (size_t)i * self->outputs);
+        const float *plain = outputs + (size_t)i * self->outputs;
+        const float *row = with_noise(self, plain);
         const aq_head_draw draw = aq_on_policy_draw(self, steps[i]);
         const aq_head_slope slope = {self->d_out + (size_t)i * self->outputs, gradient->block};
         const double old = (double)self->group.old[steps[i]];
@@ -305,7 +306,10 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
             drawing->entropy_slope(&terms, row, (float)(-self->entropy_weight / count), &slope);
         }
         loss += step.loss - self->entropy_weight * entropy;
-        kl += aq_importance_ratio(now, old) - 1.0 - (now - old);
+        /* How far the policy has gone, of which the noise is no part. */
+        const double gone =
+            (row == plain ? now : (double)drawing->log_prob(&terms, plain, &draw)) - old;
+        kl += aq_importance_ratio(gone, 0.0) - 1.0 - gone;
         self->sums.entropy += entropy;
         self->sums.clipped += step.is_clipped;
     }

@@ -15,6 +15,11 @@ double aq_importance_ratio(double log_old, double log_actor)
     return aq_exact_exp(fmax(fmin(log_old - log_actor, LOG_RATIO_MAX), -LOG_RATIO_MAX));
 }
 
+bool aq_importance_is_held(const aq_policy_gradient_rule *rule)
+{
+    return rule->correction == AQ_CORRECTION_CLIPPED || rule->correction == AQ_CORRECTION_VTRACE;
+}
+
 double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)
 {
     switch (rule->correction) {

@@ -45,6 +45,9 @@ typedef struct aq_policy_gradient {
 /* old / actor, bounded so that it is finite whatever they are. */
 double aq_importance_ratio(double log_old, double log_actor);
 
+/* Whether w is old / actor up to a bound. */
+bool aq_importance_is_held(const aq_policy_gradient_rule *rule);
+
 /* w */
 double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio);
 

@@ -19,7 +19,7 @@
 enum { HALVINGS_MAX = 10 };
 
 /* How far apart the two gradients are, as a length over parameters. */
-#define APART 1e-2
+#define APART 1e-3
 
 /* Vectors of the policy's parameters. */
 typedef struct vectors {

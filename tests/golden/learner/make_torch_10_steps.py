@@ -11,13 +11,18 @@ One record a line, its kind first, numbers separated by commas:
 
     case,<algorithm>
     set,<key>=<value>                       settings that differ from the defaults
+    tolerance,<most>                        where rounding alone is not what results differ by
     task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
-    parameters,<...>                        all networks: layer by layer, weights then biases; at
-                                            last the logarithm of a temperature
+    parameters,<...>                        all networks: a head's arrays, layer by layer weights
+                                            then biases; at last the logarithm of a temperature
     then for each step
     obs,<...>  next_obs,<...>  action,<...>  reward,<...>  bootstrap,<...>  weight,<...>
     step,<loss>,<mean value of what was done>,<norm of the (critics') gradient before clipping>
     priority,<...>
+    or, on-policy, where rows are sequences, for each update
+    length,<...>  obs,<...>  reward,<...>  bootstrap,<...>  drawn,<...> or action,<...>
+    log_prob,<...>                          that actors said
+    step,<all metrics, in their order>
     and after the last step
     online,<...>                            target,<...>
 
@@ -29,42 +34,8 @@ import math
 import torch
 from torch import nn
 
-STEPS = 10
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "elu": nn.ELU}
-torch.set_default_dtype(torch.float64)
-
-
-def record(kind, *tensors):
-    numbers = []
-    for tensor in tensors:
-        if isinstance(tensor, torch.Tensor):
-            numbers += tensor.detach().reshape(-1).tolist()
-        else:
-            numbers.append(tensor)
-    print(",".join([kind] + [f"{number:.9g}" for number in numbers]))
-
-
-def single(tensor):
-    return tensor.float().double()
-
-
-def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
-    layers, width = [], inputs
-    for i, next_width in enumerate(hidden):
-        layers.append(nn.Linear(width, next_width))
-        is_first = first_norm and i == 0
-        if norm or is_first:
-            layers.append(nn.LayerNorm(next_width, eps=1e-5))
-        layers.append(nn.Tanh() if is_first else ACTIVATIONS[activation]())
-        width = next_width
-    layers.append(nn.Linear(width, outputs))
-    if last is not None:
-        layers.append(last)
-    net = nn.Sequential(*layers)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.copy_(single(parameter + 0.1 * torch.randn_like(parameter)))
-    return net
+from torch_case import Case, network, record, single
+from torch_on_policy import OnPolicy, Trpo
 
 
 def project(reward, bootstrap, next_p, atoms):
@@ -85,59 +56,6 @@ def project(reward, bootstrap, next_p, atoms):
 
 def cross_entropy(logits, y):
     return -(y * torch.log_softmax(logits, 1)).sum(1)
-
-
-class Case:
-    def __init__(self, algorithm, settings, inputs, actions, rows, bounds=None):
-        self.algorithm, self.settings = algorithm, settings
-        self.inputs, self.actions, self.rows, self.bounds = inputs, actions, rows, bounds
-
-    def get(self, name, default):
-        return self.settings.get("learner." + name, default)
-
-    def batch(self):
-        rows = self.rows
-        self.obs, self.next_obs = (single(torch.randn(rows, self.inputs)) for _ in range(2))
-        self.reward = single(2 * torch.randn(rows))
-        self.bootstrap = single(torch.where(torch.arange(rows) % 3 == 2, torch.tensor(0.0),
-                                            torch.full((rows,), 0.95)))
-        self.weight = single(0.2 + 0.8 * torch.rand(rows))
-        if self.bounds:
-            low, high = self.bounds
-            self.action = single(low + (high - low) * torch.rand(rows, self.actions))
-            self.unit = (self.action - (low + high) / 2) / ((high - low) / 2)
-        else:
-            self.action = torch.randint(self.actions, (rows,))
-        for name in ("obs", "next_obs", "action", "reward", "bootstrap", "weight"):
-            record(name, getattr(self, name))
-
-    def run(self):
-        print(f"case,{self.algorithm}")
-        for key, value in self.settings.items():
-            text = str(value).lower() if isinstance(value, bool) else value
-            print(f"set,{key}={text}")
-        record("task", self.inputs, self.actions, self.rows, *(self.bounds or ()))
-        clip = self.get("gradient_clip", 10)
-        self.clip = clip if clip else float("inf")
-        self.make()
-        record("parameters", *self.parameters(self.online))
-        for step in range(1, STEPS + 1):
-            self.batch()
-            self.step(step)
-        record("online", *self.parameters(self.online))
-        record("target", *self.parameters(self.target))
-
-    @staticmethod
-    def parameters(nets):
-        return [parameter for net in nets for parameter in net.parameters()]
-
-    def follow(self, is_time=True):
-        tau, period = self.get("tau", 0), self.get("target_period", 300)
-        self.count = getattr(self, "count", 0) + 1
-        share = tau if tau and is_time else 1 if not tau and self.count % period == 0 else 0
-        with torch.no_grad():
-            for new, old in zip(self.parameters(self.online), self.parameters(self.target)):
-                old += share * (new - old)
 
 
 class Values(Case):
@@ -386,6 +304,10 @@ def settings(**values):
     return {"learner." + key: value for key, value in values.items()}
 
 
+def sequences(length, **values):
+    return {"replay.selector": "queue", "replay.sequence_length": length, **settings(**values)}
+
+
 def main():
     torch.manual_seed(1)
     print(f"# PyTorch {torch.__version__}")
@@ -418,6 +340,46 @@ def main():
     Soft("sac", settings(hidden="8,6", critic_hidden="9", critic_activation="tanh", tau=0.05,
                          learning_rate=0.002, temperature=0.5, target_entropy_share=0.6),
          3, 4, 8).run()
+    OnPolicy("reinforce", sequences(5, hidden="9", critic_hidden="8", activation="tanh",
+                                    learning_rate=0.002, entropy_weight=0.05),
+             3, 3, 6).run()
+    OnPolicy("a2c", sequences(4, hidden="8,7", critic_hidden="9", gae_lambda=0.9, gradient_clip=0.3,
+                              learning_rate=0.002, critic_learning_rate=0.004, correction="bypass",
+                              normalize_advantages=False, normalize_rewards=True),
+             4, 2, 7, (-2.0, 1.0)).run()
+    OnPolicy("ppo", sequences(5, hidden="9,8", critic_hidden="10", activation="tanh", epochs=3,
+                              minibatches=4, learning_rate=0.002, entropy_weight=0.01,
+                              value_clip=0.02, gradient_clip=0.5, clip=0.1),
+             3, 4, 8).run()
+    OnPolicy("ppo", sequences(4, hidden="8", critic_hidden="9", critic_activation="tanh", epochs=4,
+                              minibatches=2, learning_rate=0.004, kl_max=0.002,
+                              recompute_advantages=True, correction="none"),
+             4, 2, 6, (-1.0, 1.0)).run()
+    OnPolicy("ppo", sequences(3, hidden="9", critic_hidden="8", activation="elu", epochs=2,
+                              minibatches=3, learning_rate=0.002, mean_noise=0.3, kl_max=0.05,
+                              correction="bypass", clip=0.3),
+             3, 2, 9, (-2.0, 2.0)).run()
+    OnPolicy("ppo", sequences(4, hidden="8,6", critic_hidden="7", activation="tanh", gsde=True,
+                              epochs=2, minibatches=2, learning_rate=0.002, entropy_weight=0.02,
+                              correction="vtrace"),
+             3, 2, 6, (-1.0, 1.0)).run()
+    Trpo("trpo", sequences(5, hidden="9", critic_hidden="8", activation="tanh", epochs=2,
+                           minibatches=2, learning_rate=0.002),
+         3, 3, 8).run()
+    Trpo("trpo", sequences(4, hidden="8,7", critic_hidden="9", activation="tanh", epochs=2,
+                           minibatches=3, learning_rate=0.002, kl_max=0.005, cg_steps=4,
+                           cg_damping=0.5, correction="bypass"),
+         4, 2, 7, (-1.0, 2.0)).run()
+    Trpo("trpo", sequences(4, hidden="6", critic_hidden="7", activation="tanh", gsde=True,
+                           epochs=1, minibatches=2, learning_rate=0.002, cg_steps=3,
+                           cg_damping=1, correction="none"),
+         3, 1, 8, (-1.0, 1.0)).run()
+    OnPolicy("impala", sequences(5, hidden="9", critic_hidden="8", activation="tanh",
+                                 learning_rate=0.003, entropy_weight=0.01),
+             3, 3, 7).run()
+    OnPolicy("impala", sequences(4, hidden="8", critic_hidden="9", learning_rate=0.002,
+                                 gae_lambda=1, gradient_clip=1),
+             4, 2, 6, (-1.0, 1.0)).run()
 
 
 main()

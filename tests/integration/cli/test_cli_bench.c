@@ -143,12 +143,14 @@ TEST(learner_mistakes_are_answered_in_words)
 
 TEST(programs_get_a_row_for_every_learner_and_number_of_threads)
 {
-    static const char *const names[] = {"d4pg_acme", "dqn_256x256_b64", "dqn_64x64_b64",
-                                        "sac_256x256_b256", "sac_64x64_b100"};
+    static const char *const names[] = {"d4pg_acme",        "dqn_256x256_b64",  "dqn_64x64_b64",
+                                        "ppo_choices_b64",  "ppo_choices_b256", "ppo_numbers_b64",
+                                        "ppo_numbers_b256", "sac_256x256_b256", "sac_64x64_b100"};
+    const size_t count = 2 * sizeof(names) / sizeof(names[0]);
     json_t *object = program_gives("bench", "learner", "--quick", "--json", NULL);
     const json_t *rows = json_object_get(object, "rows");
-    assert_int_equal(json_array_size(rows), 10);
-    for (size_t i = 0; i < 10; i++) {
+    assert_int_equal(json_array_size(rows), count);
+    for (size_t i = 0; i < count; i++) {
         const json_t *row = json_array_get(rows, i);
         assert_string_equal(json_string_value(json_object_get(row, "name")), names[i / 2]);
         assert_int_equal(json_integer_value(json_object_get(row, "threads")), 1 + i % 2);

@@ -3,6 +3,7 @@
  */
 #include "tests/unit/learner/dqn_fixture.h"
 #include "common/base/parse.h"
+#include "common/experience/column_catalog.h"
 #include "tests/support/test.h"
 
 aq_run_config fixture_config(void)
@@ -35,11 +36,19 @@ static void destroy(void *batch)
     aq_batch_destroy(batch);
 }
 
-aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
+aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, uint32_t steps,
+                           uint32_t rows)
 {
     aq_layout layout;
     aq_batch *batch = NULL;
     assert_int_equal(aq_layout_init(schema, 1, steps + 2, &layout, NULL), 0);
+    for (const char *const *name = columns; name != NULL && *name != NULL; name++) {
+        aq_column column;
+        assert_int_equal(aq_column_find(*name, schema, &column), 0);
+        if (column.bytes > 0) {
+            assert_int_equal(aq_layout_record(&layout, &column, 1, NULL), 0);
+        }
+    }
     assert_int_equal(aq_batch_create(&layout, steps, rows, &batch), 0);
     at_end(destroy, batch);
     batch->rows = rows;
@@ -47,6 +56,11 @@ aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t ro
         batch->length[row] = steps;
     }
     return batch;
+}
+
+aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)
+{
+    return fixture_recorded(schema, NULL, steps, rows);
 }
 
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)

@@ -23,6 +23,10 @@ aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows);
 /* The same of sequences, each of its whole length. */
 aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows);
 
+/* The same with columns of column_catalog.h; `columns` ends with NULL, or is it. 0 steps: items. */
+aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, uint32_t steps,
+                           uint32_t rows);
+
 /* Numbers within +-1, any action, weights in [0.2, 1], every third step terminal. */
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
 

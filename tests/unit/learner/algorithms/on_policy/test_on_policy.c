@@ -6,13 +6,13 @@
  * right one is that of the sign of x[0]; of numbers, x[0] / 2.
  */
 #include "common/base/parse.h"
-#include "common/experience/column_catalog.h"
 #include "common/nn/forward.h"
 #include "common/policy/draw_source.h"
 #include "common/policy/head.h"
 #include "common/sys/cpu.h"
+#include "learner/algorithms/on_policy/on_policy.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/agent_kit.h"
+#include "tests/unit/learner/dqn_fixture.h"
 
 enum { INPUTS = 2, ROWS = 16, STEPS = 4, GROUP = ROWS * STEPS, SCRATCH = 4096 };
 
@@ -33,29 +33,6 @@ typedef struct stand {
 } stand;
 
 enum problem { CHOICES, NUMBERS, NUMBERS_GSDE, PROBLEMS };
-
-static void destroy(void *batch)
-{
-    aq_batch_destroy(batch);
-}
-
-static void make_batch(stand *all)
-{
-    aq_layout layout;
-    assert_int_equal(aq_layout_init(&all->schema, 1, STEPS, &layout, NULL), 0);
-    for (const char *const *name = all->agent != NULL ? aq_agent_class(all->agent)->needs.columns
-                                                      : NULL;
-         name != NULL && *name != NULL; name++) {
-        aq_column column;
-        assert_int_equal(aq_column_find(*name, &all->schema, &column), 0);
-        if (column.bytes > 0) {
-            assert_int_equal(aq_layout_record(&layout, &column, 1, NULL), 0);
-        }
-    }
-    assert_int_equal(aq_batch_create(&layout, STEPS, ROWS, &all->group), 0);
-    at_end(destroy, all->group);
-    all->group->rows = ROWS;
-}
 
 static aq_run_config config_of(enum problem problem)
 {
@@ -86,7 +63,7 @@ static stand make(const aq_algorithm_class *class, enum problem problem)
     }
     all.agent = agent_of(class, &all.config, &all.schema, 7);
     all.head = aq_head_of(class->head(&all.config, &all.schema));
-    make_batch(&all);
+    all.group = fixture_recorded(&all.schema, class->needs.columns, STEPS, ROWS);
     return all;
 }
 
@@ -196,6 +173,24 @@ TEST(each_finds_the_actions_of_a_small_problem)
                 fail_msg("%s, problem %d: %g", classes[c]->name, (int)problem, reward);
             }
         }
+    }
+}
+
+/* Where the divergence is no square any more, the step is halved until it is within bounds. */
+TEST(trpo_goes_no_further_than_its_trust_region)
+{
+    for (enum problem problem = 0; problem < PROBLEMS; problem++) {
+        stand all = make(&aq_trpo_class, problem);
+        all.config.learner.kl_max = 0.5;
+        all.config.learner.cg_damping = 0.001;
+        all.agent = agent_of(&aq_trpo_class, &all.config, &all.schema, 7);
+        double sum = 0;
+        for (int i = 0; i < 20; i++) {
+            const double kl = update(&all).metrics[AQ_ON_POLICY_STEP_KL];
+            assert_true(kl <= 1.5 * all.config.learner.kl_max);
+            sum += kl;
+        }
+        assert_true(sum > 0.5 * all.config.learner.kl_max);
     }
 }
 
@@ -321,4 +316,71 @@ TEST(settings_that_make_no_sense_are_refused_in_words)
     all.config.learner.hidden[0] = '\0';
     assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
                    AQ_E_INVALID, "a hidden layer");
+    all.config = config_of(NUMBERS_GSDE);
+    all.config.learner.mean_noise = 0.5;
+    assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
+                   AQ_E_INVALID, "learner.mean_noise=0 works");
+    assert_int_equal(agent_try(&aq_a2c_class, &all.config, &all.schema, 1, &agent, NULL), 0);
+    aq_agent_destroy(agent);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------ */
+
+/* Of an update that is one gradient step; its losses are a function of parameters alone: targets
+ * are rewards, and weights are constant by the correction or, of impala, by actors that found
+ * everything less likely. Some ratios of ppo are beyond its clip. */
+static stand make_one_step(const aq_algorithm_class *class, enum problem problem)
+{
+    stand all = make(class, problem);
+    const bool is_ppo = class == &aq_ppo_class;
+    assert_int_equal(aq_text_set(all.config.learner.critic_hidden, AQ_RUN_TEXT_MAX, "8"), 0);
+    all.config.learner.critic_activation = all.config.learner.activation;
+    all.config.learner.epochs = all.config.learner.minibatches = 1;
+    all.config.learner.normalize_advantages = false;
+    all.config.learner.entropy_weight = 0.1;
+    all.config.learner.gradient_clip = 0;
+    all.config.learner.correction = is_ppo ? AQ_CORRECTION_BYPASS : AQ_CORRECTION_NONE;
+    all.agent = agent_of(class, &all.config, &all.schema, 7);
+    fill(&all);
+    for (size_t i = 0; i < GROUP; i++) {
+        all.group->bootstrap[i] = 0;
+        recorded(&all, 0)[i] += (i % 2 == 0 ? 0.3f : -0.3f) - (is_ppo ? 0 : 2);
+    }
+    return all;
+}
+
+/* By parameter `i` moved by `by`. */
+static double loss_at(stand *all, const kept_copy *from, size_t i, float by, int metric)
+{
+    agent_take_up(all->agent, from);
+    agent_state(all->agent).parameters[i] += by;
+    return agent_train(all->agent, all->group).metrics[metric];
+}
+
+/* From its first moment, Adam's mean is a tenth of the gradient. trpo's is in its ten steps. */
+TEST(whole_gradients_agree_with_finite_differences)
+{
+    static const aq_algorithm_class *const ones[] = {&aq_ppo_class, &aq_a2c_class,
+                                                     &aq_reinforce_class, &aq_impala_class};
+    const float apart = 1.0f / 512;
+    EACH_ROW(c, ones) {
+        for (enum problem problem = 0; problem < PROBLEMS; problem++) {
+            stand all = make_one_step(ones[c], problem);
+            const kept_copy from = agent_copy(all.agent);
+            const aq_params *policy = aq_agent_policy(all.agent);
+            /* Where features have no gradient through the variance, the arrays are looked at. */
+            const size_t first = problem == NUMBERS_GSDE
+                                     ? aq_net_spec_array_values(aq_agent_spec(all.agent))
+                                     : policy->count;
+            (void)agent_train(all.agent, all.group);
+            const kept_copy after = agent_copy(all.agent);
+            for (size_t i = 0; i < from.count; i = i + 1 == first ? policy->count : i + 1) {
+                const int metric = i < first ? AQ_ON_POLICY_LOSS : AQ_ON_POLICY_VALUE_LOSS;
+                const double more = loss_at(&all, &from, i, apart, metric);
+                const double less = loss_at(&all, &from, i, -apart, metric);
+                assert_near(10 * (double)after.floats[2 * from.count + i],
+                            (more - less) / (2 * (double)apart), 5e-3);
+            }
+        }
+    }
 }

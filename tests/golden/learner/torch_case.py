@@ -1,0 +1,98 @@
+"""What all cases of make_torch_10_steps.py have in common."""
+import torch
+from torch import nn
+
+STEPS = 10
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "elu": nn.ELU}
+torch.set_default_dtype(torch.float64)
+
+
+def record(kind, *tensors):
+    numbers = []
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor):
+            numbers += tensor.detach().reshape(-1).tolist()
+        else:
+            numbers.append(tensor)
+    print(",".join([kind] + [f"{number:.9g}" for number in numbers]))
+
+
+def single(tensor):
+    return tensor.float().double()
+
+
+def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
+    layers, width = [], inputs
+    for i, next_width in enumerate(hidden):
+        layers.append(nn.Linear(width, next_width))
+        is_first = first_norm and i == 0
+        if norm or is_first:
+            layers.append(nn.LayerNorm(next_width, eps=1e-5))
+        layers.append(nn.Tanh() if is_first else ACTIVATIONS[activation]())
+        width = next_width
+    layers.append(nn.Linear(width, outputs))
+    if last is not None:
+        layers.append(last)
+    net = nn.Sequential(*layers)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.copy_(single(parameter + 0.1 * torch.randn_like(parameter)))
+    return net
+
+
+class Case:
+    tolerance = None
+
+    def __init__(self, algorithm, settings, inputs, actions, rows, bounds=None):
+        self.algorithm, self.settings = algorithm, settings
+        self.inputs, self.actions, self.rows, self.bounds = inputs, actions, rows, bounds
+
+    def get(self, name, default):
+        return self.settings.get("learner." + name, default)
+
+    def batch(self):
+        rows = self.rows
+        self.obs, self.next_obs = (single(torch.randn(rows, self.inputs)) for _ in range(2))
+        self.reward = single(2 * torch.randn(rows))
+        self.bootstrap = single(torch.where(torch.arange(rows) % 3 == 2, torch.tensor(0.0),
+                                            torch.full((rows,), 0.95)))
+        self.weight = single(0.2 + 0.8 * torch.rand(rows))
+        if self.bounds:
+            low, high = self.bounds
+            self.action = single(low + (high - low) * torch.rand(rows, self.actions))
+            self.unit = (self.action - (low + high) / 2) / ((high - low) / 2)
+        else:
+            self.action = torch.randint(self.actions, (rows,))
+        for name in ("obs", "next_obs", "action", "reward", "bootstrap", "weight"):
+            record(name, getattr(self, name))
+
+    def run(self):
+        print(f"case,{self.algorithm}")
+        for key, value in self.settings.items():
+            text = str(value).lower() if isinstance(value, bool) else value
+            print(f"set,{key}={text}")
+        if self.tolerance:
+            record("tolerance", self.tolerance)
+        record("task", self.inputs, self.actions, self.rows, *(self.bounds or ()))
+        clip = self.get("gradient_clip", 10)
+        self.clip = clip if clip else float("inf")
+        self.make()
+        record("parameters", *self.parameters(self.online))
+        for step in range(1, STEPS + 1):
+            self.batch()
+            self.step(step)
+        record("online", *self.parameters(self.online))
+        if self.target:
+            record("target", *self.parameters(self.target))
+
+    @staticmethod
+    def parameters(nets):
+        return [parameter for net in nets for parameter in net.parameters()]
+
+    def follow(self, is_time=True):
+        tau, period = self.get("tau", 0), self.get("target_period", 300)
+        self.count = getattr(self, "count", 0) + 1
+        share = tau if tau and is_time else 1 if not tau and self.count % period == 0 else 0
+        with torch.no_grad():
+            for new, old in zip(self.parameters(self.online), self.parameters(self.target)):
+                old += share * (new - old)
