@@ -29,6 +29,13 @@ double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)
     }
 }
 
+bool aq_importance_is_held(const aq_policy_gradient_rule *rule, double ratio)
+{
+    const bool holds =
+        rule->correction == AQ_CORRECTION_CLIPPED || rule->correction == AQ_CORRECTION_VTRACE;
+    return holds && aq_importance_weight(rule, ratio) < ratio;
+}
+
 aq_policy_gradient aq_policy_gradient_of(const aq_policy_gradient_rule *rule,
                                          const aq_policy_gradient_step *step)
 {
