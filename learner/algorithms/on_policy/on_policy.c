@@ -304,14 +304,13 @@ static void tell_actors(const aq_on_policy *self, double *metrics)
         squares += ratio * ratio;
         weights += weight;
         weight_squares += weight * weight;
-        clipped += weight < ratio;
+        clipped += aq_importance_is_held(&self->rule, ratio);
     }
     metrics[AQ_ON_POLICY_ACTOR_K1] = k1 / count;
     metrics[AQ_ON_POLICY_ACTOR_K3] = k3 / count;
     metrics[AQ_ON_POLICY_ACTOR_CHI2] = squares / count - 1.0;
     metrics[AQ_ON_POLICY_EFFECTIVE_SHARE] = weights * weights / (count * weight_squares);
-    metrics[AQ_ON_POLICY_WEIGHTS_CLIPPED] =
-        aq_importance_is_held(&self->rule) ? clipped / count : 0;
+    metrics[AQ_ON_POLICY_WEIGHTS_CLIPPED] = clipped / count;
 }
 
 static void tell(const aq_on_policy *self, double *metrics)

@@ -15,11 +15,6 @@ double aq_importance_ratio(double log_old, double log_actor)
     return aq_exact_exp(fmax(fmin(log_old - log_actor, LOG_RATIO_MAX), -LOG_RATIO_MAX));
 }
 
-bool aq_importance_is_held(const aq_policy_gradient_rule *rule)
-{
-    return rule->correction == AQ_CORRECTION_CLIPPED || rule->correction == AQ_CORRECTION_VTRACE;
-}
-
 double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)
 {
     switch (rule->correction) {
@@ -32,6 +27,13 @@ double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio)
     default:
         return 1.0;
     }
+}
+
+bool aq_importance_is_held(const aq_policy_gradient_rule *rule, double ratio)
+{
+    const bool holds =
+        rule->correction == AQ_CORRECTION_CLIPPED || rule->correction == AQ_CORRECTION_VTRACE;
+    return holds && aq_importance_weight(rule, ratio) < ratio;
 }
 
 aq_policy_gradient aq_policy_gradient_of(const aq_policy_gradient_rule *rule,

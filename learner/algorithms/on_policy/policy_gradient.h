@@ -45,11 +45,11 @@ typedef struct aq_policy_gradient {
 /* old / actor, bounded so that it is finite whatever they are. */
 double aq_importance_ratio(double log_old, double log_actor);
 
-/* Whether w is old / actor up to a bound. */
-bool aq_importance_is_held(const aq_policy_gradient_rule *rule);
-
 /* w */
 double aq_importance_weight(const aq_policy_gradient_rule *rule, double ratio);
+
+/* Whether w is less than the ratio because the correction allows no more. */
+bool aq_importance_is_held(const aq_policy_gradient_rule *rule, double ratio);
 
 aq_policy_gradient aq_policy_gradient_of(const aq_policy_gradient_rule *rule,
                                          const aq_policy_gradient_step *step);

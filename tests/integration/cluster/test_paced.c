@@ -99,11 +99,16 @@ static bool has_learned(test_cluster *cluster, void *user)
     return stats != NULL && stats->return_mean >= RETURN_ENOUGH;
 }
 
-CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goes, ipc)
+static void set_all(test_cluster *cluster)
 {
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         cluster_set(cluster, settings[i]);
     }
+}
+
+CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goes, ipc)
+{
+    set_all(cluster);
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
@@ -118,4 +123,33 @@ CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goe
     assert_true(metric_of(learner, "audited_rows") > 0);
     assert_true(metric_of(learner, "audit_different") == 0);
     check_metrics_file(cluster);
+}
+
+/* ---- processors ----------------------------------------------------------------------------- */
+
+/* On a processor that can no more than this. */
+static void start_on(test_cluster *cluster, enum cluster_seat seat, const char *rung)
+{
+    (void)setenv("ACTORQ_CPU", rung, 1);
+    cluster_start(cluster, seat);
+    (void)unsetenv("ACTORQ_CPU");
+}
+
+static bool has_audited(test_cluster *cluster, void *user)
+{
+    (void)user;
+    return metric_of(learner_of(cluster), "audited_rows") >= 4 * ENV_STEPS;
+}
+
+CLUSTER_TEST(what_actors_drew_on_one_rung_a_learner_finds_again_on_another, ipc)
+{
+    set_all(cluster);
+    start_on(cluster, SEAT_LEARNER, "avx2");
+    cluster_start(cluster, SEAT_REPLAY);
+    start_on(cluster, SEAT_ACTOR, "scalar");
+    start_on(cluster, SEAT_ACTOR_2, "avx512vnni");
+    cluster_wait(cluster, "steps of the second actor", has_delivered, NULL);
+    cluster_wait(cluster, "audited rows", has_audited, NULL);
+    const Actorq__V1__LearnerStatus *learner = learner_of(cluster);
+    assert_true(metric_of(learner, "audit_different") == 0);
 }

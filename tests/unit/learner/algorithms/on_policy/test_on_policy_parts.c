@@ -106,15 +106,18 @@ TEST(weights_are_held_as_the_correction_says)
     static const struct {
         uint32_t correction;
         double clip, ratio, weight;
+        bool is_held;
     } rows[] = {
-        {AQ_CORRECTION_NONE, 0.2, 5, 1},        {AQ_CORRECTION_CLIPPED, 0.2, 5, 2},
-        {AQ_CORRECTION_CLIPPED, 0.2, 0.1, 0.1}, {AQ_CORRECTION_CLIPPED, 0, 5, 2},
-        {AQ_CORRECTION_BYPASS, 0.2, 5, 1},      {AQ_CORRECTION_BYPASS, 0, 5, 5},
-        {AQ_CORRECTION_VTRACE, 0, 5, 1},        {AQ_CORRECTION_VTRACE, 0, 0.5, 0.5},
+        {AQ_CORRECTION_NONE, 0.2, 5, 1, false},        {AQ_CORRECTION_CLIPPED, 0.2, 5, 2, true},
+        {AQ_CORRECTION_CLIPPED, 0.2, 0.1, 0.1, false}, {AQ_CORRECTION_CLIPPED, 0, 5, 2, true},
+        {AQ_CORRECTION_BYPASS, 0.2, 5, 1, false}, /* its ratios are held, not its weights */
+        {AQ_CORRECTION_BYPASS, 0, 5, 5, false},        {AQ_CORRECTION_VTRACE, 0, 5, 1, true},
+        {AQ_CORRECTION_VTRACE, 0, 0.5, 0.5, false},
     };
     EACH_ROW(i, rows) {
         const aq_policy_gradient_rule rule = {rows[i].correction, 2, rows[i].clip};
         assert_near(aq_importance_weight(&rule, rows[i].ratio), rows[i].weight, 1e-12);
+        assert_int_equal(aq_importance_is_held(&rule, rows[i].ratio), rows[i].is_held);
     }
     assert_true(isfinite(aq_importance_ratio(0, -1e30)));
     assert_true(aq_importance_ratio(-1e30, 0) > 0);
