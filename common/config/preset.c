@@ -81,13 +81,11 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
         return true;
     }
-    /* A table is for whoever asks for one. */
-    const bool is_for_any =
-        wish->algorithm == AQ_ALGORITHM_AUTO && !aq_algorithm_has(algorithm, AQ_SEES_ONE_HOT);
-    const bool fits = aq_algorithm_takes(algorithm, &wish->schema->action) &&
-                      (is_for_any || wish->algorithm == algorithm);
-    const bool is_general = strcmp(preset->tasks, "*") == 0;
-    return fits && !(is_general && wish->algorithm == AQ_ALGORITHM_AUTO) &&
+    /* Tables, and what learns on-policy, are for whoever asks for them. */
+    const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO &&
+                            aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS;
+    return aq_algorithm_takes(algorithm, &wish->schema->action) &&
+           (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)
                                : matches(preset->tasks, wish->task, strcspn(wish->task, "?")));
 }

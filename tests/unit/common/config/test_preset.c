@@ -64,7 +64,10 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
         {NULL, "gym:FrozenLake8x8-v1", &choices, AQ_ALGORITHM_Q, "frozenlake8x8-q"},
         {NULL, "gym:FrozenLake-v1", &choices, AQ_ALGORITHM_SARSA, "tabular-sarsa"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"}, /* a table is asked for */
+        /* A table is asked for, and so is what learns on-policy. */
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PPO, "acrobot-ppo"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_A2C, "any-a2c"},
         {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
         {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
