@@ -50,10 +50,11 @@ static const aq_option option_rows[] = {
 static const aq_options options_page = {
     .program = "actorq export",
     .usage = "RUN_OR_POLICY [options]",
-    .summary = "Writes an int8 policy as one freestanding C file: no library, no allocation, and "
-               "the same actions as an actor's, bit for bit, on any machine with a C99 compiler.",
-    .details = "The file has two functions: NAME_forward gives the network's outputs, NAME_act "
-               "the action.\n"
+    .summary = "Writes a policy as one freestanding C file: no library, no allocation, and the "
+               "same actions as an actor's, bit for bit, on any machine with a C99 compiler.",
+    .details = "NAME_forward gives the network's outputs, NAME_act the greedy action, and "
+               "NAME_draw, of\n"
+               "policies that draw, what an actor would draw by the same random numbers.\n"
                "docs/export.md tells how to use it on a microcontroller.\n\n"
                "Examples:\n"
                "  actorq export runs/first\n"

@@ -1,6 +1,9 @@
 /*
  * Arguments are reduced to a short interval around zero, there the Taylor series is as exact as a
  * double, with its coefficients as fractions. The order of the operations is the contract.
+ *
+ * Exported policies carry these very functions (tools/exact_texts.py), so they are C99 that needs
+ * no library but memcpy and sqrt, for which an export has one of its own.
  */
 #include "common/base/exact_math.h"
 
@@ -9,6 +12,7 @@
 
 /* ln 2 in two parts. The high one has 32 bits, so that its product with an exponent is exact. */
 static const double ln2_high = 0x1.62e42fee00000p-1;
+
 static const double ln2_low = 0x1.a39ef35793c76p-33;
 
 static uint64_t bits_of(double value)
@@ -23,6 +27,11 @@ static double from_bits(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof(value));
     return value;
+}
+
+static double infinity(void)
+{
+    return from_bits(UINT64_C(0x7FF0000000000000));
 }
 
 /* 2^n, a normal number */
@@ -57,11 +66,11 @@ static double exp_parts(double x, int *ret_n)
 
 double aq_exact_exp(double x)
 {
-    if (isnan(x)) {
+    if (x != x) {
         return x;
     }
     if (x > 710.0) {
-        return INFINITY;
+        return infinity();
     }
     if (x < -746.0) {
         return 0.0;
@@ -76,11 +85,11 @@ double aq_exact_exp(double x)
  * log(1 + f) = 2 artanh s = 2 s + s R = f - s (f - R), R = 2 (s^2 / 3 + s^4 / 5 + ...) */
 double aq_exact_log(double x)
 {
-    if (isnan(x) || x == INFINITY) {
+    if (x != x || x == infinity()) {
         return x;
     }
     if (x <= 0.0) {
-        return x < 0.0 ? NAN : -INFINITY;
+        return x < 0.0 ? infinity() - infinity() : -infinity();
     }
     const double scale = x < 0x1p-1022 ? 0x1p54 : 1.0; /* a subnormal becomes normal */
     const uint64_t bits = bits_of(x * scale);
@@ -111,7 +120,7 @@ double aq_exact_log(double x)
 /* sign(x) t / (t + 2), t = exp(2 |x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1) */
 double aq_exact_tanh(double x)
 {
-    if (isnan(x)) {
+    if (x != x) {
         return x;
     }
     const double magnitude = x < 0.0 ? -x : x;
@@ -130,7 +139,7 @@ double aq_exact_tanh(double x)
  * log(w + it) is log w + it / w. */
 double aq_exact_softplus(double x)
 {
-    if (isnan(x)) {
+    if (x != x) {
         return x;
     }
     const double e = aq_exact_exp(x < 0.0 ? x : -x);

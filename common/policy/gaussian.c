@@ -151,3 +151,46 @@ aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exac
     const double kl = aq_gaussian_head_kl(terms, exact, terms, outputs);
     return (aq_head_cost){kl > 0.0 ? sqrt(1.0 - aq_exact_exp(-kl)) : 0.0, 1.0};
 }
+
+/* ---- as exported ---------------------------------------------------------------------------- */
+
+/* clang-format off */
+const char aq_gaussian_draw_prototype[] =
+    "\n"
+    "/* A standard normal number of 128 random bits. */\n"
+    "float @_normal(const uint32_t words[4]);\n"
+    "\n"
+    "/* action[$elements], drawn by noise[$noise] of standard normal numbers, as actors draw it.\n"
+    "   *log_prob, unless it is NULL, becomes the logarithm of its probability density. */\n"
+    "void @_draw(const float *obs, const float *noise, float *action, float *log_prob);\n";
+
+const char aq_gaussian_text[] =
+    "\n"
+    "float @_normal(const uint32_t words[4])\n"
+    "{\n"
+    "    return (float)@_exact_normal((uint64_t)words[1] << 32 | words[0],\n"
+    "                                 (uint64_t)words[3] << 32 | words[2]);\n"
+    "}\n"
+    "\n"
+    "/* Log-deviations are held between -5 and 2. */\n"
+    "static double @_held(double log_deviation)\n"
+    "{\n"
+    "    return !(log_deviation >= -5.0) ? -5.0 : log_deviation > 2.0 ? 2.0 : log_deviation;\n"
+    "}\n"
+    "\n"
+    "@_APART\n"
+    "static double @_log_density(double mean, double log_deviation, float drawn)\n"
+    "{\n"
+    "    const double held = @_held(log_deviation);\n"
+    "    const double z = ((double)drawn - mean) / @_exact_exp(held);\n"
+    "    return -0.5 * z * z - held - 0.91893853320467274178;\n"
+    "}\n";
+
+const char aq_gaussian_drawn_text[] =
+    "\n"
+    "@_APART\n"
+    "static float @_drawn(double mean, double log_deviation, float noise)\n"
+    "{\n"
+    "    return (float)(mean + @_exact_exp(@_held(log_deviation)) * (double)noise);\n"
+    "}\n";
+/* clang-format on */

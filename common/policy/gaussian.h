@@ -68,6 +68,10 @@ void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outp
 aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exact,
                                    const float *outputs);
 
+/* Parts of their aq_head_code. The helpers: @_normal, @_log_density(mean, log_deviation, drawn),
+ * and for those whose outputs are means, @_drawn(mean, log_deviation, noise). */
+extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_drawn_text[];
+
 /* What all of them have in common of their drawing. */
 #define AQ_GAUSSIAN_HEAD                                                                           \
     .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .log_prob = aq_gaussian_head_log_prob,     \

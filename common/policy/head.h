@@ -38,13 +38,17 @@ enum aq_head_number { AQ_HEADS(AQ_HEAD_NUMBER) AQ_HEADS_END };
 #undef AQ_HEAD_NUMBER
 
 /* The head's part of an exported policy (docs/export.md), as C text. '@' stands for the prefix of
- * its names, and "$outputs", "$last_output" and "$elements" (of an action) for numbers. */
+ * its names, and "$outputs", "$last_output", "$elements" (of an action) and "$noise" (numbers that
+ * a draw takes) for numbers. What they name is part of the file: the functions of exact_math.h,
+ * @_exact_exp and so on; @_bounds[$elements][3], low, high, high - low; and @_array0, @_array1 and
+ * so on, the arrays that the network keeps for the head. */
+enum { AQ_HEAD_HELPERS_MAX = 3 };
 typedef struct aq_head_code {
-    const char *helpers;   /* functions that `act` calls; NULL: none */
-    const char *prototype; /* of PREFIX_act, below a comment that says what it gives */
-    const char *act;       /* PREFIX_act, which calls PREFIX_forward(obs, outputs) */
-    bool has_bounds;       /* it reads PREFIX_bounds[elements][3]: low, high, high - low */
-    bool keeps_outputs;    /* they are an array of its own, on the stack */
+    const char *helpers[AQ_HEAD_HELPERS_MAX]; /* functions that the others call; NULL: none */
+    const char *prototype;             /* of PREFIX_act, below a comment that says what it gives */
+    const char *act;                   /* PREFIX_act, which calls PREFIX_forward(obs, outputs) */
+    const char *draw_prototype, *draw; /* the same of PREFIX_draw, of heads that draw; else NULL */
+    bool keeps_outputs;                /* they are an array of its own, on the stack */
 } aq_head_code;
 
 /* Of one observation: what is lost, and what is at stake, in one unit of the head's choice. What
@@ -124,7 +128,7 @@ typedef struct aq_head {
     aq_head_cost (*cost)(const aq_head_terms *terms, const float *exact, const float *outputs);
 
     const aq_head_drawing *drawing; /* NULL: it acts greedily, and explores */
-    const aq_head_code *code;       /* NULL: such a policy cannot be exported */
+    const aq_head_code *code;
 } aq_head;
 
 /* NULL for a number that is no head's. */
@@ -133,9 +137,11 @@ const char *aq_head_name(uint32_t number); /* "argmax", "continuous"; "unknown" 
 
 /* ---- for the rows --------------------------------------------------------------------------- */
 
-/* Of the greatest output, and of outputs that are spread between bounds: what heads that draw do
- * greedily, too. */
-extern const aq_head_code aq_argmax_code, aq_spread_code;
+/* Parts of aq_head_code that heads share: @_greatest(outputs), @_scale(@_bounds, $elements, action)
+ * from -1 to 1, and what the greatest output or outputs that are spread so make of PREFIX_act. */
+extern const char aq_greatest_text[], aq_scale_text[];
+extern const char aq_greatest_prototype[], aq_greatest_act_text[];
+extern const char aq_scale_prototype[], aq_scale_act_text[];
 
 #define AQ_LOG_DEVIATION_ARRAY                                                                     \
     "log_deviation" /* of heads that keep theirs in the network's arrays */

@@ -12,13 +12,13 @@
 
 #include "common/base/assert.h"
 #include "common/policy/net_graph.h"
+#include "quantizer/export/export_head.h"
 #include "quantizer/export/export_layer.h"
 
 /* Where the layers' outputs go: buffers of floats, and `out` for the last. */
 typedef struct export_plan {
     const aq_snapshot *snapshot;
-    const aq_head *head;
-    uint32_t pieces, kinds; /* sets */
+    uint32_t pieces; /* a set */
     aq_net_buffers buffers;
     size_t widths[AQ_NET_VALUES_MAX];  /* of each buffer */
     char names[AQ_NET_VALUES_MAX][16]; /* of each value's array */
@@ -49,6 +49,7 @@ static void plan_layer(export_plan *plan, uint32_t index)
     *layer = (aq_export_layer){
         .spec = &spec->layers[index],
         .stored = &plan->snapshot->layers[index],
+        .kind = aq_export_kind_of(&spec->layers[index], plan->snapshot->layers[index].format),
         .index = index,
         .width = aq_net_value_width(spec, sources.values[0]),
         .y = is_last ? "out" : buffer_name(buffer, plan->names[1 + index]),
@@ -60,10 +61,9 @@ static void plan_layer(export_plan *plan, uint32_t index)
     if (!is_last && layer->spec->outputs > plan->widths[buffer]) {
         plan->widths[buffer] = layer->spec->outputs;
     }
-    if (aq_layer_is_quantizable(layer->spec) && layer->width > plan->levels) {
+    if (aq_export_layer_is_quantized(layer) && layer->width > plan->levels) {
         plan->levels = layer->width;
     }
-    plan->kinds |= UINT32_C(1) << layer->spec->kind;
     plan->pieces |= aq_export_layer_pieces(layer);
     plan->figures.weights_bytes += aq_export_layer_bytes(layer);
 }
@@ -72,13 +72,14 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
 {
     memset(ret_plan, 0, sizeof(*ret_plan));
     ret_plan->snapshot = snapshot;
-    ret_plan->head = aq_head_of(snapshot->head);
     ret_plan->buffers = aq_net_inner_buffers(&snapshot->spec);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         plan_layer(ret_plan, i);
     }
-    ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces);
-    size_t floats = ret_plan->head->code->keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces | aq_export_head_pieces(snapshot));
+    ret_plan->figures.weights_bytes += aq_export_head_bytes(snapshot);
+    const bool keeps_outputs = aq_head_of(snapshot->head)->code->keeps_outputs;
+    size_t floats = keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }
@@ -107,35 +108,14 @@ static int check_prefix(const char *prefix, aq_error *error)
 static int check_formats(const aq_snapshot *snapshot, aq_error *error)
 {
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_layer_spec *layer = &snapshot->spec.layers[i];
         const uint32_t format = snapshot->layers[i].format;
-        if (aq_layer_is_quantizable(&snapshot->spec.layers[i]) &&
-            format != AQ_FORMAT_INT8_CHANNEL && format != AQ_FORMAT_INT8_TENSOR) {
+        if (aq_export_kind_of(layer, format) == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "export: the weights of layer %u are %s, and a C file holds int8; make "
-                           "an int8 policy with 'actorq quantize IN.aq OUT.aq --format int8', or "
-                           "export a run that broadcasts int8",
-                           i, aq_format_name(format));
-        }
-    }
-    return 0;
-}
-
-static int check_head(const aq_snapshot *snapshot, aq_error *error)
-{
-    const aq_space *action = &snapshot->schema.action;
-    const aq_head *head = aq_head_of(snapshot->head);
-    if (head->code == NULL) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "export: there is no C text yet for policies that act as %s", head->name);
-    }
-    if (!head->code->has_bounds) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < action->bound_count; i++) {
-        if (!isfinite(action->high[i] - action->low[i])) {
-            return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "export: an action from %g to %g has no range to scale outputs to",
-                           (double)action->low[i], (double)action->high[i]);
+                           "export: the weights of layer %u, %s, are %s, and a C file holds int8, "
+                           "or fp32 if it is linear; make an int8 policy with 'actorq quantize "
+                           "IN.aq OUT.aq --format int8', or export a run that broadcasts int8",
+                           i, aq_layer_kind_name(layer->kind), aq_format_name(format));
         }
     }
     return 0;
@@ -182,19 +162,6 @@ static void put_preface(aq_export_text *text, const export_plan *plan)
               " */\n");
 }
 
-/* A text of the head's row. */
-static void put_head(aq_export_text *text, const export_plan *plan, const char *piece)
-{
-    const uint32_t outputs = aq_net_spec_outputs(&plan->snapshot->spec);
-    const aq_export_number numbers[] = {
-        {"outputs", outputs},
-        {"last_output", outputs - 1},
-        {"elements", aq_space_elements(&plan->snapshot->schema.action)},
-        {NULL, 0},
-    };
-    aq_export_fill(text, piece, numbers);
-}
-
 static void put_prototypes(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
@@ -205,7 +172,7 @@ static void put_prototypes(aq_export_text *text, const export_plan *plan)
                     "void @_forward(const float *obs, float *out);\n",
                     outputs, inputs,
                     snapshot->schema.obs.dtype == AQ_DTYPE_U8 ? ", bytes divided by 255" : "");
-    put_head(text, plan, plan->head->code->prototype);
+    aq_export_head_put_prototypes(text, snapshot);
 }
 
 /* ---- the two functions ---------------------------------------------------------------------- */
@@ -227,28 +194,17 @@ static void put_forward(aq_export_text *text, const export_plan *plan)
     aq_export_put(text, "}\n");
 }
 
-static void put_bounds(aq_export_text *text, const aq_space *action)
-{
-    const size_t elements = aq_space_elements(action);
-    aq_export_print(text, "\nstatic const float @_bounds[%zu][3] = { /* low, high, high - low */\n",
-                    elements);
-    for (size_t i = 0; i < elements; i++) {
-        const size_t bound = aq_space_bound(action, i);
-        char low[32], high[32], range[32];
-        aq_export_float_text(action->low[bound], low);
-        aq_export_float_text(action->high[bound], high);
-        aq_export_float_text(action->high[bound] - action->low[bound], range);
-        aq_export_print(text, "    {%s, %s, %s},\n", low, high, range);
-    }
-    aq_export_put(text, "};\n");
-}
-
-/* What the kinds of layers that are there compute with, behind the piece that it follows. */
+/* What layers compute with, behind the piece that it follows, once of each kind. */
 static void put_kinds(aq_export_text *text, const export_plan *plan, enum aq_export_piece after)
 {
-    for (uint32_t kind = 1; kind < AQ_LAYER_KINDS_END; kind++) {
-        if ((plan->kinds >> kind & 1) != 0 && aq_export_kind_of(kind)->after == after) {
-            aq_export_put(text, aq_export_kind_of(kind)->text);
+    for (uint32_t i = 0; i < plan->snapshot->spec.layer_count; i++) {
+        const aq_export_kind *kind = plan->layers[i].kind;
+        bool is_new = kind->after == after;
+        for (uint32_t k = 0; k < i && is_new; k++) {
+            is_new = plan->layers[k].kind != kind;
+        }
+        if (is_new) {
+            aq_export_put(text, kind->text);
         }
     }
 }
@@ -265,17 +221,11 @@ static void put_file(aq_export_text *text, const export_plan *plan)
         }
         put_kinds(text, plan, (enum aq_export_piece)i);
     }
-    if (plan->head->code->helpers != NULL) {
-        put_head(text, plan, plan->head->code->helpers);
-    }
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         aq_export_layer_put_constants(&plan->layers[i], text);
     }
     put_forward(text, plan);
-    if (plan->head->code->has_bounds) {
-        put_bounds(text, &snapshot->schema.action);
-    }
-    put_head(text, plan, plan->head->code->act);
+    aq_export_head_put(text, snapshot);
 }
 
 int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
@@ -290,7 +240,7 @@ int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
         rc = check_formats(snapshot, error);
     }
     if (rc == 0) {
-        rc = check_head(snapshot, error);
+        rc = aq_export_head_check(snapshot, error);
     }
     if (rc != 0) {
         return rc;

@@ -9,20 +9,31 @@
 AQ_LAYER_KINDS(DECLARE)
 #undef DECLARE
 
-const aq_export_kind *aq_export_kind_of(uint32_t kind)
+const aq_export_kind *aq_export_kind_of(const aq_layer_spec *spec, uint32_t format)
 {
 #define ROW(number, NAME, name) [number] = &aq_export_##name,
     static const aq_export_kind *const kinds[] = {AQ_LAYER_KINDS(ROW)};
 #undef ROW
-    AQ_ASSERT(kind < AQ_LAYER_KINDS_END);
-    return kinds[kind];
+    AQ_ASSERT(spec->kind < AQ_LAYER_KINDS_END);
+    const aq_export_kind *kind = kinds[spec->kind];
+    if (!aq_layer_is_quantizable(spec) || format == AQ_FORMAT_INT8_CHANNEL ||
+        format == AQ_FORMAT_INT8_TENSOR) {
+        return kind;
+    }
+    return format == AQ_FORMAT_F32 ? kind->in_floats : NULL;
+}
+
+bool aq_export_layer_is_quantized(const aq_export_layer *layer)
+{
+    return aq_layer_is_quantizable(layer->spec) && layer->stored->format != AQ_FORMAT_F32;
 }
 
 /* Whether the activation is a call of its own. */
-static bool is_activated_apart(const aq_layer_spec *layer)
+static bool is_activated_apart(const aq_export_layer *layer)
 {
-    return layer->activation != AQ_ACTIVATION_NONE &&
-           !(layer->activation == AQ_ACTIVATION_RELU && aq_export_kind_of(layer->kind)->has_relu);
+    const uint32_t activation = layer->spec->activation;
+    return activation != AQ_ACTIVATION_NONE &&
+           !(activation == AQ_ACTIVATION_RELU && layer->kind->has_relu);
 }
 
 uint32_t aq_export_layer_pieces(const aq_export_layer *layer)
@@ -32,19 +43,18 @@ uint32_t aq_export_layer_pieces(const aq_export_layer *layer)
         [AQ_ACTIVATION_TANH] = AQ_PIECE(TANH),
         [AQ_ACTIVATION_ELU] = AQ_PIECE(ELU),
     };
-    uint32_t pieces = aq_export_kind_of(layer->spec->kind)->needs;
-    if (aq_layer_is_quantizable(layer->spec)) {
+    uint32_t pieces = layer->kind->needs;
+    if (aq_export_layer_is_quantized(layer)) {
         pieces |= layer->stored->input_scale > 0.0f ? AQ_PIECE(LEVELS_FIXED) : AQ_PIECE(LEVELS);
     }
-    return is_activated_apart(layer->spec) ? pieces | activations[layer->spec->activation] : pieces;
+    return is_activated_apart(layer) ? pieces | activations[layer->spec->activation] : pieces;
 }
 
 size_t aq_export_layer_bytes(const aq_export_layer *layer)
 {
-    const aq_export_kind *kind = aq_export_kind_of(layer->spec->kind);
     return layer->stored->weights_bytes + layer->stored->sizes.scales * sizeof(float) +
            aq_layer_matrix(layer->spec).rows * sizeof(float) +
-           (kind->constants_bytes != NULL ? kind->constants_bytes(layer->spec) : 0);
+           (layer->kind->constants_bytes != NULL ? layer->kind->constants_bytes(layer->spec) : 0);
 }
 
 static void put_matrix(const aq_export_layer *layer, aq_export_text *to)
@@ -61,18 +71,16 @@ static void put_matrix(const aq_export_layer *layer, aq_export_text *to)
         "\nstatic const @_matrix @_layer%u = {\n    %u, %u, @_weights%u, %d, @_scale%u, "
         "%d, @_bias%u, %d,\n};\n",
         index, matrix.rows, matrix.columns, index, stored->weight_zero, index,
-        stored->sizes.scales > 1, index,
-        has_relu && aq_export_kind_of(layer->spec->kind)->has_relu);
+        stored->sizes.scales > 1, index, has_relu && layer->kind->has_relu);
 }
 
 void aq_export_layer_put_constants(const aq_export_layer *layer, aq_export_text *to)
 {
-    const aq_export_kind *kind = aq_export_kind_of(layer->spec->kind);
-    if (aq_layer_is_quantizable(layer->spec)) {
+    if (aq_export_layer_is_quantized(layer)) {
         put_matrix(layer, to);
     }
-    if (kind->put_constants != NULL && to->rc == 0) {
-        to->rc = kind->put_constants(to, layer);
+    if (layer->kind->put_constants != NULL && to->rc == 0) {
+        to->rc = layer->kind->put_constants(to, layer);
     }
 }
 
@@ -90,11 +98,11 @@ static void put_levels(const aq_export_layer *layer, aq_export_text *to)
 
 void aq_export_layer_put_call(const aq_export_layer *layer, aq_export_text *to)
 {
-    if (aq_layer_is_quantizable(layer->spec)) {
+    if (aq_export_layer_is_quantized(layer)) {
         put_levels(layer, to);
     }
-    aq_export_kind_of(layer->spec->kind)->call(to, layer);
-    if (is_activated_apart(layer->spec)) {
+    layer->kind->call(to, layer);
+    if (is_activated_apart(layer)) {
         aq_export_print(to, "    @_%s(%s, %u);\n", aq_activation_name(layer->spec->activation),
                         layer->y, layer->spec->outputs);
     }

@@ -16,6 +16,7 @@
 typedef struct aq_export_layer {
     const aq_layer_spec *spec;
     const aq_snapshot_layer *stored;
+    const struct aq_export_kind *kind;
     uint32_t index;                      /* part of its constants' names */
     uint32_t width;                      /* of its first source */
     const char *x[AQ_LAYER_SOURCES_MAX]; /* the arrays that it reads, and the one that it writes */
@@ -28,17 +29,23 @@ typedef struct aq_export_kind {
     enum aq_export_piece after; /* the piece, needed or not, that its text follows */
     bool has_relu;              /* its function applies a ReLU that the matrix asks for */
 
+    const struct aq_export_kind *in_floats; /* of layers that are quantizable but stored in fp32;
+                                               NULL: they are refused */
+
     /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */
     int (*put_constants)(aq_export_text *to, const aq_export_layer *layer);
     size_t (*constants_bytes)(const aq_layer_spec *layer); /* that it adds to what is stored */
 
-    /* The call, from x to y, before an activation that is not the function's. What meets a matrix
-     * is in `levels`, with `scale`. */
+    /* The call, from x to y, before an activation that is not the function's. What meets a
+     * quantized matrix is in `levels`, with `scale`. */
     void (*call)(aq_export_text *to, const aq_export_layer *layer);
 } aq_export_kind;
 
-/* The kind is one of AQ_LAYER_KINDS. */
-const aq_export_kind *aq_export_kind_of(uint32_t kind);
+/* NULL: the layer's weights are in a format that no file holds. */
+const aq_export_kind *aq_export_kind_of(const aq_layer_spec *spec, uint32_t format);
+
+/* Whether it takes levels. */
+bool aq_export_layer_is_quantized(const aq_export_layer *layer);
 
 /* The pieces that the layer needs, as a set. */
 uint32_t aq_export_layer_pieces(const aq_export_layer *layer);

@@ -54,6 +54,10 @@ static const char float_text[] =
     "    return value;\n"
     "}\n";
 
+static const char double_text[] =
+    "\n"
+    "typedef char @_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];\n";
+
 static const char quantize_text[] =
     "\n"
     "/* NaN and infinities count as 0. */\n"
@@ -217,6 +221,7 @@ static const struct piece_row {
     [AQ_PIECE_COMPILER] = {compiler_text, 0},
     [AQ_PIECE_BITS] = {bits_text, 0},
     [AQ_PIECE_FLOAT] = {float_text, 0},
+    [AQ_PIECE_DOUBLE] = {double_text, 0},
     [AQ_PIECE_QUANTIZE] = {quantize_text, AQ_PIECE(BITS)},
     [AQ_PIECE_LEVELS] = {levels_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, AQ_PIECE(QUANTIZE)},

@@ -15,6 +15,7 @@ enum aq_export_piece {
     AQ_PIECE_COMPILER,     /* headers, and what the compiler is told; first in every file */
     AQ_PIECE_BITS,         /* the bits of a float */
     AQ_PIECE_FLOAT,        /* the float of bits */
+    AQ_PIECE_DOUBLE,       /* that a double has 64 bits */
     AQ_PIECE_QUANTIZE,     /* what the next two have in common */
     AQ_PIECE_LEVELS,       /* quantizing by the range of the values */
     AQ_PIECE_LEVELS_FIXED, /* quantizing by a scale that is known beforehand */

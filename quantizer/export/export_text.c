@@ -4,6 +4,7 @@
  */
 #include "quantizer/export/export_text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,16 @@ void aq_export_print(aq_export_text *text, const char *format, ...)
     va_end(arguments);
     AQ_ASSERT(length >= 0 && length <= AQ_EXPORT_LINE_MAX);
     aq_export_put(text, line);
+}
+
+bool aq_export_names(const char *piece, const char *name)
+{
+    const size_t length = strlen(name);
+    bool named = false;
+    for (const char *at = strstr(piece, name); at != NULL && !named; at = strstr(at + 1, name)) {
+        named = at[length] != '_' && !isalnum((unsigned char)at[length]);
+    }
+    return named;
 }
 
 void aq_export_float_text(float value, char line[32])

@@ -7,6 +7,7 @@
 #ifndef AQ_QUANTIZER_EXPORT_EXPORT_TEXT_H
 #define AQ_QUANTIZER_EXPORT_EXPORT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ void aq_export_fill(aq_export_text *text, const char *piece, const aq_export_num
 enum { AQ_EXPORT_LINE_MAX = 511 };
 void aq_export_print(aq_export_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether a piece names it, as a word; `name` begins with '@'. */
+bool aq_export_names(const char *piece, const char *name);
 
 /* A float's exact value as C reads it, "0x1.8p+1f", into a line of at least 32 bytes. */
 void aq_export_float_text(float value, char line[32]);

@@ -41,19 +41,11 @@ static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const f
 }
 
 /* clang-format off */
-static const char act_prototype[] =
+const char aq_greatest_text[] =
     "\n"
-    "/* The choice, 0 to $last_output: the greatest output, the first of equals. "
-    "NaN never wins. */\n"
-    "uint32_t @_act(const float *obs);\n";
-
-static const char act_text[] =
-    "\n"
-    "uint32_t @_act(const float *obs)\n"
+    "static uint32_t @_greatest(const float *values)\n"
     "{\n"
-    "    float values[$outputs];\n"
     "    uint32_t best = 0;\n"
-    "    @_forward(obs, values);\n"
     "    for (uint32_t i = 1; i < $outputs; i++) {\n"
     "        if (values[i] > values[best] ||\n"
     "            (values[best] != values[best] && values[i] == values[i])) {\n"
@@ -62,10 +54,29 @@ static const char act_text[] =
     "    }\n"
     "    return best;\n"
     "}\n";
+
+const char aq_greatest_prototype[] =
+    "\n"
+    "/* The choice, 0 to $last_output: the greatest output, the first of equals. "
+    "NaN never wins. */\n"
+    "uint32_t @_act(const float *obs);\n";
+
+const char aq_greatest_act_text[] =
+    "\n"
+    "uint32_t @_act(const float *obs)\n"
+    "{\n"
+    "    float values[$outputs];\n"
+    "    @_forward(obs, values);\n"
+    "    return @_greatest(values);\n"
+    "}\n";
 /* clang-format on */
 
-const aq_head_code aq_argmax_code = {
-    .prototype = act_prototype, .act = act_text, .keeps_outputs = true};
+static const aq_head_code code = {
+    .helpers = {aq_greatest_text},
+    .prototype = aq_greatest_prototype,
+    .act = aq_greatest_act_text,
+    .keeps_outputs = true,
+};
 
 const aq_head aq_head_argmax = {
     .name = "argmax",
@@ -73,5 +84,5 @@ const aq_head aq_head_argmax = {
     .act = act,
     .explore = aq_action_epsilon_greedy,
     .cost = cost,
-    .code = &aq_argmax_code,
+    .code = &code,
 };

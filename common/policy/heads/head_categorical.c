@@ -137,11 +137,51 @@ static const aq_head_drawing drawing = {
     .kl_slope = kl_slope,
 };
 
+/* clang-format off */
+static const char draw_prototype[] =
+    "\n"
+    "/* The choice that `random`, from 0 to below 1, draws by their probabilities, as actors do;\n"
+    "   (word >> 8) * 0x1p-24f makes one of 32 random bits. *log_prob, unless it is NULL,\n"
+    "   becomes the logarithm of the choice's probability. */\n"
+    "uint32_t @_draw(const float *obs, float random, float *log_prob);\n";
+
+static const char draw_text[] =
+    "\n"
+    "uint32_t @_draw(const float *obs, float random, float *log_prob)\n"
+    "{\n"
+    "    float logits[$outputs];\n"
+    "    uint32_t choice = 0;\n"
+    "    double sum = 0.0;\n"
+    "    @_forward(obs, logits);\n"
+    "    const double total = @_exact_log_sum_exp(logits, $outputs);\n"
+    "    for (; choice < $outputs; choice++) {\n"
+    "        sum += @_exact_exp((double)logits[choice] - total);\n"
+    "        if (sum > (double)random) {\n"
+    "            break;\n"
+    "        }\n"
+    "    }\n"
+    "    choice = choice < $outputs ? choice : @_greatest(logits);\n"
+    "    if (log_prob != NULL) {\n"
+    "        *log_prob = (float)((double)logits[choice] - total);\n"
+    "    }\n"
+    "    return choice;\n"
+    "}\n";
+/* clang-format on */
+
+static const aq_head_code code = {
+    .helpers = {aq_greatest_text},
+    .prototype = aq_greatest_prototype,
+    .act = aq_greatest_act_text,
+    .draw_prototype = draw_prototype,
+    .draw = draw_text,
+    .keeps_outputs = true,
+};
+
 const aq_head aq_head_categorical = {
     .name = "categorical",
     .check = check,
     .act = act,
     .cost = cost,
     .drawing = &drawing,
-    .code = &aq_argmax_code,
+    .code = &code,
 };

@@ -76,11 +76,40 @@ static const aq_head_drawing drawing = {
     .draw = draw,
 };
 
+/* clang-format off */
+static const char draw_text[] =
+    "\n"
+    "void @_draw(const float *obs, const float *noise, float *action, float *log_prob)\n"
+    "{\n"
+    "    float means[$outputs];\n"
+    "    double sum = 0.0;\n"
+    "    @_forward(obs, means);\n"
+    "    for (uint32_t i = 0; i < $elements; i++) {\n"
+    "        const double mean = (double)means[i], log_deviation = (double)@_array0[i];\n"
+    "        action[i] = @_drawn(mean, log_deviation, noise[i]);\n"
+    "        sum += log_prob != NULL ? @_log_density(mean, log_deviation, action[i]) : 0.0;\n"
+    "    }\n"
+    "    if (log_prob != NULL) {\n"
+    "        *log_prob = (float)sum;\n"
+    "    }\n"
+    "    @_scale(@_bounds, $elements, action);\n"
+    "}\n";
+/* clang-format on */
+
+static const aq_head_code code = {
+    .helpers = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text},
+    .prototype = aq_scale_prototype,
+    .act = aq_scale_act_text,
+    .draw_prototype = aq_gaussian_draw_prototype,
+    .draw = draw_text,
+    .keeps_outputs = true,
+};
+
 const aq_head aq_head_gaussian = {
     .name = "gaussian",
     .check = check,
     .act = act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
-    .code = &aq_spread_code,
+    .code = &code,
 };

@@ -169,10 +169,95 @@ static const aq_head_drawing drawing = {
     .draw = draw,
 };
 
+/* clang-format off */
+static const char helpers_text[] =
+    "\n"
+    "/* Of an element: weights and bias make its mean of the features. */\n"
+    "@_APART\n"
+    "static double @_mean(const float *features, uint32_t i)\n"
+    "{\n"
+    "    double sum = (double)@_array1[i];\n"
+    "    for (uint32_t h = 0; h < $outputs; h++) {\n"
+    "        sum += (double)@_array0[i * $outputs + h] * (double)features[h];\n"
+    "    }\n"
+    "    return sum;\n"
+    "}\n";
+
+static const char prototype[] =
+    "\n"
+    "/* action[$elements]: each mean, -1 to 1, scaled to the bounds of its element. */\n"
+    "void @_act(const float *obs, float *action);\n";
+
+static const char act_text[] =
+    "\n"
+    "void @_act(const float *obs, float *action)\n"
+    "{\n"
+    "    float features[$outputs];\n"
+    "    @_forward(obs, features);\n"
+    "    for (uint32_t i = 0; i < $elements; i++) {\n"
+    "        action[i] = (float)@_mean(features, i);\n"
+    "    }\n"
+    "    @_scale(@_bounds, $elements, action);\n"
+    "}\n";
+
+static const char draw_text[] =
+    "\n"
+    "/* What noise of the features, by their deviations, makes of a mean. */\n"
+    "@_APART\n"
+    "static float @_drawn(const float *features, uint32_t i, double mean, const float *noise)\n"
+    "{\n"
+    "    for (uint32_t h = 0; h < $outputs; h++) {\n"
+    "        const uint32_t at = i * $outputs + h;\n"
+    "        mean += (double)@_array2[at] * (double)noise[at] * (double)features[h];\n"
+    "    }\n"
+    "    return (float)mean;\n"
+    "}\n"
+    "\n"
+    "@_APART\n"
+    "static double @_variance(const float *features, uint32_t i)\n"
+    "{\n"
+    "    double sum = 1e-6;\n"
+    "    for (uint32_t h = 0; h < $outputs; h++) {\n"
+    "        const double part = (double)@_array2[i * $outputs + h] * (double)features[h];\n"
+    "        sum += part * part;\n"
+    "    }\n"
+    "    return sum;\n"
+    "}\n"
+    "\n"
+    "void @_draw(const float *obs, const float *noise, float *action, float *log_prob)\n"
+    "{\n"
+    "    float features[$outputs];\n"
+    "    double sum = 0.0;\n"
+    "    @_forward(obs, features);\n"
+    "    for (uint32_t i = 0; i < $elements; i++) {\n"
+    "        const double mean = @_mean(features, i);\n"
+    "        action[i] = @_drawn(features, i, mean, noise);\n"
+    "        if (log_prob != NULL) {\n"
+    "            const double log_deviation = 0.5 * @_exact_log(@_variance(features, i));\n"
+    "            sum += @_log_density(mean, log_deviation, action[i]);\n"
+    "        }\n"
+    "    }\n"
+    "    if (log_prob != NULL) {\n"
+    "        *log_prob = (float)sum;\n"
+    "    }\n"
+    "    @_scale(@_bounds, $elements, action);\n"
+    "}\n";
+/* clang-format on */
+
+static const aq_head_code code = {
+    .helpers = {aq_scale_text, aq_gaussian_text, helpers_text},
+    .prototype = prototype,
+    .act = act_text,
+    .draw_prototype = aq_gaussian_draw_prototype,
+    .draw = draw_text,
+    .keeps_outputs = true,
+};
+
 const aq_head aq_head_gsde = {
     .name = "gsde",
     .check = check,
     .act = act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
+    .code = &code,
 };

@@ -92,10 +92,68 @@ static const aq_head_drawing drawing = {
     .draw = draw,
 };
 
+/* clang-format off */
+static const char prototype[] =
+    "\n"
+    "/* action[$elements]: the tanh of each mean, scaled to the bounds of its element. */\n"
+    "void @_act(const float *obs, float *action);\n";
+
+static const char act_text[] =
+    "\n"
+    "void @_act(const float *obs, float *action)\n"
+    "{\n"
+    "    float outputs[$outputs];\n"
+    "    @_forward(obs, outputs);\n"
+    "    for (uint32_t i = 0; i < $elements; i++) {\n"
+    "        action[i] = (float)@_exact_tanh((double)outputs[i]);\n"
+    "    }\n"
+    "    @_scale(@_bounds, $elements, action);\n"
+    "}\n";
+
+static const char draw_text[] =
+    "\n"
+    "/* What the log-density is more than that of the number before tanh. */\n"
+    "@_APART\n"
+    "static double @_log_stretch(float drawn)\n"
+    "{\n"
+    "    const double size = drawn < 0.0f ? -(double)drawn : (double)drawn;\n"
+    "    return 2.0 * (size + @_exact_softplus(-2.0 * size) - 0.69314718055994530942);\n"
+    "}\n"
+    "\n"
+    "void @_draw(const float *obs, const float *noise, float *action, float *log_prob)\n"
+    "{\n"
+    "    float outputs[$outputs];\n"
+    "    double sum = 0.0;\n"
+    "    @_forward(obs, outputs);\n"
+    "    for (uint32_t i = 0; i < $elements; i++) {\n"
+    "        const double mean = (double)outputs[i];\n"
+    "        const double log_deviation = (double)outputs[$elements + i];\n"
+    "        const float drawn = @_drawn(mean, log_deviation, noise[i]);\n"
+    "        sum += log_prob != NULL ? @_log_density(mean, log_deviation, drawn) : 0.0;\n"
+    "        sum += log_prob != NULL ? @_log_stretch(drawn) : 0.0;\n"
+    "        action[i] = (float)@_exact_tanh((double)drawn);\n"
+    "    }\n"
+    "    if (log_prob != NULL) {\n"
+    "        *log_prob = (float)sum;\n"
+    "    }\n"
+    "    @_scale(@_bounds, $elements, action);\n"
+    "}\n";
+/* clang-format on */
+
+static const aq_head_code code = {
+    .helpers = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text},
+    .prototype = prototype,
+    .act = act_text,
+    .draw_prototype = aq_gaussian_draw_prototype,
+    .draw = draw_text,
+    .keeps_outputs = true,
+};
+
 const aq_head aq_head_squashed = {
     .name = "squashed gaussian",
     .check = check,
     .act = act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
+    .code = &code,
 };

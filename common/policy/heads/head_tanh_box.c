@@ -45,7 +45,7 @@ static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const f
 }
 
 /* clang-format off */
-static const char helpers_text[] =
+const char aq_scale_text[] =
     "\n"
     "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
     "   held there, and what is not a number is low. */\n"
@@ -59,12 +59,12 @@ static const char helpers_text[] =
     "    }\n"
     "}\n";
 
-static const char act_prototype[] =
+const char aq_scale_prototype[] =
     "\n"
     "/* action[$outputs]: each output, -1 to 1, scaled to the bounds of its element. */\n"
     "void @_act(const float *obs, float *action);\n";
 
-static const char act_text[] =
+const char aq_scale_act_text[] =
     "\n"
     "void @_act(const float *obs, float *action)\n"
     "{\n"
@@ -73,8 +73,8 @@ static const char act_text[] =
     "}\n";
 /* clang-format on */
 
-const aq_head_code aq_spread_code = {
-    .helpers = helpers_text, .prototype = act_prototype, .act = act_text, .has_bounds = true};
+static const aq_head_code code = {
+    .helpers = {aq_scale_text}, .prototype = aq_scale_prototype, .act = aq_scale_act_text};
 
 const aq_head aq_head_tanh_box = {
     .name = "continuous",
@@ -82,5 +82,5 @@ const aq_head aq_head_tanh_box = {
     .act = act,
     .explore = aq_action_perturb,
     .cost = cost,
-    .code = &aq_spread_code,
+    .code = &code,
 };

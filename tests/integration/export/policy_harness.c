@@ -1,20 +1,50 @@
 /*
- * Runs an exported policy over observations from standard input: for each, the network's outputs
- * and the action go to standard output. Compiled together with the exported file, for this machine
+ * Runs an exported policy over rows from standard input, an observation and the random words of a
+ * draw: for each, the network's outputs, the greedy action, and if it draws what is drawn and how
+ * likely that is go to standard output. Compiled together with the exported file, for this machine
  * or, with arm_start.c, for a microcontroller; so it uses nothing but read and write.
  *
- * INPUTS, OUTPUTS, ELEMENTS (of an action) and IS_BOX are the build's.
+ * INPUTS, OUTPUTS, ELEMENTS (of an action), IS_BOX, and NOISE, the numbers of a draw or 0, are the
+ * build's.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 
 void policy_forward(const float *obs, float *out);
 #if IS_BOX
 void policy_act(const float *obs, float *action);
+void policy_draw(const float *obs, const float *noise, float *action, float *log_prob);
+float policy_normal(const uint32_t words[4]);
 typedef float action[ELEMENTS];
 #else
 uint32_t policy_act(const float *obs);
+uint32_t policy_draw(const float *obs, float random, float *log_prob);
 typedef uint32_t action[1];
+#endif
+
+#if NOISE > 0
+static uint32_t words[NOISE][4];
+typedef struct drawn {
+    action drawn, again; /* with and without its probability */
+    float log_prob;
+} drawn;
+
+static void draw(const float *obs, drawn *ret)
+{
+#if IS_BOX
+    static float noise[NOISE];
+    for (uint32_t i = 0; i < NOISE; i++) {
+        noise[i] = policy_normal(words[i]);
+    }
+    policy_draw(obs, noise, ret->drawn, &ret->log_prob);
+    policy_draw(obs, noise, ret->again, NULL);
+#else
+    const float random = (float)(words[0][0] >> 8) * 0x1p-24f;
+    ret->drawn[0] = policy_draw(obs, random, &ret->log_prob);
+    ret->again[0] = policy_draw(obs, random, NULL);
+#endif
+}
 #endif
 
 /* All of it, or nothing at the end of the input. */
@@ -59,6 +89,16 @@ int main(void)
         if (!write_row(out, sizeof(out)) || !write_row(chosen, sizeof(chosen))) {
             return 1;
         }
+#if NOISE > 0
+        drawn result;
+        if (!read_row(words, sizeof(words))) {
+            return 1;
+        }
+        draw(obs, &result);
+        if (!write_row(&result, sizeof(result))) {
+            return 1;
+        }
+#endif
     }
     return 0;
 }

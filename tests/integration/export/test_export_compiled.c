@@ -1,10 +1,13 @@
 /*
  * Exported policies, compiled as their users would and compared with the engine on every rung, bit
- * by bit, over observations that have everything a float can be. A compiler that this machine lacks
- * is named and its test skipped.
+ * by bit, over observations that have everything a float can be; and what they draw, with what an
+ * actor would of the same random bits. A compiler that this machine lacks is named and its test
+ * skipped.
  *
  * The one argument is the folder of the harness.
  */
+#include "common/base/counter_rng.h"
+#include "common/policy/draw_source.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
 #include "quantizer/engine/engine.h"
@@ -25,25 +28,29 @@ static const struct policy_case {
     uint32_t format;
     bool is_static;
     uint32_t head;
+    uint32_t last; /* another format of the last layer */
 } cases[] = {
-    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
-    {NET_NORM, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
-    {NET_CONV, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
-    {NET_DUELING, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
-    {NET_HEADS, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX},
-    {NET_ELU, AQ_FORMAT_INT8_TENSOR, false, AQ_HEAD_ARGMAX},
-    {NET_CONV, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX},
-    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_HEAD_TANH_BOX},
+    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_NORM, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_CONV, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_DUELING, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_HEADS, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_ELU, AQ_FORMAT_INT8_TENSOR, false, AQ_HEAD_ARGMAX, 0},
+    {NET_CONV, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX, 0},
+    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_HEAD_TANH_BOX, 0},
+    {NET_ELU, AQ_FORMAT_F32, false, AQ_HEAD_ARGMAX, 0}, /* one chain, two and four */
+    {NET_NORM, AQ_FORMAT_F32, false, AQ_HEAD_CATEGORICAL, 0},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
-/* A policy of any head: outputs of some kind fit it. */
+/* A policy of any head: outputs of some kind fit it. Those that draw are fp32 at the end. */
 static struct policy_case case_of_head(uint32_t head)
 {
     aq_net_spec spec = random_policy_spec(NET_RELU);
     aq_space space;
     const enum random_policy_net net = head_kit_fit(head, &spec, &space) ? NET_RELU : NET_TANH;
-    return (struct policy_case){net, AQ_FORMAT_INT8_CHANNEL, false, head};
+    return (struct policy_case){net, AQ_FORMAT_INT8_CHANNEL, false, head,
+                                aq_head_of(head)->drawing != NULL ? AQ_FORMAT_F32 : 0};
 }
 
 static aq_snapshot *make_policy(const struct policy_case *policy)
@@ -51,6 +58,7 @@ static aq_snapshot *make_policy(const struct policy_case *policy)
     const aq_net_spec spec = random_policy_spec(policy->net);
     const random_policy_how how = {.seed = 77u + policy->net,
                                    .format = policy->format,
+                                   .last = policy->last,
                                    .is_static = policy->is_static,
                                    .head = policy->head};
     return random_policy_create(&spec, &how);
@@ -77,6 +85,39 @@ static float *make_observations(const aq_snapshot *snapshot)
     return obs;
 }
 
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static const uint64_t key = 4;
+static const uint32_t lane = 7;
+
+static uint32_t noise_count(const aq_snapshot *snapshot)
+{
+    const aq_head_terms terms = aq_snapshot_terms(snapshot);
+    return terms.head->drawing != NULL ? terms.head->drawing->noise_count(&terms) : 0;
+}
+
+/* The bits that an actor's noise is made of (draw_source.h), 128 for each number. */
+static void append_words(aq_buffer *rows, uint32_t draw, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t words[4];
+        aq_counter_bits((uint32_t[]){(uint32_t)key, 0}, (uint32_t[]){draw, 0, lane, i}, words);
+        assert_int_equal(aq_buffer_append(rows, words, sizeof(words)), 0);
+    }
+}
+
+/* What the harness is given. */
+static aq_buffer *make_rows(const aq_snapshot *snapshot, const float *obs)
+{
+    const size_t width = aq_net_spec_inputs(&snapshot->spec);
+    aq_buffer *rows = buffer_up_to((size_t)1 << 24);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        assert_int_equal(aq_buffer_append(rows, obs + row * width, width * sizeof(*obs)), 0);
+        append_words(rows, row, noise_count(snapshot));
+    }
+    return rows;
+}
+
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 /* Which NaN it is, is not said. */
@@ -92,7 +133,24 @@ static void assert_same_bits(float got, float expected)
     }
 }
 
-static void check_row(const aq_snapshot *snapshot, const float *expected, const float *got)
+/* What an actor draws of the row's noise, and says of it. */
+static void check_draw(const aq_head_terms *terms, uint32_t row, const float *outputs,
+                       const float *got)
+{
+    const aq_head_drawing *drawing = terms->head->drawing;
+    const size_t elements = aq_space_elements(terms->action);
+    float noise[AQ_BOUNDS_MAX * 8], action[AQ_BOUNDS_MAX], drawn[AQ_BOUNDS_MAX];
+    const uint32_t count = drawing->noise_count(terms);
+    assert_true(count <= sizeof(noise) / sizeof(noise[0]));
+    aq_draw_noise(drawing, key, lane, row, count, noise);
+    const float log_prob = drawing->draw(terms, outputs, noise, action, drawn);
+    assert_memory_equal(got, action, elements * sizeof(float));
+    assert_memory_equal(got + elements, action, elements * sizeof(float));
+    assert_same_bits(got[2 * elements], log_prob);
+}
+
+static void check_row(const aq_snapshot *snapshot, uint32_t row, const float *expected,
+                      const float *got)
 {
     const aq_space *space = &snapshot->schema.action;
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
@@ -103,12 +161,16 @@ static void check_row(const aq_snapshot *snapshot, const float *expected, const 
     const aq_head_terms terms = aq_snapshot_terms(snapshot);
     terms.head->act(&terms, expected, 1, action);
     assert_memory_equal(got + outputs, action, aq_space_bytes(space));
+    if (terms.head->drawing != NULL) {
+        check_draw(&terms, row, expected, got + outputs + aq_space_elements(space));
+    }
 }
 
 static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buffer *got)
 {
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    const size_t width = outputs + aq_space_elements(&snapshot->schema.action);
+    const size_t elements = aq_space_elements(&snapshot->schema.action);
+    const size_t width = outputs + elements + (noise_count(snapshot) > 0 ? 2 * elements + 1 : 0);
     const aq_qkernels *rung;
     float *expected = aq_alloc((size_t)ROWS * outputs, sizeof(*expected));
     assert_non_null(expected);
@@ -120,8 +182,8 @@ static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buff
         }
         assert_int_equal(aq_engine_create(snapshot, ROWS, rung->cpu_flags, &engine, NULL), 0);
         aq_engine_forward(engine, obs, ROWS, expected);
-        for (size_t row = 0; row < ROWS; row++) {
-            check_row(snapshot, expected + row * outputs,
+        for (uint32_t row = 0; row < ROWS; row++) {
+            check_row(snapshot, row, expected + row * outputs,
                       (const float *)(const void *)got->data + row * width);
         }
         aq_engine_destroy(engine);
@@ -162,15 +224,16 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
                    tools->common, tools->flags, warnings);
     must_run(command);
     (void)snprintf(command, sizeof(command),
-                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d policy.o "
+                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d "
+                   "-DNOISE=%u policy.o "
                    "%s/policy_harness.c %s%s%s -o policy",
                    tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
                    aq_net_spec_outputs(&snapshot->spec), aq_space_elements(action),
-                   action->kind == AQ_SPACE_BOX, source_folder,
+                   action->kind == AQ_SPACE_BOX, noise_count(snapshot), source_folder,
                    tools->extra[0] != '\0' ? source_folder : "", tools->extra[0] != '\0' ? "/" : "",
                    tools->extra);
     must_run(command);
-    (void)snprintf(command, sizeof(command), "%s ./policy <obs.bin >out.bin", tools->runner);
+    (void)snprintf(command, sizeof(command), "%s ./policy <rows.bin >out.bin", tools->runner);
     must_run(command);
 }
 
@@ -183,13 +246,12 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
     print_message("%s %s: %s, %s\n", tools->compiler, tools->flags,
                   aq_net_spec_text(&snapshot->spec, net, sizeof(net)),
                   aq_head_name(snapshot->head));
-    const size_t obs_bytes = ROWS * aq_net_spec_inputs(&snapshot->spec) * sizeof(*obs);
-
     aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
+    aq_buffer *rows = make_rows(snapshot, obs);
     aq_buffer *got = buffer_up_to(1 << 20);
     assert_succeeds(aq_export_c(snapshot, "policy", text, &figures, &refusal));
     assert_succeeds(aq_file_write_atomic("policy.c", text->data, text->size, &refusal));
-    assert_succeeds(aq_file_write_atomic("obs.bin", obs, obs_bytes, &refusal));
+    assert_succeeds(aq_file_write_atomic("rows.bin", rows->data, rows->size, &refusal));
     compile_and_run(tools, snapshot);
     assert_succeeds(aq_file_read("out.bin", got, &refusal));
     check_outputs(snapshot, obs, got);
@@ -207,9 +269,7 @@ static void check_all(const toolchain *tools)
     }
     for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
         const struct policy_case policy = case_of_head(head);
-        if (aq_head_of(head)->code != NULL) {
-            check_case(tools, &policy);
-        }
+        check_case(tools, &policy);
     }
     for (size_t i = 0; i < CASES; i++) {
         check_case(tools, &cases[i]);

@@ -173,7 +173,10 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
     assert_true(head_kit_fit(how->head, &with, &action));
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
-        formats[i] = aq_layer_is_quantizable(&spec->layers[i]) ? how->format : AQ_FORMAT_F32;
+        const bool is_other = how->last != 0 && i + 1 == spec->layer_count;
+        formats[i] = !aq_layer_is_quantizable(&spec->layers[i]) ? AQ_FORMAT_F32
+                     : is_other                                 ? how->last
+                                                                : how->format;
         blocks[i] =
             (aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns) + 1) / 2;
     }

@@ -27,6 +27,7 @@ enum { NET_WIDTH_MAX = 1024 }; /* of all of them */
 typedef struct random_policy_how {
     uint64_t seed;
     uint32_t format; /* of every quantizable layer */
+    uint32_t last;   /* of the last one; 0: the same */
     bool is_static;  /* the inputs' scales are known beforehand; integer formats */
     uint32_t head;
 } random_policy_how;

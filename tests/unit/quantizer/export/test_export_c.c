@@ -77,12 +77,57 @@ TEST(a_continuous_policy_has_an_action_of_floats)
                      1); /* -0.3 to 0.7 */
 }
 
+TEST(a_policy_that_draws_carries_what_its_head_needs_and_no_more)
+{
+    static const struct {
+        uint32_t head;
+        const char *prototype;
+        const char *has, *has_not[3];
+    } rows[] = {
+        {AQ_HEAD_CATEGORICAL,
+         "uint32_t p_draw(const float *obs, float random, float *log_prob);",
+         "p_exact_log(double",
+         {"p_normal", "p_bounds", "p_exact_tanh"}},
+        {AQ_HEAD_GAUSSIAN,
+         "void p_draw(const float *obs, const float *noise, float *action, float *log_prob);",
+         "p_array0[2]",
+         {"p_exact_tanh", "softplus", "p_greatest"}},
+        {AQ_HEAD_SQUASHED,
+         "float p_normal(const uint32_t words[4]);",
+         "p_exact_softplus(double",
+         {"p_array", "p_exact_log_sum_exp", "p_greatest"}},
+        {AQ_HEAD_GSDE,
+         "noise[4] of standard normal numbers",
+         "p_array2[4]",
+         {"p_exact_tanh", "softplus", "p_greatest"}},
+        {AQ_HEAD_ARGMAX,
+         "uint32_t p_act(const float *obs);",
+         "p_greatest",
+         {"draw", "double", "exact"}},
+    };
+    EACH_ROW(i, rows) {
+        exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, rows[i].head);
+        assert_int_equal(export_as(own, "p"), 0);
+        assert_true(count_words(own, rows[i].prototype) > 0);
+        assert_true(count_words(own, rows[i].has) > 0);
+        EACH_ROW(k, rows[i].has_not) {
+            assert_int_equal(count_words(own, rows[i].has_not[k]), 0);
+        }
+        assert_int_equal(count_words(own, "@") + count_words(own, "$"), 0);
+    }
+}
+
 TEST(the_figures_are_those_of_the_policy)
 {
     exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "p"), 0);
     assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
     assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
+
+    exported *drawing = prepare(NET_RELU, AQ_FORMAT_F32, AQ_HEAD_GAUSSIAN);
+    assert_int_equal(export_as(drawing, "p"), 0);
+    assert_int_equal(drawing->figures.weights_bytes, (4 * 64 + 64 * 64 + 64 * 2 + 130 + 2) * 4);
+    assert_int_equal(drawing->figures.stack_bytes, (64 * 2 + 2) * 4);
 }
 
 TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)

@@ -1,0 +1,136 @@
+/*
+ * The head's texts in their order, and above them what they name: functions of exact_math.h, the
+ * bounds of an action, and the network's arrays.
+ */
+#include "quantizer/export/export_head.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "quantizer/export/export_exact.h"
+#include "quantizer/export/export_runtime.h"
+
+enum { TEXTS = AQ_HEAD_HELPERS_MAX + 2 };
+
+/* What is compiled, in its order; NULL where there is nothing. */
+typedef struct head_texts {
+    const char *of[TEXTS];
+} head_texts;
+
+static head_texts texts_of(const aq_snapshot *snapshot)
+{
+    const aq_head_code *code = aq_head_of(snapshot->head)->code;
+    head_texts texts = {
+        {code->helpers[0], code->helpers[1], code->helpers[2], code->act, code->draw}};
+    _Static_assert(AQ_HEAD_HELPERS_MAX == 3, "all of them");
+    return texts;
+}
+
+static bool is_named(const aq_snapshot *snapshot, const char *name)
+{
+    const head_texts texts = texts_of(snapshot);
+    bool named = false;
+    for (size_t i = 0; i < TEXTS && !named; i++) {
+        named = texts.of[i] != NULL && aq_export_names(texts.of[i], name);
+    }
+    return named;
+}
+
+static bool has_array(const aq_snapshot *snapshot, uint32_t index)
+{
+    char name[32];
+    (void)snprintf(name, sizeof(name), "@_array%u", index);
+    return is_named(snapshot, name);
+}
+
+int aq_export_head_check(const aq_snapshot *snapshot, aq_error *error)
+{
+    const aq_space *action = &snapshot->schema.action;
+    for (uint32_t i = 0; i < action->bound_count && is_named(snapshot, "@_bounds"); i++) {
+        if (!isfinite(action->high[i] - action->low[i])) {
+            return aq_fail(error, AQ_E_UNSUPPORTED,
+                           "export: an action from %g to %g has no range to scale outputs to",
+                           (double)action->low[i], (double)action->high[i]);
+        }
+    }
+    return 0;
+}
+
+uint32_t aq_export_head_pieces(const aq_snapshot *snapshot)
+{
+    return aq_head_of(snapshot->head)->drawing != NULL ? AQ_PIECE(DOUBLE) : 0;
+}
+
+size_t aq_export_head_bytes(const aq_snapshot *snapshot)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < snapshot->spec.array_count; i++) {
+        bytes += has_array(snapshot, i) ? snapshot->spec.arrays[i].count * sizeof(float) : 0;
+    }
+    return bytes;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void put(aq_export_text *to, const aq_snapshot *snapshot, const char *piece)
+{
+    const aq_head_terms terms = aq_snapshot_terms(snapshot);
+    const aq_head_drawing *drawing = terms.head->drawing;
+    const aq_export_number numbers[] = {
+        {"outputs", terms.width},
+        {"last_output", terms.width - 1},
+        {"elements", aq_space_elements(terms.action)},
+        {"noise", drawing != NULL ? drawing->noise_count(&terms) : 0},
+        {NULL, 0},
+    };
+    if (piece != NULL) {
+        aq_export_fill(to, piece, numbers);
+    }
+}
+
+static void put_bounds(aq_export_text *to, const aq_space *action)
+{
+    const size_t elements = aq_space_elements(action);
+    aq_export_print(to, "\nstatic const float @_bounds[%zu][3] = { /* low, high, high - low */\n",
+                    elements);
+    for (size_t i = 0; i < elements; i++) {
+        const size_t bound = aq_space_bound(action, i);
+        char low[32], high[32], range[32];
+        aq_export_float_text(action->low[bound], low);
+        aq_export_float_text(action->high[bound], high);
+        aq_export_float_text(action->high[bound] - action->low[bound], range);
+        aq_export_print(to, "    {%s, %s, %s},\n", low, high, range);
+    }
+    aq_export_put(to, "};\n");
+}
+
+static void put_arrays(aq_export_text *to, const aq_snapshot *snapshot)
+{
+    const float *values = snapshot->arrays;
+    for (uint32_t i = 0; i < snapshot->spec.array_count; i++) {
+        if (has_array(snapshot, i)) {
+            aq_export_floats(to, "array", i, values, snapshot->spec.arrays[i].count);
+        }
+        values += snapshot->spec.arrays[i].count;
+    }
+}
+
+void aq_export_head_put_prototypes(aq_export_text *to, const aq_snapshot *snapshot)
+{
+    const aq_head_code *code = aq_head_of(snapshot->head)->code;
+    put(to, snapshot, code->prototype);
+    put(to, snapshot, code->draw_prototype);
+}
+
+void aq_export_head_put(aq_export_text *to, const aq_snapshot *snapshot)
+{
+    const head_texts texts = texts_of(snapshot);
+    aq_export_put_exact(to, texts.of, TEXTS);
+    if (is_named(snapshot, "@_bounds")) {
+        put_bounds(to, &snapshot->schema.action);
+    }
+    put_arrays(to, snapshot);
+    for (size_t i = 0; i < TEXTS; i++) {
+        put(to, snapshot, texts.of[i]);
+    }
+}
