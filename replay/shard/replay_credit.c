@@ -31,6 +31,7 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
         .least_steps = most_of(chunk_length, lanes),
         .chunk_steps = chunk_length,
         .lane_steps = chunk_length * lanes,
+        .was_asked = true, /* so the clock of demand begins as the other one */
     };
     AQ_ASSERT(credit->lane_steps >= 1);
 }
@@ -47,10 +48,10 @@ static uint64_t usable(const aq_replay_credit *credit, const aq_replay_actor *ac
     return steps - steps % credit->lanes;
 }
 
-/* How long ago that was, leaving out when nothing was missing. */
-static int64_t time_since(const aq_replay_credit *credit, int64_t then_ns, int64_t now_ns)
+/* The time by a clock that stands still while nothing is missing. */
+static int64_t demand_ns(const aq_replay_credit *credit, int64_t now_ns)
 {
-    return now_ns - (then_ns > credit->asked_ns ? then_ns : credit->asked_ns);
+    return now_ns - credit->unasked_ns;
 }
 
 void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted)
@@ -77,27 +78,27 @@ void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps)
     actor->received = most_of(actor->received, steps);
 }
 
-static void owe(aq_replay_actor *actor, int64_t now_ns)
+static void owe(const aq_replay_credit *credit, aq_replay_actor *actor, int64_t now_ns)
 {
     actor->owed = actor->granted;
-    actor->owing_ns = now_ns;
+    actor->owing_ns = demand_ns(credit, now_ns);
 }
 
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
                                int64_t now_ns, uint64_t fresh)
 {
-    const int64_t took_ns = time_since(credit, actor->progress_ns, now_ns);
+    const int64_t took_ns = demand_ns(credit, now_ns) - actor->progress_ns;
     const int64_t before_ns = actor->pace_ns - actor->pace_ns / PACE_MEAN_OF;
     if (fresh > 0 && outstanding(actor) > 0) {
         actor->pace_ns = took_ns > before_ns ? took_ns : before_ns;
         actor->pace_ns = actor->pace_ns > 0 ? actor->pace_ns : 1;
     }
-    actor->progress_ns = now_ns;
+    actor->progress_ns = demand_ns(credit, now_ns);
     /* Still more than that was granted by an earlier incarnation of this shard, and was assumed to
      * have come. */
     actor->received = least_of(actor->received + fresh, actor->granted + credit->lanes);
     if (actor->received + credit->lanes > actor->owed) {
-        owe(actor, now_ns);
+        owe(credit, actor, now_ns);
     }
     actor->is_late = actor->is_late && (fresh == 0 || usable(credit, actor) > 0);
 }
@@ -145,9 +146,9 @@ static bool is_overdue(const aq_replay_credit *credit, const aq_replay_actor *ac
     patience_ns = patience_ns < AQ_CREDIT_PATIENCE_NS ? AQ_CREDIT_PATIENCE_NS : patience_ns;
     patience_ns = patience_ns > AQ_CREDIT_LATE_NS_MAX ? AQ_CREDIT_LATE_NS_MAX : patience_ns;
     return usable(credit, actor) > 0 &&
-           (time_since(credit, actor->progress_ns, now_ns) >= patience_ns ||
+           (demand_ns(credit, now_ns) - actor->progress_ns >= patience_ns ||
             (others_wait &&
-             time_since(credit, actor->owing_ns, now_ns) >= AQ_CREDIT_LATE_NS_MAX));
+             demand_ns(credit, now_ns) - actor->owing_ns >= AQ_CREDIT_LATE_NS_MAX));
 }
 
 /* Those who are counted on: the live ones that are not late. */
@@ -192,8 +193,8 @@ static void grant(const aq_replay_credit *credit, aq_replay_actor *actor, int64_
     const uint64_t rest = outstanding(actor) - held;
     actor->granted = most_of(actor->granted, actor->received) + steps - rest;
     if (held == 0 || actor->is_late) {
-        actor->progress_ns = now_ns;
-        owe(actor, now_ns);
+        actor->progress_ns = demand_ns(credit, now_ns);
+        owe(credit, actor, now_ns);
     }
 }
 
@@ -203,7 +204,7 @@ static uint64_t chance(const aq_replay_credit *credit, const aq_replay_actor *ac
                        bool is_last_hope)
 {
     const bool is_due =
-        is_last_hope && time_since(credit, actor->progress_ns, now_ns) >= AQ_CREDIT_LIVE_NS;
+        is_last_hope && demand_ns(credit, now_ns) - actor->progress_ns >= AQ_CREDIT_LIVE_NS;
     return usable(credit, actor) == 0 || is_due ? credit->lanes : 0;
 }
 
@@ -212,7 +213,9 @@ static uint64_t chance(const aq_replay_credit *credit, const aq_replay_actor *ac
 static void share_demand(aq_replay_credit *credit, uint64_t missing, aq_replay_roster *roster,
                          int64_t now_ns)
 {
-    credit->asked_ns = missing == 0 ? now_ns : credit->asked_ns;
+    credit->unasked_ns += credit->was_asked ? 0 : now_ns - credit->shared_ns;
+    credit->shared_ns = now_ns;
+    credit->was_asked = missing > 0;
     const counted_on those = count_on(credit, roster, now_ns);
     if (missing == 0) {
         return;
@@ -236,7 +239,8 @@ static void share_demand(aq_replay_credit *credit, uint64_t missing, aq_replay_r
         }
         const uint64_t goal = is_newcomer(actor) ? credit->lanes : level;
         const uint64_t held = usable(credit, actor);
-        const uint64_t give = round_up(least_of(goal > held ? goal - held : 0, left), credit->lanes);
+        const uint64_t wanted = goal > held ? goal - held : 0;
+        const uint64_t give = round_up(least_of(wanted, left), credit->lanes);
         if (give > 0) {
             grant(credit, actor, now_ns, give);
             left -= least_of(give, left);

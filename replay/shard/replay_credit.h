@@ -85,7 +85,9 @@ typedef struct aq_replay_credit {
     uint64_t chunk_steps; /* the longest chunk */
     uint64_t lane_steps;  /* one chunk in each environment of an actor */
     size_t turn;          /* whose turn it is, a position in the roster */
-    int64_t asked_ns;     /* on demand: when nothing was missing the last time */
+    int64_t shared_ns;    /* on demand: when it was shared the last time, */
+    bool was_asked;       /* whether something was missing then, */
+    int64_t unasked_ns;   /* and how long in all nothing was */
     size_t live;          /* actors alive at the last sharing */
 } aq_replay_credit;
 

@@ -167,6 +167,25 @@ TEST_IN(demand_desk, desk, who_brings_nothing_is_counted_on_once)
     assert_in_range(most_ms, 10, 300);
 }
 
+/* Requests come to their end and are made again; only time in which something is missing counts. */
+TEST_IN(demand_desk, desk, lateness_counts_while_something_is_missing)
+{
+    all_prove(desk);
+    want(desk, 0, 7, 12);
+    bring(desk, 0, 4);
+    bring(desk, 1, 4);
+    want(desk, 0, 7, 0);
+    want(desk, 5000, 7, 0); /* nothing is asked of it */
+    for (unsigned i = 0; i < 4; i++) {
+        want(desk, 0, 7, 4);
+        assert_granted(desk, 6, 6, 6);
+        want(desk, 50, 7, 0);
+        want(desk, 1000, 7, 0);
+    }
+    want(desk, 0, 7, 4);
+    assert_granted(desk, 8, 8, 6);
+}
+
 /* One that brings a step whenever it would be late, of a share that takes the others a moment. */
 TEST_IN(demand_desk, desk, who_brings_its_share_in_drops_is_waited_for_ten_seconds)
 {
