@@ -150,15 +150,16 @@ double aq_exact_softplus(double x)
 
 double aq_exact_log_sum_exp(const float *values, uint32_t count)
 {
-    double greatest = (double)values[0];
+    float greatest = values[0];
     double sum = 0.0;
     for (uint32_t i = 1; i < count; i++) {
-        greatest = (double)values[i] > greatest ? (double)values[i] : greatest;
+        greatest = values[i] > greatest ? values[i] : greatest;
     }
     for (uint32_t i = 0; i < count; i++) {
-        sum += aq_exact_exp((double)values[i] - greatest);
+        const double below = (double)values[i] - (double)greatest;
+        sum += below == 0.0 ? 1.0 : aq_exact_exp(below); /* for one of them at least */
     }
-    return greatest + aq_exact_log(sum);
+    return (double)greatest + aq_exact_log(sum);
 }
 
 /* |x| <= pi / 4 */

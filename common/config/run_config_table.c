@@ -184,7 +184,7 @@ static const aq_setting rows[] = {
      "times it, and 0 turns that off."},
     {MEMBER(F64, learner.mean_noise), "0", 0, 10, NULL, "",
      "ppo, numbers: in updates, means are moved by chance, evenly up to this much of half the "
-     "action's range (robust policy optimization). 0 turns it off."},
+     "action's range (robust policy optimization). 0 turns it off, as learner.gsde wants it."},
     {MEMBER(BOOL, learner.normalize_advantages), "true", 0, 0, NULL, "",
      "On-policy: brings the advantages of a minibatch to mean 0 and deviation 1."},
     {MEMBER(BOOL, learner.recompute_advantages), "false", 0, 0, NULL, "",

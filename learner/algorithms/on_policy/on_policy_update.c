@@ -295,7 +295,7 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
         const double now = (double)drawing->log_prob(&terms, row, &draw);
         const aq_policy_gradient step =
             aq_policy_gradient_of(&self->rule, &(aq_policy_gradient_step){
-                                                   .actor = actor_log_prob(self, steps[i]),
+                                                   .ratio = (double)self->group.ratio[steps[i]],
                                                    .old = old,
                                                    .now = now,
                                                    .advantage = (double)self->parts[i],
@@ -306,10 +306,12 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
             drawing->entropy_slope(&terms, row, (float)(-self->entropy_weight / count), &slope);
         }
         loss += step.loss - self->entropy_weight * entropy;
-        /* How far the policy has gone, of which the noise is no part. */
-        const double gone =
-            (row == plain ? now : (double)drawing->log_prob(&terms, plain, &draw)) - old;
-        kl += aq_importance_ratio(gone, 0.0) - 1.0 - gone;
+        double moved = step.moved, far = now - old;
+        if (row != plain) { /* noise is no part of how far the policy has gone */
+            far = (double)drawing->log_prob(&terms, plain, &draw) - old;
+            moved = aq_importance_ratio(far, 0.0);
+        }
+        kl += moved - 1.0 - far;
         self->sums.entropy += entropy;
         self->sums.clipped += step.is_clipped;
     }

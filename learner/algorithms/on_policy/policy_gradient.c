@@ -39,16 +39,15 @@ bool aq_importance_is_held(const aq_policy_gradient_rule *rule, double ratio)
 aq_policy_gradient aq_policy_gradient_of(const aq_policy_gradient_rule *rule,
                                          const aq_policy_gradient_step *step)
 {
-    const double weight = aq_importance_weight(rule, aq_importance_ratio(step->old, step->actor));
-    const double advantage = weight * step->advantage;
+    const double advantage = aq_importance_weight(rule, step->ratio) * step->advantage;
+    const double moved = aq_importance_ratio(step->now, step->old);
     if (!(rule->clip > 0.0)) {
-        return (aq_policy_gradient){.loss = -advantage * step->now, .slope = -advantage};
+        return (aq_policy_gradient){-advantage * step->now, -advantage, moved, false};
     }
-    const bool is_bypassed = rule->correction == AQ_CORRECTION_BYPASS;
-    const double ratio = aq_importance_ratio(step->now, is_bypassed ? step->actor : step->old);
+    const double ratio = rule->correction == AQ_CORRECTION_BYPASS ? moved * step->ratio : moved;
     const double held = fmax(fmin(ratio, 1.0 + rule->clip), 1.0 - rule->clip);
     if (ratio * advantage <= held * advantage) {
-        return (aq_policy_gradient){.loss = -ratio * advantage, .slope = -ratio * advantage};
+        return (aq_policy_gradient){-ratio * advantage, -ratio * advantage, moved, false};
     }
-    return (aq_policy_gradient){.loss = -held * advantage, .is_clipped = true};
+    return (aq_policy_gradient){-held * advantage, 0.0, moved, true};
 }

@@ -30,15 +30,16 @@ typedef struct aq_policy_gradient_rule {
     double clip;         /* e; 0: the objective is not clipped */
 } aq_policy_gradient_rule;
 
-/* Logarithms of what the three policies give the action. */
 typedef struct aq_policy_gradient_step {
-    double actor, old, now;
+    double ratio;    /* old / actor */
+    double old, now; /* logarithms */
     double advantage;
 } aq_policy_gradient_step;
 
 typedef struct aq_policy_gradient {
     double loss;
     double slope; /* by log now */
+    double moved; /* now / old */
     bool is_clipped;
 } aq_policy_gradient;
 

@@ -89,7 +89,7 @@ TEST(the_slope_of_a_loss_agrees_with_finite_differences)
         EACH_ROW(n, nows) {
             for (int i = 0; i < 4; i++) {
                 const aq_policy_gradient_rule rule = {corrections[c], 1.3, clips[i % 2]};
-                aq_policy_gradient_step step = {-1.6, -1.1, nows[n], advantages[i / 2]};
+                aq_policy_gradient_step step = {exp(0.5), -1.1, nows[n], advantages[i / 2]};
                 const double slope = aq_policy_gradient_of(&rule, &step).slope;
                 step.now += 1e-6;
                 const double more = aq_policy_gradient_of(&rule, &step).loss;
@@ -128,9 +128,9 @@ TEST(the_clipped_objective_holds_only_what_went_too_far)
 {
     const aq_policy_gradient_rule rule = {AQ_CORRECTION_NONE, 2, 0.2};
     const double high = log(1.3), low = log(0.7);
-    assert_true(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){0, 0, high, 1}).is_clipped);
-    assert_true(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){0, 0, low, -1}).is_clipped);
-    assert_false(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){0, 0, low, 1}).is_clipped);
+    assert_true(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){1, 0, high, 1}).is_clipped);
+    assert_true(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){1, 0, low, -1}).is_clipped);
+    assert_false(aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){1, 0, low, 1}).is_clipped);
     assert_false(
-        aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){0, 0, high, -1}).is_clipped);
+        aq_policy_gradient_of(&rule, &(aq_policy_gradient_step){1, 0, high, -1}).is_clipped);
 }
