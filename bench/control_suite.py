@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What D4PG learns on ten tasks of the control suite, with int8 and with fp32 actors.
+"""What D4PG or SAC learns on tasks of the control suite, with int8 and with fp32 actors.
 
-    bench/control_suite.py --work DIR [--jobs 2] [--tasks a,b] [--seeds 3] [--formats int8,fp32]
-                           [--set KEY=VALUE]...
+    bench/control_suite.py --work DIR [--algorithm sac] [--jobs 2] [--tasks a,b] [--seeds 3]
+                           [--formats int8,fp32] [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 environment steps
-under the preset dmc-d4pg, and prints a table; no run is left out. Runs that DIR has already are
-not made again, so that a campaign can be interrupted. With --report nothing is trained.
+under the preset dmc-d4pg or dmc-sac, and prints a table; no run is left out. Runs that DIR has
+already are not made again, and one that was cut off goes on from its checkpoint, so that a campaign
+can be interrupted. With --report nothing is trained.
 
-Curves go to bench/curves/dmc-TASK.csv: the mean of all greedy episodes in each 10,000 environment
-steps. "final" is the mean over the last 50,000 steps, as in the published figures; "best" the
-policy that the run keeps (policy.aq), over 100 fresh episodes.
+Curves go to bench/curves/dmc-TASK.csv, or dmc-sac-TASK.csv: the mean of all greedy episodes in each
+10,000 environment steps. "final" is the mean over the last 50,000 steps, as in the published
+figures; "best" the policy that the run keeps (policy.aq), over 100 fresh episodes.
 """
 import argparse
 import concurrent.futures
@@ -29,18 +30,41 @@ from run_curves import binned_returns
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = 500_000
 BIN_STEPS = 10_000
-# D4PG after 500,000 steps: ten seeds, from the data published with DreamerV3.
+# After 500,000 steps, ten seeds: D4PG from the data published with DreamerV3, SAC from those with
+# SimBa. None: not published.
 PUBLISHED = {
-    "cartpole_balance": 999,
-    "cartpole_swingup": 875,
-    "ball_in_cup_catch": 967,
-    "reacher_easy": 951,
-    "finger_spin": 824,
-    "walker_stand": 940,
-    "walker_walk": 968,
-    "cheetah_run": 614,
-    "hopper_stand": 772,
-    "pendulum_swingup": 757,
+    "d4pg": {
+        "cartpole_balance": 999,
+        "cartpole_swingup": 875,
+        "ball_in_cup_catch": 967,
+        "reacher_easy": 951,
+        "finger_spin": 824,
+        "walker_stand": 940,
+        "walker_walk": 968,
+        "cheetah_run": 614,
+        "hopper_stand": 772,
+        "pendulum_swingup": 757,
+    },
+    "sac": {
+        "cartpole_balance": 999,
+        "cartpole_swingup": 863,
+        "ball_in_cup_catch": None,
+        "reacher_easy": 952,
+        "finger_spin": 815,
+        "walker_stand": 973,
+        "walker_walk": 957,
+        "cheetah_run": 716,
+        "hopper_stand": 846,
+        "pendulum_swingup": 477,
+        "acrobot_swingup": 58,
+        "cartpole_balance_sparse": 1000,
+        "cartpole_swingup_sparse": 780,
+        "finger_turn_easy": 903,
+        "finger_turn_hard": 775,
+        "hopper_hop": 159,
+        "reacher_hard": 960,
+        "walker_run": 629,
+    },
 }
 # Student's t, two-sided 95 %, by degrees of freedom.
 T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
@@ -50,6 +74,13 @@ def run_name(task, form, seed):
     return f"{task}-{form}-{seed}"
 
 
+def begin(arguments, task, form, seed):
+    return [f"dmc:{task}", "--preset", f"dmc-{arguments.algorithm}", "--seed", str(seed),
+            "--set", f"quantizer.format={form}", "--set", "evaluator.threshold=100000",
+            "--set", "evaluator.screen_episodes=5",
+            *(f"--set={assignment}" for assignment in arguments.set)]
+
+
 def train(arguments, task, form, seed):
     """One run; its result goes to DIR/out, its curve is in DIR/runs."""
     name = run_name(task, form, seed)
@@ -57,22 +88,23 @@ def train(arguments, task, form, seed):
     folder = arguments.work / "runs" / name
     if result.exists():
         return name
-    shutil.rmtree(folder, ignore_errors=True)
+    goes_on = any((folder / "checkpoints").glob("*"))
+    if not goes_on:
+        shutil.rmtree(folder, ignore_errors=True)
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
     environment["OPENBLAS_NUM_THREADS"] = "1"
     # Never "solved", so that every run goes on to the end.
+    what = ["--resume"] if goes_on else begin(arguments, task, form, seed)
     done = subprocess.run(
-        [arguments.actorq, "train", f"dmc:{task}", "--preset", "dmc-d4pg", "--seed", str(seed),
-         "--run", str(folder), "--quiet", "--json", "--set", f"quantizer.format={form}",
-         "--set", "evaluator.threshold=100000", "--set", "evaluator.screen_episodes=5",
-         *(f"--set={assignment}" for assignment in arguments.set)],
-        env=environment, stdout=subprocess.PIPE, check=False)
-    if done.returncode == 0:
-        result.write_bytes(done.stdout)
+        [arguments.actorq, "train", *what, "--run", str(folder), "--quiet", "--json", "--parent",
+         str(os.getpid())], env=environment, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0 or json.loads(done.stdout)["interrupted"]:
+        return f"{name}: did not come to its end"
+    result.write_bytes(done.stdout)
     for waste in [*folder.glob("replay-*"), folder / "checkpoints"]:
         shutil.rmtree(waste, ignore_errors=True)
-    return name if done.returncode == 0 else f"{name}: failed"
+    return name
 
 
 def curve(arguments, task, form, seed):
@@ -85,10 +117,10 @@ def final_return(points):
 
 
 def interval(values):
-    """Half the width of the 95 % interval of the mean."""
+    """Half the width of the 95 % interval of the mean; of more than ten values a little wider."""
     if len(values) < 2:
         return float("nan")
-    return T95[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values))
+    return T95[min(len(values) - 1, 9)] * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def finished_seeds(arguments, task, form):
@@ -97,7 +129,8 @@ def finished_seeds(arguments, task, form):
 
 
 def write_curves(arguments, task):
-    path = arguments.curves / f"dmc-{task}.csv"
+    of = "" if arguments.algorithm == "d4pg" else f"{arguments.algorithm}-"
+    path = arguments.curves / f"dmc-{of}{task}.csv"
     with path.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["format", "seed", "env_steps", "return_mean", "episodes"])
@@ -119,7 +152,7 @@ def report(arguments):
     print("| task | published | " + " | ".join(head) + " |")
     print("|---" * (2 + len(head)) + "|")
     for task in arguments.tasks:
-        row = [f"`{task}`", str(PUBLISHED[task])]
+        row = [f"`{task}`", str(PUBLISHED[arguments.algorithm][task] or "–")]
         for form in arguments.formats:
             seeds = finished_seeds(arguments, task, form)
             finals = [final_return(curve(arguments, task, form, seed)) for seed in seeds]
@@ -139,7 +172,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
-    parser.add_argument("--tasks", type=words, default=list(PUBLISHED), help="default: all ten")
+    parser.add_argument("--algorithm", choices=PUBLISHED, default="d4pg")
+    parser.add_argument("--tasks", type=words,
+                        help="default: all there are")
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
     parser.add_argument("--seeds", type=int, default=3, choices=range(1, 11), metavar="N")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
@@ -149,9 +184,11 @@ def main():
     parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
-    unknown = [task for task in arguments.tasks if task not in PUBLISHED]
+    known = list(PUBLISHED[arguments.algorithm])
+    arguments.tasks = arguments.tasks or known
+    unknown = [task for task in arguments.tasks if task not in known]
     if unknown:
-        parser.error(f"no such task here: {', '.join(unknown)}; there are {', '.join(PUBLISHED)}")
+        parser.error(f"no such task here: {', '.join(unknown)}; there are {', '.join(known)}")
     for folder in ("out", "runs"):
         (arguments.work / folder).mkdir(parents=True, exist_ok=True)
     if not arguments.report:

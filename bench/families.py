@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """What each family of algorithms reaches: a table of tasks, by medians over seeds.
 
-    bench/families.py --rows GROUP [--seeds N] [--only TEXT] --work DIR
+    bench/families.py --rows GROUP [--seeds N] [--first-seed S] [--only TEXT] --work DIR
 
-Trains each row of GROUP with the seeds 1, 2, 3, ..., plays the policy that the run kept, as it was
+Trains each row of GROUP with N seeds from S on, plays the policy that the run kept, as it was
 broadcast, over fresh greedy episodes of another seed, and prints a table in Markdown: median, least
 and greatest mean return, how many seeds came to the target, and medians of seconds: by the wall,
 from the start of `actorq train` to its end, and of processors, all processes together. Runs that
 DIR has already are not made again.
+
+The rows of int8 and of correction have arms, of which arms.py prints a table: means with 95 %
+intervals, of that and of all greedy episodes in the last fifth of the steps; and the difference of
+these last from those of the last arm.
 """
 import argparse
-import json
-import os
 import pathlib
 import statistics
-import subprocess
-import time
+
+from arms import CORRECTIONS, FORMATS, HEAD, compare
+from run_once import command, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -24,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = [("gym:FrozenLake-v1", 10_000, 0.73), ("gym:FrozenLake8x8-v1", 10_000, 0.89),
          ("gym:CliffWalking-v1", 100, -13), ("gym:Taxi-v3", 10_000, 7.85),
          ("gym:Blackjack-v1", 100_000, -0.05)]
+FEW_BITS = ["quantizer.format=int2", "quantizer.layer_formats=-1:int2", "quantizer.error_budget=1"]
 ROWS = {
     "tabular": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
                  "target": -17 if target == -13 and algorithm != "q" else target}
@@ -41,40 +45,29 @@ ROWS = {
                    ["limits.env_steps=50000", "evaluator.threshold=99"], 93),
                   ("gym:Pendulum-v1",
                    ["limits.env_steps=20000", "evaluator.threshold=-100"], -160)]],
+    "int8": [{"task": task, "algorithm": algorithm, "settings": settings, "episodes": 100,
+              "arms": FORMATS} for algorithm, task, settings in [
+                  ("ppo", "gym:CartPole-v1", []), ("ppo", "gym:Pendulum-v1", []),
+                  ("sac", "gym:Pendulum-v1", ["limits.env_steps=20000"]),
+                  ("impala", "gym:CartPole-v1", ["limits.env_steps=200000"]),
+                  ("ppo", "gym:Acrobot-v1", []),
+                  ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
+                  ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
+                  ("ppo", "dmc:cartpole_balance", [])]],
+    "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
+                    "episodes": 100, "arms": CORRECTIONS, "figure": f"correction-{figure}",
+                    "plot": "learner.correction"} for figure, algorithm, settings in [
+                        ("lag", "ppo", ["learner.lag_max=8", "learner.prefetch=8",
+                                        "learner.learning_rate=0.002",
+                                        "learner.learning_rate_end=1"]),
+                        ("bits-a2c", "a2c", FEW_BITS), ("bits-ppo", "ppo", FEW_BITS)]],
 }
-
-
-def command(row):
-    return ["train", row["task"], "--set", f"learner.algorithm={row['algorithm']}",
-            *[word for setting in row["settings"] for word in ("--set", setting)]]
-
-
-def train(actorq, row, folder, seed):
-    """Seconds by the wall and of processors; of a run that was made before, those of then."""
-    kept = folder.with_name(f"{folder.name}.times.json")
-    if not kept.exists():
-        begun = time.monotonic()
-        child = subprocess.Popen([actorq, *command(row), "--seed", str(seed), "--run", str(folder),
-                                  "--quiet", "--json"], stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise SystemExit(f"{folder} has failed: {actorq} {' '.join(command(row))}")
-        kept.write_text(json.dumps([time.monotonic() - begun, used.ru_utime + used.ru_stime]))
-    return json.loads(kept.read_text())
-
-
-def kept_return(actorq, row, folder, seed):
-    done = subprocess.run([actorq, "eval", str(folder), "--episodes", str(row["episodes"]),
-                           "--seed", str(1000 + seed), "--json"], check=True, capture_output=True)
-    return json.loads(done.stdout)["return_mean"]
 
 
 def measure(actorq, row, work, seeds):
     returns, times = [], []
-    for seed in range(1, seeds + 1):
-        name = "-".join([row["task"], row["algorithm"], *row["settings"], str(seed)])
-        folder = work / "".join(c if c.isalnum() or c in "._-" else "_" for c in name)
+    for seed in seeds:
+        folder = folder_of(work, row, seed)
         times.append(train(actorq, row, folder, seed))
         returns.append(kept_return(actorq, row, folder, seed))
     return returns, times
@@ -85,22 +78,29 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", choices=ROWS, required=True)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--only", default="", help="rows whose command has this text in it")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")
     parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    rows = [row for row in ROWS[arguments.rows] if arguments.only in " ".join(command(row))]
+    if "arms" in rows[0]:
+        print(HEAD)
+        for row in rows:
+            for line in compare(arguments.actorq, row, arguments.work, seeds):
+                print(line, flush=True)
+        return
     print("| `actorq …` | episodes | median | least to most | target | reached | wall s "
           "| processor s |\n|---|---|--:|--:|--:|--:|--:|--:|--:|")
-    for row in ROWS[arguments.rows]:
-        if arguments.only not in " ".join(command(row)):
-            continue
-        returns, times = measure(arguments.actorq, row, arguments.work, arguments.seeds)
+    for row in rows:
+        returns, times = measure(arguments.actorq, row, arguments.work, seeds)
         reached = sum(value >= row["target"] for value in returns)
         wall, used = (statistics.median(column) for column in zip(*times))
         print(f"| `{' '.join(command(row))}` | {row['episodes']:,} "
               f"| {statistics.median(returns):.4g} | {min(returns):.4g} to {max(returns):.4g} "
-              f"| {row['target']} | {reached} of {arguments.seeds} | {wall:.2f} | {used:.2f} |",
+              f"| {row['target']} | {reached} of {len(seeds)} | {wall:.2f} | {used:.2f} |",
               flush=True)
 
 

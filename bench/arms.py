@@ -1,0 +1,98 @@
+"""Arms of one training beside each other: formats that actors act in, or corrections for what they
+drew otherwise than the learner would have."""
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+
+from control_suite import interval
+from run_curves import binned_returns
+from run_once import command, folder_of, kept_return, train
+
+HERE = pathlib.Path(__file__).resolve().parent
+BINS = 20
+# No run ends as solved, so that all are as long.
+TO_THE_END = ["evaluator.threshold=100000"]
+# Every version goes out in its format, whatever that costs.
+FORMATS = {"int8": ["quantizer.error_budget=1"], "fp32": ["quantizer.format=fp32"]}
+CORRECTIONS = {name: [f"learner.correction={name}"]
+               for name in ["clipped", "bypass", "vtrace", "none"]}
+FIGURES = ["actor_k3", "effective_share", "weights_clipped"]
+
+
+def last_fifth(folder):
+    """Of the environment steps: the mean of all greedy episodes there."""
+    points = binned_returns(folder, *bin_steps(folder))
+    last = [(value, episodes) for _, value, episodes in points[-BINS // 5:]]
+    return sum(value * count for value, count in last) / sum(count for _, count in last)
+
+
+def bin_steps(folder):
+    steps = max(row.get("env_steps", 0) for row in lines(folder))
+    return max(steps // BINS, 1), steps
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def told(folders, name):
+    """The median of the seconds of all runs; None where nothing is told."""
+    values = [line[name] for folder in folders for line in lines(folder)
+              if line["event"] == "progress" and line.get(name) is not None]
+    return statistics.median(values) if values else None
+
+
+def cell(values):
+    return f"{statistics.mean(values):.4g} ± {interval(values):.3g}"
+
+
+def beside(values, others):
+    """The difference of the means as a share of the other one, and whether the intervals meet."""
+    mean, other = statistics.mean(values), statistics.mean(others)
+    meet = abs(mean - other) <= interval(values) + interval(others)
+    return f"{100 * (mean - other) / abs(other):+.1f} %, {'overlap' if meet else 'apart'}"
+
+
+def draw(actorq, row, arms):
+    """Curves as rows of a file and as a picture."""
+    with (HERE / "curves" / f"{row['figure']}.csv").open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
+        for name, folders in arms.items():
+            for seed, folder in enumerate(folders, 1):
+                for steps, value, episodes in binned_returns(folder, *bin_steps(folder)):
+                    table.writerow([name, seed, steps, f"{value:.2f}", episodes])
+    subprocess.run([actorq, "plot", *[str(folder) for made in arms.values() for folder in made],
+                    "--group-by", row["plot"], "--smooth", "3", "--output",
+                    str(HERE.parent / "docs" / "figures" / f"{row['figure']}.svg")], check=True)
+
+
+def compare(actorq, row, work, seeds):
+    """Lines of the table: an arm each, beside the last one."""
+    folders, kept, late = {}, {}, {}
+    for seed in seeds:
+        for name, settings in row["arms"].items():
+            arm = {**row, "settings": [*row["settings"], *TO_THE_END, *settings]}
+            folder = folder_of(work, arm, seed)
+            train(actorq, arm, folder, seed)
+            folders.setdefault(name, []).append(folder)
+            kept.setdefault(name, []).append(kept_return(actorq, arm, folder, seed))
+            late.setdefault(name, []).append(last_fifth(folder))
+    if "figure" in row:
+        draw(actorq, row, folders)
+    of = f"`{' '.join(command(row))}`"
+    other = list(row["arms"])[-1]
+    for name in row["arms"]:
+        figures = [told(folders[name], figure) for figure in FIGURES]
+        yield " | ".join([
+            f"| {of} | {name} | {statistics.median(kept[name]):.4g}", cell(kept[name]),
+            cell(late[name]), "–" if name == other else beside(late[name], late[other]),
+            *["–" if value is None else f"{value:.2g}" for value in figures]]) + " |"
+        of = ""
+
+
+HEAD = ("| `actorq …` | arm | kept: median | kept: mean | last fifth: mean | beside the last arm | "
+        + " | ".join(f"`{name}`" for name in FIGURES) + " |\n|---|---|--:|--:|--:|--:"
+        + "|--:" * len(FIGURES) + "|")

@@ -1,0 +1,44 @@
+"""Runs that are made once, and what is kept of them beside their folder."""
+import json
+import os
+import shutil
+import subprocess
+import time
+
+
+def command(row):
+    return ["train", row["task"], "--set", f"learner.algorithm={row['algorithm']}",
+            *[word for setting in row["settings"] for word in ("--set", setting)]]
+
+
+def folder_of(work, row, seed):
+    name = "-".join([row["task"], row["algorithm"], *row["settings"], str(seed)])
+    return work / "".join(c if c.isalnum() or c in "._-" else "_" for c in name)
+
+
+def train(actorq, row, folder, seed):
+    """Seconds by the wall and of processors; of a run that was made before, those of then."""
+    kept = folder.with_name(f"{folder.name}.times.json")
+    if not kept.exists():
+        shutil.rmtree(folder, ignore_errors=True)  # of one that did not come to its end
+        begun = time.monotonic()
+        child = subprocess.Popen([actorq, *command(row), "--seed", str(seed), "--run", str(folder),
+                                  "--parent", str(os.getpid()), "--quiet", "--json"],
+                                 stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"{folder} has failed: {actorq} {' '.join(command(row))}")
+        kept.write_text(json.dumps([time.monotonic() - begun, used.ru_utime + used.ru_stime]))
+    return json.loads(kept.read_text())
+
+
+def kept_return(actorq, row, folder, seed):
+    """The mean of fresh greedy episodes of the policy that the run kept, as it was broadcast."""
+    kept = folder.with_name(f"{folder.name}.return.json")
+    if not kept.exists():
+        done = subprocess.run([actorq, "eval", str(folder), "--episodes", str(row["episodes"]),
+                               "--seed", str(1000 + seed), "--json"], check=True,
+                              capture_output=True)
+        kept.write_bytes(done.stdout)
+    return json.loads(kept.read_text())["return_mean"]
