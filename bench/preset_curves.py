@@ -3,8 +3,8 @@
 
     bench/preset_curves.py GROUP --work DIR [--seeds N]
 
-GROUP is algorithms, which are compared on the task where one would try them first, tasks that a
-preset of their own or the plain defaults solve, or games.
+GROUP is algorithms or families, which are compared on the task where one would try them first, tasks
+that a preset of their own or the plain defaults solve, or games.
 Trains each with the seeds 1, 2, 3, ..., writes bench/curves/GROUP.csv, and draws
 docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not made again.
 """
@@ -34,6 +34,21 @@ GROUPS = {
             "ddpg": ["gym:Pendulum-v1", "--preset", "pendulum-ddpg"],
             "td3": ["gym:Pendulum-v1", "--preset", "pendulum-td3"],
         }),
+    },
+    "families": {
+        "cartpole": (150_000, 5_000, 475, ALL_OF_IT, {
+            f"cartpole-{algorithm}": ["gym:CartPole-v1", "--set", f"learner.algorithm={algorithm}"]
+            for algorithm in ["reinforce", "a2c", "ppo", "trpo", "impala"]}),
+        "acrobot": (300_000, 10_000, -85, ALL_OF_IT, {
+            "acrobot-ppo": ["gym:Acrobot-v1", "--set", "learner.algorithm=ppo"]}),
+        "mountaincar": (100_000, 5_000, -110, ALL_OF_IT, {
+            "mountaincar-trpo": ["gym:MountainCar-v0", "--set", "learner.algorithm=trpo"]}),
+        "pendulum": (100_000, 2_000, -180, ALL_OF_IT, {
+            f"pendulum-{algorithm}": ["gym:Pendulum-v1", "--set", f"learner.algorithm={algorithm}"]
+            for algorithm in ["ppo", "sac"]}),
+        "taxi": (100_000, 2_000, 7.93, ALL_OF_IT, {
+            f"taxi-{algorithm}": ["gym:Taxi-v3", "--set", f"learner.algorithm={algorithm}"]
+            for algorithm in ["q", "sarsa", "expected_sarsa"]}),
     },
     "tasks": {
         "mountaincar": (150_000, 5_000, -110, ALL_OF_IT, {"mountaincar": ["gym:MountainCar-v0"]}),
