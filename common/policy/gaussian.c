@@ -48,11 +48,6 @@ static aq_gaussian_slope log_density_slope_of(const aq_gaussian *of, double at)
     return (aq_gaussian_slope){z / of->deviation, of->is_free * (z * z - 1.0)};
 }
 
-static aq_gaussian_slope entropy_slope_of(const aq_gaussian *of)
-{
-    return (aq_gaussian_slope){0.0, of->is_free};
-}
-
 static aq_gaussian_slope kl_slope_of(const aq_gaussian *from, const aq_gaussian *to)
 {
     const double ratio = from->deviation / to->deviation;
@@ -87,16 +82,6 @@ float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs
     return (float)sum;
 }
 
-double aq_gaussian_head_entropy(const aq_head_terms *terms, const float *outputs)
-{
-    double sum = 0.0;
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const aq_gaussian of = rule_of(terms)->element(terms, outputs, i);
-        sum += entropy_of(&of);
-    }
-    return sum;
-}
-
 double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
                            const aq_head_terms *to, const float *to_outputs)
 {
@@ -109,27 +94,25 @@ double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
     return sum;
 }
 
-void aq_gaussian_head_log_prob_slope(const aq_head_terms *terms, const float *outputs,
-                                     const aq_head_draw *draw, float scale,
-                                     const aq_head_slope *slope)
+double aq_gaussian_head_slopes(const aq_head_terms *terms, const float *outputs,
+                               const aq_head_draw *draw, aq_head_scales scales,
+                               const aq_head_slope *slope)
 {
     const aq_gaussian_rule *rule = rule_of(terms);
+    const double times = (double)scales.log_prob;
+    double entropy = 0.0;
     for (uint32_t i = 0; i < elements_of(terms); i++) {
         const aq_gaussian of = rule->element(terms, outputs, i);
-        const aq_gaussian_slope by = log_density_slope_of(&of, (double)draw->drawn[i]);
-        rule->add(terms, outputs, i, &by, scale, slope);
+        const aq_gaussian_slope log_density = log_density_slope_of(&of, (double)draw->drawn[i]);
+        const aq_gaussian_slope by = {
+            .mean = times * log_density.mean,
+            .log_deviation =
+                times * log_density.log_deviation + (double)scales.entropy * of.is_free,
+        };
+        rule->add(terms, outputs, i, &by, 1.0f, slope);
+        entropy += entropy_of(&of);
     }
-}
-
-void aq_gaussian_head_entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
-                                    const aq_head_slope *slope)
-{
-    const aq_gaussian_rule *rule = rule_of(terms);
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const aq_gaussian of = rule->element(terms, outputs, i);
-        const aq_gaussian_slope by = entropy_slope_of(&of);
-        rule->add(terms, outputs, i, &by, scale, slope);
-    }
+    return entropy;
 }
 
 void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outputs,

@@ -51,14 +51,11 @@ typedef struct aq_gaussian_rule {
 
 float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs,
                                 const aq_head_draw *draw);
-double aq_gaussian_head_entropy(const aq_head_terms *terms, const float *outputs);
 double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
                            const aq_head_terms *to, const float *to_outputs);
-void aq_gaussian_head_log_prob_slope(const aq_head_terms *terms, const float *outputs,
-                                     const aq_head_draw *draw, float scale,
-                                     const aq_head_slope *slope);
-void aq_gaussian_head_entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
-                                    const aq_head_slope *slope);
+double aq_gaussian_head_slopes(const aq_head_terms *terms, const float *outputs,
+                               const aq_head_draw *draw, aq_head_scales scales,
+                               const aq_head_slope *slope);
 void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outputs,
                                const aq_head_terms *to, const float *to_outputs, float scale,
                                const aq_head_slope *slope);
@@ -75,8 +72,7 @@ extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_
 /* What all of them have in common of their drawing. */
 #define AQ_GAUSSIAN_HEAD                                                                           \
     .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .log_prob = aq_gaussian_head_log_prob,     \
-    .entropy = aq_gaussian_head_entropy, .kl = aq_gaussian_head_kl,                                \
-    .log_prob_slope = aq_gaussian_head_log_prob_slope,                                             \
-    .entropy_slope = aq_gaussian_head_entropy_slope, .kl_slope = aq_gaussian_head_kl_slope
+    .kl = aq_gaussian_head_kl, .slopes = aq_gaussian_head_slopes,                                  \
+    .kl_slope = aq_gaussian_head_kl_slope
 
 #endif

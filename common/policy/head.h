@@ -79,6 +79,11 @@ typedef struct aq_head_slope {
     float *arrays;
 } aq_head_slope;
 
+/* How many times the gradient of each is added. */
+typedef struct aq_head_scales {
+    float log_prob, entropy;
+} aq_head_scales;
+
 /* What only heads that draw have. Numbers are never NaN nor infinite where the outputs are finite;
  * for others they are whatever, but the action lies in its space. */
 typedef struct aq_head_drawing {
@@ -96,17 +101,17 @@ typedef struct aq_head_drawing {
     float (*draw)(const aq_head_terms *terms, const float *outputs, const float *noise,
                   void *action, float *drawn);
     float (*log_prob)(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw);
-    double (*entropy)(const aq_head_terms *terms, const float *outputs);
 
     /* How far `to` is from `from`, in nats: E_from[log from - log to]. */
     double (*kl)(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
                  const float *to_outputs);
 
-    /* Gradients, `scale` times, added: of log_prob and of entropy; and of kl by `to`. */
-    void (*log_prob_slope)(const aq_head_terms *terms, const float *outputs,
-                           const aq_head_draw *draw, float scale, const aq_head_slope *slope);
-    void (*entropy_slope)(const aq_head_terms *terms, const float *outputs, float scale,
-                          const aq_head_slope *slope);
+    /* Returns the entropy, and adds the gradients of log_prob and of entropy: at once, as what they
+     * share is most of the work. */
+    double (*slopes)(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw,
+                     aq_head_scales scales, const aq_head_slope *slope);
+
+    /* Adds the gradient of kl by `to`, `scale` times. */
     void (*kl_slope)(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
                      const float *to_outputs, float scale, const aq_head_slope *slope);
 } aq_head_drawing;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/command_page.h"
 #include "common/sys/cpu.h"
@@ -17,6 +18,7 @@ enum { QUOTED_MAX = 256 };
 void aq_daemon_begin(const char *role, int64_t id)
 {
     char quoted[QUOTED_MAX];
+    aq_memory_use_one_heap();
     aq_log_open(role, id);
     aq_process_let_writes_fail();
     aq_process_allow_descriptors();

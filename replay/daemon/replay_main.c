@@ -3,7 +3,6 @@
  */
 #include <stdlib.h>
 
-#include "common/base/memory.h"
 #include "common/net/address/url.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
@@ -43,7 +42,6 @@ int main(int argc, char **argv)
 {
     aq_error error = {0};
     aq_replay_options options = {0};
-    aq_memory_use_one_heap();
     aq_daemon_begin("replay", -1);
     int status;
     if (!aq_daemon_arguments(&options_page, argc, argv, &options, &options.daemon, &status)) {

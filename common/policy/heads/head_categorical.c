@@ -52,17 +52,6 @@ static float draw(const aq_head_terms *terms, const float *outputs, const float 
     return (float)((double)outputs[choice] - total);
 }
 
-static double entropy(const aq_head_terms *terms, const float *outputs)
-{
-    const double total = aq_exact_log_sum_exp(outputs, terms->width);
-    double sum = 0.0;
-    for (uint32_t i = 0; i < terms->width; i++) {
-        const double log_p = (double)outputs[i] - total;
-        sum -= aq_exact_exp(log_p) * log_p;
-    }
-    return sum;
-}
-
 static double kl(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
                  const float *to_outputs)
 {
@@ -78,25 +67,23 @@ static double kl(const aq_head_terms *from, const float *from_outputs, const aq_
 
 /* ---- gradients ------------------------------------------------------------------------------ */
 
-static void log_prob_slope(const aq_head_terms *terms, const float *outputs,
-                           const aq_head_draw *draw, float scale, const aq_head_slope *slope)
+static double slopes(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw,
+                     aq_head_scales scales, const aq_head_slope *slope)
 {
     const double total = aq_exact_log_sum_exp(outputs, terms->width);
-    for (uint32_t i = 0; i < terms->width; i++) {
-        slope->outputs[i] -= scale * (float)aq_exact_exp((double)outputs[i] - total);
-    }
-    slope->outputs[*(const int32_t *)draw->action] += scale;
-}
-
-static void entropy_slope(const aq_head_terms *terms, const float *outputs, float scale,
-                          const aq_head_slope *slope)
-{
-    const double total = aq_exact_log_sum_exp(outputs, terms->width);
-    const double whole = entropy(terms, outputs);
+    double entropy = 0.0;
     for (uint32_t i = 0; i < terms->width; i++) {
         const double log_p = (double)outputs[i] - total;
-        slope->outputs[i] -= scale * (float)(aq_exact_exp(log_p) * (log_p + whole));
+        const double p = aq_exact_exp(log_p);
+        entropy -= p * log_p;
+        slope->outputs[i] -= scales.log_prob * (float)p;
     }
+    slope->outputs[*(const int32_t *)draw->action] += scales.log_prob;
+    for (uint32_t i = 0; scales.entropy != 0.0f && i < terms->width; i++) {
+        const double log_p = (double)outputs[i] - total;
+        slope->outputs[i] -= scales.entropy * (float)(aq_exact_exp(log_p) * (log_p + entropy));
+    }
+    return entropy;
 }
 
 static void kl_slope(const aq_head_terms *from, const float *from_outputs, const aq_head_terms *to,
@@ -130,10 +117,8 @@ static const aq_head_drawing drawing = {
     .noise_count = noise_count,
     .draw = draw,
     .log_prob = log_prob,
-    .entropy = entropy,
     .kl = kl,
-    .log_prob_slope = log_prob_slope,
-    .entropy_slope = entropy_slope,
+    .slopes = slopes,
     .kl_slope = kl_slope,
 };
 

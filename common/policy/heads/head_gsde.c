@@ -137,16 +137,19 @@ static float draw(const aq_head_terms *terms, const float *outputs, const float 
 static void add(const aq_head_terms *terms, const float *features, uint32_t i,
                 const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
 {
-    const size_t weight = row_of(terms, WEIGHT, i), deviation = row_of(terms, DEVIATION, i);
+    const float *weight = terms->arrays + row_of(terms, WEIGHT, i);
+    const float *deviation = deviations_of(terms, i);
+    float *restrict d_weight = slope->arrays + row_of(terms, WEIGHT, i);
+    float *restrict d_deviation = slope->arrays + row_of(terms, DEVIATION, i);
+    float *restrict d_features = slope->outputs;
     const float by_mean = scale * (float)by->mean;
     const float by_square =
         (float)((double)scale * by->log_deviation / variance_of(terms, features, i));
     slope->arrays[row_of(terms, BIAS, i)] += by_mean;
     for (uint32_t h = 0; h < terms->width; h++) {
-        slope->arrays[weight + h] += by_mean * features[h];
-        slope->outputs[h] += by_mean * terms->arrays[weight + h];
-        slope->arrays[deviation + h] +=
-            by_square * terms->arrays[deviation + h] * features[h] * features[h];
+        d_weight[h] += by_mean * features[h];
+        d_features[h] += by_mean * weight[h];
+        d_deviation[h] += by_square * deviation[h] * features[h] * features[h];
     }
 }
 

@@ -300,11 +300,9 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
                                                    .now = now,
                                                    .advantage = (double)self->parts[i],
                                                });
-        const double entropy = drawing->entropy(&terms, row);
-        drawing->log_prob_slope(&terms, row, &draw, (float)(step.slope / count), &slope);
-        if (self->entropy_weight > 0.0) {
-            drawing->entropy_slope(&terms, row, (float)(-self->entropy_weight / count), &slope);
-        }
+        const aq_head_scales scales = {(float)(step.slope / count),
+                                       (float)(-self->entropy_weight / count)};
+        const double entropy = drawing->slopes(&terms, row, &draw, scales, &slope);
         loss += step.loss - self->entropy_weight * entropy;
         double moved = step.moved, far = now - old;
         if (row != plain) { /* noise is no part of how far the policy has gone */

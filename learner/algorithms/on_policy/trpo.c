@@ -90,9 +90,9 @@ static void find_gradient(aq_on_policy *self)
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
         const double slope = weight * (double)self->parts[i] / group->count;
-        drawing->log_prob_slope(&terms, outputs + at, &draw, (float)slope,
-                                &(aq_head_slope){self->d_out + at, gradient->block});
-        self->sums.entropy += drawing->entropy(&terms, outputs + at);
+        self->sums.entropy +=
+            drawing->slopes(&terms, outputs + at, &draw, (aq_head_scales){.log_prob = (float)slope},
+                            &(aq_head_slope){self->d_out + at, gradient->block});
     }
     memcpy(self->old_outputs, outputs, (size_t)group->count * self->outputs * sizeof(*outputs));
     aq_net_backward(self->policy.train, self->d_out, group->count, gradient);
