@@ -248,8 +248,8 @@ def main():
         environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
         for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             environment.pop(name, None)
-        done = subprocess.run([sys.executable, __file__, only, threads], env=environment, check=False,
-                              stdout=subprocess.PIPE)
+        done = subprocess.run([sys.executable, __file__, only, threads], env=environment,
+                              check=False, stdout=subprocess.PIPE)
         if done.returncode != 0:
             return 1
         part = json.loads(done.stdout)
