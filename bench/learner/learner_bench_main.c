@@ -44,6 +44,7 @@ typedef struct bench_row {
 typedef struct bench_request {
     aq_json_form json;
     bool quick, torch;
+    const char *only;
 } bench_request;
 
 typedef struct bench_result {
@@ -57,6 +58,7 @@ static const aq_option option_rows[] = {
     AQ_JSON_OPTION_ROW(bench_request, json, "the figures"),
     {"quick", 0, NULL, "short slices: a figure in seconds, less exact",
      AQ_TO_FLAG(bench_request, quick)},
+    {"only", 0, "TEXT", "rows whose name has this text in it", AQ_TO_TEXT(bench_request, only)},
     {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there",
      AQ_TO_FLAG(bench_request, torch)},
 };
@@ -68,7 +70,8 @@ static const aq_options options_page = {
                "a step its matrix products would take at their own peak rate.",
     .details = "Examples:\n"
                "  actorq bench learner\n"
-               "  actorq bench learner --json --torch >learner.json\n",
+               "  actorq bench learner --json --torch >learner.json\n"
+               "  actorq bench learner --only ppo --torch\n",
     AQ_OPTION_ROWS(option_rows),
 };
 
@@ -107,7 +110,8 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
     };
     result->load[0] = load_now();
     for (size_t i = 0; i < aq_learner_case_count(); i++) {
-        for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
+        const bool is_wanted = strstr(aq_learner_case_name(i), request->only) != NULL;
+        for (uint32_t threads = 1; is_wanted && threads <= THREADS_MAX; threads++) {
             bench_row *row = &result->rows[result->count];
             int rc = measure_row(&timing, i, threads, row, error);
             if (rc != 0) {
@@ -116,8 +120,11 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
             result->count++;
         }
     }
+    if (result->count == 0) {
+        return aq_fail(error, AQ_E_INVALID, "no row's name has '%s' in it", request->only);
+    }
     if (request->torch) {
-        int rc = aq_torch_measure(&result->torch, error);
+        int rc = aq_torch_measure(request->only, &result->torch, error);
         if (rc != 0) {
             return rc;
         }
@@ -219,7 +226,7 @@ static int bench_learner(int argc, char **argv)
 {
     int status;
     aq_error error = {0};
-    bench_request request = {0};
+    bench_request request = {.only = ""};
     bench_result result = {0};
     if (!aq_command_begin(&options_page, argc, argv, NULL, &request, &status)) {
         return status;

@@ -25,13 +25,14 @@ static void on_exit(uv_process_t *process, int64_t status, int signal)
 }
 
 /* What the script says goes to `out`; python's exit status, or -1. */
-static int64_t run_python(const char *python, char *script, FILE *out)
+static int64_t run_python(const char *python, char *script, const char *only, FILE *out)
 {
     uv_loop_t loop;
     uv_process_t process;
     int64_t status = -1;
     char name[NAME_BYTES]; /* from which python tells its own place */
-    char *arguments[] = {name, script, NULL};
+    char text[NAME_BYTES];
+    char *arguments[] = {name, script, text, NULL};
     uv_stdio_container_t streams[] = {
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = fileno(out)},
@@ -45,6 +46,7 @@ static int64_t run_python(const char *python, char *script, FILE *out)
         .stdio = streams,
     };
     (void)snprintf(name, sizeof(name), "%s", python);
+    (void)snprintf(text, sizeof(text), "%s", only);
     if (uv_loop_init(&loop) != 0) {
         return -1;
     }
@@ -70,7 +72,7 @@ static json_t *read_figures(FILE *from)
     return figures;
 }
 
-int aq_torch_measure(json_t **ret_figures, aq_error *error)
+int aq_torch_measure(const char *only, json_t **ret_figures, aq_error *error)
 {
     char script[PATH_BYTES];
     int rc = aq_process_find_program(SCRIPT, "share/actorq", script, sizeof(script), error);
@@ -83,7 +85,7 @@ int aq_torch_measure(json_t **ret_figures, aq_error *error)
         if (out == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED, "no temporary file for PyTorch's figures");
         }
-        if (run_python(pythons[i], script, out) == 0) {
+        if (run_python(pythons[i], script, only, out) == 0) {
             figures = read_figures(out);
         }
         (void)fclose(out);

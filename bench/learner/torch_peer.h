@@ -9,9 +9,10 @@
 
 #include "common/base/error.h"
 
-/* {"version": TEXT, "rows": [{"name": TEXT, "threads": N, "steps_per_s": X}, ...]}; the caller
- * releases it. AQ_E_UNSUPPORTED when there is no PyTorch, or it fails, in words. */
-int aq_torch_measure(json_t **ret_figures, aq_error *error) AQ_MUST_USE;
+/* {"version": TEXT, "rows": [{"name": TEXT, "threads": N, "steps_per_s": X}, ...]}, of rows whose
+ * name has `only` in it; the caller releases it. AQ_E_UNSUPPORTED when there is no PyTorch, or it
+ * fails, in words. */
+int aq_torch_measure(const char *only, json_t **ret_figures, aq_error *error) AQ_MUST_USE;
 
 /* NAN for a row that was not measured. */
 double aq_torch_steps_per_s(const json_t *figures, const char *name, uint32_t threads);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Training steps a second in PyTorch, at the sizes of `actorq bench learner`.
 
+    bench/learner/torch_steps.py [TEXT]     # rows whose name has TEXT in it
+
 Prints one JSON object. The steps are what our learner does, written the way PyTorch is written:
 modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number is the median of some slices; each
 number of threads has a process of its own.
@@ -116,8 +118,8 @@ def ppo(torch, rows, inputs, actions, is_choice):
     parameters = [*policy.parameters(), *value.parameters()]
     parameters += [] if is_choice else [log_deviation]
     adam = torch.optim.Adam(parameters, 3e-4)
-    all_obs, all_old, all_advantages = torch.rand(count, inputs), torch.rand(count), torch.rand(count)
-    all_targets, order, at = torch.rand(count), None, 0
+    all_obs, order, at = torch.rand(count, inputs), None, 0
+    all_old, all_advantages, all_targets = (torch.rand(count) for _ in range(3))
     done = torch.randint(actions, (count, 1)) if is_choice else torch.rand(count, actions)
 
     def log_prob(obs, chosen):
@@ -220,7 +222,7 @@ def rate(step, threads):
     return statistics.median(rates)
 
 
-def measure(threads):
+def measure(threads, only):
     import torch
     torch.set_num_threads(threads)
     makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
@@ -232,21 +234,22 @@ def measure(threads):
               "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
               "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1)}
     rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}
-            for name, make in makers.items()]
+            for name, make in makers.items() if only in name]
     print(json.dumps({"version": torch.__version__, "rows": rows}))
 
 
 def main():
-    if len(sys.argv) == 2:
-        measure(int(sys.argv[1]))
+    only, threads = (sys.argv[1:] + ["", ""])[:2]
+    if threads:
+        measure(int(threads), only)
         return 0
     figures = {"rows": []}
     for threads in ("1", "2"):
         environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
         for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             environment.pop(name, None)
-        done = subprocess.run([sys.executable, __file__, threads], env=environment, check=False,
-                              stdout=subprocess.PIPE)
+        done = subprocess.run([sys.executable, __file__, only, threads], env=environment,
+                              check=False, stdout=subprocess.PIPE)
         if done.returncode != 0:
             return 1
         part = json.loads(done.stdout)

@@ -139,6 +139,7 @@ TEST(learner_mistakes_are_answered_in_words)
     program_refuses("actorq bench learner: unknown option --size", "bench", "learner", "--size",
                     "64", NULL);
     program_refuses("'more': this command takes options only", "bench", "learner", "more", NULL);
+    program_refuses("no row's name has 'less' in it", "bench", "learner", "--only", "less", NULL);
 }
 
 TEST(programs_get_a_row_for_every_learner_and_number_of_threads)
