@@ -58,6 +58,7 @@ void aq_chooser_fini(aq_chooser *chooser)
 
 void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config)
 {
+    chooser->config = *config;
     for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
         chooser->exploration[lane] = (aq_exploration){
             .epsilon = aq_explore_rate(config, chooser->slot, lane),
@@ -76,11 +77,16 @@ static void choose_at_random(aq_chooser *chooser)
 
 static void choose_and_explore(aq_chooser *chooser, aq_engine *engine, const void *obs)
 {
-    const aq_head *head = aq_head_of(aq_engine_snapshot(engine)->head);
+    const aq_snapshot *policy = aq_engine_snapshot(engine);
+    const aq_head *head = aq_head_of(policy->head);
+    const double share = aq_explore_share(&chooser->config, policy->learner_step);
     aq_act_greedy(chooser->act, engine, obs, chooser->lanes, chooser->actions);
     for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
-        head->explore(&chooser->task->env->schema.action, &chooser->exploration[lane],
-                      &chooser->rngs[lane], chooser->actions + lane * chooser->task->action_bytes);
+        const aq_exploration *first = &chooser->exploration[lane];
+        const aq_exploration how = {.epsilon = share * first->epsilon,
+                                    .sigma = share * first->sigma};
+        head->explore(&chooser->task->env->schema.action, &how, &chooser->rngs[lane],
+                      chooser->actions + lane * chooser->task->action_bytes);
     }
 }
 

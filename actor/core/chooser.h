@@ -13,6 +13,7 @@
 #include "actor/core/record.h"
 #include "common/base/error.h"
 #include "common/base/rng.h"
+#include "common/config/run_config.h"
 #include "common/policy/exploration.h"
 #include "rollout/act.h"
 
@@ -20,7 +21,8 @@ typedef struct aq_chooser {
     const aq_env_task *task; /* lent */
     uint32_t lanes;
     uint32_t slot;               /* on the exploration ladders */
-    aq_exploration *exploration; /* (lanes) */
+    aq_exploration *exploration; /* (lanes): at first */
+    aq_run_config config;        /* by which it falls */
     aq_rng *rngs;                /* (lanes): exploration; environments have their own */
     aq_act *act;
     aq_act_draws draws; /* of a policy that draws */
@@ -34,7 +36,8 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
                     uint32_t slot, uint64_t seed, aq_record *record) AQ_MUST_USE;
 void aq_chooser_fini(aq_chooser *chooser); /* zeroes are fine */
 
-/* Explores by the ladders of `config` from the next step on. */
+/* Explores by the ladders of `config` from the next step on, as far as the policy's training
+ * leaves of them. */
 void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config);
 
 /* Chooses for `obs`, a row for each environment; without a policy (NULL) at random. AQ_E_NOMEM:

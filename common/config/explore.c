@@ -58,6 +58,13 @@ double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env
     return noise_at(config, height_of(config, slot, env, 1.0));
 }
 
+double aq_explore_share(const aq_run_config *config, uint64_t learner_step)
+{
+    const uint64_t steps = config->actor.explore_steps;
+    const double done = learner_step < steps ? (double)learner_step / (double)steps : 1.0;
+    return 1.0 - done * (1.0 - config->actor.explore_end);
+}
+
 /* Of so many rungs, evenly spaced, that stand for all of them. */
 static uint32_t rungs_looked_at(const aq_run_config *config)
 {
@@ -85,7 +92,7 @@ double aq_explore_mean_rate(const aq_run_config *config)
     return sum / looked_at;
 }
 
-double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
+double aq_explore_entropy(const aq_run_config *config, double share, const aq_space *action)
 {
     const uint32_t looked_at = rungs_looked_at(config);
     double sum = 0.0;
@@ -94,7 +101,9 @@ double aq_explore_entropy(const aq_run_config *config, const aq_space *action)
         return (double)NAN; /* the policy's own, which changes */
     }
     for (uint32_t i = 0; i < looked_at; i++) {
-        const aq_exploration how = look_at(config, i, looked_at);
+        aq_exploration how = look_at(config, i, looked_at);
+        how.epsilon *= share;
+        how.sigma *= share;
         const double entropy = aq_exploration_entropy(action, &how);
         sum += isfinite(entropy) ? entropy : 0.0;
         count += isfinite(entropy);

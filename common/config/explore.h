@@ -23,11 +23,15 @@ double aq_explore_rate(const aq_run_config *config, uint32_t slot, uint32_t env)
  * has all of it. */
 double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env);
 
+/* Of rate and noise, what is left when the policy that one acts by was trained for so many steps: 1
+ * at first, actor.explore_end from actor.explore_steps on, a straight line between. */
+double aq_explore_share(const aq_run_config *config, uint64_t learner_step);
+
 /* Mean of aq_explore_rate over the rungs: how often actors take an action at random. */
 double aq_explore_mean_rate(const aq_run_config *config);
 
-/* aq_exploration_entropy, mean over the rungs; those without noise are left out, and NaN is what is
- * left without any. */
-double aq_explore_entropy(const aq_run_config *config, const aq_space *action);
+/* aq_exploration_entropy where `share` is left, mean over the rungs; those without noise are left
+ * out, and NaN is what is left without any. */
+double aq_explore_entropy(const aq_run_config *config, double share, const aq_space *action);
 
 #endif

@@ -41,6 +41,9 @@ enum aq_quantizer_activations { AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_CONSTANT) };
     X(AQ_CORRECTION_VTRACE, "vtrace")
 enum aq_correction { AQ_CORRECTIONS(AQ_CHOICE_CONSTANT) };
 
+#define AQ_RATE_SCHEDULES(X) X(AQ_RATE_LINEAR, "linear") X(AQ_RATE_COSINE, "cosine")
+enum aq_rate_schedule { AQ_RATE_SCHEDULES(AQ_CHOICE_CONSTANT) };
+
 #define AQ_LOG_STEPS(X) X(AQ_LOG_STEP_ENV, "env_steps") X(AQ_LOG_STEP_LEARNER, "learner_steps")
 enum aq_log_step { AQ_LOG_STEPS(AQ_CHOICE_CONSTANT) };
 
@@ -129,8 +132,13 @@ typedef struct aq_run_config {
         bool clipped_double_q;
         double temperature; /* the first, or for ever */
         bool learn_temperature;
-        double target_entropy;       /* nats, of each element of a continuous action */
-        double target_entropy_share; /* of the most that choices can have */
+        double target_entropy;           /* nats, of each element of a continuous action */
+        double target_entropy_share;     /* of the most that choices can have */
+        uint32_t learning_rate_schedule; /* enum aq_rate_schedule */
+        uint64_t learning_rate_warmup;   /* learner steps */
+        double weight_decay;
+        double reward_clip;  /* 0: off */
+        double reward_scale; /* of what is left of it */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -164,8 +172,10 @@ typedef struct aq_run_config {
         double noise; /* of continuous actions, a share of half their range */
         bool random_first;
         uint64_t flush_ms;
-        uint32_t noise_ladder; /* enum aq_noise_ladder */
-        uint64_t noise_steps;  /* for which a head that holds noise has the same */
+        uint32_t noise_ladder;  /* enum aq_noise_ladder */
+        uint64_t noise_steps;   /* for which a head that holds noise has the same */
+        double explore_end;     /* a share of epsilon and noise; 1: they stay */
+        uint64_t explore_steps; /* learner steps */
     } actor;
 
     struct {

@@ -41,6 +41,7 @@ static const char *const formula_choices[] = {AQ_QUANTIZER_FORMULAS(AQ_CHOICE_WO
 static const char *const activations_choices[] = {AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_WORD) NULL};
 static const char *const ranges_choices[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
 static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NULL};
+static const char *const rate_choices[] = {AQ_RATE_SCHEDULES(AQ_CHOICE_WORD) NULL};
 static const char *const correction_choices[] = {AQ_CORRECTIONS(AQ_CHOICE_WORD) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
 static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL};
@@ -131,7 +132,8 @@ static const aq_setting rows[] = {
      "d4pg, ddpg, td3, sac: step size of the critic's optimizer. 0 takes learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
-     "limits.learner_steps; they fall to it in a straight line. 1 keeps them as they are."},
+     "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
+     "they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn and c51: the learned network chooses the next action, the target network says what it is "
      "worth. Otherwise the target network does both."},
@@ -222,6 +224,20 @@ static const aq_setting rows[] = {
      "is that of chance; one less is a range narrower by a factor of 2.7."},
     {MEMBER(F64, learner.target_entropy_share), "0.3", 0, 1, NULL, "",
      "sac: the same where actions are choices, as a share of chance's."},
+    {LIVE_MEMBER(CHOICE, learner.learning_rate_schedule), "linear", 0, 0, rate_choices, "",
+     "How step sizes fall to learner.learning_rate_end: in a straight line, or by half a cosine, "
+     "which is slow at both ends."},
+    {LIVE_MEMBER(U64, learner.learning_rate_warmup), "0", 0, 1e12, NULL, "learner steps",
+     "Over so many steps at the start of a run, step sizes grow to what they are."},
+    {MEMBER(F64, learner.weight_decay), "0", 0, 1, NULL, "",
+     "Share of every parameter that a step takes away, times the step size, apart from the "
+     "gradient (AdamW); not of a table, of a temperature, or of what trpo moves by itself."},
+    {SEEN_MEMBER(F64, learner.reward_clip, SHARDS), "0", 0, 1e6, NULL, "",
+     "Each reward is held between this and its negative where it is learned from; what is stored, "
+     "and returns that are told, are as the task gives them. 0 turns it off."},
+    {SEEN_MEMBER(F64, learner.reward_scale, SHARDS), "1", 1e-6, 1e6, NULL, "",
+     "What each reward counts where it is learned from, after learner.reward_clip. Values, and "
+     "learner.value_min and value_max, are in such units."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -308,6 +324,12 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
      "With learner.gsde, and for sac where actions are numbers: for so many steps an environment "
      "keeps its noise."},
+    {LIVE_SEEN_MEMBER(F64, actor.explore_end, ACTORS), "1", 0, 1, NULL, "",
+     "Share of epsilon and noise that is left from learner step actor.explore_steps on; they fall "
+     "to it in a straight line, version by version. 1 keeps them as they are."},
+    {LIVE_SEEN_MEMBER(U64, actor.explore_steps, ACTORS), "0", 0, 1e12, NULL, "learner steps",
+     "How long epsilon and noise take to fall to actor.explore_end. The learner takes "
+     "replay.samples_per_insert steps for learner.batch_size of the environments'."},
 
     {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "

@@ -162,7 +162,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     agent->class = class;
-    agent->exploration_entropy = aq_explore_entropy(config, &setup->schema->action);
+    agent->exploration_entropy = aq_explore_entropy(config, 1.0, &setup->schema->action);
     agent->batch_rows = (uint32_t)config->learner.batch_size;
     take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);

@@ -3,10 +3,19 @@
  */
 #include "learner/algorithms/learning_rate.h"
 
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
 /* A limit of 0 is none. */
 static double part_done(uint64_t steps, uint64_t limit)
 {
     return limit > 0 ? (double)steps / (double)limit : 0;
+}
+
+static double warmed_up(uint64_t steps, uint64_t learner_steps)
+{
+    return learner_steps < steps ? (double)(learner_steps + 1) / (double)steps : 1;
 }
 
 double aq_learning_rate_share(const aq_run_config *config, uint64_t env_steps,
@@ -16,5 +25,9 @@ double aq_learning_rate_share(const aq_run_config *config, uint64_t env_steps,
     double trained = part_done(learner_steps, config->limits.learner_steps);
     done = trained > done ? trained : done;
     done = done > 1 ? 1 : done;
-    return 1 - done * (1 - config->learner.learning_rate_end);
+    const bool is_cosine = config->learner.learning_rate_schedule == AQ_RATE_COSINE;
+    const double left = is_cosine ? 0.5 * (1 + cos(PI * done)) : 1 - done;
+    const double end = config->learner.learning_rate_end;
+    return warmed_up(config->learner.learning_rate_warmup, learner_steps) *
+           (end + (1 - end) * left);
 }

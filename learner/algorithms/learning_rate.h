@@ -9,8 +9,12 @@
 
 #include "common/config/run_config.h"
 
-/* 1 at the start, learner.learning_rate_end at the limit that the run is nearest to and after it, a
- * straight line between. */
+/* With d, 0 to 1, how near the run is to the limit that it is nearest to, and e
+ * learner.learning_rate_end:
+ *
+ *   e + (1 - e) * (linear: 1 - d; cosine: (1 + cos(pi d)) / 2)
+ *
+ * times (learner_steps + 1) / learner.learning_rate_warmup until that is 1. */
 double aq_learning_rate_share(const aq_run_config *config, uint64_t env_steps,
                               uint64_t learner_steps);
 

@@ -12,7 +12,6 @@
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
-#include "learner/algorithms/learning_rate.h"
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
 #include "quantizer/engine/qerror.h"
@@ -260,19 +259,18 @@ static void end_if_diverged(aq_training *training)
 
 static void look_at_exploration(aq_training *training)
 {
-    training->exploration_entropy = aq_explore_entropy(&training->config.live->now.config,
-                                                       &training->begun.settings.schema.action);
+    const aq_run_config *config = &training->config.live->now.config;
+    training->exploration_entropy =
+        aq_explore_entropy(config, aq_explore_share(config, aq_training_step(training)),
+                           &training->begun.settings.schema.action);
 }
 
 static void configure_trainer(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
-    const double share = aq_learning_rate_share(
-        config, aq_coordinator_env_steps(training->config.coordinator), aq_training_step(training));
     const aq_trainer_settings trainer = {
-        .publish_period = config->quantizer.publish_period,
-        .learning_rate = share * config->learner.learning_rate,
-        .critic_learning_rate = share * config->learner.critic_learning_rate,
+        .config = *config,
+        .env_steps = aq_coordinator_env_steps(training->config.coordinator),
         .exploration_entropy = training->exploration_entropy,
         .epsilon = aq_explore_mean_rate(config),
     };
@@ -285,7 +283,11 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
     if (aq_checkpointer_is_due(training->config.checkpointer, now_ns, aq_training_step(training))) {
         aq_training_checkpoint(training);
     }
-    if (training->config.live->now.config.learner.learning_rate_end < 1) {
+    const aq_run_config *config = &training->config.live->now.config;
+    if (config->actor.explore_end < 1) {
+        look_at_exploration(training);
+    }
+    if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1) {
         configure_trainer(training);
     }
     end_if_diverged(training);
@@ -421,7 +423,6 @@ int aq_training_start(aq_training *training, aq_error *error)
 {
     int rc = aq_quantizer_stage_start(training->stage);
     look_at_exploration(training);
-    /* The step sizes of a run that is resumed have fallen already. */
     configure_trainer(training);
     if (rc == 0) {
         rc = aq_trainer_start(training->trainer);

@@ -14,6 +14,19 @@
 
 #include "learner/nn/passes.h"
 
+aq_adam aq_adam_of(const aq_run_config *config, float *m, float *v)
+{
+    return (aq_adam){
+        .learning_rate = (float)config->learner.learning_rate,
+        .beta1 = 0.9f,
+        .beta2 = 0.999f,
+        .epsilon = (float)config->learner.adam_epsilon,
+        .weight_decay = (float)config->learner.weight_decay,
+        .m = m,
+        .v = v,
+    };
+}
+
 double aq_gradient_norm(const float *gradient, size_t count)
 {
     return sqrt(aq_passes_best()->sum_squares(gradient, count));
@@ -31,6 +44,7 @@ aq_adam_pass aq_adam_advance(aq_adam *adam, float gradient_scale)
         .beta2 = adam->beta2,
         .step_size = (float)(adam->learning_rate * correction2 / correction1),
         .epsilon = (float)(adam->epsilon * correction2),
+        .decay = adam->learning_rate * adam->weight_decay,
     };
 }
 

@@ -19,6 +19,7 @@ typedef struct aq_adam_pass {
     float beta1, beta2;
     float step_size; /* learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t) */
     float epsilon;   /* epsilon * sqrt(1 - beta2^t) */
+    float decay;     /* learning_rate * weight_decay */
 } aq_adam_pass;
 
 /* Of one row that was normalized: what its backward pass needs. */

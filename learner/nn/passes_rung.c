@@ -108,7 +108,7 @@ static void adam(const aq_adam_pass *pass, float *restrict parameters, float *re
 {
     const float scale = pass->gradient_scale;
     const float rate1 = 1.0f - pass->beta1, rate2 = 1.0f - pass->beta2;
-    const float step_size = pass->step_size, epsilon = pass->epsilon;
+    const float step_size = pass->step_size, epsilon = pass->epsilon, decay = pass->decay;
 
     for (size_t i = 0; i < count; i++) {
         float g = gradient[i] * scale;
@@ -119,6 +119,7 @@ static void adam(const aq_adam_pass *pass, float *restrict parameters, float *re
         variance = variance < FLT_MIN ? 0.0f : variance;
         m[i] = mean;
         v[i] = variance;
+        parameters[i] -= decay * parameters[i];
         parameters[i] -= step_size * mean / (sqrtf(variance) + epsilon);
     }
 }

@@ -132,11 +132,7 @@ static void take_settings(aq_trainer *trainer)
     trainer->is_configured = false;
     pthread_mutex_unlock(&trainer->lock);
     if (is_configured) {
-        aq_trainer_core_set_publish_period(trainer->core, settings.publish_period);
-        aq_agent_set_rates(trainer->config.agent, settings.learning_rate,
-                           settings.critic_learning_rate);
-        aq_agent_set_exploration(trainer->config.agent, settings.exploration_entropy,
-                                 settings.epsilon);
+        aq_trainer_core_configure(trainer->core, &settings);
     }
 }
 

@@ -38,15 +38,6 @@ typedef struct aq_trainer_progress {
     int64_t waited_ns;    /* for groups, since the last look */
 } aq_trainer_progress;
 
-/* What may change while it trains. */
-typedef struct aq_trainer_settings {
-    uint64_t publish_period; /* steps */
-    double learning_rate;
-    double critic_learning_rate; /* 0: learning_rate */
-    double exploration_entropy;  /* of actors, for the metrics */
-    double epsilon;              /* of actors, as aq_explore_mean_rate */
-} aq_trainer_settings;
-
 int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer) AQ_MUST_USE;
 int aq_trainer_start(aq_trainer *trainer) AQ_MUST_USE;
 

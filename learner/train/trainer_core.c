@@ -7,9 +7,13 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/config/explore.h"
+#include "learner/algorithms/learning_rate.h"
 
 struct aq_trainer_core {
     aq_trainer_core_config config;
+    aq_trainer_settings settings;
+    bool is_configured;
     aq_agent *agent;
     aq_policy_due_fn policy_due;
     void *user;
@@ -150,6 +154,20 @@ static uint64_t steps_of(const aq_batch *group)
     return steps;
 }
 
+/* What falls with each step is a function of it, so that a run that is resumed goes on as it would
+ * have. */
+static void follow_schedules(aq_trainer_core *core)
+{
+    const aq_run_config *config = &core->settings.config;
+    if (core->is_configured) {
+        const double share = aq_learning_rate_share(config, core->settings.env_steps, core->step);
+        aq_agent_set_rates(core->agent, share * config->learner.learning_rate,
+                           share * config->learner.critic_learning_rate);
+        aq_agent_set_exploration(core->agent, core->settings.exploration_entropy,
+                                 aq_explore_share(config, core->step) * core->settings.epsilon);
+    }
+}
+
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
@@ -164,6 +182,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
+        follow_schedules(core);
         int rc = aq_agent_train(core->agent, &rows, &report);
         tell(core, report.metrics);
         if (!count_update(core, rc, update_rows, &report)) {
@@ -175,9 +194,12 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
-void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period)
+void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings *settings)
 {
+    const uint64_t publish_period = settings->config.quantizer.publish_period;
     AQ_ASSERT(publish_period > 0);
+    core->settings = *settings;
+    core->is_configured = true;
     core->publish_at = core->publish_at - core->config.publish_period + publish_period;
     core->config.publish_period = publish_period;
 }

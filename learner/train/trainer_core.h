@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/run_config.h"
 #include "common/experience/batch.h"
 #include "learner/algorithms/agent.h"
 #include "learner/train/draw_audit.h"
@@ -22,6 +23,14 @@ typedef struct aq_trainer_core_config {
     aq_draw_audit *audit;    /* lent; NULL: none */
     uint64_t versions_max;   /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
+
+/* What may change while it trains. */
+typedef struct aq_trainer_settings {
+    aq_run_config config;       /* how often a version is due, from the last one on; step sizes */
+    uint64_t env_steps;         /* of the run, by now */
+    double exploration_entropy; /* of actors, for the metrics */
+    double epsilon;             /* aq_explore_mean_rate of the config */
+} aq_trainer_settings;
 
 /* Offered the parameters when a version is due. False: not now (the stage is busy); it is offered
  * again after the next step, so training never waits for publishing. */
@@ -61,8 +70,8 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
 /* aq_publication.changed of the newest version; only told on. */
 void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed);
 
-/* How often a version is due, from the last one on. */
-void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period);
+/* Holds from the next update on. Before, step sizes are as the agent was made. */
+void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings *settings);
 
 /* The bin of a row that was `behind` versions behind. */
 size_t aq_staleness_bin(uint64_t behind);

@@ -49,6 +49,7 @@ typedef struct gather_plan {
     aq_chunk_ring *ring;
     aq_batch *batch;
     float discount;
+    aq_reward_shape shape;
     uint32_t n_step;
     uint32_t copy_count;
     gather_copy copies[AQ_BATCH_COLUMNS_MAX];
@@ -137,6 +138,14 @@ static void prefetch_block(const gather_plan *plan, uint32_t count, found_block 
     }
 }
 
+static inline float shaped(const aq_reward_shape *shape, float reward)
+{
+    if (shape->clip > 0.0f) {
+        reward = reward < -shape->clip ? -shape->clip : reward > shape->clip ? shape->clip : reward;
+    }
+    return reward * shape->scale;
+}
+
 /* ---- n-step items ---------------------------------------------------------------------------- */
 
 static void fold_block(const gather_plan *plan, uint32_t start, uint32_t count,
@@ -149,7 +158,8 @@ static void fold_block(const gather_plan *plan, uint32_t start, uint32_t count,
         const uint32_t steps = found[i].steps;
         double sum = 0.0;
         for (uint32_t k = 0; k < steps; k++) {
-            sum += plan->power[k] * (double)aq_chunk_view_reward(view, row + k);
+            const float reward = shaped(&plan->shape, aq_chunk_view_reward(view, row + k));
+            sum += plan->power[k] * (double)reward;
         }
         bool terminal = view->terminated && row + steps == view->length;
         batch->reward[start + i] = (float)sum;
@@ -222,8 +232,10 @@ static void gather_sequences(const gather_plan *plan, uint32_t start, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         const found_item *item = &found->items[i];
         float *bootstrap = batch->bootstrap + (size_t)(start + i) * batch->steps;
+        float *reward = batch->reward + (size_t)(start + i) * batch->steps;
         for (uint32_t step = 0; step < batch->steps; step++) {
             bootstrap[step] = step < item->steps ? plan->discount : 0.0f;
+            reward[step] = shaped(&plan->shape, reward[step]);
         }
         if (item->view->terminated && item->index + item->steps == item->view->length) {
             bootstrap[item->steps - 1] = 0.0f;
@@ -277,9 +289,10 @@ static void list_copies(gather_plan *plan)
 }
 
 static gather_plan plan_of(const aq_table_spec *spec, aq_chunk_ring *ring, float discount,
-                           aq_batch *batch)
+                           aq_reward_shape shape, aq_batch *batch)
 {
-    gather_plan plan = {.spec = spec, .ring = ring, .batch = batch, .discount = discount};
+    gather_plan plan = {
+        .spec = spec, .ring = ring, .batch = batch, .discount = discount, .shape = shape};
     plan.n_step = aq_table_spec_steps(spec);
     double power = 1.0;
     for (uint32_t i = 0; spec->sequence_length == 0 && i <= spec->n_step; i++) {
@@ -291,13 +304,13 @@ static gather_plan plan_of(const aq_table_spec *spec, aq_chunk_ring *ring, float
 }
 
 void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float discount,
-                      aq_batch *batch)
+                      aq_reward_shape shape, aq_batch *batch)
 {
     AQ_ASSERT(batch->rows <= batch->rows_max);
     AQ_ASSERT(aq_batch_has_sequences(batch) == (spec->sequence_length > 0));
     AQ_ASSERT(batch->steps == (spec->sequence_length > 0 ? spec->sequence_length : 1));
     AQ_ASSERT(spec->sequence_length > 0 || spec->n_step <= FOLD_STEPS_MAX);
-    gather_plan plan = plan_of(spec, ring, discount, batch);
+    gather_plan plan = plan_of(spec, ring, discount, shape, batch);
     found_block found[STAGES];
     uint32_t blocks = (batch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     for (uint32_t step = 0; step < blocks + STAGES - 1; step++) {

@@ -47,6 +47,7 @@ int aq_replay_table_create(const aq_table_spec *spec, const aq_layout *layout,
     table->draws_max = draws_max_of(spec);
     table->removes_lowest = spec->remover == AQ_REMOVER_LOWEST_PRIORITY;
     table->greatest = 1.0f;
+    table->shape.scale = 1.0f;
     aq_item_column_init(&table->priorities, sizeof(float));
     aq_item_column_init(&table->times_drawn, sizeof(uint32_t));
     aq_chunk_heap_init(&table->heap);
@@ -301,6 +302,11 @@ static void drop_drawn(aq_replay_table *table, const uint64_t *items, uint32_t r
     aq_chunk_ring_trim(&table->ring);
 }
 
+void aq_replay_table_shape_rewards(aq_replay_table *table, aq_reward_shape shape)
+{
+    table->shape = shape;
+}
+
 int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount, aq_batch *batch)
 {
     AQ_ASSERT(rows >= 1);
@@ -319,7 +325,7 @@ int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount
         }
     }
     batch->rows = rows;
-    aq_replay_gather(&table->spec, &table->ring, discount, batch);
+    aq_replay_gather(&table->spec, &table->ring, discount, table->shape, batch);
     if (table->draws_max > 0) {
         drop_drawn(table, batch->item, rows);
     }

@@ -20,6 +20,7 @@
 #include "common/config/table_spec.h"
 #include "common/experience/batch.h"
 #include "replay/table/message_store.h"
+#include "replay/table/replay_gather.h"
 
 typedef struct aq_replay_table aq_replay_table;
 
@@ -40,6 +41,9 @@ int aq_replay_table_create(const aq_table_spec *spec, const aq_layout *layout,
                            aq_message_store *store, uint64_t seed,
                            aq_replay_table **ret_table) AQ_MUST_USE;
 void aq_replay_table_destroy(aq_replay_table *table); /* NULL is fine; lets go of all chunks */
+
+/* What samples have of rewards; as they are, before this is called. */
+void aq_replay_table_shape_rewards(aq_replay_table *table, aq_reward_shape shape);
 
 const aq_table_spec *aq_replay_table_spec(const aq_replay_table *table);
 

@@ -25,6 +25,7 @@ struct aq_replay_table {
     aq_message_store *store;
     aq_chunk_ring ring;
     aq_replay_selector *selector;
+    aq_reward_shape shape;
     uint64_t window_max; /* numbers from the oldest item to the newest */
     uint32_t draws_max;  /* of an item; 0: any number */
     bool removes_lowest;

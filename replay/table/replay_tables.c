@@ -10,6 +10,12 @@
 
 #include "common/base/assert.h"
 
+static aq_reward_shape shape_of(const aq_run_config *config)
+{
+    return (aq_reward_shape){.clip = (float)config->learner.reward_clip,
+                             .scale = (float)config->learner.reward_scale};
+}
+
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
                           const aq_layout *layout, aq_message_store *store, uint64_t seed,
                           aq_error *error)
@@ -29,6 +35,7 @@ int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *setti
         if (rc != 0) {
             return aq_fail(error, rc, "table %s: %s", spec->name, aq_error_text(rc));
         }
+        aq_replay_table_shape_rewards(shelf->table, shape_of(&settings->config));
         shelf->is_paced = spec->selector == AQ_SELECTOR_QUEUE && settings->versions_max > 0;
         tables->count = i + 1;
     }

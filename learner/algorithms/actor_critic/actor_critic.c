@@ -89,13 +89,7 @@ static size_t make_section(section *made, size_t first, size_t end, const aq_run
 {
     made->first = first;
     made->count = end - first;
-    made->adam = (aq_adam){
-        .beta1 = 0.9f,
-        .beta2 = 0.999f,
-        .epsilon = (float)config->learner.adam_epsilon,
-        .m = m + first,
-        .v = v + first,
-    };
+    made->adam = aq_adam_of(config, m + first, v + first);
     return end;
 }
 
@@ -117,6 +111,7 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
     size_t at = make_section(&sections[SECTION_POLICY], 0, self->online.policy.count, config, m, v);
     at = make_section(&sections[SECTION_CRITIC], at, count - is_soft, config, m, v);
     (void)make_section(&sections[SECTION_TEMPERATURE], at, count, config, m, v);
+    sections[SECTION_TEMPERATURE].adam.weight_decay = 0.0f; /* 1 is no better than others */
     sections[SECTION_POLICY].has_target = !is_soft;
     sections[SECTION_CRITIC].has_target = true;
     if (is_soft) {

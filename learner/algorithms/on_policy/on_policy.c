@@ -127,18 +127,6 @@ static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
     self->seed = setup->seed;
 }
 
-static void make_adam(aq_adam *adam, const aq_run_config *config, double rate, float *m, float *v)
-{
-    *adam = (aq_adam){
-        .learning_rate = (float)rate,
-        .beta1 = 0.9f,
-        .beta2 = 0.999f,
-        .epsilon = (float)config->learner.adam_epsilon,
-        .m = m,
-        .v = v,
-    };
-}
-
 static double critic_rate(double learning_rate, double critic_learning_rate)
 {
     return critic_learning_rate > 0 ? critic_learning_rate : learning_rate;
@@ -147,8 +135,6 @@ static double critic_rate(double learning_rate, double critic_learning_rate)
 static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_error *error)
 {
     aq_on_policy_net *nets[] = {&self->policy, &self->value};
-    const double rate = config->learner.learning_rate;
-    const double rates[] = {rate, critic_rate(rate, config->learner.critic_learning_rate)};
     const size_t counts[] = {aq_net_spec_parameters(&self->policy.spec),
                              aq_net_spec_parameters(&self->value.spec)};
     const size_t count = counts[0] + counts[1];
@@ -161,8 +147,8 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
     for (int i = 0; rc == 0 && i < 2; i++) {
         aq_on_policy_net *net = nets[i];
         net->online = aq_params_view(&net->spec, self->block + first);
-        make_adam(&net->adam, config, rates[i], self->block + count + first,
-                  self->block + 2 * count + first);
+        net->adam =
+            aq_adam_of(config, self->block + count + first, self->block + 2 * count + first);
         first += counts[i];
         rc = aq_params_init(&net->spec, &net->gradient);
         if (rc != 0) {
@@ -173,6 +159,8 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                                                         .backward_rows_max = self->part_max},
                                  &net->train, error);
     }
+    self->value.adam.learning_rate =
+        (float)critic_rate(config->learner.learning_rate, config->learner.critic_learning_rate);
     return rc;
 }
 

@@ -167,10 +167,7 @@ static void take_settings(q_learner *self, const aq_run_config *config, const aq
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
     self->quant_delay = config->learner.qat_delay;
-    self->adam.learning_rate = (float)config->learner.learning_rate;
-    self->adam.beta1 = 0.9f;
-    self->adam.beta2 = 0.999f;
-    self->adam.epsilon = (float)config->learner.adam_epsilon;
+    self->adam = aq_adam_of(config, self->adam.m, self->adam.v);
     if (self->is_distributional) {
         aq_atoms_init(&self->atoms, (uint32_t)config->learner.atoms,
                       (float)config->learner.value_min, (float)config->learner.value_max);

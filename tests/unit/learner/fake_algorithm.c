@@ -71,6 +71,18 @@ static void destroy(aq_algorithm *algorithm)
     (void)algorithm; /* it is the test's */
 }
 
+static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
+{
+    fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
+    fake->learning_rate = learning_rate;
+    fake->critic_learning_rate = critic_learning_rate;
+}
+
+static void set_epsilon(aq_algorithm *algorithm, double epsilon)
+{
+    ((fake_algorithm *)(void *)algorithm)->epsilon = epsilon;
+}
+
 static const aq_metric metrics[] = {
     {.name = "loss", .title = "loss", .unit = "", .meaning = "Loss."},
     {.name = "q_mean", .title = "mean value", .unit = "", .meaning = "Value."}};
@@ -89,6 +101,8 @@ const aq_algorithm_class fake_algorithm_class = {
     .train = train,
     .spec = spec,
     .policy = policy,
+    .set_rates = set_rates,
+    .set_epsilon = set_epsilon,
     .metrics = {metrics, 2},
     .create = create,
     .destroy = destroy,

@@ -33,6 +33,7 @@ typedef struct fake_algorithm {
     fake_batch seen[FAKE_SEEN_MAX];
     float arrays[4][FAKE_STATE_COUNT]; /* see kept_arrays.h */
     uint64_t adam_step;
+    double learning_rate, critic_learning_rate, epsilon; /* that it was told last */
 } fake_algorithm;
 
 extern const aq_algorithm_class fake_algorithm_class;

@@ -285,6 +285,32 @@ TEST(exploration_has_its_share_of_the_actions)
     aq_actor_core_destroy(core);
 }
 
+/* Half of the way to nothing, so a quarter explores, and an eighth chooses 0. */
+TEST(exploration_falls_with_the_training_of_the_policy)
+{
+    aq_run_settings settings = kit_settings();
+    settings.config.actor.epsilon_base = 0.5;
+    settings.config.actor.epsilon_alpha = 0.0;
+    settings.config.actor.explore_end = 0.0;
+    settings.config.actor.explore_steps = 1000;
+    aq_actor_core *core = core_of(&settings);
+    aq_engine *engine = engine_after(500, 1, 1);
+    const uint64_t steps = test_rounds(10000);
+    uint64_t total = 0;
+    (void)aq_actor_core_set_engine(core, engine);
+    random_choices = 0;
+    acknowledge_all(core, 0, steps);
+    while (aq_actor_core_step(core, 0) > 0) {
+        total += send_all(core, 0, count_choices);
+        acknowledge_all(core, 0, 0);
+    }
+    const double share = (double)random_choices / (double)total;
+    assert_true(fabs(share - 0.125) < 4.0 * sqrt(0.125 * 0.875 / (double)total));
+    (void)aq_actor_core_set_engine(core, NULL);
+    aq_engine_destroy(engine);
+    aq_actor_core_destroy(core);
+}
+
 TEST(incarnations_and_slots_play_different_episodes)
 {
     aq_run_settings settings = kit_settings();

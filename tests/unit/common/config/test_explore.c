@@ -141,18 +141,38 @@ TEST(the_entropy_of_all_is_the_mean_of_those_that_explore)
     aq_space_init_discrete(&choices, 3);
     const aq_exploration first = {0.5, 0.2}, last = {0.25, 0.1};
     aq_run_config config = ladder(2, 1, 0.5, 1.0); /* rates 1/2 and 1/4 */
-    near(aq_explore_entropy(&config, &choices), 0.5 * (aq_exploration_entropy(&choices, &first) +
-                                                       aq_exploration_entropy(&choices, &last)));
+    near(aq_explore_entropy(&config, 1.0, &choices),
+         0.5 *
+             (aq_exploration_entropy(&choices, &first) + aq_exploration_entropy(&choices, &last)));
     config.actor.count = 3; /* noise 0, 0.1 and 0.2 */
     config.actor.noise = 0.2;
     config.actor.noise_ladder = AQ_NOISE_UNIFORM;
-    near(aq_explore_entropy(&config, &box),
+    near(aq_explore_entropy(&config, 1.0, &box),
          0.5 * (aq_exploration_entropy(&box, &first) + aq_exploration_entropy(&box, &last)));
     config.actor.noise = 0.0;
-    assert_true(isnan(aq_explore_entropy(&config, &box)));
+    assert_true(isnan(aq_explore_entropy(&config, 1.0, &box)));
     config.actor.noise = 0.2;
     config.learner.algorithm = AQ_ALGORITHM_SAC; /* explores by what it draws */
-    assert_true(isnan(aq_explore_entropy(&config, &box)));
+    assert_true(isnan(aq_explore_entropy(&config, 1.0, &box)));
     config = ladder(100000, 4096, 0.5, 0.0); /* in no time */
-    near(aq_explore_entropy(&config, &choices), aq_exploration_entropy(&choices, &first));
+    near(aq_explore_entropy(&config, 1.0, &choices), aq_exploration_entropy(&choices, &first));
+}
+
+TEST(exploration_falls_to_its_end_in_a_straight_line)
+{
+    static const struct {
+        uint64_t steps, learner_step;
+        double end, share;
+    } rows[] = {{0, 0, 1, 1},         {0, 70, 1, 1},         {100, 0, 0.2, 1}, {100, 50, 0.2, 0.6},
+                {100, 100, 0.2, 0.2}, {100, 1000, 0.2, 0.2}, {0, 0, 0.3, 0.3}};
+    EACH_ROW(i, rows) {
+        aq_run_config config = ladder(2, 1, 0.5, 1.0);
+        config.actor.explore_steps = rows[i].steps;
+        config.actor.explore_end = rows[i].end;
+        near(aq_explore_share(&config, rows[i].learner_step), rows[i].share);
+    }
+    aq_space choices;
+    aq_space_init_discrete(&choices, 3);
+    const aq_run_config whole = ladder(1, 1, 0.5, 1.0), half = ladder(1, 1, 0.25, 1.0);
+    near(aq_explore_entropy(&whole, 0.5, &choices), aq_explore_entropy(&half, 1.0, &choices));
 }

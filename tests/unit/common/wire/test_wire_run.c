@@ -260,7 +260,7 @@ TEST(settings_that_members_do_not_see_do_not_travel)
     it->settings.config.learner.batch_size = 64;
     aq_wire_settings_to(&it->settings, &it->view);
     for (size_t i = 0; i < it->view.message.n_values; i++) {
-        assert_null(strstr(it->view.values[i].key, "learner."));
+        assert_string_not_equal(it->view.values[i].key, "learner.batch_size");
     }
     assert_int_equal(aq_wire_settings_from(&it->view.message, &back, NULL), 0);
     assert_int_equal(back.config.learner.batch_size, 0);
@@ -300,7 +300,7 @@ TEST(settings_that_are_unknown_missing_or_there_twice_are_named)
     it->view.message.n_values--;
     refuse(it, AQ_E_INVALID, "log.level is missing; is the learner of another version?");
     it->view.message.n_values = 0; /* as a learner of before they travelled so */
-    refuse(it, AQ_E_INVALID, "replay.chunk_length is missing");
+    refuse(it, AQ_E_INVALID, "learner.reward_clip is missing");
 }
 
 TEST(a_key_or_a_value_may_be_as_long_as_a_message)
@@ -309,7 +309,7 @@ TEST(a_key_or_a_value_may_be_as_long_as_a_message)
     travel *it = depart();
     memset(text, 'x', sizeof(text) - 1);
     it->view.values[0].value = text;
-    refuse(it, AQ_E_INVALID, "...' is not a whole number");
+    refuse(it, AQ_E_INVALID, "...' is not a finite decimal number");
     it->view.values[0].key = text;
     refuse(it, AQ_E_INVALID, "xxx is no setting that members know");
 }

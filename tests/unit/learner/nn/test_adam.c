@@ -61,6 +61,38 @@ TEST(a_hundred_steps_follow_the_textbook)
     }
 }
 
+/* Of PyTorch 1.13's AdamW in double: lr 0.01, weight_decay 0.1, the gradients below, ten steps. */
+TEST(decay_is_decoupled_as_in_adamw)
+{
+    static const double torch[] = {0.161957079, 0.190551932, 0.198992390, 0.295057824, 0.393857046};
+    fixture f;
+    init(&f, 0.01f, 1e-8f);
+    f.adam.weight_decay = 0.1f;
+    for (int i = 0; i < 5; i++) {
+        f.parameters[i] = 0.1f * (float)(i + 1);
+    }
+    for (int t = 1; t <= 10; t++) {
+        for (int i = 0; i < 5; i++) {
+            f.gradient[i] = (float)(i - 2) * 0.3f + 0.1f * (float)t;
+        }
+        aq_adam_step(&f.adam, f.parameters, f.gradient, 5, 1);
+    }
+    EACH_ROW(i, torch) {
+        assert_near(f.parameters[i], torch[i], 1e-6);
+    }
+}
+
+TEST(the_settings_make_an_optimizer)
+{
+    aq_run_config config = {0};
+    config.learner.learning_rate = 0.5;
+    config.learner.adam_epsilon = 0.25;
+    config.learner.weight_decay = 0.125;
+    const aq_adam adam = aq_adam_of(&config, NULL, NULL);
+    assert_true(adam.learning_rate == 0.5f && adam.epsilon == 0.25f && adam.weight_decay == 0.125f);
+    assert_true(adam.beta1 == 0.9f && adam.beta2 == 0.999f && adam.step == 0);
+}
+
 TEST(zero_gradients_leave_the_parameters)
 {
     fixture f;

@@ -225,7 +225,8 @@ static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows
                          .beta1 = 0.9f,
                          .beta2 = 0.999f,
                          .step_size = 1e-3f,
-                         .epsilon = 1e-8f};
+                         .epsilon = 1e-8f,
+                         .decay = 1e-4f};
     double sum = 0;
     run_layers(passes, x, at, rows, width);
     for (size_t a = 0; a < ACTIVATIONS; a++) {

@@ -56,6 +56,19 @@ static void core_desk_teardown(core_desk *desk)
     learner_kit_fini(&desk->kit);
 }
 
+static void configure(core_desk *desk, uint64_t publish_period)
+{
+    aq_trainer_settings settings = {.epsilon = 0.5};
+    settings.config.quantizer.publish_period = publish_period;
+    settings.config.learner.learning_rate = 2.0;
+    settings.config.learner.critic_learning_rate = 3.0;
+    settings.config.learner.learning_rate_end = 0.0;
+    settings.config.limits.learner_steps = 100;
+    settings.config.actor.explore_end = 0.0;
+    settings.config.actor.explore_steps = 50;
+    aq_trainer_core_configure(desk->core, &settings);
+}
+
 static void train(core_desk *desk, uint32_t batches)
 {
     aq_batch *group = learner_kit_group(&desk->kit, batches * BATCH_ROWS);
@@ -101,6 +114,22 @@ TEST_IN(core_desk, desk, steps_go_on_from_those_of_an_earlier_process)
     train(desk, 1);
     assert_int_equal(desk->count, 1);
     assert_int_equal(desk->offers[0].step, 1005);
+}
+
+/* A core that goes on from step 20 has the rates of one that came there. */
+TEST_IN(core_desk, desk, rates_fall_with_every_step_and_go_on_where_they_were)
+{
+    for (uint64_t first = 0; first <= 20; first += 20) {
+        create_core(desk, first, true);
+        configure(desk, PERIOD);
+        for (uint64_t step = first; step < 25; step++) {
+            train(desk, 1);
+            const double left = 1.0 - (double)step / 100;
+            assert_near(desk->algorithm.learning_rate, 2.0 * left, 1e-12);
+            assert_near(desk->algorithm.critic_learning_rate, 3.0 * left, 1e-12);
+            assert_near(desk->algorithm.epsilon, 0.5 * (1.0 - (double)step / 50), 1e-12);
+        }
+    }
 }
 
 TEST_IN(core_desk, desk, sums_add_up_until_they_are_taken)
@@ -222,11 +251,11 @@ TEST_IN(core_desk, desk, another_period_counts_from_the_last_version_on)
 {
     train(desk, PERIOD + 1);
     assert_int_equal(desk->count, 1);
-    aq_trainer_core_set_publish_period(desk->core, 2);
+    configure(desk, 2);
     train(desk, 1);
     assert_int_equal(desk->count, 2);
     assert_int_equal(desk->offers[1].step, PERIOD + 2);
-    aq_trainer_core_set_publish_period(desk->core, PERIOD);
+    configure(desk, PERIOD);
     train(desk, PERIOD - 1);
     assert_int_equal(desk->count, 2);
     train(desk, 1);

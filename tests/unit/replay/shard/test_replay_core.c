@@ -227,6 +227,29 @@ TEST(all_stored_items_are_drawn_equally_often)
     assert_true(chi_square > 42.0 && chi_square < 196.0); /* 119 -+ 5 deviations of 15.4 */
 }
 
+/* What is stored stays as it came: only samples are scaled. */
+TEST(samples_have_rewards_as_the_settings_shape_them)
+{
+    aq_run_settings settings = kit_settings();
+    settings.tables[0].tolerance = 1e6;
+    settings.config.learner.reward_clip = 20.0;
+    settings.config.learner.reward_scale = 0.25;
+    aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
+    enum aq_replay_verdict verdict;
+    aq_experience message = kit_message(1, 1, 0, 0, 30); /* rewards of 0 to 29 */
+    assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
+    aq_batch *batch = kit_batch(core, 16);
+    for (int round = 0; round < 100; round++) {
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.0f, batch), 0);
+        for (int row = 0; row < 16; row++) {
+            float first; /* value of the observation: the step */
+            memcpy(&first, batch->obs + (size_t)row * batch->obs_bytes, sizeof(first));
+            assert_true(batch->reward[row] == 0.25f * fminf(first, 20.0f));
+        }
+    }
+}
+
 TEST(a_lossy_network_stores_every_step_once_and_in_order)
 {
     enum { MESSAGES = 40 };

@@ -49,11 +49,17 @@ static gathering *gathering_of(const aq_table_spec *spec, const aq_layout *layou
     return it;
 }
 
-static void gather(gathering *it, const uint64_t *items, uint32_t rows, float discount)
+static void gather_shaped(gathering *it, const uint64_t *items, uint32_t rows, float discount,
+                          aq_reward_shape shape)
 {
     it->batch->rows = rows;
     memcpy(it->batch->item, items, rows * sizeof(*items));
-    aq_replay_gather(&it->spec, &it->ring, discount, it->batch);
+    aq_replay_gather(&it->spec, &it->ring, discount, shape, it->batch);
+}
+
+static void gather(gathering *it, const uint64_t *items, uint32_t rows, float discount)
+{
+    gather_shaped(it, items, rows, discount, (aq_reward_shape){.scale = 1.0f});
 }
 
 typedef struct gathered {
@@ -123,6 +129,17 @@ TEST(a_truncation_shortens_the_fold_and_keeps_the_bootstrap)
     assert_true(row.next_obs == 108.0f);
     assert_true(row.reward == 107.0f);
     assert_true(row.bootstrap == 0.5f);
+}
+
+/* Rewards of 102, 103 and 104, held at 103 each before they are added up. */
+TEST(rewards_are_held_and_scaled_before_they_are_folded)
+{
+    const aq_layout layout = table_kit_layout();
+    const aq_table_spec spec = table_kit_spec();
+    gathering *it = gathering_of(&spec, &layout, &goes_on, 1, 1);
+    gather_shaped(it, (const uint64_t[]){2}, 1, 0.5f,
+                  (aq_reward_shape){.clip = 103.0f, .scale = 2.0f});
+    assert_true(it->batch->reward[0] == 204.0f + 0.5f * 206.0f + 0.25f * 206.0f);
 }
 
 TEST(a_table_of_fewer_steps_than_the_span_folds_its_own)
@@ -286,6 +303,18 @@ TEST(a_sequence_has_all_its_steps)
             assert_true(obs_at(it->batch, row, i) == (float)(first + i));
         }
     }
+}
+
+TEST(rewards_of_sequences_are_held_and_scaled_step_by_step)
+{
+    const aq_table_spec spec = sequence_spec();
+    const aq_layout layout = sequence_layout();
+    const table_kit_piece piece = {.step = 100, .length = 11, .terminated = true};
+    gathering *it = gathering_of(&spec, &layout, &piece, 1, 1);
+    gather_shaped(it, (const uint64_t[]){3}, 1, 0.5f,
+                  (aq_reward_shape){.clip = 109.0f, .scale = 0.5f});
+    static const float expected[STEPS] = {54.5f, 54.5f, 0.0f, 0.0f}; /* of 109 and 110 */
+    assert_memory_equal(it->batch->reward, expected, sizeof(expected));
 }
 
 TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
