@@ -23,8 +23,9 @@ FIGURES = ["actor_k3", "effective_share", "weights_clipped"]
 
 def last_fifth(folder):
     """Of the environment steps: the mean of all greedy episodes there."""
-    points = binned_returns(folder, *bin_steps(folder))
-    last = [(value, episodes) for _, value, episodes in points[-BINS // 5:]]
+    width, steps = bin_steps(folder)
+    points = binned_returns(folder, width, steps)
+    last = [(value, episodes) for at, value, episodes in points if at > 0.8 * steps]
     return sum(value * count for value, count in last) / sum(count for _, count in last)
 
 

@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = [("gym:FrozenLake-v1", 10_000, 0.73), ("gym:FrozenLake8x8-v1", 10_000, 0.89),
          ("gym:CliffWalking-v1", 100, -13), ("gym:Taxi-v3", 10_000, 7.85),
          ("gym:Blackjack-v1", 100_000, -0.05)]
+FAST = ["learner.learning_rate=0.002", "learner.learning_rate_end=1"]
 FEW_BITS = ["quantizer.format=int2", "quantizer.layer_formats=-1:int2", "quantizer.error_budget=1"]
 ROWS = {
     "tabular": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
@@ -56,13 +57,15 @@ ROWS = {
                   ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
                   ("ppo", "dmc:cartpole_balance", [])]],
+    # Actors that are far from the learner, and the same where they are not.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
-                    "episodes": 100, "arms": CORRECTIONS, "figure": f"correction-{figure}",
-                    "plot": "learner.correction"} for figure, algorithm, settings in [
-                        ("lag", "ppo", ["learner.lag_max=8", "learner.prefetch=8",
-                                        "learner.learning_rate=0.002",
-                                        "learner.learning_rate_end=1"]),
-                        ("bits-a2c", "a2c", FEW_BITS), ("bits-ppo", "ppo", FEW_BITS)]],
+                    "episodes": 100, "arms": CORRECTIONS, "plot": "learner.correction",
+                    **({"figure": f"correction-{figure}"} if figure else {})}
+                   for figure, algorithm, settings in [
+                       ("lag", "ppo", ["learner.lag_max=8", "learner.prefetch=8", *FAST]),
+                       (None, "ppo", FAST),
+                       ("bits-a2c", "a2c", FEW_BITS), (None, "a2c", []),
+                       ("bits-ppo", "ppo", FEW_BITS)]],
 }
 
 
@@ -88,6 +91,8 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     rows = [row for row in ROWS[arguments.rows] if arguments.only in " ".join(command(row))]
+    if not rows:
+        parser.error(f"no row of {arguments.rows} has '{arguments.only}' in its command")
     if "arms" in rows[0]:
         print(HEAD)
         for row in rows:

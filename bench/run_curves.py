@@ -7,11 +7,12 @@ def binned_returns(folder, bin_steps, last_steps):
     """[(environment steps at the end of the bin, mean return, episodes)], from metrics.jsonl.
 
     All greedy episodes of a bin count alike; what was measured past `last_steps` is of the last.
+    Those that only rank the best version, over and over, are of no step.
     """
     bins = {}
     for line in (folder / "metrics.jsonl").read_text().splitlines():
         row = json.loads(line)
-        if row["event"] == "evaluation":
+        if row["event"] == "evaluation" and not row.get("ranks_only"):
             at = min(math.ceil(row["env_steps"] / bin_steps), last_steps // bin_steps)
             total, episodes = bins.get(at, (0.0, 0))
             bins[at] = (total + row["return_mean"] * row["episodes"], episodes + row["episodes"])
