@@ -35,11 +35,15 @@
  * On demand (aq_credit_supply.is_paced), `headroom` is what requests that wait are missing, and is
  * shared out at once, as evenly as whole steps of all environments go: no more is made than was
  * asked for. A chunk need not fill there, and an actor without credit sends what it has, so one
- * that holds a step of all its environments can bring it. Why nothing stands still: who has brought
- * nothing for longer than it usually takes is late. What it holds does not count any more, so
- * others are granted it; where all are late, all are granted again. So as long as one actor works,
- * what is missing comes. What those who are late bring after all is used, or dropped when it is too
- * old.
+ * that holds a step of all its environments can bring it. Why nothing stands still: nobody is
+ * counted on for longer than AQ_CREDIT_LATE_NS_MAX. Who has brought nothing for longer than it
+ * usually takes is late, and so is who takes longer than that in all while somebody else has
+ * nothing to do. What it holds does not count until it has brought all of it; others are granted
+ * it. Who has never brought anything is counted on for one step, and words are worth nothing: steps
+ * that came are what makes an actor be counted on. So as long as one actor works, what is missing
+ * comes, whatever the others say. What those who are late bring after all is used, or dropped when
+ * it is too old; one that has nothing left is granted a step, which nobody counts on, to be counted
+ * on again. Where all are late, all are granted one now and then.
  *
  * One owner, no locking.
  */
@@ -59,7 +63,7 @@
 #define AQ_CREDIT_PATIENCE_NS (200 * AQ_NS_PER_MS)
 
 /* On demand an actor is late after so many times its usual time, or AQ_CREDIT_PATIENCE_NS where
- * that is longer. No actor is waited for longer than AQ_CREDIT_LATE_NS_MAX. */
+ * that is longer; after AQ_CREDIT_LATE_NS_MAX at most. */
 enum { AQ_CREDIT_LATE_TIMES = 4 };
 #define AQ_CREDIT_LATE_NS_MAX (10 * AQ_NS_PER_S)
 
@@ -81,6 +85,9 @@ typedef struct aq_replay_credit {
     uint64_t chunk_steps; /* the longest chunk */
     uint64_t lane_steps;  /* one chunk in each environment of an actor */
     size_t turn;          /* whose turn it is, a position in the roster */
+    int64_t shared_ns;    /* on demand: when it was shared the last time, */
+    bool was_asked;       /* whether something was missing then, */
+    int64_t unasked_ns;   /* and how long in all nothing was */
     size_t live;          /* actors alive at the last sharing */
 } aq_replay_credit;
 

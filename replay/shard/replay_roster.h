@@ -33,9 +33,13 @@ typedef struct aq_replay_actor {
     int64_t met_ns;       /* its first message or call */
     int64_t heard_ns;     /* its last one */
     int64_t polled_ns;    /* its last call */
-    int64_t progress_ns;  /* when it last sent something new or was granted something */
+    int64_t progress_ns;  /* when it last sent something new or was granted something; on demand by
+                             a clock that stands still while nothing is missing */
     int64_t pace_ns;      /* what it lately took at most from there to its next; 0: not known */
+    int64_t owing_ns;     /* when it had last brought all that it owed, by the same clock */
+    uint64_t owed;        /* its grant then */
     int64_t answered_ns;  /* its last answer */
+    bool is_late;         /* it has not brought what it held in time, nor all of it since */
     bool polled;          /* it has called at all */
     bool answered;        /* it has had an answer */
 } aq_replay_actor;

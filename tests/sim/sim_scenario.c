@@ -166,8 +166,6 @@ void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario)
     config->replay.capacity = 20000;
     config->replay.memory_bytes = 0;
     config->replay.tables[0] = '\0';
-    /* A liar that is given credit and sends nothing holds a paced run up: not mended yet. */
-    ret_scenario->has_liar = false;
 }
 
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)

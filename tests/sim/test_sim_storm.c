@@ -114,5 +114,5 @@ TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)
 {
     sim_outcome total;
     uint64_t count = run_seeds(sim_scenario_paced, &total);
-    assert_true(count < 100 || total.policy_gaps > 0);
+    assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }

@@ -58,63 +58,172 @@ static void assert_granted(const demand_desk *desk, uint64_t first, uint64_t sec
     assert_int_equal(desk->actors[2]->granted, third);
 }
 
+/* All have brought the step that they were granted first, in ten milliseconds. */
+static void all_prove(demand_desk *desk)
+{
+    want(desk, 0, 7, 20);
+    assert_granted(desk, 2, 2, 2);
+    desk->now_ns += 10 * AQ_NS_PER_MS;
+    for (unsigned i = 0; i < ACTORS; i++) {
+        bring(desk, i, 2);
+    }
+    want(desk, 0, 7, 0);
+}
+
 TEST_IN(demand_desk, desk, what_is_asked_for_is_shared_evenly_in_whole_steps_and_once)
 {
-    want(desk, 0, 7, 0);
-    assert_granted(desk, 0, 0, 0);
+    all_prove(desk);
     want(desk, 1, 7, 20);
-    assert_granted(desk, 8, 8, 4);
+    assert_granted(desk, 2 + 8, 2 + 8, 2 + 4);
     want(desk, 1, 7, 20);
-    assert_granted(desk, 8, 8, 4);
+    assert_granted(desk, 2 + 8, 2 + 8, 2 + 4);
     bring(desk, 0, 8);
     want(desk, 1, 7, 12);
-    assert_granted(desk, 8, 8, 4);
+    assert_granted(desk, 2 + 8, 2 + 8, 2 + 4);
+}
+
+TEST_IN(demand_desk, desk, who_has_brought_nothing_yet_is_counted_on_for_a_step)
+{
+    all_prove(desk);
+    desk->actors[2]->pace_ns = 0;
+    want(desk, 1, 7, 20);
+    assert_granted(desk, 2 + 8, 2 + 8, 2 + 2);
+    bring(desk, 2, 2);
+    want(desk, 1, 7, 18);
+    assert_granted(desk, 2 + 8, 2 + 8, 4 + 2);
 }
 
 TEST_IN(demand_desk, desk, a_rest_that_makes_no_step_is_made_whole)
 {
-    want(desk, 0, 1, 8);
+    all_prove(desk);
+    want(desk, 1, 1, 8);
+    desk->actors[1]->polled = desk->actors[2]->polled = false;
+    want(desk, 1, 1, 8);
+    assert_granted(desk, 2 + 8, 2 + 4, 2);
     bring(desk, 0, 7);
     want(desk, 1, 1, 1);
-    assert_granted(desk, 9, 0, 0); /* 2 are outstanding */
+    assert_granted(desk, 2 + 9, 2 + 4, 2); /* 2 are outstanding */
     want(desk, 1, 1, 1);
-    assert_granted(desk, 9, 0, 0);
+    assert_granted(desk, 2 + 9, 2 + 4, 2);
 }
 
-TEST_IN(demand_desk, desk, what_a_late_actor_holds_is_granted_to_others)
+TEST_IN(demand_desk, desk, what_a_late_actor_holds_is_granted_to_others_until_it_has_brought_it)
 {
-    want(desk, 0, 3, 8);
-    assert_granted(desk, 4, 4, 0);
-    desk->now_ns += 10 * AQ_NS_PER_MS; /* its usual time */
+    all_prove(desk);
+    want(desk, 0, 7, 12);
+    assert_granted(desk, 6, 6, 6);
     bring(desk, 0, 4);
     bring(desk, 1, 4);
-    want(desk, 0, 3, 8);
-    assert_granted(desk, 8, 8, 0);
-    desk->now_ns += 10 * AQ_NS_PER_MS;
-    bring(desk, 0, 4);
-    want(desk, 189, 3, 4);
-    assert_granted(desk, 8, 8, 0); /* not yet late */
-    want(desk, 1, 3, 4);
-    assert_granted(desk, 12, 8, 0);
+    want(desk, 199, 7, 4);
+    assert_granted(desk, 6, 6, 6); /* not yet late */
     want(desk, 1, 7, 4);
-    assert_granted(desk, 12, 8, 0); /* once */
+    assert_granted(desk, 8, 8, 6);
+    want(desk, 1, 7, 4);
+    assert_granted(desk, 8, 8, 6); /* once */
+    bring(desk, 0, 2);
+    bring(desk, 1, 2);
+    bring(desk, 2, 2);
+    want(desk, 1, 7, 4);
+    assert_granted(desk, 10, 10, 6); /* it holds more */
+    bring(desk, 2, 2);
+    want(desk, 1, 7, 12);
+    assert_granted(desk, 12, 12, 10);
 }
 
 TEST_IN(demand_desk, desk, an_actor_that_is_gone_is_not_waited_for)
 {
-    want(desk, 0, 3, 8);
-    want(desk, 1000, 1, 8);
-    assert_granted(desk, 4, 4, 0);
-    bring(desk, 0, 4);
-    want(desk, 1000, 1, 4); /* the second has not called for two seconds */
-    assert_granted(desk, 8, 4, 0);
+    all_prove(desk);
+    want(desk, 0, 7, 12);
+    want(desk, 100, 1, 12);
+    assert_granted(desk, 6, 6, 6);
+    desk->actors[1]->polled = desk->actors[2]->polled = false;
+    want(desk, 0, 1, 12);
+    assert_granted(desk, 14, 6, 6);
 }
 
-TEST_IN(demand_desk, desk, where_all_are_late_all_are_granted_again)
+/* One that says it brought all, again and again, and never did. */
+TEST_IN(demand_desk, desk, who_brings_nothing_is_counted_on_once)
 {
+    all_prove(desk);
+    uint64_t most_ms = 0;
+    desk->actors[2]->pace_ns = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t missing = 30;
+        uint64_t waited_ms = 0;
+        while (missing > 0) {
+            want(desk, 10, 7, missing);
+            waited_ms += 10;
+            for (unsigned k = 0; k < 2; k++) {
+                const uint64_t held = desk->actors[k]->granted - desk->actors[k]->received;
+                bring(desk, k, held);
+                missing -= held < missing ? held : missing;
+            }
+            aq_replay_credit_called(desk->actors[2], desk->now_ns, desk->actors[2]->granted);
+            aq_replay_credit_acknowledged(desk->actors[2], desk->actors[2]->granted);
+        }
+        most_ms = waited_ms > most_ms ? waited_ms : most_ms;
+        want(desk, 0, 7, 0);
+    }
+    assert_in_range(most_ms, 10, 300);
+}
+
+/* Requests come to their end and are made again; only time in which something is missing counts. */
+TEST_IN(demand_desk, desk, lateness_counts_while_something_is_missing)
+{
+    all_prove(desk);
+    want(desk, 0, 7, 12);
+    bring(desk, 0, 4);
+    bring(desk, 1, 4);
+    want(desk, 0, 7, 0);
+    want(desk, 5000, 7, 0); /* nothing is asked of it */
+    for (unsigned i = 0; i < 4; i++) {
+        want(desk, 0, 7, 4);
+        assert_granted(desk, 6, 6, 6);
+        want(desk, 50, 7, 0);
+        want(desk, 1000, 7, 0);
+    }
+    want(desk, 0, 7, 4);
+    assert_granted(desk, 8, 8, 6);
+}
+
+/* One that brings a step whenever it would be late, of a share that takes the others a moment. */
+TEST_IN(demand_desk, desk, who_brings_its_share_in_drops_is_waited_for_ten_seconds)
+{
+    all_prove(desk);
+    want(desk, 0, 7, 3000);
+    bring(desk, 0, 1000);
+    bring(desk, 1, 1000);
+    uint64_t missing = 1000;
+    for (unsigned ms = 0; ms < 10000; ms += 100) {
+        assert_granted(desk, 1002, 1002, 1002);
+        bring(desk, 2, 2);
+        missing -= 2;
+        want(desk, 100, 7, missing);
+    }
+    assert_granted(desk, 1402, 1402, 1002);
+}
+
+TEST_IN(demand_desk, desk, who_is_never_idle_and_brings_what_it_owes_is_not_late)
+{
+    all_prove(desk);
+    for (unsigned ms = 0; ms < 30000; ms += 100) {
+        want(desk, 100, 7, 60);
+        bring(desk, 0, desk->actors[0]->granted - desk->actors[0]->received);
+        bring(desk, 1, desk->actors[1]->granted - desk->actors[1]->received);
+        bring(desk, 2, 2); /* a tenth of them, and holds 18 */
+        want(desk, 0, 7, 20);
+        assert_false(desk->actors[2]->is_late);
+    }
+}
+
+/* A stopped one that goes on has its credit; one that lost it is granted a step now and then. */
+TEST_IN(demand_desk, desk, where_all_are_late_all_are_granted_a_step_again)
+{
+    all_prove(desk);
+    desk->actors[1]->polled = desk->actors[2]->polled = false;
     want(desk, 0, 1, 4);
-    for (uint64_t i = 1; i < 5; i++) {
-        assert_granted(desk, 4 * i, 0, 0);
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_granted(desk, 6 + 2 * i, 2, 2);
         want(desk, 1000, 1, 4);
         want(desk, 1000, 1, 4);
     }
