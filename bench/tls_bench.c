@@ -388,7 +388,6 @@ int main(int argc, char **argv)
     } else {
         rc = measure(seconds, &error);
     }
-    aq_net_fini();
     if (rc != 0) {
         (void)fprintf(stderr, "tls_bench: %s\n", error.text);
     }

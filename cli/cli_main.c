@@ -2,7 +2,6 @@
  * actorq: the command-line tool. Chooses the command; each has a file of its own.
  */
 #include "cli/text/command.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/log.h"
 
 static const aq_command *const commands[] = {
@@ -25,7 +24,5 @@ static const aq_command_page page = {
 int main(int argc, char **argv)
 {
     aq_log_open("actorq", -1);
-    int status = aq_command_main(&page, argc, argv);
-    aq_net_fini();
-    return status;
+    return aq_command_main(&page, argc, argv);
 }

@@ -6,7 +6,6 @@
 #include "actor/daemon/actor_net.h"
 #include "common/base/clock.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
 #include "envs/env_code.h"
@@ -44,6 +43,5 @@ int main(int argc, char **argv)
     if (rc == 0) {
         rc = aq_actor_run(&options, &status, &error);
     }
-    aq_net_fini();
     return rc == 0 ? status : aq_program_failed(options_page.program, &error);
 }

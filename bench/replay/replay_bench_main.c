@@ -17,7 +17,6 @@
 #include "bench/replay/replay_soak.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/daemon.h"
 #include "common/sys/log.h"
 
@@ -108,7 +107,5 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     argv[1] = command;
-    int status = bench_replay(argc - 1, argv + 1);
-    aq_net_fini();
-    return status;
+    return bench_replay(argc - 1, argv + 1);
 }

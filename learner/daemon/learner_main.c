@@ -7,7 +7,6 @@
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
@@ -113,6 +112,5 @@ int main(int argc, char **argv)
     if (rc == 0) {
         rc = aq_learner_run(&config, &arguments.options, &error);
     }
-    aq_net_fini();
     return rc == 0 ? EXIT_SUCCESS : aq_program_failed(options_page.program, &error);
 }

@@ -5,7 +5,6 @@
 
 #include "common/base/memory.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
 #include "replay/daemon/replay_net.h"
@@ -58,6 +57,5 @@ int main(int argc, char **argv)
     if (rc == 0) {
         rc = aq_replay_run(&options, &error);
     }
-    aq_net_fini();
     return rc == 0 ? EXIT_SUCCESS : aq_program_failed(options_page.program, &error);
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/log.h"
 #include "replay/data/data_command.h"
 
@@ -69,7 +68,5 @@ void aq_data_line_clear(aq_data_line *line)
 int main(int argc, char **argv)
 {
     aq_log_open("actorq", -1);
-    int status = aq_command_main(&page, argc, argv);
-    aq_net_fini();
-    return status;
+    return aq_command_main(&page, argc, argv);
 }

@@ -174,10 +174,3 @@ bool aq_nng_close(nng_socket socket)
     destroy_job(job);
     return true;
 }
-
-void aq_net_fini(void)
-{
-    if (aq_net_unclosed() == 0) {
-        nng_fini();
-    }
-}

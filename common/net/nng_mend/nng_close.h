@@ -20,7 +20,4 @@ unsigned aq_net_unclosed(void);
  */
 bool aq_net_is_stuck(void);
 
-/* Ends NNG's threads; last thing in main, when every socket is closed. */
-void aq_net_fini(void);
-
 #endif

@@ -172,7 +172,5 @@ int main(int argc, char **argv)
     if (argc == 3) {
         return subscribe(argv[2]);
     }
-    int failed = aq_test_run(NULL);
-    aq_net_fini();
-    return failed;
+    return aq_test_run(NULL);
 }

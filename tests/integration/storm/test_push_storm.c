@@ -174,7 +174,5 @@ int main(int argc, char **argv)
     if (argc == 4) {
         return pull(argv[2], argv[3]);
     }
-    int failed = aq_test_run(NULL);
-    aq_net_fini();
-    return failed;
+    return aq_test_run(NULL);
 }

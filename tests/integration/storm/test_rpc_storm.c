@@ -250,7 +250,5 @@ int main(int argc, char **argv)
     if (argc == 3) {
         return strcmp(argv[1], "serve") == 0 ? serve(argv[2]) : call(argv[2]);
     }
-    int failed = aq_test_run(NULL);
-    aq_net_fini();
-    return failed;
+    return aq_test_run(NULL);
 }

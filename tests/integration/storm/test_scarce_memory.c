@@ -9,7 +9,6 @@
 
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/dial_watch.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/sockets/pubsub.h"
 #include "common/net/sockets/push.h"
@@ -217,7 +216,5 @@ TEST_IN(scarce_kit, kit, whatever_fails_once_policies_get_through_later)
 
 int main(void)
 {
-    int failed = aq_test_run(NULL);
-    aq_net_fini();
-    return failed;
+    return aq_test_run(NULL);
 }

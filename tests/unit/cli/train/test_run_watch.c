@@ -4,7 +4,6 @@
 #include <uv.h>
 
 #include "cli/train/run_watch.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/fake_daemon.h"
@@ -162,12 +161,3 @@ TEST_OF_WATCH_DESK(create_survives_every_failed_allocation)
     aq_run_watch_close(made);
     aq_run_watch_close(NULL);
 }
-
-static int close_network(void **state)
-{
-    (void)state;
-    aq_net_fini();
-    return 0;
-}
-
-TEST_GROUP(NULL, close_network);

@@ -304,12 +304,3 @@ TEST_IN(links_desk, desk, create_survives_a_failed_allocation)
     assert_ptr_equal(links, desk->links); /* untouched */
     aq_shard_links_destroy(NULL);
 }
-
-static int close_network(void **state)
-{
-    (void)state;
-    aq_net_fini();
-    return 0;
-}
-
-TEST_GROUP(NULL, close_network);
