@@ -1,7 +1,7 @@
 /*
- * What the proof of experience costs: processor time of a shard and of what sends to it, for each
- * message, with a token over without, in turns of the same messages. The sender only sends: an
- * actor steps environments besides.
+ * What proofs cost: processor time of a shard and of its peer, for each message of experience and
+ * for each batch that is drawn by priority and gets new ones, with a token over without, in turns.
+ * The peer does nothing else: an actor steps environments besides, and a learner learns.
  *
  *     build/bench/replay/bench_seal [FOLDER]
  */
@@ -12,26 +12,38 @@
 #include <unistd.h>
 
 #include "bench/replay/replay_bench_plan.h"
+#include "bench/replay/replay_drawer.h"
 #include "bench/replay/replay_stage.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/log.h"
 
-enum { TURNS = 15, PATH_BYTES = 4096, OPEN_FOLDERS = 16, WAYS = 2 };
+enum { TURNS_MAX = 101, PATH_BYTES = 4096, OPEN_FOLDERS = 16, WAYS = 2 };
 
 static const char *const tokens[WAYS] = {NULL, "7f3c-not-a-secret-but-long-enough-19be"};
 
+#define DRAWING_NS (100 * AQ_NS_PER_MS)
+
 typedef struct cost {
-    double shard, sender; /* ns a message */
+    double shard, peer; /* ns a message or batch */
 } cost;
+
+/* What is done in turns. */
+typedef struct work {
+    const char *title;
+    aq_load_shape shape;
+    uint64_t steps; /* that are sent in one turn, and fill the store before draws */
+    bool is_durable, draws;
+    int turns; /* odd */
+} work;
 
 typedef struct way {
     aq_replay_stage stage;
+    aq_replay_drawer *drawer; /* NULL: messages are sent */
     clockid_t shard_clock;
-    cost turns[TURNS];
+    cost turns[TURNS_MAX];
 } way;
 
 static int64_t shard_ns(const way *at)
@@ -42,31 +54,59 @@ static int64_t shard_ns(const way *at)
     return time.tv_sec * AQ_NS_PER_S + time.tv_nsec;
 }
 
-static int open_way(uv_loop_t *loop, const char *folder, const char *token,
-                    const aq_replay_load *load, const aq_run_settings *settings, way *at,
-                    aq_error *error)
+static int open_way(uv_loop_t *loop, const char *folder, const char *token, const work *what,
+                    aq_replay_load *load, way *at, aq_error *error)
 {
+    const aq_run_settings settings =
+        aq_replay_bench_settings(load, what->draws ? AQ_SELECTOR_PRIORITIZED : AQ_SELECTOR_UNIFORM,
+                                 what->steps / 2, what->is_durable);
+    const aq_drawer_config drawing = {.batch_rows = AQ_REPLAY_BATCH_ROWS,
+                                      .batches = AQ_REPLAY_BATCHES,
+                                      .calls = AQ_REPLAY_CALLS,
+                                      .discount = AQ_REPLAY_DISCOUNT,
+                                      .prioritizes = true};
     int rc = token != NULL ? setenv("ACTORQ_TOKEN", token, 1) : unsetenv("ACTORQ_TOKEN");
     AQ_ASSERT(rc == 0);
     rc = aq_replay_stage_open(loop, folder, token != NULL ? "sealed" : "plain", false, load,
-                              settings, &at->stage, error);
-    if (rc == 0) {
-        rc = clock_getcpuclockid(aq_replay_rig_place(at->stage.rig)->pid, &at->shard_clock);
-        AQ_ASSERT(rc == 0);
+                              &settings, &at->stage, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = clock_getcpuclockid(aq_replay_rig_place(at->stage.rig)->pid, &at->shard_clock);
+    AQ_ASSERT(rc == 0);
+    rc = aq_replay_stage_fill(&at->stage, what->steps, error);
+    if (rc == 0 && what->draws) {
+        rc = aq_replay_drawer_create(loop, at->stage.rig, load, &drawing, &at->drawer, error);
     }
     return rc;
 }
 
-static int take_turn(way *at, uint64_t steps, cost *ret_cost, aq_error *error)
+/* Returns how many messages or batches there were. */
+static int run_turn(way *at, const work *what, double *ret_count, aq_error *error)
 {
     const aq_replay_feeder *feeder = at->stage.feeder;
+    double per_s;
+    int rc;
+    if (at->drawer != NULL) {
+        rc = aq_replay_drawer_run(at->drawer, at->stage.rig, DRAWING_NS, &per_s, error);
+        *ret_count = rc == 0 ? per_s * ((double)DRAWING_NS / (double)AQ_NS_PER_S) : 0;
+        return rc;
+    }
     const uint64_t messages = aq_replay_feeder_messages(feeder);
+    rc = aq_replay_stage_fill(&at->stage, aq_replay_feeder_acknowledged(feeder) + what->steps,
+                              error);
+    *ret_count = (double)(aq_replay_feeder_messages(feeder) - messages);
+    return rc;
+}
+
+static int take_turn(way *at, const work *what, cost *ret_cost, aq_error *error)
+{
     const int64_t shard_before_ns = shard_ns(at), own_before_ns = aq_clock_cpu_ns();
-    int rc = aq_replay_stage_fill(&at->stage, aq_replay_feeder_acknowledged(feeder) + steps, error);
+    double count;
+    int rc = run_turn(at, what, &count, error);
     if (rc == 0) {
-        const double count = (double)(aq_replay_feeder_messages(feeder) - messages);
         *ret_cost = (cost){.shard = (double)(shard_ns(at) - shard_before_ns) / count,
-                           .sender = (double)(aq_clock_cpu_ns() - own_before_ns) / count};
+                           .peer = (double)(aq_clock_cpu_ns() - own_before_ns) / count};
     }
     return rc;
 }
@@ -77,63 +117,59 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static void report(const char *what, const double plain[TURNS], const double sealed[TURNS])
+static void report(const char *who, int turns, const double plain[], const double sealed[])
 {
-    double ratios[TURNS], times[TURNS];
-    for (int i = 0; i < TURNS; i++) {
+    double ratios[TURNS_MAX], times[TURNS_MAX];
+    for (int i = 0; i < turns; i++) {
         ratios[i] = sealed[i] / plain[i];
         times[i] = plain[i] / 1e3;
     }
-    qsort(ratios, TURNS, sizeof(*ratios), ascending);
-    qsort(times, TURNS, sizeof(*times), ascending);
-    printf("  %-7s %7.1f us a message without, %.3f of that with (%.3f to %.3f)\n", what,
-           times[TURNS / 2], ratios[TURNS / 2], ratios[TURNS / 4], ratios[TURNS - 1 - TURNS / 4]);
+    qsort(ratios, (size_t)turns, sizeof(*ratios), ascending);
+    qsort(times, (size_t)turns, sizeof(*times), ascending);
+    printf("  %-5s %7.1f us each without, %.3f of that with (%.3f to %.3f)\n", who,
+           times[turns / 2], ratios[turns / 2], ratios[turns / 4], ratios[turns - 1 - turns / 4]);
 }
 
-static void print(const char *title, const way ways[WAYS])
+static void print(const work *what, const way ways[WAYS])
 {
-    double of[3][WAYS][TURNS];
+    double of[3][WAYS][TURNS_MAX];
     for (int w = 0; w < WAYS; w++) {
-        for (int i = 0; i < TURNS; i++) {
+        for (int i = 0; i < what->turns; i++) {
             of[0][w][i] = ways[w].turns[i].shard;
-            of[1][w][i] = ways[w].turns[i].sender;
+            of[1][w][i] = ways[w].turns[i].peer;
             of[2][w][i] = of[0][w][i] + of[1][w][i];
         }
     }
-    printf("%s, medians of %d turns (and their middle half)\n", title, TURNS);
-    report("shard", of[0][0], of[0][1]);
-    report("sender", of[1][0], of[1][1]);
-    report("both", of[2][0], of[2][1]);
+    printf("%s, medians of %d turns (and their middle half)\n", what->title, what->turns);
+    report("shard", what->turns, of[0][0], of[0][1]);
+    report("peer", what->turns, of[1][0], of[1][1]);
+    report("both", what->turns, of[2][0], of[2][1]);
 }
 
-static int compare(uv_loop_t *loop, const char *folder, const char *title, aq_load_shape shape,
-                   uint64_t steps, bool is_durable, aq_error *error)
+static int compare(uv_loop_t *loop, const char *folder, const work *what, aq_error *error)
 {
     way ways[WAYS] = {0};
     aq_replay_load load;
     cost warm_up;
-    int rc = aq_replay_load_init(&shape, &load, error);
+    int rc = aq_replay_load_init(&what->shape, &load, error);
     if (rc != 0) {
         return rc;
     }
-    const aq_run_settings settings =
-        aq_replay_bench_settings(&load, AQ_SELECTOR_UNIFORM, steps / 2, is_durable);
     for (int w = 0; rc == 0 && w < WAYS; w++) {
-        rc = open_way(loop, folder, tokens[w], &load, &settings, &ways[w], error);
+        rc = open_way(loop, folder, tokens[w], what, &load, &ways[w], error);
         if (rc == 0) {
-            rc = take_turn(&ways[w], steps, &warm_up, error);
+            rc = take_turn(&ways[w], what, &warm_up, error);
         }
     }
-    for (int i = 0; rc == 0 && i < TURNS; i++) {
-        rc = take_turn(&ways[i % 2], steps, &ways[i % 2].turns[i], error);
-        if (rc == 0) {
-            rc = take_turn(&ways[1 - i % 2], steps, &ways[1 - i % 2].turns[i], error);
-        }
+    for (int i = 0; rc == 0 && i < WAYS * what->turns; i++) {
+        way *at = &ways[(i + i / WAYS) % WAYS]; /* each begins every other turn */
+        rc = take_turn(at, what, &at->turns[i / WAYS], error);
     }
     if (rc == 0) {
-        print(title, ways);
+        print(what, ways);
     }
     for (int w = 0; w < WAYS; w++) {
+        aq_replay_drawer_destroy(ways[w].drawer);
         aq_replay_stage_close(&ways[w].stage);
     }
     aq_replay_load_fini(&load);
@@ -161,16 +197,28 @@ int main(int argc, char **argv)
     AQ_ASSERT(rc == 0);
     aq_memory_use_one_heap(); /* else mappings that come and go are most of what is measured */
     aq_log_set_level(AQ_LOG_WARN);
-    rc = compare(&loop, folder, "ordinary steps into segment files", aq_replay_bench_small(),
-                 2000000, true, &error);
-    if (rc == 0) {
-        rc = compare(&loop, folder, "steps of 8 KiB into memory", aq_replay_bench_large(), 50000,
-                     false, &error);
+    const work works[] = {
+        {.title = "ordinary steps into segment files",
+         .shape = aq_replay_bench_small(),
+         .steps = 2000000,
+         .is_durable = true,
+         .turns = 15},
+        {.title = "steps of 8 KiB into memory",
+         .shape = aq_replay_bench_large(),
+         .steps = 50000,
+         .turns = 15},
+        {.title = "batches of 256 rows by priority",
+         .shape = aq_replay_bench_small(),
+         .steps = 1000000,
+         .draws = true,
+         .turns = TURNS_MAX},
+    };
+    for (size_t i = 0; rc == 0 && i < sizeof(works) / sizeof(works[0]); i++) {
+        rc = compare(&loop, folder, &works[i], &error);
     }
     fputs(error.text, stderr);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
     (void)nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
-    aq_net_fini();
     return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -79,7 +79,7 @@ int aq_replay_core_restore_record(aq_replay_core *core, int64_t now_ns, uint64_t
                                   uint64_t number, aq_arrival *arrival) AQ_MUST_USE;
 int aq_replay_core_restore_snapshot(aq_replay_core *core, const uint8_t *bytes, size_t size,
                                     aq_error *error) AQ_MUST_USE;
-void aq_replay_core_damaged(aq_replay_core *core); /* a record could not be read */
+void aq_replay_core_damaged(aq_replay_core *core); /* something could not be read */
 
 /* What came back. */
 typedef struct aq_replay_restored {

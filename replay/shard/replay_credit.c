@@ -147,8 +147,7 @@ static bool is_overdue(const aq_replay_credit *credit, const aq_replay_actor *ac
     patience_ns = patience_ns > AQ_CREDIT_LATE_NS_MAX ? AQ_CREDIT_LATE_NS_MAX : patience_ns;
     return usable(credit, actor) > 0 &&
            (demand_ns(credit, now_ns) - actor->progress_ns >= patience_ns ||
-            (others_wait &&
-             demand_ns(credit, now_ns) - actor->owing_ns >= AQ_CREDIT_LATE_NS_MAX));
+            (others_wait && demand_ns(credit, now_ns) - actor->owing_ns >= AQ_CREDIT_LATE_NS_MAX));
 }
 
 /* Those who are counted on: the live ones that are not late. */

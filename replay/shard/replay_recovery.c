@@ -35,11 +35,14 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
             rc = aq_fail(error, rc, "it cannot be stored: %s", aq_error_text(rc));
         }
     }
-    if (rc != 0 && is_of_the_record(rc)) {
-        aq_replay_core_damaged(core);
-        rc = AQ_E_CORRUPT;
-    }
-    return rc;
+    return rc != 0 && is_of_the_record(rc) ? AQ_E_CORRUPT : rc;
+}
+
+static void on_damage(void *user, const char *what)
+{
+    aq_replay_recovery *recovery = user;
+    aq_replay_core_damaged(recovery->core);
+    recovery->damaged(recovery->user, what);
 }
 
 /* Without its snapshot a store is still the store: priorities begin anew. */
@@ -55,15 +58,9 @@ static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *err
         return aq_fail(error, rc, "the snapshot: %s", aq_error_text(rc));
     }
     if (rc != 0) {
-        recovery->damaged(recovery->user, fault.text);
+        on_damage(recovery, fault.text);
     }
     return 0;
-}
-
-static void on_damage(void *user, const char *what)
-{
-    aq_replay_recovery *recovery = user;
-    recovery->damaged(recovery->user, what);
 }
 
 aq_replay_log_recovery aq_replay_recovery_calls(aq_replay_recovery *recovery)

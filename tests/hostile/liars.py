@@ -31,7 +31,7 @@ def lie(run, role, first):
                str(first), str(SEEDS)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=10 * PATIENCE_S,
-        env=dict(os.environ, **run.credentials("replay" if role == "replay" else "actor")))
+        env=dict(os.environ, **run.credentials(role)))
     seed = re.findall(r"AQ_SEED=\d+", done.stdout)[-1:]
     try:
         run.check()

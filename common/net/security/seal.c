@@ -252,6 +252,11 @@ static uint64_t sum_over(const aq_seal *seal, const uint8_t *bytes, size_t size,
     return finish(v, 0, taken);
 }
 
+uint64_t aq_seal_sum(const aq_seal *seal, const uint8_t *bytes, size_t size)
+{
+    return sum_over(seal, bytes, size, NULL);
+}
+
 void aq_seal_copy(const aq_seal *seal, const uint8_t *bytes, size_t size, uint8_t *to)
 {
     const uint64_t sum = sum_over(seal, bytes, size, to);

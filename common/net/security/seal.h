@@ -30,6 +30,9 @@ typedef struct aq_seal {
 
 void aq_seal_init(aq_seal *seal, const uint8_t key[AQ_SEAL_KEY_BYTES]);
 
+/* The sum over bytes[size]. */
+uint64_t aq_seal_sum(const aq_seal *seal, const uint8_t *bytes, size_t size);
+
 /* Copies bytes[size], and writes the sum over them behind the copy: one pass for both. */
 void aq_seal_copy(const aq_seal *seal, const uint8_t *bytes, size_t size, uint8_t *to);
 

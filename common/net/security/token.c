@@ -13,15 +13,22 @@
 #include "common/base/memory.h"
 
 #define FIRST_LINE "actorq-token 1"
+#define BODY_LABEL "actorq body"
 
 enum { LINE_MAX_BYTES = 256, HEX_BYTES = 2 * AQ_TOKEN_KEY_BYTES, LABEL_MAX = 64 };
+
+/* What calls of one role to another are signed with, and what is derived from that for bodies. */
+typedef struct call_key {
+    uint8_t key[AQ_TOKEN_KEY_BYTES];
+    aq_seal body;
+} call_key;
 
 struct aq_token {
     enum aq_access_role role;
     uint8_t key[AQ_TOKEN_KEY_BYTES];
     bool accepts[AQ_ACCESS_ROLE_COUNT];
-    /* By the caller's role; of a secret that all share, by the listener's, which any may be. */
-    uint8_t accepted[AQ_ACCESS_ROLE_COUNT][AQ_TOKEN_KEY_BYTES];
+    call_key to[AQ_ACCESS_REPLAY + 1]; /* by the listener's role */
+    call_key of[AQ_ACCESS_ROLE_COUNT]; /* by the caller's; not of a secret that all share */
 };
 
 /* Who calls whom. */
@@ -104,6 +111,38 @@ static int derive_call_key(const uint8_t caller_key[AQ_TOKEN_KEY_BYTES],
     return derive(caller_key, AQ_TOKEN_KEY_BYTES, label, ret_key);
 }
 
+static int derive_seal(const uint8_t key[AQ_TOKEN_KEY_BYTES], const char *label, aq_seal *ret_seal)
+{
+    uint8_t seal_key[AQ_TOKEN_KEY_BYTES];
+
+    _Static_assert(sizeof(seal_key) >= AQ_SEAL_KEY_BYTES, "one is the beginning of the other");
+    int rc = derive(key, AQ_TOKEN_KEY_BYTES, label, seal_key);
+    if (rc == 0) {
+        aq_seal_init(ret_seal, seal_key);
+    }
+    aq_wipe(seal_key, sizeof(seal_key));
+    return rc;
+}
+
+/* All that is derived from what the text says. */
+static int derive_all(aq_token *token)
+{
+    int rc = 0;
+
+    for (int role = AQ_ACCESS_NONE; rc == 0 && role <= AQ_ACCESS_REPLAY; role++) {
+        call_key *to = &token->to[role];
+
+        rc = derive_call_key(token->key, (enum aq_access_role)role, to->key);
+        rc = rc == 0 ? derive_seal(to->key, BODY_LABEL, &to->body) : rc;
+    }
+    for (int role = 0; rc == 0 && role < AQ_ACCESS_ROLE_COUNT; role++) {
+        call_key *of = &token->of[role];
+
+        rc = token->accepts[role] ? derive_seal(of->key, BODY_LABEL, &of->body) : 0;
+    }
+    return rc;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
 
 static int hex_digit(char letter)
@@ -162,7 +201,7 @@ static bool take_line(aq_token *token, char *line)
     }
     if (strcmp(word, "accept") == 0 && second != NULL && role != AQ_ACCESS_NONE) {
         token->accepts[role] = true;
-        return read_hex(second, token->accepted[role]);
+        return read_hex(second, token->of[role].key);
     }
     return false;
 }
@@ -233,9 +272,6 @@ static int parse_secret(aq_token *token, const char *text, size_t size, aq_error
     token->role = AQ_ACCESS_SHARED;
     token->accepts[AQ_ACCESS_SHARED] = true;
     int rc = derive(text, size, "actorq shared secret", token->key);
-    for (int role = AQ_ACCESS_SHARED; rc == 0 && role <= AQ_ACCESS_REPLAY; role++) {
-        rc = derive_call_key(token->key, (enum aq_access_role)role, token->accepted[role]);
-    }
     return rc < 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
 
@@ -272,6 +308,9 @@ int aq_token_parse(const char *text, size_t size, aq_token **ret_token, aq_error
         rc = parse_secret(token, copy, size, error);
     }
     aq_wipe(copy, sizeof(copy));
+    if (rc == 0 && derive_all(token) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
+    }
     if (rc < 0) {
         aq_token_destroy(token);
         return rc;
@@ -353,7 +392,7 @@ int aq_token_write_role(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access
 /* ---- the proof ----------------------------------------------------------------------------- */
 
 /* What of a call has one length, in a fixed layout. */
-enum { FACTS_BYTES = 2 + 3 * 8 + 4 + 4 };
+enum { FACTS_BYTES = 2 + 3 * 8 + 4 + 4, SUM_BYTES = 8 };
 
 static uint8_t *put(uint8_t *at, uint64_t value, size_t size)
 {
@@ -363,26 +402,28 @@ static uint8_t *put(uint8_t *at, uint64_t value, size_t size)
     return at;
 }
 
-static int make_mac(const uint8_t key[AQ_TOKEN_KEY_BYTES], enum aq_access_role caller,
-                    enum aq_access_role listener, const aq_token_call *call, uint8_t *ret_mac)
+static int make_mac(const call_key *key, enum aq_access_role caller, const aq_token_call *call,
+                    uint8_t *ret_mac)
 {
     size_t method_size = strlen(call->method);
     uint8_t facts[FACTS_BYTES];
+    uint8_t sum[SUM_BYTES];
     mbedtls_md_context_t hash;
     uint8_t *at = facts;
 
     at = put(at, (uint64_t)caller, 1);
-    at = put(at, (uint64_t)listener, 1);
+    at = put(at, (uint64_t)call->listener, 1);
     at = put(at, call->instance, 8);
     at = put(at, call->issued_ms, 8);
     at = put(at, call->request_id, 8);
     at = put(at, call->timeout_ms, 4);
     at = put(at, method_size, 4);
     AQ_ASSERT(at == facts + sizeof(facts));
+    put(sum, aq_seal_sum(&key->body, call->body, call->body_size), sizeof(sum));
     mbedtls_md_init(&hash);
     int rc = mbedtls_md_setup(&hash, sha256(), 1);
     if (rc == 0) {
-        rc = mbedtls_md_hmac_starts(&hash, key, AQ_TOKEN_KEY_BYTES);
+        rc = mbedtls_md_hmac_starts(&hash, key->key, sizeof(key->key));
     }
     if (rc == 0) {
         rc = mbedtls_md_hmac_update(&hash, facts, sizeof(facts));
@@ -390,8 +431,8 @@ static int make_mac(const uint8_t key[AQ_TOKEN_KEY_BYTES], enum aq_access_role c
     if (rc == 0) {
         rc = mbedtls_md_hmac_update(&hash, (const uint8_t *)call->method, method_size);
     }
-    if (rc == 0 && call->body_size > 0) {
-        rc = mbedtls_md_hmac_update(&hash, call->body, call->body_size);
+    if (rc == 0) {
+        rc = mbedtls_md_hmac_update(&hash, sum, sizeof(sum));
     }
     if (rc == 0) {
         rc = mbedtls_md_hmac_finish(&hash, ret_mac);
@@ -403,14 +444,10 @@ static int make_mac(const uint8_t key[AQ_TOKEN_KEY_BYTES], enum aq_access_role c
 int aq_token_sign(const aq_token *token, const aq_token_call *call,
                   uint8_t ret_mac[AQ_TOKEN_MAC_BYTES])
 {
-    uint8_t key[AQ_TOKEN_KEY_BYTES];
-    int rc = derive_call_key(token->key, call->listener, key);
-
-    if (rc == 0) {
-        rc = make_mac(key, token->role, call->listener, call, ret_mac);
+    if (call->listener > AQ_ACCESS_REPLAY) {
+        return AQ_E_INVALID;
     }
-    aq_wipe(key, sizeof(key));
-    return rc;
+    return make_mac(&token->to[call->listener], token->role, call, ret_mac);
 }
 
 /* In a time that does not tell where they differ. */
@@ -425,15 +462,15 @@ static bool are_equal(const uint8_t *one, const uint8_t *other, size_t size)
 }
 
 /* NULL: such a call is never genuine here. */
-static const uint8_t *accepted_key(const aq_token *token, const aq_token_call *call)
+static const call_key *accepted_key(const aq_token *token, const aq_token_call *call)
 {
     if ((unsigned)call->caller >= AQ_ACCESS_ROLE_COUNT || !token->accepts[call->caller]) {
         return NULL;
     }
     if (token->role == AQ_ACCESS_SHARED) {
-        return call->listener <= AQ_ACCESS_REPLAY ? token->accepted[call->listener] : NULL;
+        return call->listener <= AQ_ACCESS_REPLAY ? &token->to[call->listener] : NULL;
     }
-    return call->listener == token->role ? token->accepted[call->caller] : NULL;
+    return call->listener == token->role ? &token->of[call->caller] : NULL;
 }
 
 bool aq_token_verify(const aq_token *token, const aq_token_call *call,
@@ -441,8 +478,8 @@ bool aq_token_verify(const aq_token *token, const aq_token_call *call,
 {
     uint8_t expected[AQ_TOKEN_MAC_BYTES];
 
-    const uint8_t *key = accepted_key(token, call);
-    if (key == NULL || make_mac(key, call->caller, call->listener, call, expected) < 0) {
+    const call_key *key = accepted_key(token, call);
+    if (key == NULL || make_mac(key, call->caller, call, expected) < 0) {
         return false;
     }
     bool is_genuine = are_equal(expected, mac, sizeof(expected));
@@ -452,22 +489,12 @@ bool aq_token_verify(const aq_token *token, const aq_token_call *call,
 
 int aq_token_seal(const aq_token *token, aq_seal *ret_seal)
 {
-    uint8_t key[AQ_TOKEN_KEY_BYTES];
-    int rc = AQ_E_INVALID;
+    const call_key *key = NULL;
 
-    _Static_assert(sizeof(key) >= AQ_SEAL_KEY_BYTES, "one is the beginning of the other");
     if (token->role == AQ_ACCESS_REPLAY && token->accepts[AQ_ACCESS_ACTOR]) {
-        memcpy(key, token->accepted[AQ_ACCESS_ACTOR], sizeof(key));
-        rc = 0;
+        key = &token->of[AQ_ACCESS_ACTOR];
     } else if (token->role == AQ_ACCESS_ACTOR || token->role == AQ_ACCESS_SHARED) {
-        rc = derive_call_key(token->key, AQ_ACCESS_REPLAY, key);
+        key = &token->to[AQ_ACCESS_REPLAY];
     }
-    if (rc == 0) {
-        rc = derive(key, sizeof(key), "actorq experience", key);
-    }
-    if (rc == 0) {
-        aq_seal_init(ret_seal, key);
-    }
-    aq_wipe(key, sizeof(key));
-    return rc;
+    return key == NULL ? AQ_E_INVALID : derive_seal(key->key, "actorq experience", ret_seal);
 }

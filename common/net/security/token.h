@@ -19,7 +19,8 @@
  * worthless at another's.
  *
  * A token is never sent. A call carries a MAC over itself: HMAC-SHA256 over who calls whom, the
- * daemon's instance, the time, the request id, the deadline, the method and the body.
+ * daemon's instance, the time, the request id, the deadline, the method and a keyed sum over the
+ * body (seal.h): a shard is told priorities faster than SHA-256 reads.
  *
  * Immutable once made: any thread.
  */
@@ -95,7 +96,8 @@ typedef struct aq_token_call {
     size_t body_size;
 } aq_token_call;
 
-/* Signs as token's role; call->caller is not looked at. AQ_E_NOMEM. */
+/* Signs as token's role; call->caller is not looked at. AQ_E_INVALID of a listener whose role is
+ * none of a daemon; AQ_E_NOMEM. */
 int aq_token_sign(const aq_token *token, const aq_token_call *call,
                   uint8_t ret_mac[AQ_TOKEN_MAC_BYTES]) AQ_MUST_USE;
 

@@ -7,13 +7,14 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tests/integration/cluster/daemon_process.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
 
-enum { LIVES = 20, STEPS = 24, IN_FLIGHT_MAX = 24 };
+enum { LIVES = 20, SEALED_LIVES = 6, STEPS = 24, IN_FLIGHT_MAX = 24 };
 
 typedef struct kill_stage {
     net_stage net;
@@ -77,12 +78,13 @@ static void kill_stage_teardown(kill_stage *stage)
     net_stage_teardown(&stage->net);
 }
 
-TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill_9)
+/* Returns what is acknowledged in the end. */
+static uint64_t kill_again_and_again(kill_stage *stage, int lives)
 {
     uint64_t acknowledged = 0; /* the best that any life said */
     uint64_t sent = 0, lost = 0, resent = 0;
     aq_rng rng = rng_of(test_seed(), 11);
-    for (int life = 0; life < LIVES; life++) {
+    for (int life = 0; life < lives; life++) {
         start(stage);
         net_stage_ask_credit(&stage->net);
         lost += stage->net.acknowledged < acknowledged ? acknowledged - stage->net.acknowledged : 0;
@@ -108,9 +110,80 @@ TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill
     }
     print_message("%d kills: %" PRIu64 " messages acknowledged, %" PRIu64 " lost, %" PRIu64
                   " sent again\n",
-                  LIVES, acknowledged, lost, resent);
+                  lives, acknowledged, lost, resent);
     assert_int_equal(lost, 0);
-    assert_true(acknowledged > LIVES);
+    assert_true(acknowledged > (uint64_t)lives);
+    return acknowledged;
+}
+
+TEST_IN(kill_stage, stage, nothing_acknowledged_is_lost_or_counted_twice_by_kill_9)
+{
+    (void)kill_again_and_again(stage, LIVES);
+}
+
+/* ---- with a token: frames are sealed, and have no crc of their own --------------------------- */
+
+typedef struct kill_stage sealed_stage;
+
+static void sealed_stage_setup(sealed_stage *stage)
+{
+    assert_int_equal(setenv("ACTORQ_TOKEN", "correct horse battery staple", 1), 0);
+    assert_int_equal(aq_security_from_environment(&stage->net.security, NULL), 0);
+    kill_stage_setup(stage);
+}
+
+static void sealed_stage_teardown(sealed_stage *stage)
+{
+    kill_stage_teardown(stage);
+    assert_int_equal(unsetenv("ACTORQ_TOKEN"), 0);
+}
+
+/* In the middle of the last message of the file that has most in it; zeros behind it are room. */
+static void flip_a_bit(const kill_stage *stage)
+{
+    static char bytes[1 << 20];
+    char path[512], fullest[512] = "";
+    size_t most = 0;
+    DIR *dir = opendir(stage->data);
+    assert_non_null(dir);
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        if (strncmp(entry->d_name, "segment-", 8) != 0) {
+            continue;
+        }
+        (void)snprintf(path, sizeof(path), "%s/%s", stage->data, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        size_t size = fread(bytes, 1, sizeof(bytes), file);
+        assert_int_equal(fclose(file), 0);
+        while (size > 0 && bytes[size - 1] == 0) {
+            size--;
+        }
+        if (size > most) {
+            most = size;
+            (void)snprintf(fullest, sizeof(fullest), "%s", path);
+        }
+    }
+    (void)closedir(dir);
+    FILE *file = fopen(fullest, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)most / 2, SEEK_SET), 0);
+    const int byte = fgetc(file);
+    assert_int_equal(fseek(file, (long)most / 2, SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 4, file), byte ^ 4);
+    assert_int_equal(fclose(file), 0);
+}
+
+TEST_IN(sealed_stage, stage, sealed_messages_outlive_kill_9_and_a_flipped_bit_costs_one)
+{
+    const uint64_t acknowledged = kill_again_and_again(stage, SEALED_LIVES);
+    flip_a_bit(stage);
+    start(stage);
+    const uint64_t stored = net_stage_ask_stored(&stage->net);
+    const Actorq__V1__ReplayStats *replay = stage->net.report->replay;
+    assert_int_equal(replay->damaged, 1);
+    assert_true(stored % STEPS == 0 && stored >= (acknowledged - 1) * STEPS);
+    assert_int_equal(replay->inserted, stored + STEPS);
+    assert_true(daemon_process_said(&stage->process, "event=record_damaged"));
 }
 
 TEST_IN(kill_stage, stage, a_full_disk_stops_acknowledgements_says_so_and_recovers)

@@ -71,6 +71,14 @@ static void on_timer(uv_timer_t *timer)
     (void)timer;
 }
 
+static aq_net_limits limits_of(const net_stage *stage)
+{
+    return (aq_net_limits){.message_bytes_max = FRAME_BYTES_MAX,
+                           .reconnect_min_ms = 10,
+                           .reconnect_max_ms = 100,
+                           .security = stage->security};
+}
+
 void net_stage_setup(net_stage *stage)
 {
     static const Actorq__V1__Membership_Service membership = {
@@ -79,8 +87,7 @@ void net_stage_setup(net_stage *stage)
         .heartbeat = on_heartbeat,
         .leave = on_leave,
     };
-    const aq_net_limits limits = {
-        .message_bytes_max = FRAME_BYTES_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};
+    const aq_net_limits limits = limits_of(stage);
     aq_log_set_level(AQ_LOG_OFF);
     stage->membership = membership;
     stage->settings = kit_settings();
@@ -120,6 +127,7 @@ void net_stage_teardown(net_stage *stage)
     uv_walk(&stage->loop, close_handle, NULL);
     uv_run(&stage->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&stage->loop), 0);
+    aq_security_destroy(stage->security);
 }
 
 /* ---- the daemon and its callers ------------------------------------------------------------ */
@@ -155,8 +163,7 @@ void net_stage_await(net_stage *stage, const int *counter, int count)
 
 void net_stage_join(net_stage *stage)
 {
-    const aq_net_limits limits = {
-        .message_bytes_max = FRAME_BYTES_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};
+    const aq_net_limits limits = limits_of(stage);
     const aq_push_events events = {0};
     stage->heartbeats = 0;
     net_stage_await(stage, &stage->heartbeats, 2); /* the first may be of an earlier life */
@@ -180,6 +187,7 @@ void net_stage_send(net_stage *stage, uint64_t seq, uint32_t steps)
 {
     aq_layout layout = kit_layout();
     aq_experience message = kit_message(1, seq, 0, 100 * seq, steps);
+    message.is_sealed = aq_security_token(stage->security) != NULL;
     aq_buffer frame;
     aq_buffer_init(&frame, FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(&message, &layout, &frame), 0);

@@ -15,6 +15,7 @@
 #include "common/net/address/url.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/security.h"
 #include "common/net/sockets/push.h"
 #include "proto/experience.pb-c.h"
 #include "proto/operations.pb-c.h"
@@ -26,7 +27,8 @@ enum { NET_STAGE_DEADLINE_S = 120, NET_STAGE_SLOT = 3 };
 typedef struct net_stage {
     Actorq__V1__Membership_Service membership; /* first */
     uv_loop_t loop;
-    uv_timer_t heartbeat; /* keeps uv_run from waiting for ever */
+    uv_timer_t heartbeat;  /* keeps uv_run from waiting for ever */
+    aq_security *security; /* set before the set-up: with its token calls and messages are proved */
     aq_rpc_dispatcher *dispatcher;
     aq_rpc_server *server;
     aq_run_settings settings;
