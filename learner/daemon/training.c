@@ -260,9 +260,9 @@ static void end_if_diverged(aq_training *training)
 static void look_at_exploration(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
+    const double share = aq_explore_share(config, aq_training_step(training));
     training->exploration_entropy =
-        aq_explore_entropy(config, aq_explore_share(config, aq_training_step(training)),
-                           &training->begun.settings.schema.action);
+        aq_explore_entropy(config, share, &training->begun.settings.schema.action);
 }
 
 static void configure_trainer(aq_training *training)
@@ -284,10 +284,8 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
         aq_training_checkpoint(training);
     }
     const aq_run_config *config = &training->config.live->now.config;
-    if (config->actor.explore_end < 1) {
-        look_at_exploration(training);
-    }
     if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1) {
+        look_at_exploration(training);
         configure_trainer(training);
     }
     end_if_diverged(training);

@@ -11,7 +11,7 @@
 const char aq_exact_root_text[] =
     "\n"
     "/* The root of a number that is not negative, rounded to the nearest: its 54 leading bits,\n"
-    " * of which the last one says where to round to (no root lies half way). 0 stays what it is. */\n"
+    " * of which the last one says where to round to (no root lies half way). 0 stays 0. */\n"
     "static double @_exact_root(double x)\n"
     "{\n"
     "    uint64_t bits, rest = 0, root = 0;\n"

@@ -35,8 +35,8 @@ static void call(aq_export_text *to, const aq_export_layer *layer)
 static const char float_text[] =
     "\n"
     "/* a * b + c, rounded once. Without an instruction for it, the product is exact in double,\n"
-    " * and the sum is rounded to odd there: where it is off and even, it becomes its neighbour on\n"
-    " * that side. */\n"
+    " * and the sum is rounded to odd there: where it is off and even, it becomes its neighbour\n"
+    " * on that side. */\n"
     "#if defined(__FP_FAST_FMAF)\n"
     "#define @_FUSED __builtin_fmaf\n"
     "#else\n"
