@@ -22,10 +22,11 @@ FIGURES = ["actor_k3", "effective_share", "weights_clipped"]
 
 
 def last_fifth(folder):
-    """Of the environment steps: the mean of all greedy episodes there."""
+    """Of the steps: the mean of all greedy episodes there, or of none the last before."""
     width, steps = bin_steps(folder)
     points = binned_returns(folder, width, steps)
     last = [(value, episodes) for at, value, episodes in points if at > 0.8 * steps]
+    last = last or [points[-1][1:]]
     return sum(value * count for value, count in last) / sum(count for _, count in last)
 
 
