@@ -3,8 +3,8 @@
 
     bench/preset_curves.py GROUP --work DIR [--seeds N]
 
-GROUP is algorithms or families, which are compared on the task where one would try them first, tasks
-that a preset of their own or the plain defaults solve, or games.
+GROUP is algorithms or families, which are compared on the task where one would try them first,
+tasks that a preset of their own or the plain defaults solve, or games.
 Trains each with the seeds 1, 2, 3, ..., writes bench/curves/GROUP.csv, and draws
 docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not made again.
 """
