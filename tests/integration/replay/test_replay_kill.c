@@ -91,7 +91,7 @@ static uint64_t kill_again_and_again(kill_stage *stage, int lives)
         assert_true(stage->net.acknowledged <= sent);
         assert_int_equal(net_stage_ask_stored(&stage->net), stage->net.acknowledged * STEPS);
         assert_int_equal(stage->net.report->replay->inserted, stage->net.acknowledged * STEPS);
-        assert_int_equal(stage->net.report->replay->damaged, 0);
+        assert_in_range(stage->net.report->replay->damaged, 0, 1); /* a torn tail at most */
         /* As an actor would: from what is acknowledged, with some in flight. */
         uint64_t next = stage->net.acknowledged + 1;
         uint64_t last = next + 5 + aq_rng_below(&rng, 60);
