@@ -41,6 +41,14 @@ enum aq_quantizer_activations { AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_CONSTANT) };
     X(AQ_CORRECTION_VTRACE, "vtrace")
 enum aq_correction { AQ_CORRECTIONS(AQ_CHOICE_CONSTANT) };
 
+#define AQ_GRADIENT_FORMATS(X)                                                                     \
+    X(AQ_GRADIENT_FP32, "fp32") X(AQ_GRADIENT_BF16, "bf16") X(AQ_GRADIENT_INT8, "int8")
+enum aq_gradient_format { AQ_GRADIENT_FORMATS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_RANK_RATES(X)                                                                           \
+    X(AQ_RANK_RATE_NONE, "none") X(AQ_RANK_RATE_SQRT, "sqrt") X(AQ_RANK_RATE_LINEAR, "linear")
+enum aq_rank_rate { AQ_RANK_RATES(AQ_CHOICE_CONSTANT) };
+
 #define AQ_LOG_STEPS(X) X(AQ_LOG_STEP_ENV, "env_steps") X(AQ_LOG_STEP_LEARNER, "learner_steps")
 enum aq_log_step { AQ_LOG_STEPS(AQ_CHOICE_CONSTANT) };
 
@@ -131,6 +139,8 @@ typedef struct aq_run_config {
         bool learn_temperature;
         double target_entropy;       /* nats, of each element of a continuous action */
         double target_entropy_share; /* of the most that choices can have */
+        uint32_t gradient_format;    /* enum aq_gradient_format */
+        uint32_t rank_rate;          /* enum aq_rank_rate */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -203,6 +213,7 @@ typedef struct aq_run_config {
         uint64_t reconnect_min_ms;
         uint64_t reconnect_max_ms;
         uint64_t rpc_timeout_ms;
+        uint64_t rank_timeout_ms;
     } net;
 
     struct {

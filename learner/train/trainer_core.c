@@ -95,7 +95,7 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
         core->sums.failed++;
         return false;
     }
-    core->sums.rows += rows;
+    core->sums.rows += (uint64_t)rows * aq_gradient_exchange_ranks(core->config.exchange);
     aq_metric_sums_add(aq_agent_metrics(core->agent), &core->sums.metrics, report->metrics);
     return true;
 }
@@ -103,6 +103,18 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
 void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
 {
     core->changed = changed;
+}
+
+/* What an update took of the exchange with other ranks. */
+static void tell_exchange(const aq_trainer_core *core, const aq_exchange_figures *before,
+                          double *own)
+{
+    const aq_gradient_exchange *exchange = core->config.exchange;
+    const aq_exchange_figures now = aq_gradient_exchange_figures(exchange);
+    const double known = exchange != NULL ? 1.0 : (double)NAN;
+    own[AQ_AGENT_RANKS] = known * aq_gradient_exchange_ranks(exchange);
+    own[AQ_AGENT_EXCHANGE_BYTES] = known * (double)(now.sent_bytes - before->sent_bytes);
+    own[AQ_AGENT_EXCHANGE_MS] = known * 1e-6 * (double)(now.spent_ns - before->spent_ns);
 }
 
 /* What the agent does not know itself. The audit's are totals of this process. */
@@ -164,8 +176,13 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
+        const aq_exchange_figures before = aq_gradient_exchange_figures(core->config.exchange);
         int rc = aq_agent_train(core->agent, &rows, &report);
+        if (rc == AQ_E_PEER) {
+            return; /* a rank is lost, which the next meeting finds, too */
+        }
         tell(core, report.metrics);
+        tell_exchange(core, &before, report.metrics + aq_agent_class(core->agent)->metrics.count);
         if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }

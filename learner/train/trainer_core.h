@@ -16,11 +16,12 @@
 typedef struct aq_trainer_core aq_trainer_core;
 
 typedef struct aq_trainer_core_config {
-    uint64_t publish_period; /* steps */
-    uint64_t first_step;     /* steps done before, by an earlier process */
-    bool obs_is_f32;         /* else nothing can be measured on the observations */
-    aq_draw_audit *audit;    /* lent; NULL: none */
-    uint64_t versions_max;   /* of which steps are trained on, the newest included; 0: of any */
+    uint64_t publish_period;        /* steps */
+    uint64_t first_step;            /* steps done before, by an earlier process */
+    bool obs_is_f32;                /* else nothing can be measured on the observations */
+    aq_draw_audit *audit;           /* lent; NULL: none */
+    aq_gradient_exchange *exchange; /* with other ranks, which are told of; lent; NULL: none */
+    uint64_t versions_max; /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
 
 /* Offered the parameters when a version is due. False: not now (the stage is busy); it is offered
@@ -33,8 +34,8 @@ enum { AQ_STALENESS_BINS = 16 };
 
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {
-    uint64_t steps; /* of gradients */
-    uint64_t rows;
+    uint64_t steps;         /* of gradients */
+    uint64_t rows;          /* of all ranks */
     aq_metric_sums metrics; /* of the algorithm */
     double behind_sum;      /* versions that rows were behind, of those that a policy acted in */
     uint64_t version_rows;

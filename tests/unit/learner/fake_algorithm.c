@@ -49,6 +49,13 @@ static const aq_params *policy(const aq_algorithm *algorithm)
     return &((const fake_algorithm *)(const void *)algorithm)->kit->params;
 }
 
+static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
+{
+    fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
+    fake->rates[0] = learning_rate;
+    fake->rates[1] = critic_learning_rate;
+}
+
 static void arrays(aq_algorithm *algorithm, aq_named_arrays *ret_arrays)
 {
     fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
@@ -92,6 +99,7 @@ const aq_algorithm_class fake_algorithm_class = {
     .metrics = {metrics, 2},
     .create = create,
     .destroy = destroy,
+    .set_rates = set_rates,
     .arrays = arrays,
 };
 

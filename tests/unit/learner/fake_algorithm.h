@@ -33,6 +33,7 @@ typedef struct fake_algorithm {
     fake_batch seen[FAKE_SEEN_MAX];
     float arrays[4][FAKE_STATE_COUNT]; /* see kept_arrays.h */
     uint64_t adam_step;
+    double rates[2]; /* as it was told */
 } fake_algorithm;
 
 extern const aq_algorithm_class fake_algorithm_class;
