@@ -202,7 +202,8 @@ static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
+static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
+                aq_gradient_exchange *exchange, aq_error *error)
 {
     aq_layout layout;
     aq_rng rng;
@@ -218,7 +219,8 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
         aq_space_init_discrete(&of->schema.action, row->actions);
     }
     aq_blas_set_threads(aq_algorithm_at(row->algorithm)->has_own_threads ? 1 : threads);
-    const aq_algorithm_setup setup = {.config = &of->config, .schema = &of->schema, .seed = 1};
+    const aq_algorithm_setup setup = {
+        .config = &of->config, .schema = &of->schema, .seed = 1, .exchange = exchange};
     rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
         rc = aq_layout_init(&of->schema, 1, 2, &layout, error);
@@ -234,7 +236,8 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
     return rc == 0 ? make_operands(of, &rng, error) : rc;
 }
 
-int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq_error *error)
+int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
+                         aq_gradient_exchange *exchange, aq_error *error)
 {
     AQ_ASSERT(index < aq_learner_case_count());
     const case_row *row = &case_rows[index];
@@ -244,7 +247,7 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq
                             .rows = row->rows,
                             .inputs = row->inputs,
                             .actions = row->actions};
-    int rc = make(of, row, threads, error);
+    int rc = make(of, row, threads, exchange, error);
     if (rc != 0) {
         aq_learner_case_fini(of);
         return aq_fail_context(error, rc, "%s", row->name);
