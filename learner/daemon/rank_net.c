@@ -263,6 +263,7 @@ int aq_rank_run(aq_rank_link *link, const aq_daemon_options *options, aq_error *
         rc = start(self, error);
     }
     if (rc == 0) {
+        aq_log_set_run_level(self->plan.config.log.level);
         aq_log(AQ_LOG_INFO, "joined", "as a rank of the learner",
                "run_id=%016" PRIx64 " rank=%" PRIu32 " ranks=%" PRIu32 " step=%" PRIu64,
                self->birth.run_id, link->rank, link->count, self->birth.first_step);
