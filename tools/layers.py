@@ -60,6 +60,8 @@ TOWERS = {
     )),
     "learner": (("common", "quantizer", "envs", "rollout"), (
         "nn: threads blas",
+        "gradients:",
+        "mpi: threads clock",
         "algorithms:",
         "publish: threads clock",
         "train: threads clock",
@@ -124,8 +126,10 @@ LIBRARIES = (
      "JSON is for people: reflection, reports, run folders and what data sets are of"),
     (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
+    (r"mpi\.h", r"learner/mpi/", "Open MPI is a module's, which only ranks load"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
-    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/",
+    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/|"
+     r"learner/daemon/ranks\.c$|bench/learner/",
      "code is loaded in few places"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"

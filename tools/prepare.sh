@@ -35,6 +35,8 @@ test_packages=(
     python3-numpy        'environments in Python'
     python3-yaml         'reads the files for container engines'
     git                  'applies the worked examples'
+    libopenmpi-dev       'learners of several ranks'
+    openmpi-bin          'starts them'
 )
 # ./test style
 style_packages=(

@@ -271,7 +271,8 @@ static int make_batch(aq_learner_case *of, aq_error *error)
     return rc;
 }
 
-static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
+static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
+                aq_gradient_exchange *exchange, aq_error *error)
 {
     aq_rng rng;
     int rc = configure(of, row, threads, error);
@@ -291,6 +292,7 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
         .schema = &of->schema,
         .sequence_length = (uint32_t)of->config.replay.sequence_length,
         .seed = 1,
+        .exchange = exchange,
     };
     rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
@@ -304,7 +306,8 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
     return rc == 0 ? make_operands(of, &rng, error) : rc;
 }
 
-int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq_error *error)
+int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
+                         aq_gradient_exchange *exchange, aq_error *error)
 {
     AQ_ASSERT(index < aq_learner_case_count());
     const case_row *row = &case_rows[index];
@@ -314,7 +317,7 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq
                             .rows = row->rows,
                             .inputs = row->inputs,
                             .actions = row->actions};
-    int rc = make(of, row, threads, error);
+    int rc = make(of, row, threads, exchange, error);
     if (rc != 0) {
         aq_learner_case_fini(of);
         return aq_fail_context(error, rc, "%s", row->name);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_BYTES = 1024 };
+#include "common/base/plain_text.h"
+
+enum { LINE_BYTES = 1024, LOG_TAIL_LINES = 12 };
 
 /* "actorq-learner: words": the words; NULL for another line. */
 static const char *words_of(const char *line)
@@ -36,4 +38,23 @@ bool aq_refusal_read(const char *log_path, char *out, size_t size)
         (void)fclose(log);
     }
     return found;
+}
+
+void aq_log_tail_print(const char *path)
+{
+    char lines[LOG_TAIL_LINES][512];
+    size_t count = 0;
+    FILE *log = fopen(path, "r");
+    if (!log) {
+        return;
+    }
+    while (fgets(lines[count % LOG_TAIL_LINES], sizeof(lines[0]), log)) {
+        count++;
+    }
+    (void)fclose(log);
+    size_t first = count > LOG_TAIL_LINES ? count - LOG_TAIL_LINES : 0;
+    for (size_t i = first; i < count; i++) {
+        const char *line = lines[i % LOG_TAIL_LINES];
+        aq_print_line(stderr, "  %.*s", (int)strcspn(line, "\n"), line);
+    }
 }

@@ -11,4 +11,7 @@
 /* The words without the name, cut to fit; false when there are none, and `out` is untouched. */
 bool aq_refusal_read(const char *log_path, char *out, size_t size);
 
+/* The last lines of a log, on standard error, for somebody who wants to know why. */
+void aq_log_tail_print(const char *log_path);
+
 #endif

@@ -129,6 +129,12 @@ static int start_run(seed_run *run, aq_error *error)
                                   seed,      "--run",    folder,     "--json", "--no-http",
                                   "--quiet", "--parent", parent};
     size_t count = 13;
+    char learners[24];
+    if (options->learners > 1) {
+        (void)snprintf(learners, sizeof(learners), "%" PRIu64, options->learners);
+        args[count++] = "--learners";
+        args[count++] = learners;
+    }
     if (options->no_evaluator) {
         args[count++] = "--no-evaluator";
     }

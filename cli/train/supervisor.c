@@ -40,6 +40,7 @@ typedef struct child {
     uv_process_t process;
     uv_timer_t timer; /* the delay before a restart, or the patience before SIGKILL */
     uint64_t started_ms;
+    uint64_t quick_death_ms;
     int delay_ms;
     int quick_deaths;
     unsigned starts;
@@ -171,6 +172,7 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
     }
     made->supervisor = supervisor;
     made->delay_ms = DELAY_MIN_MS;
+    made->quick_death_ms = QUICK_DEATH_MS + (uint64_t)spec->launch_ms;
     made->name = aq_text_copy(spec->name);
     made->program = aq_text_copy(spec->program);
     made->log_path = aq_text_copy(spec->log_path);
@@ -239,8 +241,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
     uint64_t lived_ms = now_ms() - dead->started_ms;
     bool refused = exit_status == EXIT_FAILURE && term_signal == 0 && dead->starts == 1 &&
-                   lived_ms < QUICK_DEATH_MS;
-    dead->quick_deaths = lived_ms < QUICK_DEATH_MS ? dead->quick_deaths + 1 : 0;
+                   lived_ms < dead->quick_death_ms;
+    dead->quick_deaths = lived_ms < dead->quick_death_ms ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
     }

@@ -17,16 +17,17 @@
 
 #include "common/base/error.h"
 
-enum { AQ_SUPERVISOR_ARGS_MAX = 16 };
+enum { AQ_SUPERVISOR_ARGS_MAX = 32 };
 
 typedef struct aq_supervisor aq_supervisor;
 
 typedef struct aq_child_spec {
     const char *name;                                 /* "actor-0" */
-    const char *program;                              /* the file to run */
+    const char *program;                              /* the file to run, or a name in PATH */
     const char *log_path;                             /* appended to */
     const char *args[AQ_SUPERVISOR_ARGS_MAX];         /* NULL-terminated, without argv[0] */
     const char *restart_args[AQ_SUPERVISOR_ARGS_MAX]; /* put after them from the second start on */
+    int launch_ms; /* by which its launcher makes a life longer than it was */
 } aq_child_spec;
 
 typedef struct aq_supervisor_owner {

@@ -12,6 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
+#include "cli/train/rank_launch.h"
 #include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
 #include "cli/train/train_report.h"
@@ -73,6 +74,9 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(train_arguments, jobs, 1, AQ_SEEDS_MAX)},
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",
      AQ_TO_TEXT(train_arguments, actors)},
+    {"learners", 0, "N",
+     "how many learners train together, each on batches of its own (default 1; more need Open MPI)",
+     AQ_TO_NUMBER(train_arguments, options.learners, 1, 64)},
     {"run", 0, "DIR", "the run folder (default: a new one below ./runs)",
      AQ_TO(take_run_dir, train_arguments, options.run_dir)},
     {"resume", 0, NULL, "go on with the run that --run holds",
@@ -335,6 +339,9 @@ static int check_seeds(const train_arguments *arguments, aq_error *error)
 static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     int rc = check_seeds(arguments, error);
+    if (rc == 0) {
+        rc = aq_rank_launch_check(arguments->options.learners, error);
+    }
     if (rc == 0) {
         rc = check_resumed(&arguments->options, error);
     }

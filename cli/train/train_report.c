@@ -148,6 +148,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .run_s = result->wall_s,
         .state = AQ_RUN_RUNNING,
         .threshold = NAN,
+        .learners = result->learners,
         .restarts = result->restarts,
         .interrupted = result->interrupted,
         .trouble = result->trouble,
@@ -257,7 +258,8 @@ json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
+        "s:o, "
         "s:b, s:o, s:o, s:o, s:o, s:o, s:b}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
@@ -267,9 +269,10 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "episodes", whole(report->episodes), "policy_version", whole(report->policy_version),
         "policy_versions", whole(report->policy_versions), "broadcast_bytes",
         whole(report->broadcast_bytes), "broadcast_bytes_fp32", whole(report->broadcast_bytes_fp32),
-        "restarts", whole(report->restarts), "interrupted", report->interrupted, "run",
-        report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
-        report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
+        "learners", whole(report->learners), "restarts", whole(report->restarts), "interrupted",
+        report->interrupted, "run", report->run_dir, "energy_j",
+        known_number(report, report->energy.energy_j), "energy_source", report->energy.source,
+        "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
         known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
         "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
         "gap_episodes", whole(report->gap_episodes), "format",

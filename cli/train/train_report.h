@@ -37,6 +37,7 @@ typedef struct aq_train_report {
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     uint64_t broadcast_packed_bytes_fp32; /* 0: not known */
+    uint64_t learners;                    /* ranks, of this call */
     unsigned restarts;
     enum aq_run_state state; /* running: it was interrupted, or nobody said how it ended */
     bool interrupted;

@@ -17,6 +17,7 @@
 #include <uv.h>
 
 #include "cli/train/progress.h"
+#include "cli/train/rank_launch.h"
 #include "cli/train/refusal.h"
 #include "cli/train/run_watch.h"
 #include "cli/train/socket_folder.h"
@@ -24,13 +25,12 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/base/plain_text.h"
 #include "common/net/address/url.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20, LOG_TAIL_LINES = 12 };
+enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20 };
 
 typedef struct train_session {
     const aq_run_config *config;
@@ -127,6 +127,7 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
     char name[32];
     char program[AQ_CLI_PATH_MAX];
     char log_path[AQ_CLI_PATH_MAX + 64];
+    aq_rank_launch launch;
     if (plan->numbered) {
         (void)snprintf(name, sizeof(name), "%s-%" PRIu64, plan->role, number);
     } else {
@@ -140,6 +141,7 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
     spec->name = name;
     spec->program = program;
     spec->log_path = log_path;
+    aq_rank_launch_wrap(plan == &learner_plan ? session->options->learners : 1, &launch, spec);
     return aq_supervisor_start(session->supervisor, spec, error);
 }
 
@@ -150,11 +152,13 @@ static int start_learner(train_session *session, aq_error *error)
     (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
     aq_child_spec spec = {
         .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
-                 session->options->run_dir, "--parent", session->parent, "--preset",
-                 session->options->preset},
+                 session->options->run_dir, "--preset", session->options->preset},
         .restart_args = {session->options->resume ? NULL : "--resume"},
     };
+    const bool is_child = session->options->learners <= 1; /* else mpirun's */
     const char *const more[] = {
+        is_child ? "--parent" : NULL,
+        is_child ? session->parent : NULL,
         session->options->resume ? "--resume"
         : is_named               ? "--run-id"
                                  : NULL,
@@ -162,7 +166,7 @@ static int start_learner(train_session *session, aq_error *error)
         session->http ? "--http" : NULL,
         session->http,
     };
-    size_t count = 10;
+    size_t count = 8;
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
         if (more[i]) {
             spec.args[count++] = more[i];
@@ -308,6 +312,12 @@ static void on_restarting(void *user, const char *name, const char *how, int del
     train_session *session = user;
     aq_progress_clear(&session->progress);
     (void)fprintf(stderr, "%s died (%s); starting it again in %d ms\n", name, how, delay_ms);
+    if (session->options->learners > 1 && strcmp(name, learner_plan.role) == 0) {
+        (void)fprintf(stderr,
+                      "a learner ends with each of its ranks: all %" PRIu64 " go on from the last "
+                      "checkpoint; what they learned since, %g s at most, is lost\n",
+                      session->options->learners, session->config->learner.checkpoint_period_s);
+    }
 }
 
 /* A learner that ends by itself has ended the run. The watch may have missed that: nobody waits for
@@ -316,26 +326,6 @@ static void on_finished(void *user, const char *name)
 {
     if (strcmp(name, learner_plan.role) == 0) {
         begin_stopping(user);
-    }
-}
-
-/* The last lines of a log, for somebody who wants to know why. */
-static void print_tail(const char *path)
-{
-    char lines[LOG_TAIL_LINES][512];
-    size_t count = 0;
-    FILE *log = fopen(path, "r");
-    if (!log) {
-        return;
-    }
-    while (fgets(lines[count % LOG_TAIL_LINES], sizeof(lines[0]), log)) {
-        count++;
-    }
-    (void)fclose(log);
-    size_t first = count > LOG_TAIL_LINES ? count - LOG_TAIL_LINES : 0;
-    for (size_t i = first; i < count; i++) {
-        const char *line = lines[i % LOG_TAIL_LINES];
-        aq_print_line(stderr, "  %.*s", (int)strcspn(line, "\n"), line);
     }
 }
 
@@ -350,7 +340,7 @@ static void on_gave_up(void *user, const char *name, const char *log_path, const
         (void)aq_fail(&session->error, AQ_E_PEER, "%s: %s", name, words);
     } else {
         (void)fprintf(stderr, "the last lines of %s:\n", log_path);
-        print_tail(log_path);
+        aq_log_tail_print(log_path);
         (void)aq_fail(&session->error, AQ_E_IO, "%s keeps dying (%s); see %s", name, how, log_path);
     }
     begin_stopping(session);
@@ -441,6 +431,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     }
     session->config = config;
     session->options = options;
+    session->result.learners = options->learners > 1 ? options->learners : 1;
     aq_progress_init(&session->progress, config);
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
     char *http = take_http(options);

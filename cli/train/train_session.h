@@ -20,6 +20,7 @@ typedef struct aq_train_options {
     bool quiet;                     /* no progress */
     char data_set[AQ_CLI_PATH_MAX]; /* not "": no actors, the shard has its steps from here */
     bool no_evaluator;
+    uint64_t learners;  /* ranks that train together; 0: one */
     const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */
     const char *preset; /* that the settings began with, which the learner logs */
     uint64_t run_id;    /* of a new run; 0: any */
@@ -30,6 +31,7 @@ typedef struct aq_train_options {
 typedef struct aq_train_result {
     Actorq__V1__StatusReply *status; /* the last answer, owned; NULL when there was none */
     double wall_s;                   /* until the end of the run was known */
+    uint64_t learners;
     unsigned restarts;
     bool interrupted;
     char trouble[AQ_TROUBLE_MAX]; /* that it was in when it ended, or "" */

@@ -44,6 +44,14 @@ enum aq_correction { AQ_CORRECTIONS(AQ_CHOICE_CONSTANT) };
 #define AQ_RATE_SCHEDULES(X) X(AQ_RATE_LINEAR, "linear") X(AQ_RATE_COSINE, "cosine")
 enum aq_rate_schedule { AQ_RATE_SCHEDULES(AQ_CHOICE_CONSTANT) };
 
+#define AQ_GRADIENT_FORMATS(X)                                                                     \
+    X(AQ_GRADIENT_FP32, "fp32") X(AQ_GRADIENT_BF16, "bf16") X(AQ_GRADIENT_INT8, "int8")
+enum aq_gradient_format { AQ_GRADIENT_FORMATS(AQ_CHOICE_CONSTANT) };
+
+#define AQ_RANK_RATES(X)                                                                           \
+    X(AQ_RANK_RATE_NONE, "none") X(AQ_RANK_RATE_SQRT, "sqrt") X(AQ_RANK_RATE_LINEAR, "linear")
+enum aq_rank_rate { AQ_RANK_RATES(AQ_CHOICE_CONSTANT) };
+
 #define AQ_LOG_STEPS(X) X(AQ_LOG_STEP_ENV, "env_steps") X(AQ_LOG_STEP_LEARNER, "learner_steps")
 enum aq_log_step { AQ_LOG_STEPS(AQ_CHOICE_CONSTANT) };
 
@@ -139,6 +147,8 @@ typedef struct aq_run_config {
         double weight_decay;
         double reward_clip;  /* 0: off */
         double reward_scale; /* of what is left of it */
+        uint32_t gradient_format; /* enum aq_gradient_format */
+        uint32_t rank_rate;       /* enum aq_rank_rate */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -213,6 +223,7 @@ typedef struct aq_run_config {
         uint64_t reconnect_min_ms;
         uint64_t reconnect_max_ms;
         uint64_t rpc_timeout_ms;
+        uint64_t rank_timeout_ms;
     } net;
 
     struct {

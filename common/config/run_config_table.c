@@ -44,6 +44,8 @@ static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NU
 static const char *const rate_choices[] = {AQ_RATE_SCHEDULES(AQ_CHOICE_WORD) NULL};
 static const char *const correction_choices[] = {AQ_CORRECTIONS(AQ_CHOICE_WORD) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
+static const char *const gradient_choices[] = {AQ_GRADIENT_FORMATS(AQ_CHOICE_WORD) NULL};
+static const char *const rank_rate_choices[] = {AQ_RANK_RATES(AQ_CHOICE_WORD) NULL};
 static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL};
 
 static const aq_setting rows[] = {
@@ -238,6 +240,12 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(F64, learner.reward_scale, SHARDS), "1", 1e-6, 1e6, NULL, "",
      "What each reward counts where it is learned from, after learner.reward_clip. Values, and "
      "learner.value_min and value_max, are in such units."},
+    {MEMBER(CHOICE, learner.gradient_format), "fp32", 0, 0, gradient_choices, "",
+     "A learner of several ranks: what gradients are sent in. bf16 and int8 take a half and a "
+     "quarter of the bytes; what they round off is given with the next step."},
+    {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, rank_rate_choices, "",
+     "A learner of several ranks: by what its learning rates are multiplied, as one step averages "
+     "over that many batches: the number of ranks (linear), its square root (sqrt), or nothing."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -403,6 +411,9 @@ static const aq_setting rows[] = {
      "Longest pause between two tries of a lost connection. 1000 ms at most on the same host."},
     {SEEN_MEMBER(U64, net.rpc_timeout_ms, MEMBERS), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
+    {MEMBER(U64, net.rank_timeout_ms), "10000", 100, 600000, NULL, "ms",
+     "A learner of several ranks: how long they wait for one that is silent before the learner "
+     "ends, to be started again."},
 
     {MEMBER(BOOL, log.tensorboard), "true", 0, 0, NULL, "",
      "Writes the metrics into events.out.tfevents.* of the run folder, for TensorBoard."},

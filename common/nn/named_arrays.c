@@ -8,6 +8,7 @@
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
+#include "common/base/fnv1a.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -147,4 +148,34 @@ void aq_named_arrays_fini(aq_named_arrays *arrays)
         aq_free(arrays->arrays[0].values); /* the first one begins the block */
     }
     arrays->count = 0;
+}
+
+/* A word at once, for there are millions: one that differs makes another hash. */
+uint64_t aq_named_arrays_hash(const aq_named_arrays *arrays)
+{
+    uint64_t hash = AQ_FNV1A_START;
+    for (size_t i = 0; i < arrays->count; i++) {
+        const uint8_t *bytes = arrays->arrays[i].values;
+        const size_t end = aq_array_bytes(&arrays->arrays[i]);
+        for (size_t at = 0; at < end; at += sizeof(uint32_t)) {
+            uint32_t word;
+            memcpy(&word, bytes + at, sizeof(word));
+            hash = (hash ^ word) * AQ_FNV1A_PRIME;
+        }
+    }
+    return aq_fnv1a_end(hash);
+}
+
+uint64_t aq_named_arrays_shape_hash(const aq_named_arrays *arrays)
+{
+    uint64_t hash = AQ_FNV1A_START;
+    for (size_t i = 0; i < arrays->count; i++) {
+        const aq_named_array *array = &arrays->arrays[i];
+        for (const char *at = array->name; *at != '\0'; at++) {
+            hash = aq_fnv1a_word(hash, (uint8_t)*at);
+        }
+        hash = aq_fnv1a_word(hash, array->type);
+        hash = aq_fnv1a_word(hash, (uint32_t)array->count);
+    }
+    return aq_fnv1a_end(hash);
 }

@@ -48,6 +48,10 @@ size_t aq_array_bytes(const aq_named_array *array);
  * first number that is wrong. */
 int aq_array_check(const aq_named_array *array, aq_error *error) AQ_MUST_USE;
 
+/* Of every value's bits; and of names, types and counts. Never 0. */
+uint64_t aq_named_arrays_hash(const aq_named_arrays *arrays);
+uint64_t aq_named_arrays_shape_hash(const aq_named_arrays *arrays);
+
 /* Copies each array's values to the one of the same name in `to`; both have the same names, types
  * and counts (aq_named_arrays_check_same). */
 void aq_named_arrays_copy(const aq_named_arrays *from, const aq_named_arrays *to);

@@ -3,6 +3,7 @@
  */
 #include "learner/algorithms/agent.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,10 +17,12 @@
 /* Only where observations are normalized. */
 typedef struct normalization {
     aq_obs_normalizer normalizer;
-    aq_params acting; /* the policy, for observations as they are */
-    size_t obs_max;   /* observations of an update */
-    float *obs;       /* (obs_max, width) */
-    float *next_obs;  /* likewise; of items only */
+    aq_params acting;               /* the policy, for observations as they are */
+    size_t obs_max;                 /* observations of an update */
+    float *obs;                     /* (obs_max, width) */
+    float *next_obs;                /* likewise; of items only */
+    aq_gradient_exchange *exchange; /* NULL: alone */
+    double *batches;                /* (ranks): what their rows are like; NULL: alone */
 } normalization;
 
 struct aq_agent {
@@ -86,6 +89,23 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                                  .meaning = "Share of the stored bytes of quantized weights that "
                                             "differ from the version before, over the last "
                                             "second."},
+    [AQ_AGENT_RANKS] = {.name = "ranks",
+                        .title = "ranks",
+                        .unit = "",
+                        .meaning = "Ranks of the learner, if there are several.",
+                        .fold = AQ_METRIC_LAST},
+    [AQ_AGENT_EXCHANGE_BYTES] = {.name = "exchange_bytes",
+                                 .title = "gradients sent",
+                                 .unit = "bytes",
+                                 .meaning = "Bytes that each rank sends the others in an update, "
+                                            "mean of the last second."},
+    [AQ_AGENT_EXCHANGE_MS] = {.name = "exchange_ms",
+                              .title = "time of the exchange",
+                              .unit = "ms",
+                              .meaning =
+                                  "What exchanging gradients with the other ranks takes of an "
+                                  "update, waiting for them included, mean of the last "
+                                  "second."},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -135,6 +155,14 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     }
     agent->is_normalized = true;
     const bool has_next = setup->sequence_length == 0;
+    if (setup->exchange != NULL) {
+        agent->normal.exchange = setup->exchange;
+        agent->normal.batches = aq_alloc(aq_gradient_exchange_ranks(setup->exchange),
+                                         2 * aq_net_spec_inputs(spec) * sizeof(double));
+        if (agent->normal.batches == NULL) {
+            return aq_fail(error, AQ_E_NOMEM, "no memory to normalize observations");
+        }
+    }
     rc = make_normalization(spec, rows_max * (has_next ? 1 : setup->sequence_length + 1), has_next,
                             &agent->normal);
     return rc == 0 ? 0 : aq_fail(error, rc, "no memory to normalize observations");
@@ -149,11 +177,31 @@ static void take_metrics(aq_agent *agent)
     agent->metrics = (aq_metric_list){agent->metric_rows, own->count + AQ_AGENT_METRICS};
 }
 
+static int check_ranks(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                       aq_error *error)
+{
+    const uint64_t ranks = aq_gradient_exchange_ranks(setup->exchange);
+    if (ranks > 1 && !class->shares_gradients) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s is not trained by several ranks: start one learner", class->name);
+    }
+    if (ranks * setup->config->learner.batch_size > AQ_BATCH_ROWS_MAX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.batch_size of %" PRIu64 " on %" PRIu64
+                       " ranks makes more than %d rows a step; fewer of either work",
+                       setup->config->learner.batch_size, ranks, AQ_BATCH_ROWS_MAX);
+    }
+    return 0;
+}
+
 int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                     aq_agent **ret_agent, aq_error *error)
 {
     const aq_run_config *config = setup->config;
     int rc = aq_run_config_check_task(config, setup->schema, error);
+    if (rc == 0) {
+        rc = check_ranks(class, setup, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -187,6 +235,7 @@ void aq_agent_destroy(aq_agent *agent)
     aq_params_fini(&agent->normal.acting);
     aq_free(agent->normal.obs);
     aq_free(agent->normal.next_obs);
+    aq_free(agent->normal.batches);
     aq_free(agent);
 }
 
@@ -213,9 +262,27 @@ static const float *obs_of(const aq_batch *rows, uint32_t row)
     return (const float *)(const void *)(rows->obs + row * values * rows->obs_bytes);
 }
 
+/* The rows of all ranks, which have as many each, in the order of the ranks. */
+static int see_all(normalization *normal, const aq_batch *rows)
+{
+    const size_t numbers = 2 * (size_t)normal->normalizer.width;
+    const double *own =
+        aq_obs_normalizer_describe(&normal->normalizer, obs_of(rows, 0), rows->rows);
+    memcpy(normal->batches + aq_gradient_exchange_rank(normal->exchange) * numbers, own,
+           numbers * sizeof(*own));
+    int rc = aq_gradient_exchange_gather(normal->exchange, normal->batches, numbers * sizeof(*own));
+    return rc != 0
+               ? rc
+               : aq_obs_normalizer_take(&normal->normalizer, normal->batches,
+                                        aq_gradient_exchange_ranks(normal->exchange), rows->rows);
+}
+
 /* The observations that steps began with are taken in. */
 static int see(normalization *normal, const aq_batch *rows)
 {
+    if (normal->exchange != NULL) {
+        return see_all(normal, rows);
+    }
     if (!aq_batch_has_sequences(rows)) {
         return aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, 0), rows->rows);
     }

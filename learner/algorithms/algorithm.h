@@ -18,6 +18,7 @@
 #include "common/nn/named_arrays.h"
 #include "common/nn/params.h"
 #include "learner/algorithms/metric.h"
+#include "learner/gradients/gradient_exchange.h"
 
 /* An algorithm at work. It begins with its class; what follows is its file's own. */
 typedef struct aq_algorithm_head {
@@ -43,12 +44,13 @@ typedef struct aq_update_report {
     double metrics[AQ_METRICS_MAX]; /* a number for each of the class's */
 } aq_update_report;
 
-/* What the class's `create` is given; nothing of it is kept. */
+/* What the class's `create` is given; nothing of it is kept but `exchange`. */
 typedef struct aq_algorithm_setup {
     const aq_run_config *config; /* valid */
     const aq_schema *schema;     /* likewise */
     uint32_t sequence_length;    /* of the rows that it will train on; 0: n-step items */
     uint64_t seed;
+    aq_gradient_exchange *exchange; /* with the other ranks; lent; NULL: there are none */
 } aq_algorithm_setup;
 
 typedef struct aq_algorithm_class {
@@ -58,6 +60,9 @@ typedef struct aq_algorithm_class {
     aq_algorithm_needs needs;
     aq_metric_list metrics;
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
+    /* Its gradients go through the exchange, and all that it decides follows from what that gave:
+     * several ranks may train it. */
+    bool shares_gradients;
 
     /* How actors act on such a task; enum aq_head_number. */
     uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);

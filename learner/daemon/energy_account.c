@@ -89,6 +89,15 @@ void aq_energy_account_told(aq_energy_account *account, const aq_member_record *
     }
 }
 
+/* Each is counted by itself, as starts of processes are. */
+void aq_energy_account_told_rank(aq_energy_account *account, uint32_t rank,
+                                 const aq_energy_reading *reading)
+{
+    aq_energy_ledger_told(&account->ledger, aq_clock_monotonic_ns(),
+                          aq_incarnation_name(account->incarnation + rank), AQ_ENERGY_LEARNER,
+                          reading);
+}
+
 struct json_t *aq_energy_account_metrics(aq_energy_account *account)
 {
     read_own(account);

@@ -9,6 +9,7 @@
 #define AQ_LEARNER_DAEMON_ENERGY_ACCOUNT_H
 
 #include "common/config/run_config.h"
+#include "common/energy/energy_meter.h"
 #include "learner/run/coordinator.h"
 #include "learner/run/run_folder.h"
 #include "proto/operations.pb-c.h"
@@ -25,6 +26,10 @@ void aq_energy_account_destroy(aq_energy_account *account); /* NULL is fine */
 /* What a member said its process takes. */
 void aq_energy_account_told(aq_energy_account *account, const aq_member_record *record,
                             const Actorq__V1__EnergyStats *stats);
+
+/* What the process of another rank of the learner takes. */
+void aq_energy_account_told_rank(aq_energy_account *account, uint32_t rank,
+                                 const aq_energy_reading *reading);
 
 /* In the log, once: how energy is known here. */
 void aq_energy_account_say(const aq_energy_account *account);

@@ -14,7 +14,12 @@
 #include "envs/env_code.h"
 #include "envs/env_open.h"
 #include "learner/daemon/learner_net.h"
+#include "learner/daemon/rank_net.h"
+#include "learner/daemon/ranks.h"
 #include "learner/nn/blas.h"
+
+/* As EX_TEMPFAIL: another rank was lost. Nothing was refused, and it is worth starting again. */
+enum { EXIT_LOST_RANK = 75 };
 
 typedef struct learner_arguments {
     const char *config_path;
@@ -42,6 +47,10 @@ static const aq_option option_rows[] = {
     {"run-id", 0, "ID",
      "what a new run is called, 16 hexadecimal digits: stores that were made for it name it",
      AQ_TO(aq_option_take_id, learner_arguments, options.run_id)},
+    {"mpi", 0, NULL,
+     "be one of several ranks that train together, as srun --mpi=pmix starts them; of mpirun's it "
+     "is known",
+     AQ_TO_FLAG(learner_arguments, options.is_rank)},
     AQ_ALLOW_CODE_OPTION,
     AQ_DAEMON_OPTION_ROWS(learner_arguments, options.daemon),
 };
@@ -53,7 +62,8 @@ static const aq_options options_page = {
                "actors and replay shards of a run meet.",
     .details = "Examples:\n"
                "  actorq-learner --config c.yaml --listen tcp://0.0.0.0:5550 --run runs/first\n"
-               "  actorq-learner --run runs/first --resume\n",
+               "  actorq-learner --run runs/first --resume\n"
+               "  mpirun -n 4 actorq-learner --config c.yaml --run runs/first\n",
     AQ_OPTION_ROWS(option_rows),
 };
 
@@ -92,6 +102,32 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     return rc;
 }
 
+/* As rank 0, which is also who is alone. */
+static int run_first(learner_arguments *arguments, aq_error *error)
+{
+    aq_run_config config;
+    int rc = read_config(arguments, &config, error);
+    return rc == 0 ? aq_learner_run(&config, &arguments->options, error) : rc;
+}
+
+static int run(learner_arguments *arguments, aq_error *error)
+{
+    aq_rank_link *link = NULL;
+    int rc = aq_ranks_open(arguments->options.is_rank, &link, error);
+    if (rc != 0) {
+        return rc;
+    }
+    arguments->options.link = link;
+    if (link != NULL && link->rank > 0) {
+        aq_log_open("learner", link->rank);
+        rc = aq_rank_run(link, &arguments->options.daemon, error);
+    } else {
+        rc = run_first(arguments, error);
+    }
+    aq_ranks_close(link);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     aq_error error = {0};
@@ -107,10 +143,10 @@ int main(int argc, char **argv)
                              &status)) {
         return status;
     }
-    aq_run_config config;
-    int rc = read_config(&arguments, &config, &error);
+    int rc = run(&arguments, &error);
     if (rc == 0) {
-        rc = aq_learner_run(&config, &arguments.options, &error);
+        return EXIT_SUCCESS;
     }
-    return rc == 0 ? EXIT_SUCCESS : aq_program_failed(options_page.program, &error);
+    status = aq_program_failed(options_page.program, &error);
+    return rc == AQ_E_PEER ? EXIT_LOST_RANK : status;
 }

@@ -39,8 +39,9 @@ typedef struct learner {
     int64_t ticked_ns;
     int64_t farewell_ns; /* when members began to be waited for; 0: not yet */
     bool signalled;
-    bool stuck; /* the transport; see aq_net_is_stuck */
-    bool ended; /* the run has: solved, out of budget, or stopped by a call */
+    bool stuck;             /* the transport; see aq_net_is_stuck */
+    aq_error ranks_trouble; /* another rank is lost, or differs */
+    bool ended;             /* the run has: solved, out of budget, or stopped by a call */
 } learner;
 
 /* ---- timers and signals --------------------------------------------------------------------- */
@@ -81,6 +82,26 @@ static void end_if_stuck(learner *self)
     }
 }
 
+/* No step is taken without all ranks. One that was stopped ends the learner as a signal does; when
+ * one is lost, whoever started the ranks starts them again. */
+static void end_with_ranks(learner *self)
+{
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    aq_error trouble;
+    const enum aq_trainer_state state = aq_training_state(self->parts.training, &trouble);
+    if (state == AQ_TRAINER_RUNS) {
+        return;
+    }
+    self->signalled = true;
+    if (state == AQ_TRAINER_LOST) {
+        self->ranks_trouble = trouble;
+    }
+    aq_log(state == AQ_TRAINER_LOST ? AQ_LOG_ERROR : AQ_LOG_INFO, "ranks_ended",
+           "a checkpoint is written; the run can be resumed", "error=%s step=%" PRIu64,
+           aq_log_quote(quoted, sizeof(quoted), trouble.text),
+           aq_training_step(self->parts.training));
+}
+
 static void tick_training(learner *self, int64_t now_ns)
 {
     aq_training_tick(self->parts.training, now_ns);
@@ -104,6 +125,9 @@ static void on_tick(uv_timer_t *timer)
     learner *self = timer->data;
     const int64_t now_ns = aq_clock_monotonic_ns();
     end_if_stuck(self);
+    if (!self->ended && !self->signalled) {
+        end_with_ranks(self);
+    }
     if (self->signalled) {
         uv_stop(&self->loop);
         return;
@@ -120,6 +144,16 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
+static void hear_energy(learner *self)
+{
+    aq_energy_reading reading;
+    for (uint32_t rank = 1; rank < aq_ranks_count(&self->parts.ranks); rank++) {
+        if (aq_ranks_hear_energy(&self->parts.ranks, rank, &reading)) {
+            aq_energy_account_told_rank(self->parts.energy, rank, &reading);
+        }
+    }
+}
+
 static void on_second(uv_timer_t *timer)
 {
     learner *self = timer->data;
@@ -127,6 +161,7 @@ static void on_second(uv_timer_t *timer)
     if (self->ended) {
         return;
     }
+    hear_energy(self);
     aq_run_report_second(self->parts.report, now_ns);
     aq_daemon_peers_watch(&self->peers, self->parts.ports.server, now_ns);
     const aq_publication *newest = aq_policy_shelf_newest(self->parts.shelf);
@@ -190,12 +225,15 @@ static void say_what_runs(const learner *self)
  * knowledge is gathered, so that nothing is under way that could change it. */
 static void finish_training(learner *self)
 {
+    aq_error ignored;
     self->parts.events.is_over = true;
     aq_learner_pages_end(self->parts.pages);
     aq_training_stop(self->parts.training);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what the stage still reported */
     aq_best_policy_settle(&self->parts.best, self->parts.shelf);
     aq_training_checkpoint_last(self->parts.training);
+    aq_ranks_part(&self->parts.ranks,
+                  aq_training_state(self->parts.training, &ignored) == AQ_TRAINER_ENDED);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what came of it */
 }
 
@@ -236,6 +274,10 @@ static int live(learner *self, aq_error *error)
     write_energy(self);
     aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
            aq_run_state_name(aq_coordinator_state(self->parts.coordinator)));
+    if (self->ranks_trouble.code != 0) {
+        *error = self->ranks_trouble;
+        return AQ_E_PEER;
+    }
     return self->stuck ? aq_fail(error, AQ_E_IO, "a connection could not be closed") : 0;
 }
 

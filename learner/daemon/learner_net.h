@@ -14,11 +14,14 @@ typedef struct aq_learner_options {
     aq_daemon_options daemon;
     const char *listen_url;
     const char *run_dir;
-    bool resume;     /* go on with the run that is in run_dir */
-    uint64_t run_id; /* of a new run; 0: any */
+    bool resume;               /* go on with the run that is in run_dir */
+    uint64_t run_id;           /* of a new run; 0: any */
+    bool is_rank;              /* one of several, as its launcher said otherwise than mpirun does */
+    struct aq_rank_link *link; /* to the other ranks; lent; NULL: there are none */
 } aq_learner_options;
 
-/* Runs until the run has ended or a signal came. 0 when it ended in good order. */
+/* Runs until the run has ended or a signal came. 0 when it ended in good order. It is rank 0 where
+ * there are several, and they end with it. */
 int aq_learner_run(const aq_run_config *config, const aq_learner_options *options,
                    aq_error *error) AQ_MUST_USE;
 

@@ -100,11 +100,16 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }
+    rc = aq_ranks_make(parts->options->link, &plan->config, &parts->ranks, error);
+    if (rc != 0) {
+        return rc;
+    }
     const aq_algorithm_setup setup = {
         .config = &plan->config,
         .schema = &plan->settings.schema,
         .sequence_length = plan->table.sequence_length,
         .seed = plan->config.seed,
+        .exchange = parts->ranks.exchange,
     };
     return aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
 }
@@ -127,6 +132,17 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
     }
     aq_version_numbers_init(&parts->versions, parts->folder.path, ret_resumed->last_version);
     return rc;
+}
+
+/* The other ranks come to be where this one is. */
+static int begin_ranks(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
+{
+    const aq_rank_birth birth = {
+        .run_id = parts->folder.run_id, .first_step = resumed->step, .config = parts->live.text};
+    int rc = aq_ranks_say_birth(&parts->ranks, &birth, error);
+    return rc == 0 ? aq_ranks_begin(&parts->ranks, parts->agent, 0,
+                                    parts->live.now.config.net.rank_timeout_ms, error)
+                   : rc;
 }
 
 static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
@@ -181,6 +197,7 @@ static int create_training(aq_learner_parts *parts, const aq_resumed *resumed, a
         .checkpointer = parts->checkpointer,
         .best = &parts->best,
         .service = parts->service,
+        .ranks = &parts->ranks,
         .first_step = resumed->step,
     };
     return aq_training_create(&training, &parts->training, error);
@@ -278,6 +295,9 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     if (rc == 0) {
         rc = open_pages(parts, error);
     }
+    if (rc == 0) { /* once nothing of this one can go wrong any more */
+        rc = begin_ranks(parts, &resumed, error);
+    }
     if (rc == 0) {
         introduce(parts);
     }
@@ -311,6 +331,7 @@ void aq_learner_parts_fini(aq_learner_parts *parts)
     aq_metrics_close(parts->metrics);
     aq_run_history_destroy(parts->history);
     aq_agent_destroy(parts->agent); /* whose metrics they show */
+    aq_ranks_fini(&parts->ranks);
     aq_checkpoint_store_close(parts->store);
     aq_folder_lock_release(parts->lock);
     aq_live_plan_fini(&parts->live);

@@ -19,6 +19,7 @@ typedef struct aq_learner_parts {
     aq_live_plan live;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
+    aq_ranks ranks;
     aq_agent *agent;
     aq_folder_lock *lock; /* of the run folder */
     aq_run_folder folder;

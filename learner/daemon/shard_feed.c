@@ -9,7 +9,6 @@
 #include "common/base/memory.h"
 #include "common/config/pacing.h"
 #include "common/sys/log.h"
-#include "learner/daemon/shard_links.h"
 
 struct aq_shard_feed {
     aq_feed_config config;
@@ -27,7 +26,9 @@ static void on_ready(void *user, aq_batch *group)
 static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
 {
     aq_shard_feed *feed = user;
-    aq_coordinator_progress(feed->config.coordinator, shard_incarnation, inserted);
+    if (feed->config.coordinator != NULL) {
+        aq_coordinator_progress(feed->config.coordinator, shard_incarnation, inserted);
+    }
 }
 
 static void on_shard_trouble(void *user, const char *shard, const char *reason)
@@ -126,7 +127,7 @@ void aq_shard_feed_destroy(aq_shard_feed *feed)
 
 void aq_shard_feed_follow(aq_shard_feed *feed)
 {
-    aq_shard_links_follow(feed->links, feed->config.coordinator);
+    aq_shard_links_follow(feed->links, feed->config.places);
 }
 
 void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns)

@@ -1,12 +1,13 @@
 /*
  * Shard feed: batches from all live shards: the prefetcher, and a link to each shard, which it
- * keeps in step with the run's members. Loop thread only.
+ * keeps in step with where they are. Loop thread only.
  */
 #ifndef AQ_LEARNER_DAEMON_SHARD_FEED_H
 #define AQ_LEARNER_DAEMON_SHARD_FEED_H
 
 #include <uv.h>
 
+#include "learner/daemon/shard_links.h"
 #include "learner/run/run_plan.h"
 #include "learner/sampling/prefetch.h"
 
@@ -18,7 +19,8 @@ typedef struct aq_feed_config {
     uint64_t run_id;
     const aq_run_plan *plan;
     const struct aq_security *security;
-    aq_coordinator *coordinator; /* who the shards are; told what each has taken in */
+    const aq_shard_places *places; /* kept up to date by the owner */
+    aq_coordinator *coordinator;   /* told what each shard has taken in; NULL: nobody is */
     void (*ready)(void *user, aq_batch *group); /* to be given back */
     void *user;
 } aq_feed_config;

@@ -4,7 +4,9 @@
 #include "learner/daemon/shard_links.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/incarnation.h"
@@ -66,7 +68,26 @@ static link *find(aq_shard_links *links, uint64_t incarnation)
     return NULL;
 }
 
-static int dial(aq_shard_links *links, const aq_member_record *record, aq_error *error)
+bool aq_shard_places_take(const aq_coordinator *coordinator, aq_shard_places *places)
+{
+    if (places->change == aq_coordinator_shards_changed(coordinator)) {
+        return false;
+    }
+    places->change = aq_coordinator_shards_changed(coordinator);
+    places->count = 0;
+    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
+        if (record->role == AQ_ROLE_REPLAY) {
+            AQ_ASSERT(places->count < AQ_SHARDS_MAX);
+            aq_shard_place *place = &places->places[places->count++];
+            *place = (aq_shard_place){.incarnation = record->incarnation, .unique = record->unique};
+            (void)snprintf(place->rpc_url, sizeof(place->rpc_url), "%s", record->rpc_url);
+        }
+    }
+    return true;
+}
+
+static int dial(aq_shard_links *links, const aq_shard_place *record, aq_error *error)
 {
     link *place = find(links, 0);
     if (!place) {
@@ -96,16 +117,15 @@ static int dial(aq_shard_links *links, const aq_member_record *record, aq_error 
 }
 
 /* Before any link is opened: a shard that was restarted needs the place of its earlier life. */
-static void drop_gone(aq_shard_links *links, const aq_coordinator *coordinator)
+static void drop_gone(aq_shard_links *links, const aq_shard_places *places)
 {
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
         links->links[i].wanted = false;
     }
-    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
-        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
-        link *known = record->role == AQ_ROLE_REPLAY ? find(links, record->incarnation) : NULL;
+    for (size_t i = 0; i < places->count; i++) {
+        link *known = find(links, places->places[i].incarnation);
         if (known) {
-            known->wanted = known->unique == record->unique;
+            known->wanted = known->unique == places->places[i].unique;
         }
     }
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
@@ -115,33 +135,32 @@ static void drop_gone(aq_shard_links *links, const aq_coordinator *coordinator)
     }
 }
 
-static void dial_new(aq_shard_links *links, const aq_coordinator *coordinator)
+static void dial_new(aq_shard_links *links, const aq_shard_places *places)
 {
     links->incomplete = false;
-    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
-        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
+    for (size_t i = 0; i < places->count; i++) {
+        const aq_shard_place *place = &places->places[i];
         aq_error error;
-        if (record->role != AQ_ROLE_REPLAY || find(links, record->incarnation)) {
+        if (find(links, place->incarnation)) {
             continue;
         }
-        if (dial(links, record, &error)) {
+        if (dial(links, place, &error)) {
             links->incomplete = true;
             links->retry_at_ms = uv_now(links->loop) + RETRY_MS;
-            links->trouble(links->user, record->rpc_url, &error);
+            links->trouble(links->user, place->rpc_url, &error);
         }
     }
 }
 
-void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordinator)
+void aq_shard_links_follow(aq_shard_links *links, const aq_shard_places *places)
 {
-    uint64_t change = aq_coordinator_shards_changed(coordinator);
     bool retry = links->incomplete && uv_now(links->loop) >= links->retry_at_ms;
-    if (change == links->seen_change && !retry) {
+    if (places->change == links->seen_change && !retry) {
         return;
     }
-    links->seen_change = change;
-    drop_gone(links, coordinator);
-    dial_new(links, coordinator);
+    links->seen_change = places->change;
+    drop_gone(links, places);
+    dial_new(links, places);
 }
 
 void aq_shard_links_destroy(aq_shard_links *links)

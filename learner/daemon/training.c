@@ -12,6 +12,7 @@
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
+#include "learner/daemon/publish_log.h"
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
 #include "quantizer/engine/qerror.h"
@@ -21,6 +22,7 @@ enum { REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
 struct aq_training {
     aq_training_config config;
     aq_run_plan begun; /* task, schema and algorithm, which other threads read */
+    aq_shard_places places;
     aq_shard_feed *feed;
     aq_quantizer_stage *stage;
     aq_draw_audit *audit; /* NULL: nothing is audited */
@@ -31,8 +33,8 @@ struct aq_training {
     uint64_t newest_version;    /* that is out */
     _Atomic uint64_t settled;   /* offers that the stage took, and of which no more will come */
     double exploration_entropy; /* as the settings are */
-    aq_log_limit policy_limit, fallback_limit;
-    char publish_trouble[AQ_ERROR_TEXT_MAX], checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
+    aq_publish_log publish_log;
+    char checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
 };
 
 /* What the stage's thread tells the loop. */
@@ -146,10 +148,18 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 
 /* ---- on the loop's thread ------------------------------------------------------------------- */
 
+static void follow_places(aq_training *training)
+{
+    if (aq_shard_places_take(training->config.coordinator, &training->places)) {
+        aq_ranks_tell_places(training->config.ranks, &training->places);
+    }
+}
+
 /* Asks for what may be asked for now. */
 static void feed(aq_training *training, int64_t now_ns)
 {
     const uint64_t coming = aq_trainer_offered(training->trainer) - training->settled;
+    follow_places(training);
     aq_shard_feed_tell_versions(training->feed, training->newest_version, coming);
     aq_shard_feed_tick(training->feed, now_ns);
 }
@@ -163,42 +173,16 @@ static void on_group(void *user, void *item)
     }
 }
 
-static void say_fallback(aq_training *training, const aq_publication *publication)
-{
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
-    if (publication->fallback[0] == '\0' ||
-        !aq_log_allowed(&training->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        return;
-    }
-    aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
-           "version=%" PRIu64 " reason=%s suppressed=%" PRIu64, publication->snapshot->version,
-           aq_log_quote(quoted, sizeof(quoted), publication->fallback), suppressed);
-}
-
 static void on_published(aq_training *training, aq_publication *publication)
 {
-    say_fallback(training, publication);
+    aq_publish_log_out(&training->publish_log, publication);
     aq_log(AQ_LOG_DEBUG, "policy_published", "",
            "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
            aq_publication_broadcast(publication)->size);
-    training->publish_trouble[0] = '\0';
     training->newest_version = publication->snapshot->version;
     aq_trainer_published(training->trainer, training->newest_version, publication->changed);
     aq_policy_shelf_put(training->config.shelf, publication);
-}
-
-static void say_publish_failed(aq_training *training, const aq_error *error)
-{
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
-    (void)snprintf(training->publish_trouble, sizeof(training->publish_trouble), "%s", error->text);
-    if (aq_log_allowed(&training->policy_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_ERROR, "publish_failed", "actors keep the version that they have",
-               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
-               suppressed);
-    }
 }
 
 static void on_checkpointed(aq_training *training, const aq_checkpoint_outcome *outcome)
@@ -225,7 +209,7 @@ static void on_report(void *user, void *item)
     } else if (came->kind == REPORT_CHECKPOINT) {
         on_checkpointed(training, &came->checkpoint);
     } else {
-        say_publish_failed(training, &came->error);
+        aq_publish_log_failed(&training->publish_log, &came->error);
     }
     training->settled += came->settles;
     if (came->settles && !training->is_over) {
@@ -293,6 +277,7 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
 
 void aq_training_follow_shards(aq_training *training)
 {
+    follow_places(training);
     aq_shard_feed_follow(training->feed);
 }
 
@@ -350,9 +335,11 @@ static int create_trainer(aq_training *training)
                  .first_step = training->config.first_step,
                  .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
                  .versions_max = training->begun.settings.versions_max,
+                 .exchange = training->config.ranks->exchange,
                  .audit = training->audit},
         .agent = training->config.agent,
         .stage = training->stage,
+        .meeting = training->config.ranks->meeting,
         .groups_max = config->learner.prefetch * 2,
         .is_paced = training->begun.settings.versions_max > 0,
         .group_done = on_group_done,
@@ -371,6 +358,7 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
         .run_id = training->config.folder->run_id,
         .plan = plan,
         .security = training->config.security,
+        .places = &training->places,
         .coordinator = training->config.coordinator,
         .ready = on_ready,
         .user = training,
@@ -432,6 +420,7 @@ int aq_training_start(aq_training *training, aq_error *error)
 void aq_training_stop(aq_training *training)
 {
     training->is_over = true;
+    aq_ranks_hurry(training->config.ranks);
     if (training->trainer != NULL) {
         aq_trainer_stop(training->trainer);
     }
@@ -475,8 +464,13 @@ void aq_training_destroy(aq_training *training)
 
 const char *aq_training_trouble(const aq_training *training)
 {
-    return training->publish_trouble[0] != '\0' ? training->publish_trouble
-                                                : training->checkpoint_trouble;
+    const char *publishing = training->publish_log.trouble;
+    return publishing[0] != '\0' ? publishing : training->checkpoint_trouble;
+}
+
+enum aq_trainer_state aq_training_state(const aq_training *training, aq_error *ret_error)
+{
+    return aq_trainer_state_of(training->trainer, ret_error);
 }
 
 uint64_t aq_training_step(const aq_training *training)

@@ -15,6 +15,7 @@
 
 #include "common/net/sockets/pubsub.h"
 #include "learner/daemon/checkpointer.h"
+#include "learner/daemon/ranks.h"
 #include "learner/sampling/prefetch.h"
 #include "learner/train/trainer.h"
 
@@ -34,6 +35,7 @@ typedef struct aq_training_config {
     aq_checkpointer *checkpointer;
     aq_best_policy *best;
     aq_learner_service *service; /* whose callers wait for checkpoints */
+    aq_ranks *ranks;             /* this process is the first of */
     uint64_t first_step;         /* gradient steps of earlier processes */
 } aq_training_config;
 
@@ -71,6 +73,9 @@ void aq_training_close(aq_training *training);
 /* Why a version could not go out or a checkpoint not be written, the last time that it was tried;
  * "": it could. */
 const char *aq_training_trouble(const aq_training *training);
+
+/* As aq_trainer_state_of. */
+enum aq_trainer_state aq_training_state(const aq_training *training, aq_error *ret_error);
 
 uint64_t aq_training_step(const aq_training *training); /* gradient steps, in all */
 void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress);

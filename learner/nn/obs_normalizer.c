@@ -52,9 +52,11 @@ void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer)
     }
 }
 
-/* Means and sums of squared deviations of the rows alone, into `batch`. */
-static void describe(const aq_obs_normalizer *normalizer, const float *rows, size_t count)
+/* Means and sums of squared deviations of the rows alone. */
+const double *aq_obs_normalizer_describe(aq_obs_normalizer *normalizer, const float *rows,
+                                         size_t count)
 {
+    AQ_ASSERT(count >= 1);
     const size_t width = normalizer->width;
     double *mean = normalizer->batch;
     double *squares = mean + width;
@@ -73,19 +75,12 @@ static void describe(const aq_obs_normalizer *normalizer, const float *rows, siz
             squares[j] += deviation * deviation;
         }
     }
+    return mean;
 }
 
-int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows, size_t count)
+static void merge(aq_obs_normalizer *normalizer, const double *mean, size_t count)
 {
-    AQ_ASSERT(count >= 1);
-    const double *mean = normalizer->batch;
     const double *squares = mean + normalizer->width;
-    describe(normalizer, rows, count);
-    for (uint32_t j = 0; j < normalizer->width; j++) {
-        if (!isfinite(squares[j])) { /* as is one that follows from a mean which is not */
-            return AQ_E_CORRUPT;
-        }
-    }
     const double before = normalizer->statistics[0];
     const double after = before + (double)count;
     for (uint32_t j = 0; j < normalizer->width; j++) {
@@ -94,8 +89,28 @@ int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows, size
         normalizer->squares[j] += squares[j] + apart * apart * (before * (double)count / after);
     }
     normalizer->statistics[0] = after;
+}
+
+int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches, size_t batch_count,
+                           size_t count)
+{
+    const size_t width = normalizer->width;
+    for (size_t i = 0; i < batch_count * 2 * width; i++) {
+        if (!isfinite(batches[i])) {
+            return AQ_E_CORRUPT;
+        }
+    }
+    for (size_t i = 0; i < batch_count; i++) {
+        merge(normalizer, batches + i * 2 * width, count);
+    }
     aq_obs_normalizer_restored(normalizer);
     return 0;
+}
+
+int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows, size_t count)
+{
+    const double *batch = aq_obs_normalizer_describe(normalizer, rows, count);
+    return aq_obs_normalizer_take(normalizer, batch, 1, count);
 }
 
 void aq_obs_normalizer_apply(const aq_obs_normalizer *normalizer, const float *rows, size_t count,

@@ -39,6 +39,13 @@ void aq_obs_normalizer_fini(aq_obs_normalizer *normalizer); /* a zeroed struct i
 int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows,
                           size_t count) AQ_MUST_USE;
 
+/* The same in two steps, for those who have to tell others: what rows are like, 2 * width numbers
+ * that stay until the next call, and taking in such batches, of `count` rows each. */
+const double *aq_obs_normalizer_describe(aq_obs_normalizer *normalizer, const float *rows,
+                                         size_t count);
+int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches, size_t batch_count,
+                           size_t count) AQ_MUST_USE;
+
 /* To be called when `statistics` were written from outside. */
 void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer);
 

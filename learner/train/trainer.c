@@ -6,6 +6,7 @@
  */
 #include "learner/train/trainer.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,9 @@
 
 /* How often an idle trainer looks whether a checkpoint is wanted. */
 #define IDLE_MS 50
+
+/* How often ranks compare what they keep, in steps. */
+enum { CHECK_STEPS = 1000 };
 
 struct aq_trainer {
     aq_trainer_config config;
@@ -35,6 +39,10 @@ struct aq_trainer {
     uint64_t failed_in_row;
     aq_trainer_settings settings; /* to go by from the next group on */
     bool is_configured;           /* they are not taken yet */
+    enum aq_trainer_state state;
+    aq_error trouble;      /* LOST */
+    atomic_bool is_asked;  /* to end */
+    uint64_t checked_step; /* when parameters were compared with other ranks'; the thread's */
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
@@ -42,6 +50,9 @@ static bool policy_due(void *user, const aq_params *params, uint64_t step, const
 {
     aq_trainer *trainer = user;
     int64_t begun_ns = aq_clock_monotonic_ns();
+    if (trainer->config.stage == NULL) {
+        return true;
+    }
     if (trainer->config.is_paced) {
         aq_quantizer_stage_await_place(trainer->config.stage);
     }
@@ -62,6 +73,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     atomic_init(&trainer->newest_version, 0);
     atomic_init(&trainer->newest_changed, (double)NAN);
     atomic_init(&trainer->offered, 0);
+    atomic_init(&trainer->is_asked, false);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
     if (rc == 0) {
@@ -136,24 +148,98 @@ static void take_settings(aq_trainer *trainer)
     }
 }
 
+/* ---- other ranks ---------------------------------------------------------------------------- */
+
+static uint64_t hash_now_and_then(aq_trainer *trainer, uint64_t step)
+{
+    aq_named_arrays arrays;
+    if (step / CHECK_STEPS == trainer->checked_step / CHECK_STEPS) {
+        return 0;
+    }
+    trainer->checked_step = step;
+    aq_agent_arrays(trainer->config.agent, &arrays);
+    return aq_named_arrays_hash(&arrays);
+}
+
+static void end_as(aq_trainer *trainer, enum aq_trainer_state state, const aq_error *trouble)
+{
+    pthread_mutex_lock(&trainer->lock);
+    trainer->state = state;
+    trainer->trouble = *trouble;
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+enum turn { TURN_TRAIN, TURN_WAIT, TURN_END };
+
+/* What this rank would do is what all do, or they wait for each other. */
+static enum turn agree(aq_trainer *trainer, enum turn wanted)
+{
+    aq_rank_outcome outcome = {0};
+    aq_error trouble = {0};
+    if (trainer->config.meeting == NULL) {
+        return wanted;
+    }
+    const uint64_t step = aq_trainer_core_step(trainer->core);
+    const aq_step_sizes sizes = aq_trainer_core_sizes(trainer->core);
+    const aq_rank_word word = {
+        .is_ready = wanted == TURN_TRAIN,
+        .ends = wanted == TURN_END,
+        .step = step,
+        .hash = hash_now_and_then(trainer, step),
+        .learning_rate = sizes.learning_rate,
+        .critic_learning_rate = sizes.critic_learning_rate,
+    };
+    int rc = aq_rank_meet(trainer->config.meeting, &word, &outcome, &trouble);
+    if (rc == 0 && outcome.ends) {
+        (void)aq_fail(&trouble, AQ_E_CLOSED, "rank %" PRIu32 " has ended", outcome.ender);
+    }
+    if (rc != 0 || outcome.ends) {
+        end_as(trainer, rc != 0 ? AQ_TRAINER_LOST : AQ_TRAINER_ENDED, &trouble);
+        return TURN_END;
+    }
+    aq_trainer_core_hold_sizes(
+        trainer->core, (aq_step_sizes){outcome.learning_rate, outcome.critic_learning_rate});
+    return outcome.is_ready ? TURN_TRAIN : TURN_WAIT;
+}
+
+enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_error)
+{
+    pthread_mutex_lock(&trainer->lock);
+    const enum aq_trainer_state state = trainer->state;
+    *ret_error = trainer->trouble;
+    pthread_mutex_unlock(&trainer->lock);
+    return state;
+}
+
+/* ---- the thread ----------------------------------------------------------------------------- */
+
+/* A group that others are not ready for is kept. */
+static enum turn next_turn(aq_trainer *trainer, void **group)
+{
+    int rc = *group != NULL ? 0 : aq_queue_pop(trainer->groups, IDLE_MS, group);
+    const bool is_over = rc == AQ_E_CLOSED || atomic_load(&trainer->is_asked);
+    take_settings(trainer);
+    return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT);
+}
+
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
+    void *group = NULL;
     aq_trainer_core_offer_first(trainer->core);
     add_progress(trainer, 0, trainer->publishing_ns);
     for (;;) {
-        void *item = NULL;
-        int64_t asked_ns = aq_clock_monotonic_ns();
-        int rc = aq_queue_pop(trainer->groups, IDLE_MS, &item);
-        int64_t come_ns = aq_clock_monotonic_ns();
-        if (rc == AQ_E_CLOSED) {
+        const int64_t asked_ns = aq_clock_monotonic_ns();
+        const enum turn turn = next_turn(trainer, &group);
+        const int64_t come_ns = aq_clock_monotonic_ns();
+        if (turn == TURN_END) {
             return NULL;
         }
-        take_settings(trainer);
-        if (rc == 0) {
+        if (turn == TURN_TRAIN) {
             aq_trainer_core_tell_changed(trainer->core, atomic_load(&trainer->newest_changed));
-            aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
-            trainer->config.group_done(trainer->config.user, item);
+            aq_trainer_core_train(trainer->core, group, atomic_load(&trainer->newest_version));
+            trainer->config.group_done(trainer->config.user, group);
+            group = NULL;
         }
         add_progress(trainer, come_ns - asked_ns, aq_clock_monotonic_ns() - come_ns);
         serve_checkpoint(trainer);
@@ -174,6 +260,7 @@ int aq_trainer_start(aq_trainer *trainer)
 void aq_trainer_stop(aq_trainer *trainer)
 {
     void *dropped = NULL;
+    atomic_store(&trainer->is_asked, true);
     while (aq_queue_pop(trainer->groups, 0, &dropped) == 0) {
     }
     aq_queue_close(trainer->groups);

@@ -1,6 +1,7 @@
 /*
  * Trainer: the thread that trains. Groups come in through a queue and go back through the owner;
- * policies that are due and checkpoints that were asked for go to the quantizer stage.
+ * policies that are due and checkpoints that were asked for go to the quantizer stage. Where there
+ * are other ranks it trains when all of them do, and ends when one does.
  */
 #ifndef AQ_LEARNER_TRAIN_TRAINER_H
 #define AQ_LEARNER_TRAIN_TRAINER_H
@@ -10,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "learner/publish/quantizer_stage.h"
+#include "learner/train/rank_meeting.h"
 #include "learner/train/trainer_core.h"
 
 typedef struct aq_trainer aq_trainer;
@@ -17,7 +19,8 @@ typedef struct aq_trainer aq_trainer;
 typedef struct aq_trainer_config {
     aq_trainer_core_config core;
     aq_agent *agent;           /* lent; the thread's alone while it runs */
-    aq_quantizer_stage *stage; /* lent */
+    aq_quantizer_stage *stage; /* lent; NULL: nothing is published, and no checkpoint asked for */
+    aq_rank_meeting *meeting;  /* lent; NULL: there are no other ranks */
     size_t groups_max;         /* that can be under way */
     bool is_paced;             /* a version that is due is waited for, rather than passed over */
     /* On the trainer's thread: the group is trained on and may be filled again. */
@@ -43,6 +46,11 @@ int aq_trainer_start(aq_trainer *trainer) AQ_MUST_USE;
 
 /* Ends the thread after the group it is at; groups that wait are dropped (their owner has them). */
 void aq_trainer_stop(aq_trainer *trainer);
+
+/* Whether the other ranks still train with it: AQ_TRAINER_ENDED when one of them has to end, and
+ * AQ_TRAINER_LOST when one is lost or differs, in words. The thread has ended then. Any thread. */
+enum aq_trainer_state { AQ_TRAINER_RUNS, AQ_TRAINER_ENDED, AQ_TRAINER_LOST };
+enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_error);
 void aq_trainer_destroy(aq_trainer *trainer); /* NULL is fine; stopped */
 
 /* Any thread; never waits. AQ_E_FULL beyond groups_max, AQ_E_CLOSED once stopped: the group is

@@ -14,6 +14,8 @@ struct aq_trainer_core {
     aq_trainer_core_config config;
     aq_trainer_settings settings;
     bool is_configured;
+    aq_step_sizes held; /* by rank 0, where there are several */
+    bool is_held;
     aq_agent *agent;
     aq_policy_due_fn policy_due;
     void *user;
@@ -99,7 +101,7 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
         core->sums.failed++;
         return false;
     }
-    core->sums.rows += rows;
+    core->sums.rows += (uint64_t)rows * aq_gradient_exchange_ranks(core->config.exchange);
     aq_metric_sums_add(aq_agent_metrics(core->agent), &core->sums.metrics, report->metrics);
     return true;
 }
@@ -107,6 +109,18 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
 void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
 {
     core->changed = changed;
+}
+
+/* What an update took of the exchange with other ranks. */
+static void tell_exchange(const aq_trainer_core *core, const aq_exchange_figures *before,
+                          double *own)
+{
+    const aq_gradient_exchange *exchange = core->config.exchange;
+    const aq_exchange_figures now = aq_gradient_exchange_figures(exchange);
+    const double known = exchange != NULL ? 1.0 : (double)NAN;
+    own[AQ_AGENT_RANKS] = known * aq_gradient_exchange_ranks(exchange);
+    own[AQ_AGENT_EXCHANGE_BYTES] = known * (double)(now.sent_bytes - before->sent_bytes);
+    own[AQ_AGENT_EXCHANGE_MS] = known * 1e-6 * (double)(now.spent_ns - before->spent_ns);
 }
 
 /* What the agent does not know itself. The audit's are totals of this process. */
@@ -156,15 +170,34 @@ static uint64_t steps_of(const aq_batch *group)
 
 /* What falls with each step is a function of it, so that a run that is resumed goes on as it would
  * have. */
-static void follow_schedules(aq_trainer_core *core)
+aq_step_sizes aq_trainer_core_sizes(const aq_trainer_core *core)
 {
     const aq_run_config *config = &core->settings.config;
+    if (!core->is_configured) {
+        return (aq_step_sizes){NAN, NAN};
+    }
+    const double share = aq_learning_rate_share(config, core->settings.env_steps, core->step) *
+                         aq_rank_rate(config, aq_gradient_exchange_ranks(core->config.exchange));
+    return (aq_step_sizes){share * config->learner.learning_rate,
+                           share * config->learner.critic_learning_rate};
+}
+
+void aq_trainer_core_hold_sizes(aq_trainer_core *core, aq_step_sizes sizes)
+{
+    core->held = sizes;
+    core->is_held = true;
+}
+
+static void follow_schedules(aq_trainer_core *core)
+{
+    const aq_step_sizes sizes = core->is_held ? core->held : aq_trainer_core_sizes(core);
+    if (!isnan(sizes.learning_rate)) {
+        aq_agent_set_rates(core->agent, sizes.learning_rate, sizes.critic_learning_rate);
+    }
     if (core->is_configured) {
-        const double share = aq_learning_rate_share(config, core->settings.env_steps, core->step);
-        aq_agent_set_rates(core->agent, share * config->learner.learning_rate,
-                           share * config->learner.critic_learning_rate);
         aq_agent_set_exploration(core->agent, core->settings.exploration_entropy,
-                                 aq_explore_share(config, core->step) * core->settings.epsilon);
+                                 aq_explore_share(&core->settings.config, core->step) *
+                                     core->settings.epsilon);
     }
 }
 
@@ -183,8 +216,13 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         follow_schedules(core);
+        const aq_exchange_figures before = aq_gradient_exchange_figures(core->config.exchange);
         int rc = aq_agent_train(core->agent, &rows, &report);
+        if (rc == AQ_E_PEER) {
+            return; /* a rank is lost, which the next meeting finds, too */
+        }
         tell(core, report.metrics);
+        tell_exchange(core, &before, report.metrics + aq_agent_class(core->agent)->metrics.count);
         if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }

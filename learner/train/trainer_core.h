@@ -17,11 +17,12 @@
 typedef struct aq_trainer_core aq_trainer_core;
 
 typedef struct aq_trainer_core_config {
-    uint64_t publish_period; /* steps */
-    uint64_t first_step;     /* steps done before, by an earlier process */
-    bool obs_is_f32;         /* else nothing can be measured on the observations */
-    aq_draw_audit *audit;    /* lent; NULL: none */
-    uint64_t versions_max;   /* of which steps are trained on, the newest included; 0: of any */
+    uint64_t publish_period;        /* steps */
+    uint64_t first_step;            /* steps done before, by an earlier process */
+    bool obs_is_f32;                /* else nothing can be measured on the observations */
+    aq_draw_audit *audit;           /* lent; NULL: none */
+    aq_gradient_exchange *exchange; /* with other ranks, which are told of; lent; NULL: none */
+    uint64_t versions_max; /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
 
 /* What may change while it trains. */
@@ -42,8 +43,8 @@ enum { AQ_STALENESS_BINS = 16 };
 
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {
-    uint64_t steps; /* of gradients */
-    uint64_t rows;
+    uint64_t steps;         /* of gradients */
+    uint64_t rows;          /* of all ranks */
     aq_metric_sums metrics; /* of the algorithm */
     double behind_sum;      /* versions that rows were behind, of those that a policy acted in */
     uint64_t version_rows;
@@ -72,6 +73,16 @@ void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed);
 
 /* Holds from the next update on. Before, step sizes are as the agent was made. */
 void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings *settings);
+
+/* What the schedules come to for the next update, times what several ranks make of it; NAN before
+ * it was configured. */
+typedef struct aq_step_sizes {
+    double learning_rate, critic_learning_rate;
+} aq_step_sizes;
+aq_step_sizes aq_trainer_core_sizes(const aq_trainer_core *core);
+
+/* These hold from the next update on, in place of the schedules': rank 0's. */
+void aq_trainer_core_hold_sizes(aq_trainer_core *core, aq_step_sizes sizes);
 
 /* The bin of a row that was `behind` versions behind. */
 size_t aq_staleness_bin(uint64_t behind);

@@ -2,7 +2,8 @@
  * Actor and critic: one step is three pieces of work for the thread pool.
  *
  *   rows        each member takes some of the batch to gradients of its own (actor_critic_share.c)
- *   sums        each member adds up all members' gradients over some of the parameters, and squares
+ *   sums        each member adds up all members' gradients over some of the parameters, and
+ *               squares; with other ranks it squares again what their mean is
  *   parameters  each member changes those: Adam, then the target networks
  *
  * Between the second and the third it is decided whether all is finite, and how much is clipped.
@@ -65,7 +66,9 @@ typedef struct actor_critic {
     aq_actor_critic_share *shares[AQ_THREAD_POOL_MAX];
     double squares[AQ_THREAD_POOL_MAX][SECTION_COUNT];
     aq_actor_critic_work work;
-    bool targets_follow; /* in this step */
+    bool targets_follow;            /* in this step */
+    bool is_summed;                 /* likewise: the first share has the gradient of all */
+    aq_gradient_exchange *exchange; /* NULL: alone */
 } actor_critic;
 
 static actor_critic *actor_critic_of(aq_algorithm *algorithm)
@@ -99,7 +102,7 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
 
     self->parameters = count;
     self->arrays = aq_alloc_large(count, 4 * sizeof(float));
-    if (self->arrays == NULL ||
+    if (self->arrays == NULL || aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
         (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
@@ -172,6 +175,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
     self->learns_temperature = kind->is_soft && config->learner.learn_temperature;
     self->quant_delay = config->learner.qat_delay;
+    self->exchange = setup->exchange;
     int rc = aq_actor_critic_setup_init(class, setup, &self->setup, error);
     if (rc == 0) {
         rc = make_arrays(self, config, error);
@@ -233,6 +237,7 @@ static void sum_part(void *user, uint32_t index)
 {
     actor_critic *self = user;
     const uint32_t members = aq_thread_pool_size(self->pool);
+    const uint32_t shares = self->is_summed ? 1 : members;
     const aq_passes *passes = aq_passes_best();
     float *sum = aq_actor_critic_share_gradient(self->shares[0]);
 
@@ -244,7 +249,7 @@ static void sum_part(void *user, uint32_t index)
         if (!of->is_due) {
             continue;
         }
-        for (uint32_t i = 1; i < members; i++) {
+        for (uint32_t i = 1; i < shares; i++) {
             passes->add(sum + first, aq_actor_critic_share_gradient(self->shares[i]) + first,
                         end - first);
         }
@@ -327,17 +332,36 @@ static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uin
     }
 }
 
+/* The gradient of this rank becomes that of all. Sections that are due lie side by side. */
+static int combine(actor_critic *self, bool is_good)
+{
+    const section *of = self->sections;
+    const size_t first = of[SECTION_POLICY].is_due ? 0 : of[SECTION_CRITIC].first;
+    const section *last =
+        &of[of[SECTION_TEMPERATURE].is_due ? SECTION_TEMPERATURE : SECTION_CRITIC];
+    int rc = aq_gradient_mean(self->exchange, is_good, first,
+                              aq_actor_critic_share_gradient(self->shares[0]) + first,
+                              last->first + last->count - first);
+    if (rc == 0 && self->exchange != NULL) {
+        self->is_summed = true;
+        aq_thread_pool_run(self->pool, sum_part, self);
+    }
+    return rc;
+}
+
 /* Everything before the parameters may change. */
 static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_report *ret_report,
                           double norms[SECTION_COUNT])
 {
     double squares[SECTION_COUNT] = {0};
 
+    self->is_summed = false;
     aq_thread_pool_run(self->pool, train_part, self);
     aq_thread_pool_run(self->pool, sum_part, self);
     const aq_actor_critic_sums sums = sums_of(self);
-    if (sums.has_bad_action) {
-        return AQ_E_CORRUPT;
+    int rc = combine(self, !sums.has_bad_action && isfinite(sums.loss));
+    if (rc != 0) {
+        return rc;
     }
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
         for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
@@ -347,7 +371,7 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
     }
     *ret_report = (aq_update_report){.steps = 1};
     tell(self, &sums, batch->rows, norms, ret_report->metrics);
-    return isfinite(sums.loss) ? 0 : AQ_E_CORRUPT;
+    return 0;
 }
 
 static float temperature(const actor_critic *self)

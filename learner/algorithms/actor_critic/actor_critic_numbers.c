@@ -81,6 +81,13 @@ static bool join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *v
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
+/* What a row's noise is drawn for: no two of any rank have the same. */
+static uint32_t noise_row(const aq_actor_critic_share *share, const aq_rows_view *view,
+                          uint32_t row)
+{
+    return share->setup->noise_first + view->first + row;
+}
+
 /* The noise depends on seed, step and row alone. It is the same for a row's next action and for the
  * policy's own: each of them is drawn as it should be, and neither is compared with the other. */
 static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view)
@@ -89,8 +96,8 @@ static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view)
     const uint32_t actions = share->setup->actions;
 
     for (uint32_t r = 0; r < view->rows; r++) {
-        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, view->first + r, view->work->step,
-                      actions, share->draw.noise + (size_t)r * actions);
+        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, noise_row(share, view, r),
+                      view->work->step, actions, share->draw.noise + (size_t)r * actions);
     }
 }
 
@@ -143,7 +150,8 @@ static const float *add_noise(aq_actor_critic_share *share, const aq_rows_view *
         aq_rng rng;
 
         aq_rng_init(&rng, setup->seed,
-                    NOISE_STREAM + view->work->step * AQ_BATCH_ROWS_MAX + view->first + r);
+                    NOISE_STREAM + view->work->step * AQ_BATCH_ROWS_MAX +
+                        noise_row(share, view, r));
         for (uint32_t i = 0; i < setup->actions; i++) {
             float noise = setup->target_noise * (float)aq_rng_normal(&rng);
 

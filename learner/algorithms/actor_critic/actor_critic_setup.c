@@ -77,6 +77,8 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
         return rc;
     }
     setup.seed = from->seed;
+    setup.noise_first =
+        aq_gradient_exchange_rank(from->exchange) * (uint32_t)config->learner.batch_size;
     setup.quant = aq_fake_quant_of(config, &setup.policy);
     *ret_setup = setup;
     return 0;

@@ -35,6 +35,7 @@ typedef struct aq_actor_critic_setup {
     float target_noise, target_noise_clip;                  /* 0: none */
     double target_entropy;                                  /* nats */
     uint64_t seed;
+    uint32_t noise_first; /* of this rank's rows, among those of all ranks */
     aq_fake_quant quant;
 } aq_actor_critic_setup;
 

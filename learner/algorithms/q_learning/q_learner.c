@@ -57,11 +57,12 @@ typedef struct q_learner {
     aq_params acting; /* the learned network as it acts, once training is quantized */
     aq_adam adam;
     aq_net_train *net;
-    aq_atoms atoms;  /* distributional only; else one value an action */
-    float *input;    /* (2 rows, inputs): obs, then next_obs */
-    float *target_q; /* (rows, outputs): values, or logits */
-    float *d_q;      /* (rows, outputs) */
-    float *room;     /* see c51_loss.h; distributional only */
+    aq_gradient_exchange *exchange; /* NULL: alone */
+    aq_atoms atoms;                 /* distributional only; else one value an action */
+    float *input;                   /* (2 rows, inputs): obs, then next_obs */
+    float *target_q;                /* (rows, outputs): values, or logits */
+    float *d_q;                     /* (rows, outputs) */
+    float *room;                    /* see c51_loss.h; distributional only */
 } q_learner;
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
@@ -131,6 +132,7 @@ static int make_networks(q_learner *self, const aq_run_config *config, aq_error 
     self->quant = aq_fake_quant_of(config, spec);
     if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
         aq_params_init(spec, &self->gradient) != 0 ||
+        aq_gradient_exchange_reserve(self->exchange, aq_net_spec_parameters(spec)) != 0 ||
         (self->quant.bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
                        aq_net_spec_parameters(spec));
@@ -202,6 +204,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     }
     self->head.class = class;
     self->is_distributional = kind->is_distributional;
+    self->exchange = setup->exchange;
     take_settings(self, config, setup->schema);
     rc = make_acting_spec(self, error);
     if (rc == 0) {
@@ -297,6 +300,8 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
     AQ_ASSERT(batch->action_bytes == sizeof(int32_t));
     int rc = find_gradient(self, batch, &loss);
+    rc = aq_gradient_mean(self->exchange, rc == 0 && isfinite(loss.loss), 0, self->gradient.block,
+                          self->gradient.count);
     if (rc != 0) {
         return rc;
     }
@@ -305,7 +310,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
         scale = self->gradient_clip / norm;
     }
     /* Written so that a NaN fails it. */
-    if (!(isfinite(loss.loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
         return AQ_E_CORRUPT;
     }
     aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,

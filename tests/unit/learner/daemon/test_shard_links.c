@@ -33,11 +33,18 @@ typedef struct links_desk {
     aq_batch *batch;
     aq_coordinator *coordinator;
     aq_prefetch *prefetch;
+    aq_shard_places places;
     aq_shard_links *links;
     link_shard shards[2];
     unsigned ready, link_troubles;
     aq_error trouble;
 } links_desk;
+
+static void follow(links_desk *desk)
+{
+    (void)aq_shard_places_take(desk->coordinator, &desk->places);
+    aq_shard_links_follow(desk->links, &desk->places);
+}
 
 static void on_sample(Actorq__V1__Sampling_Service *service,
                       const Actorq__V1__SampleRequest *request,
@@ -91,7 +98,7 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
 static void on_tick(uv_timer_t *timer)
 {
     links_desk *desk = timer->data;
-    aq_shard_links_follow(desk->links, desk->coordinator);
+    follow(desk);
     aq_prefetch_tick(desk->prefetch, aq_clock_monotonic_ns());
 }
 
@@ -250,7 +257,7 @@ TEST_IN(links_desk, desk, a_restarted_shard_is_linked_when_all_places_are_taken)
         snprintf(url, sizeof(url), "inproc://links-many-%u", (unsigned)i);
         join(desk, i, url);
     }
-    aq_shard_links_follow(desk->links, desk->coordinator);
+    follow(desk);
     assert_int_equal(desk->link_troubles, 0);
 
     start_shard(desk, 0, "inproc://links-many-64", false);
@@ -265,11 +272,11 @@ TEST_IN(links_desk, desk, a_link_that_could_not_be_opened_is_tried_again)
     start_shard(desk, 0, "inproc://links-again", false);
     join(desk, 1, "inproc://links-again");
     aq_memory_fail_at(1, 0);
-    aq_shard_links_follow(desk->links, desk->coordinator);
+    follow(desk);
     aq_memory_fail_at(0, 0);
     assert_int_equal(desk->link_troubles, 1);
     assert_int_equal(desk->trouble.code, AQ_E_NOMEM);
-    aq_shard_links_follow(desk->links, desk->coordinator); /* but not at once */
+    follow(desk); /* but not at once */
     assert_int_equal(desk->link_troubles, 1);
     run_until(desk, &desk->ready, 1);
     assert_int_equal(desk->link_troubles, 1);
@@ -292,7 +299,7 @@ TEST_IN(links_desk, desk, only_shards_are_linked)
     strcpy(record.rpc_url, "nonsense://x");
     assert_succeeds(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL));
     join(desk, 2, "inproc://links-alone"); /* a change that makes it look at all members */
-    aq_shard_links_follow(desk->links, desk->coordinator);
+    follow(desk);
     assert_int_equal(desk->link_troubles, 0);
 }
 

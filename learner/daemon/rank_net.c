@@ -1,0 +1,275 @@
+/*
+ * The daemon of a rank that is not the first: see rank_net.h.
+ *
+ *   JOINING --rank 0 said what the run is--> training --a rank ended, or is lost--> exit
+ */
+#include "learner/daemon/rank_net.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/daemon/daemon_security.h"
+#include "common/settings/settings.h"
+#include "common/sys/log.h"
+#include "common/sys/mailbox.h"
+#include "envs/env_code.h"
+#include "learner/daemon/ranks.h"
+#include "learner/daemon/shard_feed.h"
+#include "learner/nn/blas.h"
+#include "learner/run/run_plan.h"
+#include "learner/train/trainer.h"
+
+enum { TICK_MS = 5, ENERGY_MS = 1000 };
+
+typedef struct rank {
+    aq_ranks ranks;
+    aq_rank_birth birth;
+    aq_run_plan plan;
+    aq_agent *agent;
+    aq_daemon_security security;
+    aq_energy_meter *meter;
+    aq_shard_places places;
+    aq_shard_feed *feed;
+    aq_mailbox *groups; /* trainer -> loop: groups to fill again */
+    aq_trainer *trainer;
+    aq_error trouble; /* why it ended */
+    uv_loop_t loop;
+    uv_timer_t tick_timer, energy_timer;
+    uv_signal_t signals[2];
+} rank;
+
+/* ---- while it trains ------------------------------------------------------------------------ */
+
+static void on_tick(uv_timer_t *timer)
+{
+    rank *self = timer->data;
+    (void)aq_ranks_hear_places(&self->ranks, &self->places);
+    aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
+    if (aq_trainer_state_of(self->trainer, &self->trouble) != AQ_TRAINER_RUNS) {
+        uv_stop(&self->loop);
+    }
+}
+
+static void on_energy(uv_timer_t *timer)
+{
+    rank *self = timer->data;
+    aq_energy_reading reading = {0};
+    aq_energy_meter_read(self->meter, aq_clock_monotonic_ns(), &reading);
+    aq_ranks_tell_energy(&self->ranks, &reading);
+}
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    rank *self = signal_handle->data;
+    aq_log(AQ_LOG_INFO, "stopping", "the other ranks end, too", "signal=%d", number);
+    uv_stop(&self->loop);
+}
+
+/* On the trainer's thread. */
+static void on_group_done(void *user, aq_batch *group)
+{
+    rank *self = user;
+    /* It has room for every group; once it is closed, the feed frees them all. */
+    int rc = aq_mailbox_post(self->groups, group);
+    (void)rc;
+}
+
+static void on_group(void *user, void *item)
+{
+    rank *self = user;
+    aq_shard_feed_give_back(self->feed, item);
+    aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
+}
+
+static void on_ready(void *user, aq_batch *group)
+{
+    rank *self = user;
+    if (aq_trainer_give(self->trainer, group) != 0) {
+        aq_shard_feed_give_back(self->feed, group);
+    }
+}
+
+/* ---- what it is made of --------------------------------------------------------------------- */
+
+/* As rank 0 was told, by the same user: its task may be code of his. */
+static int make_plan(rank *self, aq_error *error)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc = aq_settings_read_yaml(aq_run_config_table(), "rank 0", self->birth.config,
+                                   strlen(self->birth.config), &config, error);
+    if (rc == 0) {
+        aq_env_allow_code(config.task);
+        rc = aq_run_plan_make(&config, &self->plan, error);
+    }
+    if (rc == 0) {
+        aq_blas_set_threads(
+            self->plan.algorithm_class->has_own_threads ? 1 : (unsigned)config.learner.threads);
+    }
+    return rc;
+}
+
+static int make_agent(rank *self, aq_rank_link *link, aq_error *error)
+{
+    int rc = make_plan(self, error);
+    if (rc == 0) {
+        rc = aq_ranks_make(link, &self->plan.config, &self->ranks, error);
+    }
+    const aq_algorithm_setup setup = {
+        .config = &self->plan.config,
+        .schema = &self->plan.settings.schema,
+        .sequence_length = self->plan.table.sequence_length,
+        .seed = self->plan.config.seed,
+        .exchange = self->ranks.exchange,
+    };
+    return rc == 0 ? aq_agent_create(self->plan.algorithm_class, &setup, &self->agent, error) : rc;
+}
+
+/* Rank 0 hears of it when this one can't take part. */
+static int join(rank *self, aq_rank_link *link, aq_error *error)
+{
+    int rc = aq_ranks_hear_birth(link, &self->birth, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = make_agent(self, link, error);
+    self->ranks.link = link;
+    return aq_ranks_begin(&self->ranks, self->agent, rc, self->plan.config.net.rank_timeout_ms,
+                          error);
+}
+
+static int make_training(rank *self)
+{
+    const aq_run_config *config = &self->plan.config;
+    const size_t groups_max = config->learner.prefetch * 2;
+    const aq_feed_config feed = {
+        .loop = &self->loop,
+        .run_id = self->birth.run_id,
+        .plan = &self->plan,
+        .security = self->security.security,
+        .places = &self->places,
+        .ready = on_ready,
+        .user = self,
+    };
+    const aq_trainer_config trainer = {
+        .core = {.publish_period = config->quantizer.publish_period,
+                 .first_step = self->birth.first_step,
+                 .exchange = self->ranks.exchange},
+        .agent = self->agent,
+        .meeting = self->ranks.meeting,
+        .groups_max = groups_max,
+        .group_done = on_group_done,
+        .user = self,
+    };
+    int rc = aq_mailbox_create(&self->loop, groups_max, on_group, NULL, self, &self->groups);
+    if (rc == 0) {
+        rc = aq_shard_feed_create(&feed, &self->feed);
+    }
+    if (rc == 0) {
+        rc = aq_trainer_create(&trainer, &self->trainer);
+    }
+    return rc == 0 ? aq_trainer_start(self->trainer) : rc;
+}
+
+static int start_timers(rank *self, aq_error *error)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    uv_timer_init(&self->loop, &self->tick_timer);
+    uv_timer_init(&self->loop, &self->energy_timer);
+    self->tick_timer.data = self->energy_timer.data = self;
+    uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
+    uv_timer_start(&self->energy_timer, on_energy, 0, ENERGY_MS);
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&self->loop, &self->signals[i]);
+        self->signals[i].data = self;
+        if (uv_signal_start(&self->signals[i], on_signal, numbers[i]) != 0) {
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+        }
+    }
+    return 0;
+}
+
+static int start(rank *self, aq_error *error)
+{
+    int rc = start_timers(self, error);
+    if (rc == 0) {
+        rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &self->meter);
+        rc = rc == 0 ? make_training(self) : rc;
+        rc = rc == 0 ? 0 : aq_fail(error, rc, "this rank can't train: %s", aq_error_text(rc));
+    }
+    return rc;
+}
+
+/* ---- a life --------------------------------------------------------------------------------- */
+
+/* How it ended; a lost rank is an end in words. */
+static int settle(rank *self, aq_error *error)
+{
+    aq_ranks_hurry(&self->ranks);
+    aq_trainer_stop(self->trainer);
+    const enum aq_trainer_state state = aq_trainer_state_of(self->trainer, &self->trouble);
+    aq_ranks_part(&self->ranks, state == AQ_TRAINER_ENDED);
+    if (state == AQ_TRAINER_LOST) {
+        *error = self->trouble;
+        return AQ_E_PEER;
+    }
+    aq_log(AQ_LOG_INFO, "exit", self->trouble.text, "");
+    return 0;
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+static void destroy(rank *self)
+{
+    if (self->trainer != NULL) {
+        aq_trainer_stop(self->trainer);
+    }
+    aq_trainer_destroy(self->trainer);
+    aq_shard_feed_close(self->feed);
+    aq_mailbox_close(self->groups);
+    uv_walk(&self->loop, close_handle, NULL);
+    uv_run(&self->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&self->loop);
+    aq_shard_feed_destroy(self->feed);
+    aq_energy_meter_destroy(self->meter);
+    aq_daemon_security_close(&self->security);
+    aq_agent_destroy(self->agent);
+    aq_ranks_fini(&self->ranks);
+    aq_free(self->birth.config);
+    aq_free(self);
+}
+
+int aq_rank_run(aq_rank_link *link, const aq_daemon_options *options, aq_error *error)
+{
+    rank *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL || uv_loop_init(&self->loop) != 0) {
+        aq_free(self);
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = aq_daemon_security_open(&self->security, options, NULL, error);
+    if (rc == 0) {
+        rc = join(self, link, error);
+    }
+    if (rc == 0) {
+        rc = start(self, error);
+    }
+    if (rc == 0) {
+        aq_log_set_run_level(self->plan.config.log.level);
+        aq_log(AQ_LOG_INFO, "joined", "as a rank of the learner",
+               "run_id=%016" PRIx64 " rank=%" PRIu32 " ranks=%" PRIu32 " step=%" PRIu64,
+               self->birth.run_id, link->rank, link->count, self->birth.first_step);
+        uv_run(&self->loop, UV_RUN_DEFAULT);
+        rc = settle(self, error);
+    }
+    destroy(self);
+    return rc;
+}

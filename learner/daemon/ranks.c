@@ -1,0 +1,310 @@
+/*
+ * Ranks: see ranks.h.
+ */
+#include "learner/daemon/ranks.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/security/incarnation.h"
+#include "common/sys/process.h"
+
+enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
+
+_Static_assert(sizeof(aq_shard_places) <= AQ_RANK_NOTE_MAX, "places of shards fit a note");
+_Static_assert(sizeof(aq_energy_reading) <= AQ_RANK_NOTE_MAX, "so does a reading");
+
+/* ---- the link ------------------------------------------------------------------------------- */
+
+/* A number that the launcher left in the environment; 0: none. */
+static uint32_t launcher_number(const char *name)
+{
+    const char *text = getenv(name);
+    uint64_t number = 0;
+    return text != NULL && aq_parse_u64(text, &number) == 0 && number <= UINT32_MAX
+               ? (uint32_t)number
+               : 0;
+}
+
+static int load(void **ret_handle, aq_error *error)
+{
+    char path[PATH_MAX_BYTES];
+    int rc = aq_process_find_program("actorq-mpi.so", AQ_MODULE_FOLDER, path, sizeof(path), error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "several ranks: this build has no MPI");
+    }
+    /* What MPI loads in turn looks for MPI among what all see. */
+    *ret_handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (*ret_handle == NULL) {
+        const char *reason = dlerror();
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "several ranks need Open MPI ('apt-get install openmpi-bin'): %s",
+                       reason != NULL ? reason : path);
+    }
+    return 0;
+}
+
+int aq_ranks_open(bool is_told, aq_rank_link **ret_link, aq_error *error)
+{
+    void *handle = NULL;
+    aq_rank_link_open_fn open = NULL;
+    *ret_link = NULL;
+    if (!is_told && launcher_number("OMPI_COMM_WORLD_SIZE") < 2) {
+        return 0;
+    }
+    int rc = load(&handle, error);
+    if (rc != 0) {
+        return rc;
+    }
+    void *symbol = dlsym(handle, AQ_RANK_LINK_SYMBOL);
+    aq_rank_link *link = aq_alloc(1, sizeof(*link));
+    if (link == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    memcpy(&open, &symbol, sizeof(open));
+    if (open == NULL || open(sizeof(*link), link) != 0) {
+        rc =
+            aq_fail(error, AQ_E_UNSUPPORTED, "several ranks: %s",
+                    link->trouble[0] != '\0' ? link->trouble : "actorq-mpi.so is of another build");
+        aq_free(link);
+        return rc;
+    }
+    if (link->count < 2) {
+        link->close(link, true);
+        aq_free(link);
+        link = NULL;
+    }
+    *ret_link = link;
+    return 0;
+}
+
+void aq_ranks_close(aq_rank_link *link)
+{
+    if (link != NULL && link->close != NULL) { /* not yet */
+        link->close(link, false);
+    }
+    aq_free(link);
+}
+
+/* ---- what stands on it ---------------------------------------------------------------------- */
+
+int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ranks, aq_error *error)
+{
+    if (link == NULL) {
+        return 0;
+    }
+    ranks->link = link;
+    int rc = aq_gradient_exchange_create(
+        link, (enum aq_gradient_format)config->learner.gradient_format, &ranks->exchange);
+    if (rc == 0) {
+        rc = aq_rank_meeting_create(link, &ranks->meeting);
+    }
+    return rc == 0 ? 0 : aq_fail(error, rc, "no memory for several ranks");
+}
+
+void aq_ranks_fini(aq_ranks *ranks)
+{
+    aq_gradient_exchange_destroy(ranks->exchange);
+    aq_rank_meeting_destroy(ranks->meeting);
+}
+
+uint32_t aq_ranks_count(const aq_ranks *ranks)
+{
+    return aq_gradient_exchange_ranks(ranks->exchange);
+}
+
+void aq_ranks_hurry(aq_ranks *ranks)
+{
+    if (ranks->link != NULL) {
+        ranks->link->set_patience(ranks->link, HURRY_MS);
+    }
+}
+
+void aq_ranks_part(aq_ranks *ranks, bool in_order)
+{
+    if (ranks->link != NULL) {
+        ranks->link->close(ranks->link, in_order);
+        ranks->link = NULL;
+    }
+}
+
+/* ---- the start ------------------------------------------------------------------------------ */
+
+/* Of a build that has another one, only the version is looked at. */
+typedef struct birth_head {
+    char version[VERSION_MAX];
+    uint64_t word_bytes, places_bytes;
+    uint64_t run_id, first_step, config_bytes;
+} birth_head;
+
+static birth_head own_head(void)
+{
+    birth_head head = {.word_bytes = sizeof(aq_rank_word), .places_bytes = sizeof(aq_shard_places)};
+    (void)snprintf(head.version, sizeof(head.version), "%s", AQ_VERSION);
+    return head;
+}
+
+static int lost(const aq_rank_link *link, aq_error *error)
+{
+    return aq_fail(error, AQ_E_PEER, "the ranks did not come together: %s", link->trouble);
+}
+
+int aq_ranks_say_birth(aq_ranks *ranks, const aq_rank_birth *birth, aq_error *error)
+{
+    aq_rank_link *link = ranks->link;
+    birth_head head = own_head();
+    if (link == NULL) {
+        return 0;
+    }
+    head.run_id = birth->run_id;
+    head.first_step = birth->first_step;
+    head.config_bytes = strlen(birth->config) + 1;
+    AQ_ASSERT(head.config_bytes <= CONFIG_BYTES_MAX);
+    return link->spread(link, 0, &head, sizeof(head)) == 0 &&
+                   link->spread(link, 0, birth->config, head.config_bytes) == 0
+               ? 0
+               : lost(link, error);
+}
+
+int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *error)
+{
+    const birth_head own = own_head();
+    birth_head head = {0};
+    if (link->spread(link, 0, &head, sizeof(head)) != 0) {
+        return lost(link, error);
+    }
+    if (memcmp(head.version, own.version, sizeof(own.version)) != 0 ||
+        head.word_bytes != own.word_bytes || head.places_bytes != own.places_bytes ||
+        head.config_bytes > CONFIG_BYTES_MAX) {
+        return aq_fail(error, AQ_E_VERSION, "rank 0 is of another build: version %.*s, this one %s",
+                       VERSION_MAX - 1, head.version, own.version);
+    }
+    char *config = aq_alloc(1, head.config_bytes + 1);
+    if (config == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    if (link->spread(link, 0, config, head.config_bytes) != 0) {
+        aq_free(config);
+        return lost(link, error);
+    }
+    *ret_birth =
+        (aq_rank_birth){.run_id = head.run_id, .first_step = head.first_step, .config = config};
+    return 0;
+}
+
+/* What each rank says before anything is trained; the same bytes for all. */
+typedef struct rank_answer {
+    uint64_t shape; /* of what its agent keeps */
+    int32_t code;   /* 0: it can take part */
+    char text[AQ_ERROR_TEXT_MAX];
+} rank_answer;
+
+static int judge(const aq_ranks *ranks, const rank_answer *answers, aq_error *error)
+{
+    for (uint32_t rank = 0; rank < ranks->link->count; rank++) {
+        const rank_answer *answer = &answers[rank];
+        if (answer->code != 0) {
+            return aq_fail(error, answer->code, "rank %" PRIu32 ": %.*s", rank,
+                           AQ_ERROR_TEXT_MAX - 1, answer->text);
+        }
+        if (answer->shape != answers[0].shape) {
+            return aq_fail(error, AQ_E_INVALID, "rank %" PRIu32 " made another network than rank 0",
+                           rank);
+        }
+    }
+    return 0;
+}
+
+static int answer_all(aq_ranks *ranks, const rank_answer *own, aq_error *error)
+{
+    rank_answer *answers = aq_alloc(ranks->link->count, sizeof(*answers));
+    if (answers == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    answers[ranks->link->rank] = *own;
+    int rc = aq_rank_link_gather(ranks->link, answers, sizeof(*own)) == 0
+                 ? judge(ranks, answers, error)
+                 : lost(ranks->link, error);
+    aq_free(answers);
+    return rc;
+}
+
+/* Through a copy, so that it is judged before it is taken up. */
+static int spread_agent(aq_ranks *ranks, aq_agent *agent, aq_error *error)
+{
+    aq_named_arrays own, kept;
+    aq_agent_arrays(agent, &own);
+    if (aq_named_arrays_like(&own, &kept) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for another rank's networks");
+    }
+    aq_named_arrays_copy(&own, &kept);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < kept.count; i++) {
+        aq_named_array *array = &kept.arrays[i];
+        rc = ranks->link->spread(ranks->link, 0, array->values, aq_array_bytes(array)) == 0
+                 ? 0
+                 : lost(ranks->link, error);
+    }
+    if (rc == 0 && ranks->link->rank != 0) {
+        rc = aq_agent_restore(agent, &kept, error);
+    }
+    aq_named_arrays_fini(&kept);
+    return rc;
+}
+
+int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, uint64_t timeout_ms, aq_error *error)
+{
+    rank_answer own = {.code = rc};
+    aq_named_arrays arrays;
+    if (ranks->link == NULL) {
+        return rc;
+    }
+    if (rc == 0) {
+        aq_agent_arrays(agent, &arrays);
+        own.shape = aq_named_arrays_shape_hash(&arrays);
+    } else {
+        (void)snprintf(own.text, sizeof(own.text), "%s", error->text);
+    }
+    rc = answer_all(ranks, &own, error);
+    if (rc == 0) {
+        rc = spread_agent(ranks, agent, error);
+    }
+    ranks->link->set_patience(ranks->link, (int64_t)timeout_ms);
+    return rc;
+}
+
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+void aq_ranks_tell_places(aq_ranks *ranks, const aq_shard_places *places)
+{
+    aq_shard_places told = *places;
+    if (ranks->meeting == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < told.count; i++) {
+        told.places[i].incarnation = aq_incarnation_name(told.places[i].incarnation);
+    }
+    aq_rank_note_post(ranks->meeting, &told, sizeof(told));
+}
+
+bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places)
+{
+    return aq_rank_note_read(ranks->meeting, 0, &ranks->seen[0], ret_places, sizeof(*ret_places));
+}
+
+void aq_ranks_tell_energy(aq_ranks *ranks, const aq_energy_reading *reading)
+{
+    aq_rank_note_post(ranks->meeting, reading, sizeof(*reading));
+}
+
+bool aq_ranks_hear_energy(aq_ranks *ranks, uint32_t rank, aq_energy_reading *ret_reading)
+{
+    return aq_rank_note_read(ranks->meeting, rank, &ranks->seen[rank], ret_reading,
+                             sizeof(*ret_reading));
+}

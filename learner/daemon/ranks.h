@@ -1,0 +1,68 @@
+/*
+ * Ranks: a learner that several processes train together. mpirun or srun starts them all with the
+ * same arguments; they reach each other through a link (rank_link.h) that a module brings. Rank 0
+ * is the learner that everybody knows; the others are rank_net.h. What is here both have in common:
+ * the link and what stands on it, and what rank 0 tells at the start, which is all that the others
+ * go by.
+ *
+ * A process that is alone has no link, and nothing here does anything. Loop thread only.
+ */
+#ifndef AQ_LEARNER_DAEMON_RANKS_H
+#define AQ_LEARNER_DAEMON_RANKS_H
+
+#include "common/energy/energy_meter.h"
+#include "learner/algorithms/agent.h"
+#include "learner/daemon/shard_links.h"
+#include "learner/train/rank_meeting.h"
+
+typedef struct aq_ranks {
+    aq_rank_link *link; /* lent; NULL: alone */
+    aq_gradient_exchange *exchange;
+    aq_rank_meeting *meeting;
+    uint64_t seen[AQ_RANKS_MAX]; /* notes of each */
+} aq_ranks;
+
+/* Opens the link, if mpirun started several or `is_told`; *ret_link is NULL where there is no other
+ * rank. AQ_E_UNSUPPORTED, in words, without Open MPI. */
+int aq_ranks_open(bool is_told, aq_rank_link **ret_link, aq_error *error) AQ_MUST_USE;
+
+/* After everything that uses it. NULL is fine. */
+void aq_ranks_close(aq_rank_link *link);
+
+/* AQ_E_NOMEM. A NULL link is fine. `ranks` was zeroed. */
+int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ranks,
+                  aq_error *error) AQ_MUST_USE;
+void aq_ranks_fini(aq_ranks *ranks);
+uint32_t aq_ranks_count(const aq_ranks *ranks);
+
+/* What a run is to another rank. */
+typedef struct aq_rank_birth {
+    uint64_t run_id;
+    uint64_t first_step;
+    char *config; /* YAML, of all settings; owned by whoever heard it */
+} aq_rank_birth;
+
+/* Rank 0 says it; the others hear it (aq_free(config)). AQ_E_VERSION for another build, AQ_E_PEER
+ * when a rank is lost. */
+int aq_ranks_say_birth(aq_ranks *ranks, const aq_rank_birth *birth, aq_error *error) AQ_MUST_USE;
+int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *error) AQ_MUST_USE;
+
+/* Everybody's agents come to keep what rank 0's does. `rc` says whether this rank can take part,
+ * and `error` why not; then none does. Afterwards a rank that is silent for timeout_ms is lost. */
+int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, uint64_t timeout_ms,
+                   aq_error *error) AQ_MUST_USE;
+
+/* An end is near: nobody who is silent is waited for much longer. */
+void aq_ranks_hurry(aq_ranks *ranks);
+
+/* The link is used no more: no trainer runs. In order once the trainers of all ranks ended so,
+ * which each of them waits for; else those that still wait find out. */
+void aq_ranks_part(aq_ranks *ranks, bool in_order);
+
+/* Notes: of rank 0, where the shards are; of the others, what their processes take. */
+void aq_ranks_tell_places(aq_ranks *ranks, const aq_shard_places *places);
+bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places);
+void aq_ranks_tell_energy(aq_ranks *ranks, const aq_energy_reading *reading);
+bool aq_ranks_hear_energy(aq_ranks *ranks, uint32_t rank, aq_energy_reading *ret_reading);
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * Gradient exchange: see gradient_exchange.h.
+ *
+ * The formats that round know levels alone, a number divided by its bucket's unit; bf16 has a unit
+ * of 1. Whether all is finite is known from the greatest sizes, before anything is kept.
+ */
+#include "learner/gradients/gradient_exchange.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/policy/half.h"
+#include "learner/nn/adam.h"
+#include "learner/nn/passes.h"
+
+enum { LEVELS = 127 };
+
+/* Below this a bucket is nothing: its unit could not be divided by. */
+#define SIZE_MIN 1e-30f
+
+/* A small number that is added to it is whole afterwards, ties to even: vectors can do that. */
+#define WHOLE 12582912.0f /* 1.5 * 2^23 */
+
+struct aq_gradient_exchange {
+    aq_rank_link *link;
+    enum aq_gradient_format format;
+    size_t reserved; /* parameters, rounded up to whole buckets for each rank */
+    float *residual; /* (reserved): what was rounded off; NULL: of fp32 */
+    float *sizes;    /* (ranks, buckets): the greatest of each bucket, likewise */
+    uint8_t *sent;   /* (reserved) codes, likewise */
+    uint8_t *came;   /* (reserved) codes: one piece of each rank's */
+};
+
+int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format format,
+                                aq_gradient_exchange **ret_exchange)
+{
+    aq_gradient_exchange *exchange = aq_alloc(1, sizeof(*exchange));
+    if (exchange == NULL) {
+        return AQ_E_NOMEM;
+    }
+    exchange->link = link;
+    exchange->format = format;
+    *ret_exchange = exchange;
+    return 0;
+}
+
+static void free_room(aq_gradient_exchange *exchange)
+{
+    aq_free(exchange->residual);
+    aq_free(exchange->sizes);
+    aq_free(exchange->sent);
+    aq_free(exchange->came);
+}
+
+void aq_gradient_exchange_destroy(aq_gradient_exchange *exchange)
+{
+    if (exchange != NULL) {
+        free_room(exchange);
+        aq_free(exchange);
+    }
+}
+
+static size_t buckets_of(size_t count)
+{
+    return (count + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
+}
+
+/* Parameters of a rank's piece, whole buckets. */
+static size_t piece_of(const aq_gradient_exchange *exchange, size_t count)
+{
+    const size_t ranks = exchange->link->count;
+    return (buckets_of(count) + ranks - 1) / ranks * AQ_GRADIENT_BUCKET;
+}
+
+static size_t code_bytes(const aq_gradient_exchange *exchange)
+{
+    return exchange->format == AQ_GRADIENT_INT8   ? sizeof(int8_t)
+           : exchange->format == AQ_GRADIENT_BF16 ? sizeof(uint16_t)
+                                                  : sizeof(float);
+}
+
+int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t parameters)
+{
+    if (exchange == NULL) {
+        return 0;
+    }
+    const size_t ranks = exchange->link->count;
+    const size_t values = ranks * piece_of(exchange, parameters);
+    free_room(exchange);
+    exchange->reserved = values;
+    exchange->residual = NULL;
+    exchange->sizes = NULL;
+    exchange->sent = NULL;
+    exchange->came = aq_alloc_large(values, code_bytes(exchange));
+    if (exchange->format == AQ_GRADIENT_FP32) {
+        return exchange->came != NULL ? 0 : AQ_E_NOMEM;
+    }
+    exchange->residual = aq_alloc_large(values, sizeof(float));
+    exchange->sizes = aq_alloc(ranks * buckets_of(values), sizeof(float));
+    exchange->sent = aq_alloc_large(values, code_bytes(exchange));
+    return exchange->came != NULL && exchange->residual != NULL && exchange->sizes != NULL &&
+                   exchange->sent != NULL
+               ? 0
+               : AQ_E_NOMEM;
+}
+
+uint32_t aq_gradient_exchange_rank(const aq_gradient_exchange *exchange)
+{
+    return exchange != NULL ? exchange->link->rank : 0;
+}
+
+uint32_t aq_gradient_exchange_ranks(const aq_gradient_exchange *exchange)
+{
+    return exchange != NULL ? exchange->link->count : 1;
+}
+
+int aq_rank_link_gather(aq_rank_link *link, void *all, size_t bytes)
+{
+    return link->join(link, all, link->count * bytes, bytes) == 0 ? 0 : AQ_E_PEER;
+}
+
+int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_t bytes)
+{
+    return exchange != NULL ? aq_rank_link_gather(exchange->link, all, bytes) : 0;
+}
+
+aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
+{
+    return exchange != NULL ? (aq_exchange_figures){.sent_bytes = exchange->link->sent_bytes,
+                                                    .spent_ns = exchange->link->spent_ns}
+                            : (aq_exchange_figures){0};
+}
+
+double aq_rank_rate(const aq_run_config *config, uint32_t ranks)
+{
+    return config->learner.rank_rate == AQ_RANK_RATE_SQRT     ? sqrt(ranks)
+           : config->learner.rank_rate == AQ_RANK_RATE_LINEAR ? ranks
+                                                              : 1.0;
+}
+
+/* ---- this rank's piece ---------------------------------------------------------------------- */
+
+/* Where it is among `count` parameters; the last ranks of few have nothing. */
+typedef struct span {
+    size_t piece, first, count;
+} span;
+
+static span own_span(const aq_gradient_exchange *exchange, size_t count)
+{
+    const size_t piece = piece_of(exchange, count);
+    const size_t first = piece * exchange->link->rank;
+    const size_t left = first < count ? count - first : 0;
+    return (span){.piece = piece, .first = first, .count = left < piece ? left : piece};
+}
+
+static int swap(aq_gradient_exchange *exchange, const void *out, size_t count, size_t piece)
+{
+    const size_t bytes = code_bytes(exchange);
+    aq_rank_link *link = exchange->link;
+    return link->swap(link, out, count * bytes, piece * bytes, exchange->came) == 0 ? 0 : AQ_E_PEER;
+}
+
+static int join(aq_gradient_exchange *exchange, void *block, size_t count, size_t piece)
+{
+    const size_t bytes = code_bytes(exchange);
+    aq_rank_link *link = exchange->link;
+    return link->join(link, block, count * bytes, piece * bytes) == 0 ? 0 : AQ_E_PEER;
+}
+
+/* ---- fp32 ----------------------------------------------------------------------------------- */
+
+static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_t count)
+{
+    const span own = own_span(exchange, count);
+    const uint32_t ranks = exchange->link->count;
+    const float *came = (const float *)(const void *)exchange->came;
+    int rc = swap(exchange, gradient, count, own.piece);
+    if (rc != 0) {
+        return rc;
+    }
+    if (own.count > 0) {
+        float *sum = gradient + own.first;
+        memcpy(sum, came, own.count * sizeof(*sum));
+        for (uint32_t rank = 1; rank < ranks; rank++) {
+            aq_passes_best()->add(sum, came + rank * own.count, own.count);
+        }
+        for (size_t i = 0; i < own.count; i++) {
+            sum[i] /= (float)ranks;
+        }
+    }
+    rc = join(exchange, gradient, count, own.piece);
+    return rc == 0 && isnan(gradient[0]) ? AQ_E_CORRUPT : rc;
+}
+
+/* ---- formats that round --------------------------------------------------------------------- */
+
+static void pack(enum aq_gradient_format format, const float *levels, size_t count, uint8_t *codes)
+{
+    if (format == AQ_GRADIENT_INT8) {
+        for (size_t i = 0; i < count; i++) {
+            const float rounded = (levels[i] + WHOLE) - WHOLE;
+            ((int8_t *)codes)[i] = (int8_t)(int32_t)rounded;
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            ((uint16_t *)(void *)codes)[i] = aq_bf16_from_f32(levels[i]);
+        }
+    }
+}
+
+static void unpack(enum aq_gradient_format format, const uint8_t *codes, size_t count,
+                   float *levels)
+{
+    if (format == AQ_GRADIENT_INT8) {
+        for (size_t i = 0; i < count; i++) {
+            levels[i] = (float)((const int8_t *)codes)[i];
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            levels[i] = aq_bf16_to_f32(((const uint16_t *)(const void *)codes)[i]);
+        }
+    }
+}
+
+static size_t bucket_count(size_t count, size_t bucket)
+{
+    const size_t left = count - bucket * AQ_GRADIENT_BUCKET;
+    return left < AQ_GRADIENT_BUCKET ? left : AQ_GRADIENT_BUCKET;
+}
+
+/* As bits, sizes are in the same order, and a NaN is the greatest. */
+static float greatest_size(const float *values, size_t count)
+{
+    uint32_t greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t size = aq_f32_to_bits(fabsf(values[i]));
+        greatest = size > greatest ? size : greatest;
+    }
+    return aq_f32_from_bits(greatest);
+}
+
+/* Adds what is left of before, and agrees on the greatest size of each bucket, which replaces this
+ * rank's own. AQ_E_CORRUPT when one is no number that can be rounded. */
+static int agree_on_sizes(aq_gradient_exchange *exchange, const float *residual, float *gradient,
+                          size_t count)
+{
+    const size_t buckets = buckets_of(count);
+    const uint32_t ranks = exchange->link->count;
+    float *own = exchange->sizes + exchange->link->rank * buckets;
+    bool is_finite = true;
+    for (size_t b = 0; b < buckets; b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+        for (size_t i = 0; i < values; i++) {
+            gradient[first + i] += residual[first + i];
+        }
+        own[b] = greatest_size(gradient + first, values);
+    }
+    int rc = aq_rank_link_gather(exchange->link, exchange->sizes, buckets * sizeof(float));
+    for (size_t b = 0; rc == 0 && b < buckets; b++) {
+        float *size = exchange->sizes + b;
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            const float theirs = exchange->sizes[rank * buckets + b];
+            is_finite &= theirs <= (float)AQ_GRADIENT_NORM_MAX;
+            *size = theirs > *size ? theirs : *size;
+        }
+    }
+    return rc != 0 ? rc : is_finite ? 0 : AQ_E_CORRUPT;
+}
+
+static float unit_of(const aq_gradient_exchange *exchange, size_t bucket)
+{
+    const float size = exchange->sizes[bucket];
+    return exchange->format == AQ_GRADIENT_BF16 ? 1.0f
+           : size > SIZE_MIN                    ? size / (float)LEVELS
+                                                : 0.0f;
+}
+
+/* Codes of this rank's own, and what they leave over. */
+static void give(aq_gradient_exchange *exchange, float *residual, const float *gradient,
+                 size_t count)
+{
+    float levels[AQ_GRADIENT_BUCKET];
+    for (size_t b = 0; b < buckets_of(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+        const float unit = unit_of(exchange, b), per_unit = unit > 0.0f ? 1.0f / unit : 0.0f;
+        uint8_t *codes = exchange->sent + first * code_bytes(exchange);
+        for (size_t i = 0; i < values; i++) {
+            levels[i] = gradient[first + i] * per_unit;
+        }
+        pack(exchange->format, levels, values, codes);
+        unpack(exchange->format, codes, values, levels);
+        for (size_t i = 0; i < values; i++) {
+            residual[first + i] = gradient[first + i] - levels[i] * unit;
+        }
+    }
+}
+
+/* Codes of the mean over this rank's piece. What they leave over is missing from the mean on all
+ * ranks, so this one owes it to them as many times. */
+static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
+{
+    const uint32_t ranks = exchange->link->count;
+    const size_t bytes = code_bytes(exchange);
+    float mean[AQ_GRADIENT_BUCKET], levels[AQ_GRADIENT_BUCKET];
+    for (size_t b = 0; b < buckets_of(own.count); b++) {
+        const size_t at = b * AQ_GRADIENT_BUCKET, values = bucket_count(own.count, b);
+        const float unit = unit_of(exchange, own.first / AQ_GRADIENT_BUCKET + b);
+        uint8_t *codes = exchange->sent + (own.first + at) * bytes;
+        memset(mean, 0, sizeof(mean));
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            unpack(exchange->format, exchange->came + (rank * own.count + at) * bytes, values,
+                   levels);
+            aq_passes_best()->add(mean, levels, values);
+        }
+        for (size_t i = 0; i < values; i++) {
+            mean[i] /= (float)ranks;
+        }
+        pack(exchange->format, mean, values, codes);
+        unpack(exchange->format, codes, values, levels);
+        for (size_t i = 0; i < values; i++) {
+            residual[own.first + at + i] += (float)ranks * (mean[i] - levels[i]) * unit;
+        }
+    }
+}
+
+static void take(const aq_gradient_exchange *exchange, float *gradient, size_t count)
+{
+    for (size_t b = 0; b < buckets_of(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+        const float unit = unit_of(exchange, b);
+        unpack(exchange->format, exchange->sent + first * code_bytes(exchange), values,
+               gradient + first);
+        for (size_t i = 0; i < values; i++) {
+            gradient[first + i] *= unit;
+        }
+    }
+}
+
+static int mean_of_codes(aq_gradient_exchange *exchange, size_t first, float *gradient,
+                         size_t count)
+{
+    float *residual = exchange->residual + first;
+    const span own = own_span(exchange, count);
+    int rc = agree_on_sizes(exchange, residual, gradient, count);
+    if (rc != 0) {
+        return rc;
+    }
+    give(exchange, residual, gradient, count);
+    rc = swap(exchange, exchange->sent, count, own.piece);
+    if (rc == 0) {
+        add_up(exchange, residual, own);
+        rc = join(exchange, exchange->sent, count, own.piece);
+    }
+    if (rc == 0) {
+        take(exchange, gradient, count);
+    }
+    return rc;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
+                     size_t count)
+{
+    if (exchange == NULL) {
+        return is_good ? 0 : AQ_E_CORRUPT;
+    }
+    AQ_ASSERT(count > 0 && first + count <= exchange->reserved);
+    for (size_t i = 0; !is_good && i < count; i++) {
+        gradient[i] = NAN;
+    }
+    return exchange->format == AQ_GRADIENT_FP32 ? mean_of_floats(exchange, gradient, count)
+                                                : mean_of_codes(exchange, first, gradient, count);
+}

@@ -1,0 +1,107 @@
+/*
+ * What ranks agree on when they meet.
+ */
+#include "learner/train/rank_meeting.h"
+#include "tests/support/test.h"
+#include "tests/unit/learner/rank_crew.h"
+
+enum { RANKS = 3, ROUNDS = 2 };
+
+typedef struct talk {
+    aq_rank_word words[RANKS];
+    int codes[RANKS];
+    aq_rank_outcome outcomes[RANKS];
+    aq_error errors[RANKS];
+    uint32_t notes[RANKS][RANKS]; /* what each heard of each in the last round; 0: nothing */
+    unsigned read[RANKS];         /* notes that were new */
+} talk;
+
+static void act(void *user, aq_rank_link *link)
+{
+    talk *t = user;
+    const uint32_t own = link->rank;
+    uint64_t seen[RANKS] = {0};
+    aq_rank_meeting *meeting = NULL;
+    t->codes[own] = aq_rank_meeting_create(link, &meeting);
+    const uint32_t note = 100 + own;
+    for (int round = 0; t->codes[own] == 0 && round < ROUNDS; round++) {
+        if (own != 1 && round == 0) {
+            aq_rank_note_post(meeting, &note, sizeof(note));
+        }
+        t->codes[own] = aq_rank_meet(meeting, &t->words[own], &t->outcomes[own], &t->errors[own]);
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            t->read[own] +=
+                aq_rank_note_read(meeting, rank, &seen[rank], &t->notes[own][rank], sizeof(note));
+        }
+    }
+    aq_rank_meeting_destroy(meeting);
+}
+
+static talk *talk_of(void)
+{
+    static talk made;
+    made = (talk){0};
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        made.words[rank] = (aq_rank_word){.is_ready = 1, .step = 5, .learning_rate = rank + 1.0};
+    }
+    return &made;
+}
+
+TEST(they_train_when_all_are_ready_at_the_rate_of_the_first)
+{
+    talk *t = talk_of();
+    crew_run(RANKS, 0, act, t);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(t->codes[rank], 0);
+        assert_true(t->outcomes[rank].is_ready && !t->outcomes[rank].ends);
+        assert_true(t->outcomes[rank].learning_rate == 1.0);
+    }
+    t = talk_of();
+    t->words[2].is_ready = 0;
+    crew_run(RANKS, 0, act, t);
+    assert_false(t->outcomes[0].is_ready || t->outcomes[1].is_ready || t->outcomes[2].is_ready);
+}
+
+TEST(one_that_ends_ends_all)
+{
+    talk *t = talk_of();
+    t->words[1].ends = 1;
+    crew_run(RANKS, 0, act, t);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_true(t->outcomes[rank].ends && t->outcomes[rank].ender == 1);
+    }
+}
+
+TEST(who_differs_is_named)
+{
+    talk *t = talk_of();
+    t->words[2].step = 6;
+    crew_run(RANKS, 0, act, t);
+    assert_int_equal(t->codes[0], AQ_E_CORRUPT);
+    assert_string_equal(t->errors[1].text, "rank 2 is at step 6, rank 0 at step 5");
+    t = talk_of();
+    t->words[0].hash = t->words[2].hash = 7;
+    t->words[1].hash = 8;
+    crew_run(RANKS, 0, act, t);
+    assert_string_equal(t->errors[0].text, "rank 1 and rank 0 have different parameters at step 5");
+}
+
+TEST(a_note_reaches_everybody_once)
+{
+    talk *t = talk_of();
+    crew_run(RANKS, 0, act, t);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(t->notes[rank][0], 100);
+        assert_int_equal(t->notes[rank][1], 0);
+        assert_int_equal(t->notes[rank][2], 102);
+        assert_int_equal(t->read[rank], 2);
+    }
+}
+
+TEST(a_lost_rank_is_told_in_the_words_of_the_link)
+{
+    talk *t = talk_of();
+    crew_run(RANKS, 2, act, t);
+    assert_int_equal(t->codes[0], AQ_E_PEER);
+    assert_string_equal(t->errors[0].text, "lost");
+}
