@@ -145,8 +145,8 @@ typedef struct aq_run_config {
         uint32_t learning_rate_schedule; /* enum aq_rate_schedule */
         uint64_t learning_rate_warmup;   /* learner steps */
         double weight_decay;
-        double reward_clip;  /* 0: off */
-        double reward_scale; /* of what is left of it */
+        double reward_clip;       /* 0: off */
+        double reward_scale;      /* of what is left of it */
         uint32_t gradient_format; /* enum aq_gradient_format */
         uint32_t rank_rate;       /* enum aq_rank_rate */
     } learner;
