@@ -186,8 +186,10 @@ static void check_case(reader *r, double tolerance, uint64_t threads)
     aq_batch *batch = fixture_recorded(&schema, class->needs.columns, length, rows);
     const kept_state s = agent_state(algorithm);
     next_floats(r, "parameters", s.parameters, s.count);
-    const size_t from = s.target_count == s.count ? 0 : aq_agent_policy(algorithm)->count;
-    memcpy(s.target, s.parameters + from, s.target_count * sizeof(float));
+    if (s.target_count > 0) {
+        const size_t from = s.target_count == s.count ? 0 : aq_agent_policy(algorithm)->count;
+        memcpy(s.target, s.parameters + from, s.target_count * sizeof(float));
+    }
     agent_resume_at(algorithm, 0);
     for (int step = 0; step < STEPS; step++) {
         (has_sequences ? read_sequences : read_batch)(r, &schema, batch);
