@@ -264,9 +264,10 @@ static char *said_by(const char *command)
 
 CLUSTER_TEST(a_run_that_is_under_way_is_not_resumed_beside_it, ipc)
 {
-    char command[8192], words[64];
+    char command[8192], words[64], http[HTTP_BYTES];
     aq_buffer before, after;
     start_well(cluster);
+    cluster_wait(cluster, "the dashboard's address", has_http, http); /* endpoint.json is whole */
     const pid_t learner = process_child_named(cluster->processes[SEAT_OTHER].pid, "learner");
     read_still_files(cluster, &before);
     (void)snprintf(command, sizeof(command), "'%s' train --run '%s' --resume 2>&1",
