@@ -23,7 +23,9 @@ static start began;
 
 static void set_patience(aq_rank_link *link, int64_t patience_ms)
 {
-    began.patience_ms = link->rank == 0 ? patience_ms : began.patience_ms;
+    if (link->rank == 0) {
+        began.patience_ms = patience_ms;
+    }
 }
 
 static int tell(start *s, aq_ranks *ranks)
