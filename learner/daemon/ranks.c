@@ -22,14 +22,11 @@ _Static_assert(sizeof(aq_energy_reading) <= AQ_RANK_NOTE_MAX, "so does a reading
 
 /* ---- the link ------------------------------------------------------------------------------- */
 
-/* A number that the launcher left in the environment; 0: none. */
-static uint32_t launcher_number(const char *name)
+static bool has_other_ranks(void)
 {
-    const char *text = getenv(name);
-    uint64_t number = 0;
-    return text != NULL && aq_parse_u64(text, &number) == 0 && number <= UINT32_MAX
-               ? (uint32_t)number
-               : 0;
+    const char *text = getenv("OMPI_COMM_WORLD_SIZE");
+    uint64_t ranks = 0;
+    return text != NULL && aq_parse_u64(text, &ranks) == 0 && ranks > 1;
 }
 
 static int load(void **ret_handle, aq_error *error)
@@ -55,7 +52,7 @@ int aq_ranks_open(bool is_told, aq_rank_link **ret_link, aq_error *error)
     void *handle = NULL;
     aq_rank_link_open_fn open = NULL;
     *ret_link = NULL;
-    if (!is_told && launcher_number("OMPI_COMM_WORLD_SIZE") < 2) {
+    if (!is_told && !has_other_ranks()) {
         return 0;
     }
     int rc = load(&handle, error);

@@ -22,8 +22,8 @@ SMALL = ("--set", "learner.hidden=16", "--set", "learner.batch_size=16", "--set"
          "evaluator.threshold=1000", "--set", "limits.env_steps=1000000000")
 
 
-def rank_of(pid):
-    """Of a process, as mpirun told it; None for others."""
+def rank_of(pid, run_dir):
+    """Of a process of the run's learner, as mpirun told it; None for others."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             found = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", b"\0" + file.read() + b"\0")
@@ -31,7 +31,8 @@ def rank_of(pid):
             command = file.read()
     except OSError:
         return None
-    return int(found[1]) if found and b"actorq-learner\0" in command else None
+    is_learner = b"actorq-learner\0" in command and run_dir.encode() in command
+    return int(found[1]) if found and is_learner else None
 
 
 class TestRanks(unittest.TestCase):
@@ -55,14 +56,10 @@ class TestRanks(unittest.TestCase):
 
     def ranks(self):
         """Processes of this run's learner, by their number."""
-        mine = {}
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            rank = rank_of(pid)
-            if rank is not None:
-                with open(f"/proc/{pid}/cmdline", "rb") as file:
-                    if self.run_dir.encode() in file.read():
-                        mine[rank] = int(pid)
-        return mine
+        found = {rank_of(pid, self.run_dir): int(pid)
+                 for pid in os.listdir("/proc") if pid.isdigit()}
+        found.pop(None, None)
+        return found
 
     def wait(self, what, done):
         end = time.monotonic() + PATIENCE_S
