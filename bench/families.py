@@ -28,6 +28,7 @@ TASKS = [("gym:FrozenLake-v1", 10_000, 0.73), ("gym:FrozenLake8x8-v1", 10_000, 0
          ("gym:CliffWalking-v1", 100, -13), ("gym:Taxi-v3", 10_000, 7.85),
          ("gym:Blackjack-v1", 100_000, -0.05)]
 FAST = ["learner.learning_rate=0.002", "learner.learning_rate_end=1"]
+PLAIN_REWARDS = ["learner.normalize_rewards=false"]
 FEW_BITS = ["quantizer.format=int2", "quantizer.layer_formats=-1:int2", "quantizer.error_budget=1"]
 ROWS = {
     "tabular": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
@@ -57,14 +58,16 @@ ROWS = {
                   ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
                   ("ppo", "dmc:cartpole_balance", [])]],
-    # Actors that are far from the learner, and the same where they are not.
+    # Actors that are far from the learner, and the same where they are not. a2c with rewards as they
+    # are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
                     "episodes": 100, "arms": CORRECTIONS, "plot": "learner.correction",
                     **({"figure": f"correction-{figure}"} if figure else {})}
                    for figure, algorithm, settings in [
                        ("lag", "ppo", ["learner.lag_max=8", "learner.prefetch=8", *FAST]),
                        (None, "ppo", FAST),
-                       ("bits-a2c", "a2c", FEW_BITS), (None, "a2c", []),
+                       ("bits-a2c", "a2c", [*FEW_BITS, *PLAIN_REWARDS]),
+                       (None, "a2c", PLAIN_REWARDS),
                        ("bits-ppo", "ppo", FEW_BITS)]],
 }
 
