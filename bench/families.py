@@ -58,8 +58,8 @@ ROWS = {
                   ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
                   ("ppo", "dmc:cartpole_balance", [])]],
-    # Actors that are far from the learner, and the same where they are not. a2c with rewards as they
-    # are: normalized, as by its preset, they make steps that quantizing harms less.
+    # Actors that are far from the learner, and the same where they are not. a2c with rewards as
+    # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
                     "episodes": 100, "arms": CORRECTIONS, "plot": "learner.correction",
                     **({"figure": f"correction-{figure}"} if figure else {})}
