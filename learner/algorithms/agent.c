@@ -181,13 +181,16 @@ static void take_metrics(aq_agent *agent)
 static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
 {
     const uint64_t ranks = aq_gradient_exchange_ranks(setup->exchange);
+    if (ranks == 1) {
+        return 0;
+    }
     if (ranks * setup->config->learner.batch_size > AQ_BATCH_ROWS_MAX) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.batch_size of %" PRIu64 " on %" PRIu64
                        " ranks makes more than %d rows a step; fewer of either work",
                        setup->config->learner.batch_size, ranks, AQ_BATCH_ROWS_MAX);
     }
-    return 0;
+    return aq_pacing_check_capacity(setup->config, (uint32_t)ranks, error);
 }
 
 int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
