@@ -19,9 +19,6 @@
 /* How often an idle trainer looks whether a checkpoint is wanted. */
 #define IDLE_MS 50
 
-/* How often ranks compare what they keep, in steps. */
-enum { CHECK_STEPS = 1000 };
-
 struct aq_trainer {
     aq_trainer_config config;
     aq_trainer_core *core;
@@ -41,9 +38,9 @@ struct aq_trainer {
     aq_trainer_settings settings; /* to go by from the next group on */
     bool is_configured;           /* they are not taken yet */
     enum aq_trainer_state state;
-    aq_error trouble;      /* LOST */
-    atomic_bool is_asked;  /* to end */
-    uint64_t checked_step; /* when parameters were compared with other ranks', or 0; the thread's */
+    aq_error trouble;     /* LOST */
+    atomic_bool is_asked; /* to end */
+    aq_rank_turn ranks;   /* the thread's */
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
@@ -86,6 +83,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
         aq_trainer_destroy(trainer);
         return rc;
     }
+    aq_rank_turn_init(&trainer->ranks, config->meeting, trainer->core, config->agent);
     trainer->progress.step = config->core.first_step;
     *ret_trainer = trainer;
     return 0;
@@ -154,20 +152,6 @@ static void take_settings(aq_trainer *trainer)
 
 enum turn { TURN_TRAIN, TURN_PASS_OVER, TURN_WAIT, TURN_END };
 
-/* After the first update of all, too, in which an algorithm would forget of other ranks. */
-static uint64_t hash_now_and_then(aq_trainer *trainer, uint64_t step)
-{
-    aq_named_arrays arrays;
-    const uint64_t checked = trainer->checked_step;
-    if (step == trainer->config.core.first_step ||
-        (checked > 0 && step / CHECK_STEPS == checked / CHECK_STEPS)) {
-        return 0;
-    }
-    trainer->checked_step = step;
-    aq_agent_arrays(trainer->config.agent, &arrays);
-    return aq_named_arrays_hash(&arrays);
-}
-
 static void end_as(aq_trainer *trainer, enum aq_trainer_state state, const aq_error *trouble)
 {
     pthread_mutex_lock(&trainer->lock);
@@ -184,29 +168,11 @@ static aq_trainer_versions versions_of(aq_trainer *trainer)
     return versions;
 }
 
-static aq_rank_word own_word(aq_trainer *trainer, enum turn wanted, const aq_batch *group)
-{
-    const uint64_t step = aq_trainer_core_step(trainer->core);
-    const aq_trainer_versions versions = versions_of(trainer);
-    return (aq_rank_word){
-        .is_ready = wanted == TURN_TRAIN,
-        .ends = wanted == TURN_END,
-        .step = step,
-        .hash = hash_now_and_then(trainer, step),
-        .oldest_version = group != NULL ? aq_trainer_core_oldest_version(group) : 0,
-        .orders = {.schedules = aq_trainer_core_schedules(trainer->core),
-                   .newest_version = versions.newest,
-                   .coming_versions = trainer->offered - versions.settled,
-                   .fresh_from = aq_trainer_core_fresh_from(trainer->core, versions.newest)},
-    };
-}
-
 static void follow(aq_trainer *trainer, const aq_rank_orders *orders)
 {
     trainer->newest_version = orders->newest_version;
     trainer->promised =
         orders->newest_version > 0 ? orders->newest_version + orders->coming_versions : 0;
-    aq_trainer_core_hold_schedules(trainer->core, &orders->schedules);
 }
 
 /* What this rank would do is what all do, or they wait for each other. */
@@ -214,12 +180,16 @@ static enum turn agree(aq_trainer *trainer, enum turn wanted, const aq_batch *gr
 {
     aq_rank_outcome outcome = {0};
     aq_error trouble = {0};
+    const aq_trainer_versions versions = versions_of(trainer);
     if (trainer->config.meeting == NULL) {
-        trainer->newest_version = versions_of(trainer).newest;
+        trainer->newest_version = versions.newest;
         return wanted;
     }
-    const aq_rank_word word = own_word(trainer, wanted, group);
-    int rc = aq_rank_meet(trainer->config.meeting, &word, &outcome, &trouble);
+    const aq_turn_wish wish = {.group = group,
+                               .ends = wanted == TURN_END,
+                               .newest_version = versions.newest,
+                               .coming_versions = trainer->offered - versions.settled};
+    int rc = aq_rank_turn_take(&trainer->ranks, &wish, &outcome, &trouble);
     if (rc == 0 && outcome.ends) {
         (void)aq_fail(&trouble, AQ_E_CLOSED, "rank %" PRIu32 " has ended", outcome.ender);
     }

@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 #include "learner/publish/quantizer_stage.h"
-#include "learner/train/rank_meeting.h"
+#include "learner/train/rank_turn.h"
 #include "learner/train/trainer_core.h"
 
 typedef struct aq_trainer aq_trainer;
