@@ -5,7 +5,7 @@ or stand still, and what is refused. Without Open MPI it says so, with status 77
 
 The storm of the long ones kills ranks AQ_STORM times (6), as AQ_SEED says:
 
-    AQ_STORM=200 tests/integration/ranks/test_ranks.py build/cli/actorq build/learner/actorq-mpi.so LongTestRanks.test_a_storm
+    AQ_STORM=200 test_ranks.py B/cli/actorq B/learner/actorq-mpi.so LongTestRanks.test_a_storm
 """
 
 import json
@@ -231,12 +231,13 @@ class Storm:
         self.log_path = test.run_dir + ".log"
         self.config = test.run_dir + ".yaml"
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(f"task: gym:CartPole-v1\n"
-                       f"learner: {{algorithm: {algorithm}, hidden: [16], checkpoint_period_s: 0.2}}\n"
+            file.write("task: gym:CartPole-v1\n"
+                       f"learner: {{algorithm: {algorithm}, hidden: [16], "
+                       "checkpoint_period_s: 0.2}\n"
                        "evaluator: {threshold: 1000}\nlimits: {env_steps: 1000000000}\n"
                        "net: {rank_timeout_ms: 5000}\n")
         self.counts = {"steps": 0, "acknowledged": 0}
-        self.starts, self.read = 0, 0
+        self.starts = 0
         self.took, self.members, self.learner = [], [], None
 
     def __enter__(self):
