@@ -132,11 +132,14 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
 
 static void offer_checkpoint(sim_learner *learner)
 {
-    aq_named_arrays arrays;
-    aq_agent_arrays(learner->agent, &arrays);
-    if (learner->checkpoint_wanted &&
-        aq_quantizer_stage_offer_checkpoint(learner->stage, &arrays,
-                                            aq_trainer_core_step(learner->trainer))) {
+    const aq_named_arrays *place =
+        learner->checkpoint_wanted ? aq_quantizer_stage_checkpoint_place(learner->stage) : NULL;
+    if (place == NULL) {
+        return;
+    }
+    must(aq_agent_keep(learner->agent, place));
+    if (aq_quantizer_stage_offer_checkpoint(learner->stage, aq_trainer_core_step(learner->trainer),
+                                            true)) {
         learner->checkpoint_wanted = false;
         wake_stage(learner);
     }
