@@ -72,8 +72,8 @@ void aq_agent_arrays(aq_agent *agent, aq_named_arrays *ret_arrays);
 aq_model_group *aq_agent_model(const aq_agent *agent);
 aq_slices aq_agent_slices(const aq_agent *agent, const aq_named_array *array);
 
-/* Takes up what a checkpoint kept, whole. AQ_E_INVALID, in words, when it is of another algorithm's or
- * network's making; AQ_E_CORRUPT for numbers that can't be; nothing has changed then. */
+/* Takes up what a checkpoint kept, whole. AQ_E_INVALID, in words, when it is of another algorithm's
+ * or network's making; AQ_E_CORRUPT for numbers that can't be; nothing has changed then. */
 int aq_agent_restore(aq_agent *agent, const aq_named_arrays *kept, aq_error *error) AQ_MUST_USE;
 
 #endif

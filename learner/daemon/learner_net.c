@@ -100,8 +100,7 @@ static void end_with_ranks(learner *self)
     aq_log(state == AQ_TRAINER_LOST ? AQ_LOG_ERROR : AQ_LOG_INFO, "ranks_ended",
            has_all ? "a checkpoint is written; the run can be resumed"
                    : "the run can be resumed from its newest checkpoint",
-           "error=%s step=%" PRIu64,
-           aq_log_quote(quoted, sizeof(quoted), trouble.text),
+           "error=%s step=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), trouble.text),
            aq_training_step(self->parts.training));
 }
 
@@ -209,17 +208,19 @@ static void say_what_is_shared(const learner *self)
     aq_agent *agent = self->parts.agent;
     const aq_named_array parameters = {.name = "parameters", .type = AQ_ARRAY_F32};
     const aq_slices slices = aq_agent_slices(agent, &parameters);
-    char policy[128], last[128];
+    char policy[128], critic[128] = "-";
     size_t all, own;
     if (slices.count == 0) {
         return;
     }
     aq_agent_count(agent, &all, &own);
+    if (slices.count > 1) {
+        (void)aq_net_spec_text(&slices.nets[1]->slice, critic, sizeof(critic));
+    }
     aq_log(AQ_LOG_INFO, "networks_shared", "each rank has a slice of wide layers",
-           "model_ranks=%" PRIu32 " ranks=%" PRIu32 " parameters=%zu of=%zu policy=%s last=%s",
+           "model_ranks=%" PRIu32 " ranks=%" PRIu32 " parameters=%zu of=%zu policy=%s critic=%s",
            aq_model_group_ranks(aq_agent_model(agent)), aq_ranks_count(&self->parts.ranks), own,
-           all, aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)),
-           aq_net_spec_text(&slices.nets[slices.count - 1]->slice, last, sizeof(last)));
+           all, aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)), critic);
 }
 
 static void say_what_runs(const learner *self)

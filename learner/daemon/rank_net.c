@@ -153,7 +153,8 @@ static int join(rank *self, aq_rank_link *link, aq_error *error)
 static int make_followed(rank *self)
 {
     const aq_run_plan *plan = &self->plan;
-    const uint64_t rows = plan->config.learner.batch_size * plan->config.learner.batches_per_request;
+    const uint64_t rows =
+        plan->config.learner.batch_size * plan->config.learner.batches_per_request;
     return aq_batch_create(&plan->layout, plan->table.sequence_length, (uint32_t)rows,
                            &self->followed);
 }

@@ -17,9 +17,9 @@
 
 typedef struct aq_ranks {
     uint32_t count;
-    aq_rank_link *link; /* lent; NULL: alone */
-    aq_rank_link within, across; /* parts of it where ranks share networks; else not there */
-    aq_model_group *model;       /* over the first; NULL: each rank has its networks to itself */
+    aq_rank_link *link;             /* lent; NULL: alone */
+    aq_rank_link within, across;    /* parts of it where ranks share networks; else not there */
+    aq_model_group *model;          /* over the first; NULL: each rank has its networks to itself */
     aq_gradient_exchange *exchange; /* over the second, or all */
     aq_rank_meeting *meeting;
     uint64_t seen[AQ_RANKS_MAX]; /* notes of each */

@@ -32,7 +32,7 @@ enum { FINALIZE_S = 20 };
 typedef struct mpi_state {
     aq_rank_link *world; /* that it is a part of, or itself: whose patience and trouble count */
     MPI_Comm comm;
-    _Atomic int64_t patience_ms; /* the world's */
+    _Atomic int64_t patience_ms;                    /* the world's */
     int counts[AQ_RANKS_MAX], places[AQ_RANKS_MAX]; /* of pieces of a block */
     int own_counts[AQ_RANKS_MAX], own_places[AQ_RANKS_MAX];
 } mpi_state;
@@ -146,8 +146,7 @@ static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
     if (cut(link, bytes, bytes) != 0) {
         return -1;
     }
-    return wait_for(link,
-                    MPI_Ibcast(block, (int)bytes, MPI_BYTE, (int)from, state->comm, &request),
+    return wait_for(link, MPI_Ibcast(block, (int)bytes, MPI_BYTE, (int)from, state->comm, &request),
                     &request);
 }
 

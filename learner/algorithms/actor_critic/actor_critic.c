@@ -99,7 +99,8 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
     self->parameters = count;
     self->arrays = aq_alloc_large(count, 4 * sizeof(float));
     if (self->arrays == NULL || aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
-        (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy.slice, &self->acting) != 0)) {
+        (self->setup.quant.bits != 0 &&
+         aq_params_init(&self->setup.policy.slice, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
     const bool is_soft = self->setup.kind->is_soft;

@@ -97,7 +97,7 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
         const uint32_t rows = k < setup->judges && setup->choices == 0 ? 2 * rows_max : rows_max;
 
         rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->critic.slice,
-                                                            .split = &setup->critic,
+                                                        .split = &setup->critic,
                                                         .rows_max = rows,
                                                         .backward_rows_max = rows},
                                  &share->critic[k], error);

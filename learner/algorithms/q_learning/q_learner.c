@@ -285,7 +285,8 @@ static int find_gradient(q_learner *self, const aq_batch *batch, aq_dqn_loss *re
     return rc;
 }
 
-/* Of the whole gradient; layers that all ranks have are the first one's. `rc` is what came of it. */
+/* Of the whole gradient, of which `rc` says what came; layers that all ranks have are the first
+ * one's. */
 static int find_norm(q_learner *self, int rc, double *ret_norm)
 {
     if (self->model == NULL) {

@@ -1,6 +1,6 @@
 /*
- * Ranks that share networks: as one learner that has them to itself, update by update; the same bits
- * where all have the same; and checkpoints that go from any number of ranks to any other.
+ * Ranks that share networks: as one learner that has them to itself, update by update; the same
+ * bits where all have the same; and checkpoints that go from any number of ranks to any other.
  */
 #include <math.h>
 
@@ -155,8 +155,7 @@ static void act(void *user, aq_rank_link *link)
     rc = rc == 0 && rank == 0 && t->resumed != NULL ? aq_agent_restore(agent, t->resumed, error)
                                                     : rc;
     ranks.link = link;
-    t->begun[rank] =
-        aq_ranks_begin(&ranks, agent, rc, rank == 0 ? t->resumed : NULL, 1000, error);
+    t->begun[rank] = aq_ranks_begin(&ranks, agent, rc, rank == 0 ? t->resumed : NULL, 1000, error);
     for (int number = 0; t->begun[rank] == 0 && number < t->updates; number++) {
         t->codes[rank][number] = update(t, &ranks, agent, rank, number);
         t->hashes[rank][number] = aq_agent_hash(agent);
@@ -197,7 +196,8 @@ static aq_agent *lone_agent(team *t)
 static double greatest_difference(const aq_named_arrays *a, const aq_named_arrays *b,
                                   const char *name)
 {
-    const aq_named_array *one = aq_named_arrays_find(a, name), *other = aq_named_arrays_find(b, name);
+    const aq_named_array *one = aq_named_arrays_find(a, name),
+                         *other = aq_named_arrays_find(b, name);
     const float *x = one->values, *y = other->values;
     double most = 0;
     assert_int_equal(one->count, other->count);
@@ -224,8 +224,7 @@ static void compare(team *t, aq_agent *alone)
 TEST(ranks_that_share_networks_learn_as_one_that_has_them_to_itself)
 {
     for (size_t k = 0; k < sizeof(sharings) / sizeof(sharings[0]); k++) {
-        EACH_ROW(i, trained)
-        {
+        EACH_ROW(i, trained) {
             team *t = make_team(&trained[i], &sharings[k]);
             run_team(t);
             aq_agent *alone = lone_agent(t);
@@ -245,12 +244,10 @@ TEST(ranks_that_share_networks_learn_as_one_that_has_them_to_itself)
 
 TEST(a_checkpoint_is_taken_up_by_any_number_of_ranks_bit_by_bit)
 {
-    EACH_ROW(i, trained)
-    {
-        aq_named_arrays first;
+    EACH_ROW(i, trained) {
         team *t = make_team(&trained[i], &sharings[0]);
         run_team(t);
-        first = t->kept;
+        aq_named_arrays first = t->kept;
         t->kept.count = 0;
         const uint64_t hash = aq_named_arrays_hash(&first);
         for (size_t k = 0; k < sizeof(sharings) / sizeof(sharings[0]); k++) {
@@ -271,8 +268,7 @@ TEST(a_checkpoint_is_taken_up_by_any_number_of_ranks_bit_by_bit)
 
 TEST(the_policy_is_that_of_the_checkpoint)
 {
-    EACH_ROW(i, trained)
-    {
+    EACH_ROW(i, trained) {
         team *t = make_team(&trained[i], &sharings[2]);
         t->config.learner.normalize_obs = false;
         run_team(t);
@@ -283,8 +279,7 @@ TEST(the_policy_is_that_of_the_checkpoint)
 TEST(rows_without_a_number_in_one_group_are_a_step_of_none)
 {
     for (uint32_t format = AQ_GRADIENT_FP32; format <= AQ_GRADIENT_BF16; format++) {
-        EACH_ROW(i, trained)
-        {
+        EACH_ROW(i, trained) {
             team *t = make_team(&trained[i], &sharings[2]);
             t->config.learner.gradient_format = format;
             t->config.learner.normalize_obs = false;
@@ -360,8 +355,7 @@ TEST(what_ranks_cannot_share_is_refused_in_words)
         {0, 0, want_narrow, "nothing of 5-64-normt-64r-3 can be shared"},
         {0, 0, want_ppo, "learner.model_ranks has to be 1"},
     };
-    EACH_ROW(i, rows)
-    {
+    EACH_ROW(i, rows) {
         team *t = make_team(&trained[rows[i].trained], &sharings[rows[i].sharing]);
         rows[i].want(&t->config);
         crew_run(t->how.ranks, 0, act, t);
