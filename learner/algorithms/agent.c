@@ -105,10 +105,8 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
     [AQ_AGENT_EXCHANGE_MS] = {.name = "exchange_ms",
                               .title = "time of the exchange",
                               .unit = "ms",
-                              .meaning =
-                                  "What exchanging gradients with the other ranks takes of an "
-                                  "update, waiting for them included, mean of the last "
-                                  "second."},
+                              .meaning = "What exchanges with the other ranks take of an update, "
+                                         "waiting for them included, mean of the last second."},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */

@@ -126,22 +126,22 @@ int aq_model_group_share_rows(aq_model_group *group, aq_batch *batch)
 
 int aq_model_group_judge(aq_model_group *group, int rc, double *squares, size_t count)
 {
-    double all[AQ_RANKS_MAX];
+    double all[AQ_RANKS_MAX * AQ_SQUARES_MAX];
     if (group == NULL || rc == AQ_E_PEER) {
         return rc;
     }
-    const double own = rc == 0 ? 0.0 : (double)NAN;
+    AQ_ASSERT(count <= AQ_SQUARES_MAX);
     for (size_t i = 0; i < count; i++) {
-        all[group->link->rank] = squares[i] + own;
-        if (aq_rank_link_gather(group->link, all, sizeof(*all)) != 0) {
-            return AQ_E_PEER;
-        }
+        all[group->link->rank * count + i] = rc == 0 ? squares[i] : (double)NAN;
+    }
+    rc = aq_rank_link_gather(group->link, all, count * sizeof(*all));
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         squares[i] = 0.0;
         for (uint32_t rank = 0; rank < group->link->count; rank++) {
-            squares[i] += all[rank];
+            squares[i] += all[rank * count + i];
         }
     }
-    return 0;
+    return rc;
 }
 
 uint64_t aq_model_group_hash(aq_model_group *group, uint64_t of_slice, uint64_t of_all)
