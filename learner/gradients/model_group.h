@@ -40,8 +40,8 @@ bool aq_model_group_says(aq_model_group *group, bool word);
 int aq_model_group_share_rows(aq_model_group *group, aq_batch *batch) AQ_MUST_USE;
 
 /* All ranks come to one judgement: `rc` says what this one found of its gradient, and the squares
- * of what it alone answers for, AQ_SQUARES_MAX at most, become those of all, NaN where one found fault.
- * AQ_E_PEER. Of NULL: `rc`. */
+ * of what it alone answers for, AQ_SQUARES_MAX at most, become those of all, NaN where one found
+ * fault. AQ_E_PEER. Of NULL: `rc`. */
 int aq_model_group_judge(aq_model_group *group, int rc, double *squares, size_t count) AQ_MUST_USE;
 
 /* The whole array, on the first rank; the others' `whole` is not looked at. AQ_E_PEER. */
