@@ -81,9 +81,14 @@ static size_t code_bytes(const aq_gradient_exchange *exchange)
                                                   : sizeof(float);
 }
 
+static bool is_alone(const aq_gradient_exchange *exchange)
+{
+    return exchange == NULL || exchange->link->count == 1;
+}
+
 int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t parameters)
 {
-    if (exchange == NULL) {
+    if (is_alone(exchange)) {
         return 0;
     }
     const size_t ranks = exchange->link->count;
@@ -128,9 +133,12 @@ int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_
 
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
 {
-    return exchange != NULL ? (aq_exchange_figures){.sent_bytes = exchange->link->sent_bytes,
-                                                    .spent_ns = exchange->link->spent_ns}
-                            : (aq_exchange_figures){0};
+    return exchange != NULL ? aq_rank_link_figures(exchange->link) : (aq_exchange_figures){0};
+}
+
+aq_exchange_figures aq_rank_link_figures(const aq_rank_link *link)
+{
+    return (aq_exchange_figures){.sent_bytes = link->sent_bytes, .spent_ns = link->spent_ns};
 }
 
 double aq_rank_rate(const aq_run_config *config, uint32_t ranks)
@@ -371,7 +379,7 @@ static void spoil(float *numbers, size_t count)
 int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
                      size_t count)
 {
-    if (exchange == NULL || exchange->format == AQ_GRADIENT_FP32) {
+    if (is_alone(exchange) || exchange->format == AQ_GRADIENT_FP32) {
         return aq_gradient_exchange_mean(exchange, is_good, gradient, count);
     }
     AQ_ASSERT(count > 0 && first + count <= exchange->reserved);
@@ -384,7 +392,7 @@ int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first,
 int aq_gradient_exchange_mean(aq_gradient_exchange *exchange, bool is_good, float *numbers,
                               size_t count)
 {
-    if (exchange == NULL) {
+    if (is_alone(exchange)) {
         return is_good ? 0 : AQ_E_CORRUPT;
     }
     AQ_ASSERT(count > 0 && count <= exchange->reserved);
@@ -398,7 +406,7 @@ int aq_gradient_exchange_sum(aq_gradient_exchange *exchange, double *numbers, si
 {
     double all[AQ_RANKS_MAX * AQ_RANK_SUMS_MAX];
     AQ_ASSERT(count <= AQ_RANK_SUMS_MAX);
-    if (exchange == NULL) {
+    if (is_alone(exchange)) {
         return 0;
     }
     memcpy(all + exchange->link->rank * count, numbers, count * sizeof(*all));

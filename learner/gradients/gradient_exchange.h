@@ -2,8 +2,8 @@
  * Gradient exchange: where the gradient of one rank meets those of the others, and becomes their
  * mean, the same bits on all. An algorithm hands over each block before it judges it: its norm is
  * clipped, and a step refused, by what all ranks have. Whatever else it decides by its rows, it
- * decides by a sum over all ranks. Without an exchange (NULL) a rank is alone,
- * and nothing happens.
+ * decides by a sum over all ranks. Without an exchange (NULL) a rank is alone, as it is in one of a
+ * single rank, and nothing happens.
  *
  * The parameters are cut into pieces of whole buckets. Each rank gets everybody's part of its
  * piece, adds it up in the order of the ranks, and gives the mean to all: two calls of a link,
@@ -73,6 +73,7 @@ typedef struct aq_exchange_figures {
     int64_t spent_ns;
 } aq_exchange_figures;
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange);
+aq_exchange_figures aq_rank_link_figures(const aq_rank_link *link);
 
 /* By what the learning rate is multiplied, by learner.rank_rate. */
 double aq_rank_rate(const aq_run_config *config, uint32_t ranks);
