@@ -2,8 +2,8 @@
  * What a learner's step takes on several ranks, and which share of it is the exchange of gradients:
  * D4PG with Acme's networks, one thread a rank, a batch that is there already.
  *
- *   bench_ranks                  alone
- *   mpirun -n 2 bench_ranks      each format of gradients
+ *   bench_ranks [STEPS]              alone; STEPS of each of the 11 slices, 40 by default
+ *   mpirun -n 2 bench_ranks          each format of gradients
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "bench/learner/learner_case.h"
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "learner/nn/blas.h"
 
 enum { SLICES = 11, STEPS = 40, FORMATS = 3 };
@@ -44,8 +45,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median slice: milliseconds of a step, and of its exchange. */
-static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, double *ret_step_ms,
-                   double *ret_exchange_ms)
+static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, uint64_t steps,
+                   double *ret_step_ms, double *ret_exchange_ms)
 {
     double step_ms[SLICES], exchange_ms[SLICES];
     aq_update_report report;
@@ -53,14 +54,14 @@ static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, do
     for (int slice = -1; rc == 0 && slice < SLICES; slice++) { /* the first is to warm up */
         const aq_exchange_figures before = aq_gradient_exchange_figures(exchange);
         const int64_t begun_ns = aq_clock_monotonic_ns();
-        for (int step = 0; rc == 0 && step < STEPS; step++) {
+        for (uint64_t step = 0; rc == 0 && step < steps; step++) {
             rc = aq_agent_train(of->agent, of->batch, &report);
         }
         if (slice >= 0) {
             const int64_t waited_ns =
                 aq_gradient_exchange_figures(exchange).spent_ns - before.spent_ns;
-            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / STEPS;
-            exchange_ms[slice] = 1e-6 * (double)waited_ns / STEPS;
+            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / (double)steps;
+            exchange_ms[slice] = 1e-6 * (double)waited_ns / (double)steps;
         }
     }
     qsort(step_ms, SLICES, sizeof(double), compare);
@@ -70,7 +71,7 @@ static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, do
     return rc;
 }
 
-static int measure_format(aq_rank_link *link, uint32_t format, aq_error *error)
+static int measure_format(aq_rank_link *link, uint32_t format, uint64_t steps, aq_error *error)
 {
     aq_learner_case of;
     aq_gradient_exchange *exchange = NULL;
@@ -82,13 +83,13 @@ static int measure_format(aq_rank_link *link, uint32_t format, aq_error *error)
     }
     const uint32_t ranks = aq_gradient_exchange_ranks(exchange);
     const uint64_t sent_before = aq_gradient_exchange_figures(exchange).sent_bytes;
-    rc = measure(&of, exchange, &step_ms, &exchange_ms);
+    rc = measure(&of, exchange, steps, &step_ms, &exchange_ms);
     if (rc == 0 && aq_gradient_exchange_rank(exchange) == 0) {
         (void)printf("%-10s %5u %10.0f %10.2f %10.2f %10.1f %10.0f\n",
                      link != NULL ? formats[format] : "-", ranks, 1e3 / step_ms * ranks * of.rows,
                      step_ms, exchange_ms, 100 * exchange_ms / step_ms,
                      (double)(aq_gradient_exchange_figures(exchange).sent_bytes - sent_before) /
-                         ((SLICES + 1) * STEPS));
+                         (double)((SLICES + 1) * steps));
     }
     aq_learner_case_fini(&of);
     aq_gradient_exchange_destroy(exchange);
@@ -100,7 +101,11 @@ int main(int argc, char **argv)
     aq_rank_link made;
     aq_error error = {0};
     aq_rank_link *link;
-    (void)argc;
+    uint64_t steps = STEPS;
+    if (argc > 1 && (aq_parse_u64(argv[1], &steps) != 0 || steps == 0)) {
+        (void)fprintf(stderr, "bench_ranks [STEPS]\n");
+        return EXIT_FAILURE;
+    }
     (void)aq_blas_settle(argv);
     int rc = open_link(&made, &link, &error);
     if (link == NULL || link->rank == 0) {
@@ -108,7 +113,7 @@ int main(int argc, char **argv)
                      "ms a step", "exchange", "share %", "bytes");
     }
     for (uint32_t format = 0; rc == 0 && format < (link != NULL ? FORMATS : 1); format++) {
-        rc = measure_format(link, format, &error);
+        rc = measure_format(link, format, steps, &error);
     }
     if (rc != 0) {
         (void)fprintf(stderr, "%s\n", error.text);

@@ -95,6 +95,7 @@ class Run:
         self.environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         os.makedirs(folder, exist_ok=True)
         self.learner = None
+        self.launcher = []  # words before those of the learner
         self.shards, self.actors = [], []
         self.lives = 0  # of actors that took the place of others
 
@@ -131,7 +132,8 @@ class Run:
                  os.path.join(self.folder, "run"), *self.credentials("learner")]
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value}"]
-        self.learner = Daemon(self, "learner", host, self.program("learner", "-learner", words))
+        self.learner = Daemon(self, "learner", host,
+                              [*self.launcher, *self.program("learner", "-learner", words)])
         self.learner.start(*more)
 
     def learner_url(self):

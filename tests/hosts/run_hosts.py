@@ -17,8 +17,11 @@ import time
 import traceback
 
 import hosts_net
+import hosts_ranks
 from hosts_run import Fault
 from hosts_scenarios import SCENARIOS, Stage
+
+SCENARIOS = {**SCENARIOS, **hosts_ranks.SCENARIOS}
 
 
 def arguments():
