@@ -164,9 +164,10 @@ trained_by() {
 if [ "$ranks" -gt 1 ]; then
     wait_for 60 "$ranks ranks train" trained_by "$ranks"
     lives=$(grep -c 'event=resumed' "$work/out.$head."*)
-    pid=$(grep -z -l "^SLURM_PROCID=1\$" /proc/[0-9]*/environ 2>/dev/null |
+    # Processes come and go while they are looked at.
+    pid=$({ grep -z -l "^SLURM_PROCID=1\$" /proc/[0-9]*/environ 2>/dev/null || true; } |
         while IFS=/ read -r _ _ pid _; do
-            ! grep -q -a "^actorq-learner.*$run/run" "/proc/$pid/cmdline" || echo "$pid"
+            ! grep -q -a "actorq-learner.*$run/run" "/proc/$pid/cmdline" || echo "$pid"
         done)
     kill -KILL "$pid"
     # shellcheck disable=SC2016 # the inner shell expands it
