@@ -2,7 +2,7 @@
 # actorq-learner-as-asked [OPTIONS of actorq-learner]: the learner, told the task and the format of
 # the environment where it has them. What is empty there is left to the file of settings.
 #
-# With ACTORQ_RANK_NAME it is the first of several ranks: each address of that name is that of another,
+# With ACTORQ_RANK_NAME it is the first of several ranks: each address of that name is another's,
 # where actorq-rank-host waits. ACTORQ_RANKS of them are waited for, for a minute.
 #
 # The files of Compose and Swarm cannot leave an argument out. The options are last, and count.

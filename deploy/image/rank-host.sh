@@ -1,9 +1,9 @@
 #!/bin/sh
 # actorq-rank-host: waits for ranks of a learner, which actorq-ranks starts here from another host.
 #
-# It is sshd at $ACTORQ_RANK_PORT (2222), which lets in nobody but who has the learner's key, the one
-# beside its certificate in $ACTORQ_CERTS; it shows the same, so each side knows the other. Runs as
-# any user, as which ranks run then.
+# It is sshd at $ACTORQ_RANK_PORT (2222), which lets in nobody but who has the learner's key, that
+# beside its certificate in $ACTORQ_CERTS; it shows the same one, so each side knows the other. It
+# runs as any user, as which ranks run then.
 set -eu
 own=${TMPDIR:-/tmp}/actorq-rank-host-$$
 key=${ACTORQ_CERTS:?the folder with key.pem}/key.pem

@@ -3,9 +3,9 @@
 
     tests/deploy/kubernetes_node.sh tests/deploy/check_kubernetes_ranks.py
 
-A rank is killed, and the pod of one is taken away; each time all ranks start again, and the run goes
-on. The cluster is that of check_kubernetes.py, with its changes; its kubectl knows bases and patches
-by the names of before. CHECK_NO_BUILD=1 takes the images that the engine has.
+A rank is killed, and the pod of one is taken away; each time all ranks start again, and the run
+goes on. The cluster is that of check_kubernetes.py, with its changes; its kubectl knows bases and
+patches by the names of before. CHECK_NO_BUILD=1 takes the images that the engine has.
 """
 
 import os

@@ -3,9 +3,9 @@
 
     tests/deploy/engine.sh tests/deploy/check_ranks.py COMPOSE_COMMAND...
 
-Each rank is in a container of its own. A rank is killed, and the container of another; each time all
-of them start again by themselves, and the run goes on from its last checkpoint. Then everything is
-stopped in order. CHECK_NO_BUILD=1 takes the images that the engine has.
+Each rank is in a container of its own. A rank is killed, and the container of another; each time
+all of them start again by themselves, and the run goes on from its last checkpoint. Then everything
+is stopped in order. CHECK_NO_BUILD=1 takes the images that the engine has.
 """
 
 import os

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -26,6 +27,14 @@ ENDED_S_MAX = 30
 
 SETTINGS = {"replay.samples_per_insert": 8, "learner.checkpoint_period_s": 1,
             "net.rank_timeout_ms": 1000 * TIMEOUT_S}
+
+
+def obstacle(build):
+    """Why ranks cannot be tried here, or nothing."""
+    missing = [name for name in ("mpirun", "ssh", "sshd", "ss") if not shutil.which(name)]
+    if not os.path.exists(os.path.join(build, "learner/actorq-mpi.so")):
+        missing.append("learner/actorq-mpi.so in the build")
+    return f"there is no {', '.join(missing)}" if missing else None
 
 
 def launcher(hosts):
@@ -227,7 +236,7 @@ def ranks_slow(stage):
 
 
 def spread(rows):
-    """Medians, and the least and greatest, of each column but the last, which is always the same."""
+    """Medians, least and greatest of each column but the last, which is always the same."""
     speeds, beside, shares, sizes = zip(*rows)
     return {key: [round(number_of, 2) for number_of in
                   (statistics.median(values), min(values), max(values))]
