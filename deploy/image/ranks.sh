@@ -1,6 +1,6 @@
 #!/bin/sh
 # actorq-ranks HOST,... COMMAND...: COMMAND, an actorq-learner, as the ranks of one learner: the
-# first here, another on each of the hosts, where actorq-rank-host waits. SIGTERM ends them in order.
+# first here, and one on each host, where actorq-rank-host waits. SIGTERM ends them in order.
 #
 # $ACTORQ_MPI is more for mpirun, such as --mca btl_tcp_if_include 10.0.0.0/24.
 set -eu
@@ -26,7 +26,7 @@ for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG OPENBLAS_NUM_THREADS; do
     eval "[ -z \"\${$name:-}\" ]" || given="$given -x $name"
 done
 
-# The first rank has 5 s for its checkpoint when another has died, and says its process id in a file.
+# The first rank has 5 s for its checkpoint when another has died; a file has its process id.
 # shellcheck disable=SC2016,SC2086 # the inner shell expands it; words are meant to be several
 mpirun -n "$count" --host "$list" --bind-to none \
     --mca plm_rsh_agent ssh --mca plm_rsh_args "$(echo $ssh)" \
