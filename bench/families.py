@@ -60,9 +60,9 @@ ROWS = {
                   ("ppo", "dmc:cartpole_balance", [])]],
     "gradients": [{"task": task, "algorithm": algorithm, "learners": 2, "episodes": 100,
                    "settings": [f"limits.env_steps={steps}"], "arms": GRADIENTS}
-                  for task, algorithm, steps in [("gym:CartPole-v1", "dqn", 50000),
-                                                 ("dmc:cartpole_balance", "d4pg", 20000),
-                                                 ("dmc:walker_stand", "d4pg", 20000)]],
+                  for task, algorithm, steps in [("gym:CartPole-v1", "dqn", 100_000),
+                                                 ("dmc:cartpole_balance", "d4pg", 40_000),
+                                                 ("dmc:walker_stand", "d4pg", 40_000)]],
     # Actors that are far from the learner, and the same where they are not. a2c with rewards as
     # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
