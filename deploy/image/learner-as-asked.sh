@@ -15,12 +15,14 @@ tries=0
 while :; do
     hosts=
     count=0
-    for address in $(getent ahostsv4 "$ACTORQ_RANK_NAME" |
+    for found in $(getent ahostsv4 "$ACTORQ_RANK_NAME" |
         while read -r address kind _; do [ "$kind" != STREAM ] || echo "$address"; done); do
-        hosts=$hosts,$address
+        hosts=$hosts,$found
         count=$((count + 1))
     done
-    [ "$count" -lt "${ACTORQ_RANKS:-1}" ] && [ "$tries" -lt 60 ] || break
+    if [ "$count" -ge "${ACTORQ_RANKS:-1}" ] || [ "$tries" -ge 60 ]; then
+        break
+    fi
     tries=$((tries + 1))
     sleep 1
 done

@@ -17,6 +17,7 @@ ssh="-F none -p ${ACTORQ_RANK_PORT:-2222} -i $key -o IdentitiesOnly=yes -o Batch
 
 list=$(cat /proc/sys/kernel/hostname):1
 count=1
+# shellcheck disable=SC2086 # which cuts it
 for host in $(IFS=,; echo $hosts); do
     list=$list,$host:1
     count=$((count + 1))
@@ -26,17 +27,17 @@ for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG OPENBLAS_NUM_THREADS; do
     eval "[ -z \"\${$name:-}\" ]" || given="$given -x $name"
 done
 
-# The first rank has 5 s for its checkpoint when another has died; a file has its process id.
-# shellcheck disable=SC2016,SC2086 # the inner shell expands it; words are meant to be several
+# The first rank has 2 s for its checkpoint when another has died; a file has its process id.
+# shellcheck disable=SC2016,SC2086,SC2116 # the inner shell expands it; words are meant to be several
 mpirun -n "$count" --host "$list" --bind-to none \
     --mca plm_rsh_agent ssh --mca plm_rsh_args "$(echo $ssh)" \
-    --mca odls_base_sigkill_timeout 5 $given ${ACTORQ_MPI:-} \
+    --mca odls_base_sigkill_timeout 2 $given ${ACTORQ_MPI:-} \
     sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || echo $$ >"$0/first"; exec "$@"' "$own" "$@" &
 mpirun=$!
 # shellcheck disable=SC2064 # which are known by now
 trap "kill -TERM \$(cat '$own/first' || echo $mpirun)" TERM INT
 # When the first has ended, so have all, or will: mpirun would wait for a host that is cut off.
-left_s=10
+left_s=5
 while [ "$left_s" -gt 0 ] && kill -0 "$mpirun" 2>/dev/null; do
     sleep 1 &
     wait $! || true
