@@ -2,7 +2,7 @@
  * What a learner's step takes on several ranks, and which share of it is the exchange of gradients:
  * D4PG with Acme's networks, one thread a rank, a batch that is there already.
  *
- *   bench_ranks                  alone
+ *   bench_ranks                  alone, and what looking at the noise of its gradients costs
  *   mpirun -n 2 bench_ranks      each format of gradients
  */
 #include <dlfcn.h>
@@ -12,6 +12,8 @@
 
 #include "bench/learner/learner_case.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "learner/gradients/gradient_noise.h"
 #include "learner/nn/blas.h"
 
 enum { SLICES = 11, STEPS = 40, FORMATS = 3 };
@@ -70,6 +72,29 @@ static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, do
     return rc;
 }
 
+/* Beside a step of the case, whose critic has so many parameters. */
+static int measure_noise(double step_ms)
+{
+    enum { COUNT = 418000, LOOKS = 40 };
+    aq_gradient_noise *noise = NULL;
+    float *gradient = aq_alloc_large(COUNT, sizeof(*gradient));
+    int rc = gradient != NULL ? aq_gradient_noise_create(COUNT, 1, &noise) : AQ_E_NOMEM;
+    if (rc == 0) {
+        const int64_t begun_ns = aq_clock_monotonic_ns();
+        for (int i = 0; i < AQ_NOISE_PERIOD * LOOKS; i++) {
+            aq_gradient_noise_take(noise, gradient);
+        }
+        const double look_ms = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / LOOKS;
+        (void)printf("a look at the noise of %d gradients of %d parameters takes %.2f ms, %.2f %% "
+                     "of %d steps\n",
+                     AQ_NOISE_LOOK, COUNT, look_ms, 100 * look_ms / (step_ms * AQ_NOISE_PERIOD),
+                     AQ_NOISE_PERIOD);
+    }
+    aq_gradient_noise_destroy(noise);
+    aq_free(gradient);
+    return rc;
+}
+
 static int measure_format(aq_rank_link *link, uint32_t format, aq_error *error)
 {
     aq_learner_case of;
@@ -92,7 +117,7 @@ static int measure_format(aq_rank_link *link, uint32_t format, aq_error *error)
     }
     aq_learner_case_fini(&of);
     aq_gradient_exchange_destroy(exchange);
-    return rc;
+    return rc == 0 && link == NULL ? measure_noise(step_ms) : rc;
 }
 
 int main(int argc, char **argv)

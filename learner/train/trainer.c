@@ -33,6 +33,7 @@ struct aq_trainer {
     _Atomic double newest_changed;
     _Atomic uint64_t offered; /* to the stage, and taken */
     int64_t publishing_ns;    /* of the group at hand; the thread's */
+    int64_t exchange_ns;      /* likewise */
     pthread_mutex_t lock;     /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
@@ -111,10 +112,11 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->step = aq_trainer_core_step(trainer->core);
     progress->waited_ns += waited_ns;
     trainer->times.waiting_ns += waited_ns;
-    trainer->times.training_ns += busy_ns - trainer->publishing_ns;
+    trainer->times.training_ns += busy_ns - trainer->publishing_ns - trainer->exchange_ns;
     trainer->times.publishing_ns += trainer->publishing_ns;
+    trainer->times.exchange_ns += trainer->exchange_ns;
     pthread_mutex_unlock(&trainer->lock);
-    trainer->publishing_ns = 0;
+    trainer->publishing_ns = trainer->exchange_ns = 0;
 }
 
 static void serve_checkpoint(aq_trainer *trainer)
@@ -222,6 +224,11 @@ static enum turn next_turn(aq_trainer *trainer, void **group)
     return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT);
 }
 
+static int64_t exchanged_ns(const aq_trainer *trainer)
+{
+    return aq_gradient_exchange_figures(trainer->config.core.exchange).spent_ns;
+}
+
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
@@ -237,7 +244,9 @@ static void *run(void *user)
         }
         if (turn == TURN_TRAIN) {
             aq_trainer_core_tell_changed(trainer->core, atomic_load(&trainer->newest_changed));
+            const int64_t before_ns = exchanged_ns(trainer);
             aq_trainer_core_train(trainer->core, group, atomic_load(&trainer->newest_version));
+            trainer->exchange_ns = exchanged_ns(trainer) - before_ns;
             trainer->config.group_done(trainer->config.user, group);
             group = NULL;
         }

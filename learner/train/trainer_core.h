@@ -21,7 +21,7 @@ typedef struct aq_trainer_core_config {
     uint64_t first_step;            /* steps done before, by an earlier process */
     bool obs_is_f32;                /* else nothing can be measured on the observations */
     aq_draw_audit *audit;           /* lent; NULL: none */
-    aq_gradient_exchange *exchange; /* with other ranks, which are told of; lent; NULL: none */
+    aq_gradient_exchange *exchange; /* that is told of; lent; NULL: none */
     uint64_t versions_max; /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
 
