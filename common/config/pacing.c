@@ -75,15 +75,15 @@ static int check_group(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
-/* What a paced queue must hold: all that was asked, and what lanes may fill on top. */
-static int check_capacity(const aq_run_config *config, uint32_t versions_max, aq_error *error)
+int aq_pacing_check_capacity(const aq_run_config *config, uint32_t ranks, aq_error *error)
 {
+    const uint64_t versions_max = aq_pacing_versions_max(config);
     const uint64_t group = aq_pacing_group_rows(config);
     const uint64_t prefetch = config->learner.prefetch;
-    const uint64_t asked = versions_max < prefetch ? versions_max : prefetch;
+    const uint64_t asked = ranks * (versions_max < prefetch ? versions_max : prefetch);
     const uint64_t open = config->actor.count * config->actor.envs * config->replay.chunk_length;
     const uint64_t least = (asked * group + open) * config->replay.shards;
-    if (config->replay.capacity < least) {
+    if (versions_max > 0 && config->replay.capacity < least) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.capacity is %" PRIu64 ", but with learner.lag_max %" PRIu64
                        " groups of %" PRIu64
@@ -140,5 +140,5 @@ int aq_pacing_check(const aq_run_config *config, aq_error *error)
                        "takes none; actor.random_first=false works");
     }
     rc = check_items(config, error);
-    return rc == 0 ? check_capacity(config, versions_max, error) : rc;
+    return rc == 0 ? aq_pacing_check_capacity(config, 1, error) : rc;
 }

@@ -26,6 +26,11 @@ uint64_t aq_pacing_group_steps(const aq_run_config *config);
 /* The most rows that one Sample call brings: a sequence may be of one step. */
 uint64_t aq_pacing_group_rows(const aq_run_config *config);
 
+/* What a paced queue must hold: all that so many ranks of a learner may ask for, and what lanes may
+ * fill on top. AQ_E_INVALID, in words, when its capacity is less. */
+int aq_pacing_check_capacity(const aq_run_config *config, uint32_t ranks,
+                             aq_error *error) AQ_MUST_USE;
+
 /* AQ_E_INVALID, naming the settings that contradict each other and a value that works. */
 int aq_pacing_check(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
 

@@ -22,7 +22,7 @@ typedef struct normalization {
     float *obs;                     /* (obs_max, width) */
     float *next_obs;                /* likewise; of items only */
     aq_gradient_exchange *exchange; /* NULL: alone */
-    double *batches;                /* (ranks): what their rows are like; NULL: alone */
+    double *batches;                /* (ranks, statistics): what their rows are like; likewise */
 } normalization;
 
 struct aq_agent {
@@ -171,8 +171,9 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     const bool has_next = setup->sequence_length == 0;
     if (aq_gradient_exchange_ranks(setup->exchange) > 1) {
         agent->normal.exchange = setup->exchange;
-        agent->normal.batches = aq_alloc(aq_gradient_exchange_ranks(setup->exchange),
-                                         2 * aq_net_spec_inputs(spec) * sizeof(double));
+        agent->normal.batches =
+            aq_alloc(aq_gradient_exchange_ranks(setup->exchange),
+                     (1 + 2 * (size_t)aq_net_spec_inputs(spec)) * sizeof(double));
         if (agent->normal.batches == NULL) {
             return aq_fail(error, AQ_E_NOMEM, "no memory to normalize observations");
         }
@@ -191,13 +192,11 @@ static void take_metrics(aq_agent *agent)
     agent->metrics = (aq_metric_list){agent->metric_rows, own->count + AQ_AGENT_METRICS};
 }
 
-static int check_ranks(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                       aq_error *error)
+static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
 {
     const uint64_t ranks = aq_gradient_exchange_ranks(setup->exchange);
-    if (ranks > 1 && !class->shares_gradients) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s is not trained by several ranks: start one learner", class->name);
+    if (ranks == 1) {
+        return 0;
     }
     if (ranks * setup->config->learner.batch_size > AQ_BATCH_ROWS_MAX) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
@@ -205,7 +204,7 @@ static int check_ranks(const aq_algorithm_class *class, const aq_algorithm_setup
                        " ranks makes more than %d rows a step; fewer of either work",
                        setup->config->learner.batch_size, ranks, AQ_BATCH_ROWS_MAX);
     }
-    return 0;
+    return aq_pacing_check_capacity(setup->config, (uint32_t)ranks, error);
 }
 
 int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
@@ -214,7 +213,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     const aq_run_config *config = setup->config;
     int rc = aq_run_config_check_task(config, setup->schema, error);
     if (rc == 0) {
-        rc = check_ranks(class, setup, error);
+        rc = check_ranks(setup, error);
     }
     if (rc != 0) {
         return rc;
@@ -276,37 +275,41 @@ static const float *obs_of(const aq_batch *rows, uint32_t row)
     return (const float *)(const void *)(rows->obs + row * values * rows->obs_bytes);
 }
 
-/* The rows of all ranks, which have as many each, in the order of the ranks. */
-static int see_all(normalization *normal, const aq_batch *rows)
+/* The observations that steps began with, of each sequence in its turn: into a batch, or into what
+ * the normalizer has. */
+static int see_rows(normalization *normal, const aq_batch *rows, double *batch)
 {
-    const size_t numbers = 2 * (size_t)normal->normalizer.width;
-    const double *own =
-        aq_obs_normalizer_describe(&normal->normalizer, obs_of(rows, 0), rows->rows);
-    memcpy(normal->batches + aq_gradient_exchange_rank(normal->exchange) * numbers, own,
-           numbers * sizeof(*own));
-    int rc = aq_gradient_exchange_gather(normal->exchange, normal->batches, numbers * sizeof(*own));
-    return rc != 0
-               ? rc
-               : aq_obs_normalizer_take(&normal->normalizer, normal->batches,
-                                        aq_gradient_exchange_ranks(normal->exchange), rows->rows);
-}
-
-/* The observations that steps began with are taken in. */
-static int see(normalization *normal, const aq_batch *rows)
-{
-    if (normal->exchange != NULL) {
-        return see_all(normal, rows);
-    }
-    if (!aq_batch_has_sequences(rows)) {
-        return aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, 0), rows->rows);
-    }
+    const bool has_sequences = aq_batch_has_sequences(rows);
+    const uint32_t parts = has_sequences ? rows->rows : 1;
     int rc = 0;
-    for (uint32_t row = 0; rc == 0 && row < rows->rows; row++) {
-        if (rows->length[row] > 0) {
-            rc = aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, row), rows->length[row]);
+    for (uint32_t i = 0; rc == 0 && i < parts; i++) {
+        const size_t count = has_sequences ? rows->length[i] : rows->rows;
+        if (count > 0 && batch != NULL) {
+            aq_obs_normalizer_add(&normal->normalizer, obs_of(rows, i), count, batch);
+        } else if (count > 0) {
+            rc = aq_obs_normalizer_see(&normal->normalizer, obs_of(rows, i), count);
         }
     }
     return rc;
+}
+
+/* Those of all ranks are taken in, in the order of the ranks. */
+static int see(normalization *normal, const aq_batch *rows)
+{
+    aq_gradient_exchange *exchange = normal->exchange;
+    const size_t numbers = normal->normalizer.statistics_count;
+    if (exchange == NULL) {
+        return see_rows(normal, rows, NULL);
+    }
+    double *own = normal->batches + aq_gradient_exchange_rank(exchange) * numbers;
+    memset(own, 0, numbers * sizeof(*own));
+    int rc = see_rows(normal, rows, own);
+    if (rc == 0) {
+        rc = aq_gradient_exchange_gather(exchange, normal->batches, numbers * sizeof(*own));
+    }
+    return rc == 0 ? aq_obs_normalizer_take(&normal->normalizer, normal->batches,
+                                            aq_gradient_exchange_ranks(exchange))
+                   : rc;
 }
 
 static void apply(const normalization *normal, const aq_batch *rows, aq_batch *ret_seen)

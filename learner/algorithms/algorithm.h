@@ -60,9 +60,6 @@ typedef struct aq_algorithm_class {
     aq_algorithm_needs needs;
     aq_metric_list metrics;
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
-    /* Its gradients go through the exchange, and all that it decides follows from what that gave:
-     * several ranks may train it. */
-    bool shares_gradients;
 
     /* How actors act on such a task; enum aq_head_number. */
     uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);
@@ -78,7 +75,9 @@ typedef struct aq_algorithm_class {
      * `priority` is written. AQ_E_CORRUPT when loss or gradient is not finite, or an action is not
      * one of the schema's: the parameters are as before the step that failed. The same updates on
      * the same rows give the same bits, whatever the machine's vector width, for one BLAS kernel
-     * and number of threads. */
+     * and number of threads. Where there are other ranks, each gradient goes through the exchange
+     * before it is judged, and all that is decided follows from what that gave: the parameters stay
+     * the same on all of them, and none makes another call. */
     int (*train)(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */

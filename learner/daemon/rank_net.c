@@ -43,11 +43,19 @@ typedef struct rank {
 
 /* ---- while it trains ------------------------------------------------------------------------ */
 
+/* Of the version that rank 0 is about to publish, as if it were out: until it is, actors hold what
+ * they are asked for. */
+static void feed(rank *self)
+{
+    aq_shard_feed_tell_versions(self->feed, aq_trainer_promised(self->trainer), 0);
+    aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     rank *self = timer->data;
     (void)aq_ranks_hear_places(&self->ranks, &self->places);
-    aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
+    feed(self);
     if (aq_trainer_state_of(self->trainer, &self->trouble) != AQ_TRAINER_RUNS) {
         uv_stop(&self->loop);
     }
@@ -81,7 +89,7 @@ static void on_group(void *user, void *item)
 {
     rank *self = user;
     aq_shard_feed_give_back(self->feed, item);
-    aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
+    feed(self);
 }
 
 static void on_ready(void *user, aq_batch *group)
@@ -157,6 +165,7 @@ static int make_training(rank *self)
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = self->birth.first_step,
+                 .versions_max = self->plan.settings.versions_max,
                  .exchange = self->ranks.exchange},
         .agent = self->agent,
         .meeting = self->ranks.meeting,

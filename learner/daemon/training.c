@@ -4,6 +4,7 @@
 #include "learner/daemon/training.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
@@ -31,6 +32,7 @@ struct aq_training {
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
     uint64_t newest_version;    /* that is out */
+    double newest_changed;      /* aq_publication.changed of it */
     _Atomic uint64_t settled;   /* offers that the stage took, and of which no more will come */
     double exploration_entropy; /* as the settings are */
     aq_publish_log publish_log;
@@ -158,9 +160,13 @@ static void follow_places(aq_training *training)
 /* Asks for what may be asked for now. */
 static void feed(aq_training *training, int64_t now_ns)
 {
-    const uint64_t coming = aq_trainer_offered(training->trainer) - training->settled;
+    const aq_trainer_versions versions = {.newest = training->newest_version,
+                                          .settled = training->settled,
+                                          .changed = training->newest_changed};
+    const uint64_t coming = aq_trainer_offered(training->trainer) - versions.settled;
     follow_places(training);
-    aq_shard_feed_tell_versions(training->feed, training->newest_version, coming);
+    aq_trainer_tell_versions(training->trainer, &versions);
+    aq_shard_feed_tell_versions(training->feed, versions.newest, coming);
     aq_shard_feed_tick(training->feed, now_ns);
 }
 
@@ -181,7 +187,7 @@ static void on_published(aq_training *training, aq_publication *publication)
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
            aq_publication_broadcast(publication)->size);
     training->newest_version = publication->snapshot->version;
-    aq_trainer_published(training->trainer, training->newest_version, publication->changed);
+    training->newest_changed = publication->changed;
     aq_policy_shelf_put(training->config.shelf, publication);
 }
 
@@ -401,6 +407,7 @@ int aq_training_create(const aq_training_config *config, aq_training **ret_train
     *ret_training = training; /* also half made: the loop has handles of it by then */
     training->config = *config;
     training->begun = *plan;
+    training->newest_changed = NAN;
     rc = create_parts(training, &publication);
     return rc == 0 ? 0 : aq_fail(error, rc, "the trainer could not be made: %s", aq_error_text(rc));
 }

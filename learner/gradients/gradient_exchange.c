@@ -30,7 +30,7 @@ struct aq_gradient_exchange {
     float *residual;          /* (reserved): what was rounded off; NULL: of fp32 */
     float *sizes;             /* (ranks, buckets): the greatest of each bucket, likewise */
     uint8_t *sent;            /* (reserved) codes, likewise */
-    uint8_t *came;            /* (reserved) codes: one piece of each rank's */
+    uint8_t *came;            /* (reserved) codes, or floats: one piece of each rank's */
     aq_gradient_noise *noise; /* of what follows; NULL: nobody wants to know */
     size_t watched_first, watched_count;
 };
@@ -101,7 +101,7 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
     exchange->residual = NULL;
     exchange->sizes = NULL;
     exchange->sent = NULL;
-    exchange->came = aq_alloc_large(values, code_bytes(exchange));
+    exchange->came = aq_alloc_large(values, sizeof(float));
     if (exchange->format == AQ_GRADIENT_FP32) {
         return exchange->came != NULL ? 0 : AQ_E_NOMEM;
     }
@@ -191,16 +191,16 @@ static span own_span(const aq_gradient_exchange *exchange, size_t count)
     return (span){.piece = piece, .first = first, .count = left < piece ? left : piece};
 }
 
-static int swap(aq_gradient_exchange *exchange, const void *out, size_t count, size_t piece)
+static int swap(aq_gradient_exchange *exchange, const void *out, size_t count, size_t piece,
+                size_t bytes)
 {
-    const size_t bytes = code_bytes(exchange);
     aq_rank_link *link = exchange->link;
     return link->swap(link, out, count * bytes, piece * bytes, exchange->came) == 0 ? 0 : AQ_E_PEER;
 }
 
-static int join(aq_gradient_exchange *exchange, void *block, size_t count, size_t piece)
+static int join(aq_gradient_exchange *exchange, void *block, size_t count, size_t piece,
+                size_t bytes)
 {
-    const size_t bytes = code_bytes(exchange);
     aq_rank_link *link = exchange->link;
     return link->join(link, block, count * bytes, piece * bytes) == 0 ? 0 : AQ_E_PEER;
 }
@@ -212,7 +212,7 @@ static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_
     const span own = own_span(exchange, count);
     const uint32_t ranks = exchange->link->count;
     const float *came = (const float *)(const void *)exchange->came;
-    int rc = swap(exchange, gradient, count, own.piece);
+    int rc = swap(exchange, gradient, count, own.piece, sizeof(*gradient));
     if (rc != 0) {
         return rc;
     }
@@ -226,7 +226,7 @@ static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_
             sum[i] /= (float)ranks;
         }
     }
-    rc = join(exchange, gradient, count, own.piece);
+    rc = join(exchange, gradient, count, own.piece, sizeof(*gradient));
     return rc == 0 && isnan(gradient[0]) ? AQ_E_CORRUPT : rc;
 }
 
@@ -384,10 +384,10 @@ static int mean_of_codes(aq_gradient_exchange *exchange, size_t first, float *gr
         return rc;
     }
     give(exchange, residual, gradient, count);
-    rc = swap(exchange, exchange->sent, count, own.piece);
+    rc = swap(exchange, exchange->sent, count, own.piece, code_bytes(exchange));
     if (rc == 0) {
         add_up(exchange, residual, own);
-        rc = join(exchange, exchange->sent, count, own.piece);
+        rc = join(exchange, exchange->sent, count, own.piece, code_bytes(exchange));
     }
     if (rc == 0) {
         take(exchange, gradient, count);
@@ -395,20 +395,57 @@ static int mean_of_codes(aq_gradient_exchange *exchange, size_t first, float *gr
     return rc;
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static void spoil(float *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = NAN;
+    }
+}
 
 static int mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
                 size_t count)
 {
+    if (is_alone(exchange) || exchange->format == AQ_GRADIENT_FP32) {
+        return aq_gradient_exchange_mean(exchange, is_good, gradient, count);
+    }
+    AQ_ASSERT(count > 0 && first + count <= exchange->reserved);
+    if (!is_good) {
+        spoil(gradient, count);
+    }
+    return mean_of_codes(exchange, first, gradient, count);
+}
+
+int aq_gradient_exchange_mean(aq_gradient_exchange *exchange, bool is_good, float *numbers,
+                              size_t count)
+{
     if (is_alone(exchange)) {
         return is_good ? 0 : AQ_E_CORRUPT;
     }
-    AQ_ASSERT(count > 0 && first + count <= exchange->reserved);
-    for (size_t i = 0; !is_good && i < count; i++) {
-        gradient[i] = NAN;
+    AQ_ASSERT(count > 0 && count <= exchange->reserved);
+    if (!is_good) {
+        spoil(numbers, count);
     }
-    return exchange->format == AQ_GRADIENT_FP32 ? mean_of_floats(exchange, gradient, count)
-                                                : mean_of_codes(exchange, first, gradient, count);
+    return mean_of_floats(exchange, numbers, count);
+}
+
+int aq_gradient_exchange_sum(aq_gradient_exchange *exchange, double *numbers, size_t count)
+{
+    double all[AQ_RANKS_MAX * AQ_RANK_SUMS_MAX];
+    AQ_ASSERT(count <= AQ_RANK_SUMS_MAX);
+    if (is_alone(exchange)) {
+        return 0;
+    }
+    memcpy(all + exchange->link->rank * count, numbers, count * sizeof(*all));
+    int rc = aq_rank_link_gather(exchange->link, all, count * sizeof(*all));
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        numbers[i] = all[i];
+        for (uint32_t rank = 1; rank < exchange->link->count; rank++) {
+            numbers[i] += all[rank * count + i];
+        }
+    }
+    return rc;
 }
 
 int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,

@@ -1,9 +1,10 @@
 /*
  * Gradient exchange: where the gradient of one rank meets those of the others, and becomes their
  * mean, the same bits on all. An algorithm hands over each block before it judges it: its norm is
- * clipped, and a step refused, by what all ranks have. Without a link a rank is alone, and a
- * gradient stays as it is; without an exchange (NULL) nobody looks at it either. Of the part that an
- * algorithm names it tells how much is chance (gradient_noise.h).
+ * clipped, and a step refused, by what all ranks have. Whatever else it decides by its rows, it
+ * decides by a sum over all ranks. Without a link a rank is alone, and a gradient stays as it is;
+ * without an exchange (NULL) nobody looks at it either. Of the part that an algorithm names it tells
+ * how much is chance (gradient_noise.h).
  *
  * The parameters are cut into pieces of whole buckets. Each rank gets everybody's part of its
  * piece, adds it up in the order of the ranks, and gives the mean to all: two calls of a link,
@@ -56,6 +57,17 @@ uint32_t aq_gradient_exchange_ranks(const aq_gradient_exchange *exchange);
  * AQ_E_CORRUPT. */
 int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
                      size_t count) AQ_MUST_USE;
+
+/* The same of numbers that are no gradient, without rounding in any format: at most as many as were
+ * reserved. */
+int aq_gradient_exchange_mean(aq_gradient_exchange *exchange, bool is_good, float *numbers,
+                              size_t count) AQ_MUST_USE;
+
+/* Each of a few numbers becomes its sum over all ranks, in their order, so that all decide alike.
+ * Alone it is one. AQ_E_PEER. */
+enum { AQ_RANK_SUMS_MAX = 8 };
+int aq_gradient_exchange_sum(aq_gradient_exchange *exchange, double *numbers,
+                             size_t count) AQ_MUST_USE;
 
 /* Each rank's `bytes`, one after the other in their order. `all` has room for every rank's, and
  * this rank's own are in their place. AQ_E_PEER. */

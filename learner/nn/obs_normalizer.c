@@ -18,7 +18,7 @@ int aq_obs_normalizer_init(aq_obs_normalizer *normalizer, uint32_t width)
     AQ_ASSERT(width >= 1);
     aq_obs_normalizer made = {.width = width, .statistics_count = 1 + 2 * (size_t)width};
     made.statistics = aq_alloc(made.statistics_count, sizeof(double));
-    made.batch = aq_alloc(2 * (size_t)width, sizeof(double));
+    made.batch = aq_alloc(made.statistics_count, sizeof(double));
     made.shift = aq_alloc(width, sizeof(float));
     made.factor = aq_alloc(width, sizeof(float));
     if (!made.statistics || !made.batch || !made.shift || !made.factor) {
@@ -52,13 +52,11 @@ void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer)
     }
 }
 
-/* Means and sums of squared deviations of the rows alone. */
-const double *aq_obs_normalizer_describe(aq_obs_normalizer *normalizer, const float *rows,
-                                         size_t count)
+/* Means and sums of squared deviations of the rows alone, behind their number. */
+static void describe(size_t width, const float *rows, size_t count, double *batch)
 {
     AQ_ASSERT(count >= 1);
-    const size_t width = normalizer->width;
-    double *mean = normalizer->batch;
+    double *mean = batch + 1;
     double *squares = mean + width;
     memset(mean, 0, 2 * width * sizeof(double));
     for (size_t i = 0; i < count; i++) {
@@ -75,33 +73,40 @@ const double *aq_obs_normalizer_describe(aq_obs_normalizer *normalizer, const fl
             squares[j] += deviation * deviation;
         }
     }
-    return mean;
+    batch[0] = (double)count;
 }
 
-static void merge(aq_obs_normalizer *normalizer, const double *mean, size_t count)
+static void merge(size_t width, const double *batch, double *statistics)
 {
-    const double *squares = mean + normalizer->width;
-    const double before = normalizer->statistics[0];
-    const double after = before + (double)count;
-    for (uint32_t j = 0; j < normalizer->width; j++) {
-        const double apart = mean[j] - normalizer->mean[j];
-        normalizer->mean[j] += apart * ((double)count / after);
-        normalizer->squares[j] += squares[j] + apart * apart * (before * (double)count / after);
+    const double before = statistics[0], count = batch[0];
+    const double after = before + count;
+    const double *from_mean = batch + 1, *from_squares = from_mean + width;
+    double *mean = statistics + 1, *squares = mean + width;
+    for (size_t j = 0; j < width; j++) {
+        const double apart = from_mean[j] - mean[j];
+        mean[j] += apart * (count / after);
+        squares[j] += from_squares[j] + apart * apart * (before * count / after);
     }
-    normalizer->statistics[0] = after;
+    statistics[0] = after;
 }
 
-int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches, size_t batch_count,
-                           size_t count)
+void aq_obs_normalizer_add(aq_obs_normalizer *normalizer, const float *rows, size_t count,
+                           double *batch)
 {
-    const size_t width = normalizer->width;
-    for (size_t i = 0; i < batch_count * 2 * width; i++) {
+    describe(normalizer->width, rows, count, normalizer->batch);
+    merge(normalizer->width, normalizer->batch, batch);
+}
+
+int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches, size_t batch_count)
+{
+    for (size_t i = 0; i < batch_count * normalizer->statistics_count; i++) {
         if (!isfinite(batches[i])) {
             return AQ_E_CORRUPT;
         }
     }
     for (size_t i = 0; i < batch_count; i++) {
-        merge(normalizer, batches + i * 2 * width, count);
+        merge(normalizer->width, batches + i * normalizer->statistics_count,
+              normalizer->statistics);
     }
     aq_obs_normalizer_restored(normalizer);
     return 0;
@@ -109,8 +114,8 @@ int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches,
 
 int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows, size_t count)
 {
-    const double *batch = aq_obs_normalizer_describe(normalizer, rows, count);
-    return aq_obs_normalizer_take(normalizer, batch, 1, count);
+    describe(normalizer->width, rows, count, normalizer->batch);
+    return aq_obs_normalizer_take(normalizer, normalizer->batch, 1);
 }
 
 void aq_obs_normalizer_apply(const aq_obs_normalizer *normalizer, const float *rows, size_t count,

@@ -27,7 +27,7 @@ typedef struct aq_obs_normalizer {
     double *squares;    /* likewise */
     float *shift;       /* (width), of the map */
     float *factor;      /* (width), likewise: 1 / deviation */
-    double *batch;      /* scratch: means and sums of one batch */
+    double *batch;      /* scratch: the same of one batch */
 } aq_obs_normalizer;
 
 /* The identity, until something was seen. AQ_E_NOMEM. */
@@ -39,12 +39,12 @@ void aq_obs_normalizer_fini(aq_obs_normalizer *normalizer); /* a zeroed struct i
 int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows,
                           size_t count) AQ_MUST_USE;
 
-/* The same in two steps, for those who have to tell others: what rows are like, 2 * width numbers
- * that stay until the next call, and taking in such batches, of `count` rows each. */
-const double *aq_obs_normalizer_describe(aq_obs_normalizer *normalizer, const float *rows,
-                                         size_t count);
-int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches, size_t batch_count,
-                           size_t count) AQ_MUST_USE;
+/* The same in two steps, for those who have to tell others: adds what the rows are like to a batch
+ * of statistics_count numbers, zeroes at first, and takes in such batches, none of them empty. */
+void aq_obs_normalizer_add(aq_obs_normalizer *normalizer, const float *rows, size_t count,
+                           double *batch);
+int aq_obs_normalizer_take(aq_obs_normalizer *normalizer, const double *batches,
+                           size_t batch_count) AQ_MUST_USE;
 
 /* To be called when `statistics` were written from outside. */
 void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer);

@@ -125,14 +125,13 @@ static int check_same(const aq_rank_meeting *meeting, aq_error *error)
 
 static aq_rank_outcome conclude(const aq_rank_meeting *meeting)
 {
-    aq_rank_outcome outcome = {
-        .is_ready = true,
-        .learning_rate = meeting->words[0].learning_rate,
-        .critic_learning_rate = meeting->words[0].critic_learning_rate,
-    };
+    aq_rank_outcome outcome = {.is_ready = true, .orders = meeting->words[0].orders};
     for (uint32_t rank = meeting->link->count; rank-- > 0;) {
         const aq_rank_word *word = &meeting->words[rank];
-        outcome.is_ready &= word->is_ready != 0;
+        const bool is_ready = word->is_ready != 0;
+        const bool is_fresh = word->oldest_version >= outcome.orders.fresh_from;
+        outcome.is_ready &= is_ready && is_fresh;
+        outcome.is_outdated |= rank == meeting->link->rank && is_ready && !is_fresh;
         outcome.ender = word->ends != 0 ? rank : outcome.ender;
         outcome.ends |= word->ends != 0;
     }

@@ -1,7 +1,8 @@
 /*
  * Rank meeting: how the trainers of all ranks stay in step. Before each group they meet: everybody
  * says whether it has a group, whether it has to end, and where it is, and all come to the same
- * conclusion. Rank 0 says with what learning rate. So nobody waits for a rank that has nothing to
+ * conclusion. Rank 0 says what holds for all: step sizes, and how far versions of the policy have
+ * come, by which a group is too old or not. So nobody waits for a rank that has nothing to
  * train on for longer than that takes to say so, and an end reaches all.
  *
  * A note is what a rank's loop has to tell the other loops, at some time: it travels with the next
@@ -16,28 +17,39 @@
 
 #include "common/base/error.h"
 #include "learner/gradients/rank_link.h"
+#include "learner/train/trainer_core.h"
 
 enum { AQ_RANK_NOTE_MAX = 64 << 10 };
 
 typedef struct aq_rank_meeting aq_rank_meeting;
+
+/* What rank 0 says that holds for all. */
+typedef struct aq_rank_orders {
+    aq_schedules schedules;
+    uint64_t newest_version;  /* of the policy that is out; 0: none */
+    uint64_t coming_versions; /* that will come of updates so far */
+    uint64_t fresh_from;      /* groups with steps of older versions are passed over */
+} aq_rank_orders;
 
 /* What a rank says; the same bytes for all. */
 typedef struct aq_rank_word {
     uint32_t is_ready; /* a group is at hand */
     uint32_t ends;
     uint64_t step;
-    uint64_t hash; /* of all that a checkpoint keeps; 0: not looked at this time */
-    double learning_rate, critic_learning_rate; /* rank 0's are those of all */
-    uint64_t note;                              /* how many it has posted */
+    uint64_t hash;           /* of all that a checkpoint keeps; 0: not looked at this time */
+    uint64_t oldest_version; /* of the group's steps */
+    aq_rank_orders orders;   /* rank 0's are those of all */
+    uint64_t note;           /* how many it has posted */
     uint64_t note_bytes;
 } aq_rank_word;
 
 /* What follows from all words. */
 typedef struct aq_rank_outcome {
-    bool is_ready; /* all are */
-    bool ends;     /* one does */
+    bool is_ready;    /* all are, with groups that are fresh enough */
+    bool is_outdated; /* this one's is not: it has to get another, while the others keep theirs */
+    bool ends;        /* one does */
     uint32_t ender;
-    double learning_rate, critic_learning_rate;
+    aq_rank_orders orders;
 } aq_rank_outcome;
 
 /* `link` is lent. AQ_E_NOMEM. */

@@ -19,9 +19,6 @@
 /* How often an idle trainer looks whether a checkpoint is wanted. */
 #define IDLE_MS 50
 
-/* How often ranks compare what they keep, in steps. */
-enum { CHECK_STEPS = 1000 };
-
 struct aq_trainer {
     aq_trainer_config config;
     aq_trainer_core *core;
@@ -29,21 +26,22 @@ struct aq_trainer {
     pthread_t thread;
     bool has_thread;
     atomic_bool checkpoint_wanted;
-    _Atomic uint64_t newest_version;
-    _Atomic double newest_changed;
-    _Atomic uint64_t offered; /* to the stage, and taken */
-    int64_t publishing_ns;    /* of the group at hand; the thread's */
-    int64_t exchange_ns;      /* likewise */
-    pthread_mutex_t lock;     /* of what follows */
+    _Atomic uint64_t offered;  /* to the stage, and taken */
+    _Atomic uint64_t promised; /* see aq_trainer_promised */
+    uint64_t newest_version;   /* as all ranks know it; the thread's */
+    int64_t publishing_ns;     /* of the group at hand; likewise */
+    int64_t exchange_ns;       /* likewise */
+    pthread_mutex_t lock;      /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
     uint64_t failed_in_row;
+    aq_trainer_versions versions;
     aq_trainer_settings settings; /* to go by from the next group on */
     bool is_configured;           /* they are not taken yet */
     enum aq_trainer_state state;
-    aq_error trouble;      /* LOST */
-    atomic_bool is_asked;  /* to end */
-    uint64_t checked_step; /* when parameters were compared with other ranks'; the thread's */
+    aq_error trouble;     /* LOST */
+    atomic_bool is_asked; /* to end */
+    aq_rank_turn ranks;   /* the thread's */
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
@@ -52,6 +50,7 @@ static bool policy_due(void *user, const aq_params *params, uint64_t step, const
     aq_trainer *trainer = user;
     int64_t begun_ns = aq_clock_monotonic_ns();
     if (trainer->config.stage == NULL) {
+        trainer->promised += trainer->promised > 0; /* rank 0 offers it */
         return true;
     }
     if (trainer->config.is_paced) {
@@ -71,9 +70,9 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     }
     trainer->config = *config;
     atomic_init(&trainer->checkpoint_wanted, false);
-    atomic_init(&trainer->newest_version, 0);
-    atomic_init(&trainer->newest_changed, (double)NAN);
+    trainer->versions.changed = NAN;
     atomic_init(&trainer->offered, 0);
+    atomic_init(&trainer->promised, 0);
     atomic_init(&trainer->is_asked, false);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
@@ -85,6 +84,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
         aq_trainer_destroy(trainer);
         return rc;
     }
+    aq_rank_turn_init(&trainer->ranks, config->meeting, trainer->core, config->agent);
     trainer->progress.step = config->core.first_step;
     *ret_trainer = trainer;
     return 0;
@@ -152,16 +152,7 @@ static void take_settings(aq_trainer *trainer)
 
 /* ---- other ranks ---------------------------------------------------------------------------- */
 
-static uint64_t hash_now_and_then(aq_trainer *trainer, uint64_t step)
-{
-    aq_named_arrays arrays;
-    if (step / CHECK_STEPS == trainer->checked_step / CHECK_STEPS) {
-        return 0;
-    }
-    trainer->checked_step = step;
-    aq_agent_arrays(trainer->config.agent, &arrays);
-    return aq_named_arrays_hash(&arrays);
-}
+enum turn { TURN_TRAIN, TURN_PASS_OVER, TURN_WAIT, TURN_END };
 
 static void end_as(aq_trainer *trainer, enum aq_trainer_state state, const aq_error *trouble)
 {
@@ -171,27 +162,36 @@ static void end_as(aq_trainer *trainer, enum aq_trainer_state state, const aq_er
     pthread_mutex_unlock(&trainer->lock);
 }
 
-enum turn { TURN_TRAIN, TURN_WAIT, TURN_END };
+static aq_trainer_versions versions_of(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    const aq_trainer_versions versions = trainer->versions;
+    pthread_mutex_unlock(&trainer->lock);
+    return versions;
+}
+
+static void follow(aq_trainer *trainer, const aq_rank_orders *orders)
+{
+    trainer->newest_version = orders->newest_version;
+    trainer->promised =
+        orders->newest_version > 0 ? orders->newest_version + orders->coming_versions : 0;
+}
 
 /* What this rank would do is what all do, or they wait for each other. */
-static enum turn agree(aq_trainer *trainer, enum turn wanted)
+static enum turn agree(aq_trainer *trainer, enum turn wanted, const aq_batch *group)
 {
     aq_rank_outcome outcome = {0};
     aq_error trouble = {0};
+    const aq_trainer_versions versions = versions_of(trainer);
     if (trainer->config.meeting == NULL) {
+        trainer->newest_version = versions.newest;
         return wanted;
     }
-    const uint64_t step = aq_trainer_core_step(trainer->core);
-    const aq_step_sizes sizes = aq_trainer_core_sizes(trainer->core);
-    const aq_rank_word word = {
-        .is_ready = wanted == TURN_TRAIN,
-        .ends = wanted == TURN_END,
-        .step = step,
-        .hash = hash_now_and_then(trainer, step),
-        .learning_rate = sizes.learning_rate,
-        .critic_learning_rate = sizes.critic_learning_rate,
-    };
-    int rc = aq_rank_meet(trainer->config.meeting, &word, &outcome, &trouble);
+    const aq_turn_wish wish = {.group = group,
+                               .ends = wanted == TURN_END,
+                               .newest_version = versions.newest,
+                               .coming_versions = trainer->offered - versions.settled};
+    int rc = aq_rank_turn_take(&trainer->ranks, &wish, &outcome, &trouble);
     if (rc == 0 && outcome.ends) {
         (void)aq_fail(&trouble, AQ_E_CLOSED, "rank %" PRIu32 " has ended", outcome.ender);
     }
@@ -199,9 +199,8 @@ static enum turn agree(aq_trainer *trainer, enum turn wanted)
         end_as(trainer, rc != 0 ? AQ_TRAINER_LOST : AQ_TRAINER_ENDED, &trouble);
         return TURN_END;
     }
-    aq_trainer_core_hold_sizes(
-        trainer->core, (aq_step_sizes){outcome.learning_rate, outcome.critic_learning_rate});
-    return outcome.is_ready ? TURN_TRAIN : TURN_WAIT;
+    follow(trainer, &outcome.orders);
+    return outcome.is_ready ? TURN_TRAIN : outcome.is_outdated ? TURN_PASS_OVER : TURN_WAIT;
 }
 
 enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_error)
@@ -215,13 +214,14 @@ enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_err
 
 /* ---- the thread ----------------------------------------------------------------------------- */
 
-/* A group that others are not ready for is kept. */
+/* A group that others are not ready for is kept. One that is outdated is the trainer core's to pass
+ * over and count, as if it were alone. */
 static enum turn next_turn(aq_trainer *trainer, void **group)
 {
     int rc = *group != NULL ? 0 : aq_queue_pop(trainer->groups, IDLE_MS, group);
     const bool is_over = rc == AQ_E_CLOSED || atomic_load(&trainer->is_asked);
     take_settings(trainer);
-    return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT);
+    return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT, *group);
 }
 
 static int64_t exchanged_ns(const aq_trainer *trainer)
@@ -242,10 +242,10 @@ static void *run(void *user)
         if (turn == TURN_END) {
             return NULL;
         }
-        if (turn == TURN_TRAIN) {
-            aq_trainer_core_tell_changed(trainer->core, atomic_load(&trainer->newest_changed));
+        if (turn == TURN_TRAIN || turn == TURN_PASS_OVER) {
+            aq_trainer_core_tell_changed(trainer->core, versions_of(trainer).changed);
             const int64_t before_ns = exchanged_ns(trainer);
-            aq_trainer_core_train(trainer->core, group, atomic_load(&trainer->newest_version));
+            aq_trainer_core_train(trainer->core, group, trainer->newest_version);
             trainer->exchange_ns = exchanged_ns(trainer) - before_ns;
             trainer->config.group_done(trainer->config.user, group);
             group = NULL;
@@ -322,10 +322,16 @@ uint64_t aq_trainer_offered(const aq_trainer *trainer)
     return trainer->offered;
 }
 
-void aq_trainer_published(aq_trainer *trainer, uint64_t version, double changed)
+uint64_t aq_trainer_promised(const aq_trainer *trainer)
 {
-    atomic_store(&trainer->newest_changed, changed);
-    atomic_store(&trainer->newest_version, version);
+    return trainer->promised;
+}
+
+void aq_trainer_tell_versions(aq_trainer *trainer, const aq_trainer_versions *versions)
+{
+    pthread_mutex_lock(&trainer->lock);
+    trainer->versions = *versions;
+    pthread_mutex_unlock(&trainer->lock);
 }
 
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)

@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 #include "learner/publish/quantizer_stage.h"
-#include "learner/train/rank_meeting.h"
+#include "learner/train/rank_turn.h"
 #include "learner/train/trainer_core.h"
 
 typedef struct aq_trainer aq_trainer;
@@ -68,9 +68,18 @@ uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
  * group_done is called for it. Any thread. */
 uint64_t aq_trainer_offered(const aq_trainer *trainer);
 
-/* The newest policy version there is, against which rows are old, and aq_publication.changed of it,
- * which is only told. */
-void aq_trainer_published(aq_trainer *trainer, uint64_t version, double changed);
+/* How publishing goes. */
+typedef struct aq_trainer_versions {
+    uint64_t newest;  /* against which rows are old */
+    uint64_t settled; /* offers that the stage took, and of which no more will come */
+    double changed;   /* aq_publication.changed of the newest, which is only told */
+} aq_trainer_versions;
+void aq_trainer_tell_versions(aq_trainer *trainer, const aq_trainer_versions *versions);
+
+/* Of a rank that is not the first: the version that will be the newest once rank 0 has published
+ * what has been trained, so that groups can be asked for by then; 0: nobody has said. Those of a
+ * group before group_done is called for it. Any thread. */
+uint64_t aq_trainer_promised(const aq_trainer *trainer);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
 aq_trainer_times aq_trainer_spent(aq_trainer *trainer); /* any thread */
 

@@ -14,7 +14,7 @@ struct aq_trainer_core {
     aq_trainer_core_config config;
     aq_trainer_settings settings;
     bool is_configured;
-    aq_step_sizes held; /* by rank 0, where there are several */
+    aq_schedules held; /* by rank 0, where there are several */
     bool is_held;
     aq_agent *agent;
     aq_policy_due_fn policy_due;
@@ -150,16 +150,22 @@ static bool is_version_due(const aq_trainer_core *core)
            core->step >= core->publish_at;
 }
 
-/* Of a row's steps the first is the oldest. */
-static bool is_outdated(const aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version)
 {
     const uint64_t versions_max = core->config.versions_max;
-    for (uint32_t row = 0; versions_max > 0 && row < group->rows; row++) {
-        if (group->version[(size_t)row * group->steps] + versions_max <= newest_version) {
-            return true;
-        }
+    return versions_max > 0 && newest_version >= versions_max ? newest_version - versions_max + 1
+                                                              : 0;
+}
+
+/* Of a row's steps the first is the oldest. */
+uint64_t aq_trainer_core_oldest_version(const aq_batch *group)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (uint32_t row = 0; row < group->rows; row++) {
+        const uint64_t version = group->version[(size_t)row * group->steps];
+        oldest = version < oldest ? version : oldest;
     }
-    return false;
+    return oldest;
 }
 
 static uint64_t steps_of(const aq_batch *group)
@@ -173,34 +179,31 @@ static uint64_t steps_of(const aq_batch *group)
 
 /* What falls with each step is a function of it, so that a run that is resumed goes on as it would
  * have. */
-aq_step_sizes aq_trainer_core_sizes(const aq_trainer_core *core)
+aq_schedules aq_trainer_core_schedules(const aq_trainer_core *core)
 {
     const aq_run_config *config = &core->settings.config;
     if (!core->is_configured) {
-        return (aq_step_sizes){NAN, NAN};
+        return (aq_schedules){NAN, NAN, NAN};
     }
     const double share = aq_learning_rate_share(config, core->settings.env_steps, core->step) *
                          aq_rank_rate(config, aq_gradient_exchange_ranks(core->config.exchange));
-    return (aq_step_sizes){share * config->learner.learning_rate,
-                           share * config->learner.critic_learning_rate};
+    return (aq_schedules){.learning_rate = share * config->learner.learning_rate,
+                          .critic_learning_rate = share * config->learner.critic_learning_rate,
+                          .epsilon = aq_explore_share(config, core->step) * core->settings.epsilon};
 }
 
-void aq_trainer_core_hold_sizes(aq_trainer_core *core, aq_step_sizes sizes)
+void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *schedules)
 {
-    core->held = sizes;
+    core->held = *schedules;
     core->is_held = true;
 }
 
 static void follow_schedules(aq_trainer_core *core)
 {
-    const aq_step_sizes sizes = core->is_held ? core->held : aq_trainer_core_sizes(core);
-    if (!isnan(sizes.learning_rate)) {
-        aq_agent_set_rates(core->agent, sizes.learning_rate, sizes.critic_learning_rate);
-    }
-    if (core->is_configured) {
-        aq_agent_set_exploration(core->agent, core->settings.exploration_entropy,
-                                 aq_explore_share(&core->settings.config, core->step) *
-                                     core->settings.epsilon);
+    const aq_schedules now = core->is_held ? core->held : aq_trainer_core_schedules(core);
+    if (!isnan(now.learning_rate)) {
+        aq_agent_set_rates(core->agent, now.learning_rate, now.critic_learning_rate);
+        aq_agent_set_exploration(core->agent, core->settings.exploration_entropy, now.epsilon);
     }
 }
 
@@ -208,7 +211,8 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
 {
     const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
     AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
-    if (is_outdated(core, group, newest_version)) {
+    const uint64_t fresh_from = aq_trainer_core_fresh_from(core, newest_version);
+    if (fresh_from > 0 && aq_trainer_core_oldest_version(group) < fresh_from) {
         core->sums.outdated += steps_of(group);
         return;
     }

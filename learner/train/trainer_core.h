@@ -74,15 +74,22 @@ void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed);
 /* Holds from the next update on. Before, step sizes are as the agent was made. */
 void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings *settings);
 
-/* What the schedules come to for the next update, times what several ranks make of it; NAN before
- * it was configured. */
-typedef struct aq_step_sizes {
+/* What is scheduled comes to for the next update, step sizes times what several ranks make of them;
+ * NAN before it was configured. */
+typedef struct aq_schedules {
     double learning_rate, critic_learning_rate;
-} aq_step_sizes;
-aq_step_sizes aq_trainer_core_sizes(const aq_trainer_core *core);
+    double epsilon; /* with which actors act */
+} aq_schedules;
+aq_schedules aq_trainer_core_schedules(const aq_trainer_core *core);
 
-/* These hold from the next update on, in place of the schedules': rank 0's. */
-void aq_trainer_core_hold_sizes(aq_trainer_core *core, aq_step_sizes sizes);
+/* These hold from the next update on, in place of its own: rank 0's. */
+void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *schedules);
+
+/* The version from which on steps are trained on, when `newest_version` is out; 0: all are. */
+uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version);
+
+/* That of a group's oldest step. */
+uint64_t aq_trainer_core_oldest_version(const aq_batch *group);
 
 /* The bin of a row that was `behind` versions behind. */
 size_t aq_staleness_bin(uint64_t behind);

@@ -71,10 +71,9 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .has_own_threads = true, .shares_gradients = true, .create = aq_actor_critic_create,           \
-    .destroy = aq_actor_critic_destroy, .train = aq_actor_critic_train,                            \
-    .spec = aq_actor_critic_spec, .policy = aq_actor_critic_policy,                                \
-    .set_rates = aq_actor_critic_set_rates, .arrays = aq_actor_critic_arrays,                      \
-    .restored = aq_actor_critic_restored
+    .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
+    .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
+    .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
+    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored
 
 #endif

@@ -16,6 +16,8 @@
 #define INIT_STREAM  UINT64_C(0x6f6e706f6c696379)
 #define BATCH_STREAM UINT64_C(0x6d696e6962617463)
 
+enum { RANK_SHIFT = 48 }; /* beyond any number of updates */
+
 #define TRUST_REGION 0.01 /* where learner.kl_max is 0 */
 
 const char *const aq_on_policy_columns[] = {"log_prob", "drawn", NULL};
@@ -139,9 +141,11 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                              aq_net_spec_parameters(&self->value.spec)};
     const size_t count = counts[0] + counts[1];
     size_t first = 0;
-    int rc = 0;
+    const double rows = (double)aq_pacing_group_steps(config) / self->minibatches;
+    int rc = aq_gradient_exchange_reserve(self->exchange, count);
+    rc = rc == 0 ? aq_gradient_exchange_watch(self->exchange, 0, counts[0], rows) : rc;
     self->block = aq_alloc_large(count, 3 * sizeof(float));
-    if (self->block == NULL) {
+    if (rc != 0 || self->block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
     for (int i = 0; rc == 0 && i < 2; i++) {
@@ -209,6 +213,7 @@ int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setu
     }
     self->head.class = class;
     self->kind = class->kind;
+    self->exchange = setup->exchange;
     rc = aq_on_policy_policy_spec(setup->config, setup->schema, class->name, &self->policy.spec,
                                   error);
     if (rc == 0) {
@@ -319,7 +324,8 @@ int aq_on_policy_train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_
     aq_on_policy *self = self_of(algorithm);
     self->sums = (aq_on_policy_sums){0};
     *ret_report = (aq_update_report){.steps = 0};
-    aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates);
+    const uint64_t rank = aq_gradient_exchange_rank(self->exchange);
+    aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates ^ rank << RANK_SHIFT);
     int rc = aq_on_policy_prepare(self, rows);
     if (rc == 0) {
         rc = aq_on_policy_find_advantages(self);
@@ -372,5 +378,5 @@ void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->policy.adam.step);
     aq_named_arrays_add(arrays, "value_adam_step", AQ_ARRAY_U64, 1, &self->value.adam.step);
     aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &self->updates);
-    aq_named_arrays_add(arrays, "returns", AQ_ARRAY_F64, 3, self->returns);
+    aq_named_arrays_add(arrays, "returns", AQ_ARRAY_F64, AQ_ON_POLICY_RETURNS, self->returns);
 }

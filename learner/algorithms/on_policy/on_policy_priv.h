@@ -11,7 +11,7 @@
 #include "learner/nn/adam.h"
 #include "learner/nn/net_train.h"
 
-enum { AQ_ON_POLICY_VECTORS = 5 };
+enum { AQ_ON_POLICY_VECTORS = 5, AQ_ON_POLICY_RETURNS = 3 };
 
 /* An update may diverge by so many times learner.kl_max. */
 #define AQ_ON_POLICY_KL_SLACK 1.5
@@ -32,12 +32,13 @@ typedef struct aq_on_policy_group {
     const float *log_prob; /* that the actors said, as the batch has them */
     const float *drawn;    /* likewise; NULL for choices */
     uint32_t boundaries;
-    uint32_t *observation; /* by boundary: where the batch has it */
-    uint32_t count;        /* of steps ... */
-    uint32_t *steps;       /* ... and their numbers, in the order in which they are trained on */
-    float *old;            /* by step: log-probability that the policy gave before the update */
-    float *ratio;          /* by step: old / actor */
-    float *value;          /* by boundary: as expected before the update */
+    uint32_t *observation;         /* by boundary: where the batch has it */
+    uint32_t counts[AQ_RANKS_MAX]; /* of steps, of each rank */
+    uint32_t count;                /* of this one's ... */
+    uint32_t *steps; /* ... and their numbers, in the order in which they are trained on */
+    float *old;      /* by step: log-probability that the policy gave before the update */
+    float *ratio;    /* by step: old / actor */
+    float *value;    /* by boundary: as expected before the update */
     float *advantage, *target; /* by step */
 } aq_on_policy_group;
 
@@ -52,6 +53,7 @@ typedef struct aq_on_policy_sums {
 typedef struct aq_on_policy {
     aq_algorithm head;
     const aq_on_policy_kind *kind;
+    aq_gradient_exchange *exchange; /* with the other ranks; NULL: alone */
     aq_policy_gradient_rule rule;
     aq_space action;
     const aq_head *drawing;             /* the head */
@@ -66,7 +68,8 @@ typedef struct aq_on_policy {
     uint64_t kl_steps; /* of TRPO's conjugate gradient */
     double kl_damping;
     uint64_t seed, updates;
-    double returns[3]; /* seen: how many, their mean, the sum of squared deviations */
+    double returns
+        [AQ_ON_POLICY_RETURNS]; /* seen: how many, their mean, the sum of squared deviations */
     aq_on_policy_net policy, value;
     aq_on_policy_group group;
     aq_on_policy_sums sums;
@@ -85,20 +88,35 @@ aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *para
 
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
 
+/* What the networks see of the steps, into the first rows of `input`. */
+void aq_on_policy_load(aq_on_policy *self, const uint32_t *steps, uint32_t count);
+
 /* What the policy's network gives for `count` steps, by the parameters. */
 const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
                                   const uint32_t *steps, uint32_t count);
 
 /* Everything that is found before parameters change: AQ_E_CORRUPT for an action that the task does
- * not have, or numbers that are not finite. */
+ * not have, or numbers that are not finite, on any rank. What these return, all ranks get. */
 int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows) AQ_MUST_USE;
 
 /* Advantages and targets by the values of now. */
 int aq_on_policy_find_advantages(aq_on_policy *self) AQ_MUST_USE;
 
-/* The advantages of those steps into `parts`, with mean 0 and deviation 1 if the settings say
- * so. */
-void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t count);
+/* Some of the group's steps. What they add to a mean over all ranks' is divided by `all`; what they
+ * add to a gradient, of which the exchange makes the mean over ranks, by `share`. */
+typedef struct aq_on_policy_part {
+    const uint32_t *steps;
+    uint32_t count;
+    double all;   /* how many all ranks have */
+    double share; /* of each rank of those */
+} aq_on_policy_part;
+
+/* The one of that number when the group of each rank is cut into so many. */
+aq_on_policy_part aq_on_policy_part_of(const aq_on_policy *self, uint32_t number, uint32_t parts);
+
+/* The advantages of those steps into `parts`, with mean 0 and deviation 1 over all ranks' if the
+ * settings say so. */
+int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part) AQ_MUST_USE;
 
 /* Epochs of minibatches: of the policy and its values, or of the values alone. */
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone) AQ_MUST_USE;

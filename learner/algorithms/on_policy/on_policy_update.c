@@ -1,217 +1,10 @@
 /*
- * An update: what is found of a group before parameters change, then epochs of minibatches.
+ * An update: epochs of minibatches over a group, a step of the policy and one of the values on each.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
-#include "learner/algorithms/on_policy/advantage.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
-#include "learner/nn/passes.h"
-
-aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params)
-{
-    return (aq_head_terms){
-        .head = self->drawing,
-        .action = &self->action,
-        .width = self->outputs,
-        .arrays = params->block, /* begins with them */
-    };
-}
-
-/* Where the batch has what belongs to a step. */
-static size_t place_of(const aq_on_policy *self, uint32_t step)
-{
-    const uint32_t observation = self->group.observation[step];
-    return observation - observation / (self->sequence_steps + 1);
-}
-
-static double actor_log_prob(const aq_on_policy *self, uint32_t step)
-{
-    return (double)self->group.log_prob[place_of(self, step)];
-}
-
-aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step)
-{
-    const aq_on_policy_group *group = &self->group;
-    const size_t place = place_of(self, step);
-    return (aq_head_draw){
-        .action = group->rows->action + place * group->rows->action_bytes,
-        .drawn = group->drawn != NULL ? group->drawn + place * self->elements : NULL,
-    };
-}
-
-/* What the networks see at a boundary, into row `row` of the input. */
-static void load(aq_on_policy *self, uint32_t boundary, uint32_t row)
-{
-    const aq_batch *rows = self->group.rows;
-    const uint8_t *from = rows->obs + (size_t)self->group.observation[boundary] * rows->obs_bytes;
-    float *to = self->input + (size_t)row * self->inputs;
-    if (self->obs_dtype == AQ_DTYPE_U8) {
-        aq_passes_best()->unit_from_u8(from, to, self->inputs);
-    } else {
-        memcpy(to, from, rows->obs_bytes);
-    }
-}
-
-static void load_steps(aq_on_policy *self, const uint32_t *steps, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        load(self, steps[i], i);
-    }
-}
-
-const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
-                                  const uint32_t *steps, uint32_t count)
-{
-    load_steps(self, steps, count);
-    return aq_net_forward(self->policy.train, params, self->input, count);
-}
-
-/* ---- before parameters change --------------------------------------------------------------- */
-
-static bool is_possible(const aq_on_policy *self, uint32_t step)
-{
-    const aq_head_draw draw = aq_on_policy_draw(self, step);
-    return self->elements > 0 ||
-           *(const uint32_t *)draw.action < self->action.choice_count; /* below 0, too */
-}
-
-static int take_rows(aq_on_policy *self, const aq_batch *rows)
-{
-    aq_on_policy_group *group = &self->group;
-    group->boundaries = 0;
-    group->count = 0;
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        const uint32_t length = rows->length[row];
-        AQ_ASSERT(group->count + length <= self->steps_max);
-        for (uint32_t t = 0; t <= length; t++) {
-            const uint32_t boundary = group->boundaries++;
-            group->observation[boundary] = row * (self->sequence_steps + 1) + t;
-            if (t < length) {
-                group->steps[group->count++] = boundary;
-            }
-            if (t < length && !is_possible(self, boundary)) {
-                return AQ_E_CORRUPT;
-            }
-        }
-        rows->priority[row] = 0.0f;
-    }
-    return group->count > 0 ? 0 : AQ_E_CORRUPT;
-}
-
-static void find_values(aq_on_policy *self)
-{
-    aq_on_policy_group *group = &self->group;
-    for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
-        const uint32_t left = group->boundaries - first;
-        const uint32_t part = left < self->part_max ? left : self->part_max;
-        for (uint32_t i = 0; i < part; i++) {
-            load(self, first + i, i);
-        }
-        const float *values =
-            aq_net_forward(self->value.train, &self->value.online, self->input, part);
-        memcpy(group->value + first, values, part * sizeof(*values));
-    }
-}
-
-/* What the learner's policy would have said, and how much more likely that made the actions. */
-static void find_old(aq_on_policy *self)
-{
-    aq_on_policy_group *group = &self->group;
-    const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
-    for (uint32_t first = 0; first < group->count; first += self->part_max) {
-        const uint32_t left = group->count - first;
-        const uint32_t part = left < self->part_max ? left : self->part_max;
-        const float *outputs =
-            aq_on_policy_forward(self, &self->policy.online, group->steps + first, part);
-        for (uint32_t i = 0; i < part; i++) {
-            const uint32_t step = group->steps[first + i];
-            const aq_head_draw draw = aq_on_policy_draw(self, step);
-            const float old = self->drawing->drawing->log_prob(
-                &terms, outputs + (size_t)i * self->outputs, &draw);
-            group->old[step] = old;
-            group->ratio[step] =
-                (float)aq_importance_ratio((double)old, actor_log_prob(self, step));
-        }
-    }
-}
-
-/* Discounted sums of rewards, by whose deviation rewards are divided. */
-static int see_returns(aq_on_policy *self)
-{
-    const aq_batch *rows = self->group.rows;
-    double seen[3];
-    memcpy(seen, self->returns, sizeof(seen));
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        double sum = 0;
-        for (uint32_t t = 0; t < rows->length[row]; t++) {
-            const size_t step = (size_t)row * self->sequence_steps + t;
-            sum = (double)rows->reward[step] +
-                  (t > 0 ? (double)rows->bootstrap[step - 1] * sum : 0.0);
-            const double before = seen[1];
-            seen[0] += 1.0;
-            seen[1] += (sum - before) / seen[0];
-            seen[2] += (sum - before) * (sum - seen[1]);
-        }
-    }
-    if (!isfinite(seen[2])) {
-        return AQ_E_CORRUPT;
-    }
-    memcpy(self->returns, seen, sizeof(seen));
-    return 0;
-}
-
-static float reward_scale(const aq_on_policy *self)
-{
-    const double variance = self->returns[0] > 0 ? self->returns[2] / self->returns[0] : 0.0;
-    return self->normalizes_rewards && variance > 0 ? (float)(1.0 / sqrt(variance)) : 1.0f;
-}
-
-int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
-{
-    AQ_ASSERT(aq_batch_has_sequences(rows));
-    AQ_ASSERT(rows->steps == self->sequence_steps);
-    const aq_batch_column *recorded = rows->columns + AQ_BATCH_RECORDED;
-    self->group.rows = rows;
-    self->group.log_prob = (const float *)(const void *)recorded[0].bytes;
-    self->group.drawn = self->elements > 0 ? (const float *)(const void *)recorded[2].bytes : NULL;
-    int rc = take_rows(self, rows);
-    if (rc == 0) {
-        find_old(self);
-    }
-    return rc == 0 && self->normalizes_rewards ? see_returns(self) : rc;
-}
-
-int aq_on_policy_find_advantages(aq_on_policy *self)
-{
-    aq_on_policy_group *group = &self->group;
-    const aq_batch *rows = group->rows;
-    const bool has_vtrace = self->rule.correction == AQ_CORRECTION_VTRACE;
-    const float scale = reward_scale(self);
-    uint32_t first = 0; /* boundary of the row */
-    double sum = 0;
-    find_values(self);
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        const size_t place = (size_t)row * self->sequence_steps;
-        const aq_advantage_steps steps = {
-            .length = rows->length[row],
-            .reward = rows->reward + place,
-            .bootstrap = rows->bootstrap + place,
-            .value = group->value + first,
-            .weight = has_vtrace ? group->ratio + first : NULL,
-            .reward_scale = scale,
-            .lambda = self->lambda,
-        };
-        aq_advantages_of(&steps, group->advantage + first, group->target + first);
-        for (uint32_t t = 0; t < steps.length; t++) {
-            sum += fabs((double)group->advantage[first + t]);
-        }
-        first += steps.length + 1;
-    }
-    return sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* not for NaN */
-}
 
 /* ---- minibatches ---------------------------------------------------------------------------- */
 
@@ -226,34 +19,66 @@ static void shuffle(aq_on_policy *self)
     }
 }
 
-void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+/* Where a part begins among the steps of a rank. */
+static uint32_t part_begin(uint32_t count, uint32_t number, uint32_t parts)
 {
-    double mean = 0, squares = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        self->parts[i] = self->group.advantage[steps[i]];
-        mean += (double)self->parts[i] / count;
-    }
-    if (!self->normalizes_advantages || count < 2) {
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        squares += ((double)self->parts[i] - mean) * ((double)self->parts[i] - mean);
-    }
-    const double deviation = sqrt(squares / (count - 1)) + 1e-8;
-    for (uint32_t i = 0; i < count; i++) {
-        self->parts[i] = (float)(((double)self->parts[i] - mean) / deviation);
-    }
+    return (uint32_t)((uint64_t)count * number / parts);
 }
 
-/* One step of Adam on a gradient, clipped. AQ_E_CORRUPT unless `loss` and gradient are finite;
- * *ret_norm is of the gradient before. */
+aq_on_policy_part aq_on_policy_part_of(const aq_on_policy *self, uint32_t number, uint32_t parts)
+{
+    const aq_on_policy_group *group = &self->group;
+    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
+    const uint32_t first = part_begin(group->count, number, parts);
+    aq_on_policy_part part = {.steps = group->steps + first,
+                              .count = part_begin(group->count, number + 1, parts) - first};
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        const uint32_t count = group->counts[rank];
+        part.all += part_begin(count, number + 1, parts) - part_begin(count, number, parts);
+    }
+    part.share = part.all / ranks;
+    return part;
+}
+
+int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part)
+{
+    double mean = 0, squares = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        self->parts[i] = self->group.advantage[part->steps[i]];
+        mean += (double)self->parts[i] / part->all;
+    }
+    if (!self->normalizes_advantages || part->all < 2) {
+        return 0;
+    }
+    int rc = aq_gradient_exchange_sum(self->exchange, &mean, 1);
+    for (uint32_t i = 0; i < part->count; i++) {
+        squares += ((double)self->parts[i] - mean) * ((double)self->parts[i] - mean);
+    }
+    if (rc == 0) {
+        rc = aq_gradient_exchange_sum(self->exchange, &squares, 1);
+    }
+    const double deviation = sqrt(squares / (part->all - 1)) + 1e-8;
+    for (uint32_t i = 0; i < part->count; i++) {
+        self->parts[i] = (float)(((double)self->parts[i] - mean) / deviation);
+    }
+    return rc;
+}
+
+/* One step of Adam on the gradient of all ranks, clipped. AQ_E_CORRUPT unless `loss` and gradient
+ * are finite; *ret_norm is of the gradient before. */
 static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
 {
+    const size_t first = (size_t)(net->online.block - self->block);
+    int rc = aq_gradient_mean(self->exchange, isfinite(loss), first, net->gradient.block,
+                              net->gradient.count);
+    if (rc != 0) {
+        return rc;
+    }
     const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
     const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
     const double scale = is_long ? self->gradient_clip / norm : 1.0;
     /* Written so that a NaN fails it. */
-    if (!(isfinite(loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
         return AQ_E_CORRUPT;
     }
     aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
@@ -275,10 +100,22 @@ static const float *with_noise(aq_on_policy *self, const float *outputs)
     return self->noisy;
 }
 
-/* The policy's loss on a minibatch, and its gradient. */
-static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, uint32_t count,
+/* Of no steps, where other ranks have some. */
+static double find_nothing(aq_on_policy_net *net)
+{
+    memset(net->gradient.block, 0, net->gradient.count * sizeof(float));
+    return 0;
+}
+
+/* The policy's loss on a minibatch, a sum, and this rank's share of its gradient. */
+static double find_policy_gradient(aq_on_policy *self, const aq_on_policy_part *part,
                                    double *ret_kl)
 {
+    if (part->count == 0) {
+        return find_nothing(&self->policy);
+    }
+    const uint32_t *steps = part->steps;
+    const uint32_t count = part->count;
     const aq_head_drawing *drawing = self->drawing->drawing;
     const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
     const float *outputs = aq_on_policy_forward(self, &self->policy.online, steps, count);
@@ -300,8 +137,8 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
                                                    .now = now,
                                                    .advantage = (double)self->parts[i],
                                                });
-        const aq_head_scales scales = {(float)(step.slope / count),
-                                       (float)(-self->entropy_weight / count)};
+        const aq_head_scales scales = {(float)(step.slope / part->share),
+                                       (float)(-self->entropy_weight / part->share)};
         const double entropy = drawing->slopes(&terms, row, &draw, scales, &slope);
         loss += step.loss - self->entropy_weight * entropy;
         double moved = step.moved, far = now - old;
@@ -317,22 +154,25 @@ static double find_policy_gradient(aq_on_policy *self, const uint32_t *steps, ui
     self->sums.loss += loss;
     self->sums.step_kl += kl;
     self->sums.policy_steps += count;
-    *ret_kl = kl / count;
-    return loss / count;
+    *ret_kl = kl;
+    return loss;
 }
 
 /* Half the squared error; where values are clipped, the greater of that and of what moved no
  * further than value_clip from where it was. */
-static double find_value_gradient(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+static double find_value_gradient(aq_on_policy *self, const aq_on_policy_part *part)
 {
-    load_steps(self, steps, count);
+    if (part->count == 0) {
+        return find_nothing(&self->value);
+    }
+    aq_on_policy_load(self, part->steps, part->count);
     const float *values =
-        aq_net_forward(self->value.train, &self->value.online, self->input, count);
+        aq_net_forward(self->value.train, &self->value.online, self->input, part->count);
     const float clip = (float)self->value_clip;
     double loss = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const float target = self->group.target[steps[i]];
-        const float before = self->group.value[steps[i]];
+    for (uint32_t i = 0; i < part->count; i++) {
+        const float target = self->group.target[part->steps[i]];
+        const float before = self->group.value[part->steps[i]];
         const float error = values[i] - target;
         const float moved = values[i] - before;
         const float held = clip > 0.0f ? fmaxf(fminf(moved, clip), -clip) : moved;
@@ -340,44 +180,69 @@ static double find_value_gradient(aq_on_policy *self, const uint32_t *steps, uin
         const bool is_held = held != moved && held_error * held_error > error * error;
         const float counted = is_held ? held_error : error;
         loss += 0.5 * (double)counted * (double)counted;
-        self->d_out[i] = is_held ? 0.0f : error / (float)count;
+        self->d_out[i] = is_held ? 0.0f : error / (float)part->share;
     }
-    aq_net_backward(self->value.train, self->d_out, count, &self->value.gradient);
+    aq_net_backward(self->value.train, self->d_out, part->count, &self->value.gradient);
     self->sums.value_loss += loss;
-    self->sums.value_steps += count;
-    return loss / count;
+    self->sums.value_steps += part->count;
+    return loss;
+}
+
+/* The divergence from before the update, of all ranks' steps. */
+static int ask_how_far(aq_on_policy *self, const aq_on_policy_part *part, double kl,
+                       bool *ret_goes_on)
+{
+    if (!(self->kl_max > 0.0)) {
+        return 0;
+    }
+    int rc = aq_gradient_exchange_sum(self->exchange, &kl, 1);
+    *ret_goes_on = !(kl / part->all > AQ_ON_POLICY_KL_SLACK * self->kl_max);
+    return rc;
 }
 
 /* *ret_goes_on is false once the policy has moved far enough. */
-static int train_part(aq_on_policy *self, const uint32_t *steps, uint32_t count,
-                      bool of_values_alone, bool *ret_goes_on)
+static int train_policy(aq_on_policy *self, const aq_on_policy_part *part, bool *ret_goes_on)
 {
     double norm = 0, kl = 0;
-    int rc = 0;
-    if (!of_values_alone) {
-        aq_on_policy_find_parts(self, steps, count);
-        const double loss = find_policy_gradient(self, steps, count, &kl);
-        if (self->kl_max > 0.0 && kl > AQ_ON_POLICY_KL_SLACK * self->kl_max) {
-            *ret_goes_on = false;
-            return 0;
-        }
-        rc = step_along(self, &self->policy, loss, &norm);
-        self->sums.policy_updates += rc == 0;
-        self->sums.norm += norm;
+    int rc = aq_on_policy_find_parts(self, part);
+    if (rc != 0) {
+        return rc;
     }
-    if (rc == 0) {
-        const double loss = find_value_gradient(self, steps, count);
-        rc = step_along(self, &self->value, loss, &norm);
-        self->sums.value_updates += rc == 0;
-        self->sums.value_norm += norm;
+    const double loss = find_policy_gradient(self, part, &kl);
+    rc = ask_how_far(self, part, kl, ret_goes_on);
+    if (rc != 0 || !*ret_goes_on) {
+        return rc;
     }
+    rc = step_along(self, &self->policy, loss, &norm);
+    self->sums.policy_updates += rc == 0;
+    self->sums.norm += norm;
     return rc;
+}
+
+static int train_values(aq_on_policy *self, const aq_on_policy_part *part)
+{
+    double norm = 0;
+    const double loss = find_value_gradient(self, part);
+    int rc = step_along(self, &self->value, loss, &norm);
+    self->sums.value_updates += rc == 0;
+    self->sums.value_norm += norm;
+    return rc;
+}
+
+/* In each of which some rank has a step; others may have none. */
+static uint32_t count_parts(const aq_on_policy *self)
+{
+    uint32_t most = 0;
+    for (uint32_t rank = 0; rank < aq_gradient_exchange_ranks(self->exchange); rank++) {
+        const uint32_t count = self->group.counts[rank];
+        most = count > most ? count : most;
+    }
+    return self->minibatches < most ? self->minibatches : most;
 }
 
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
 {
-    const uint32_t count = self->group.count;
-    const uint32_t parts = self->minibatches < count ? self->minibatches : count;
+    const uint32_t parts = count_parts(self);
     bool goes_on = true;
     int rc = 0;
     for (uint32_t epoch = 0; rc == 0 && goes_on && epoch < self->epochs; epoch++) {
@@ -385,11 +250,14 @@ int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
             rc = aq_on_policy_find_advantages(self);
         }
         shuffle(self);
-        for (uint32_t part = 0; rc == 0 && goes_on && part < parts; part++) {
-            const uint32_t first = (uint32_t)((uint64_t)count * part / parts);
-            const uint32_t end = (uint32_t)((uint64_t)count * (part + 1) / parts);
-            rc =
-                train_part(self, self->group.steps + first, end - first, of_values_alone, &goes_on);
+        for (uint32_t number = 0; rc == 0 && goes_on && number < parts; number++) {
+            const aq_on_policy_part part = aq_on_policy_part_of(self, number, parts);
+            if (!of_values_alone) {
+                rc = train_policy(self, &part, &goes_on);
+            }
+            if (rc == 0 && goes_on) {
+                rc = train_values(self, &part);
+            }
         }
     }
     return rc;

@@ -50,7 +50,8 @@ typedef struct surrogate {
 } surrogate;
 
 /* By the parameters as they are, against those `before`. */
-static surrogate judge(aq_on_policy *self, const float *before)
+static int judge(aq_on_policy *self, const aq_on_policy_part *part, const float *before,
+                 surrogate *ret_surrogate)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
     const aq_on_policy_group *group = &self->group;
@@ -59,22 +60,32 @@ static surrogate judge(aq_on_policy *self, const float *before)
     was.arrays = before;
     const float *outputs =
         aq_on_policy_forward(self, &self->policy.online, group->steps, group->count);
-    surrogate sum = {0};
+    double sums[] = {0, 0}; /* gain, divergence */
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t step = group->steps[i];
         const size_t at = (size_t)i * self->outputs;
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double now = (double)drawing->log_prob(&terms, outputs + at, &draw);
         const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
-        sum.gain += weight * aq_importance_ratio(now, (double)group->old[step]) *
-                    (double)self->parts[i] / group->count;
-        sum.kl += drawing->kl(&was, self->old_outputs + at, &terms, outputs + at) / group->count;
+        sums[0] += weight * aq_importance_ratio(now, (double)group->old[step]) *
+                   (double)self->parts[i] / part->all;
+        sums[1] += drawing->kl(&was, self->old_outputs + at, &terms, outputs + at) / part->all;
     }
-    return sum;
+    int rc = aq_gradient_exchange_sum(self->exchange, sums, 2);
+    *ret_surrogate = (surrogate){.gain = sums[0], .kl = sums[1]};
+    return rc;
+}
+
+/* The policy's gradient, of some divergence or gain, becomes that of all ranks' steps. It goes as
+ * it is in any format: a solver that is told rounded products solves something else. */
+static int combine(aq_on_policy *self)
+{
+    aq_params *gradient = &self->policy.gradient;
+    return aq_gradient_exchange_mean(self->exchange, true, gradient->block, gradient->count);
 }
 
 /* The gradient of the gain at the policy as it is. */
-static void find_gradient(aq_on_policy *self)
+static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
     const aq_on_policy_group *group = &self->group;
@@ -89,17 +100,19 @@ static void find_gradient(aq_on_policy *self)
         const uint32_t step = group->steps[i];
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
-        const double slope = weight * (double)self->parts[i] / group->count;
+        const double slope = weight * (double)self->parts[i] / part->share;
         self->sums.entropy +=
             drawing->slopes(&terms, outputs + at, &draw, (aq_head_scales){.log_prob = (float)slope},
                             &(aq_head_slope){self->d_out + at, gradient->block});
     }
     memcpy(self->old_outputs, outputs, (size_t)group->count * self->outputs * sizeof(*outputs));
     aq_net_backward(self->policy.train, self->d_out, group->count, gradient);
+    return combine(self);
 }
 
 /* product = (F + damping) along */
-static void find_product(aq_on_policy *self, const vectors *room, const float *along)
+static int find_product(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room,
+                        const float *along)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
     const aq_on_policy_group *group = &self->group;
@@ -118,20 +131,22 @@ static void find_product(aq_on_policy *self, const vectors *room, const float *a
     for (uint32_t i = 0; i < group->count; i++) {
         const size_t at = (size_t)i * self->outputs;
         drawing->kl_slope(&was, self->old_outputs + at, &terms, outputs + at,
-                          1.0f / (float)group->count,
+                          1.0f / (float)part->share,
                           &(aq_head_slope){self->d_out + at, gradient->block});
     }
     aq_net_backward(self->policy.train, self->d_out, group->count, gradient);
+    int rc = combine(self);
     for (size_t i = 0; i < online->count; i++) {
         room->product[i] = gradient->block[i] / apart + (float)self->kl_damping * along[i];
     }
     memcpy(online->block, room->before, online->count * sizeof(float));
+    return rc;
 }
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
 /* x, with F x = g; `residual` is g at first. */
-static void solve(aq_on_policy *self, const vectors *room)
+static int solve(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room)
 {
     const size_t count = self->policy.online.count;
     double squares = dot(room->residual, room->residual, count);
@@ -139,10 +154,13 @@ static void solve(aq_on_policy *self, const vectors *room)
     memset(room->x, 0, count * sizeof(float));
     memcpy(room->along, room->residual, count * sizeof(float));
     for (uint64_t k = 0; k < self->kl_steps && squares > enough; k++) {
-        find_product(self, room, room->along);
+        int rc = find_product(self, part, room, room->along);
+        if (rc != 0) {
+            return rc;
+        }
         const double curvature = dot(room->along, room->product, count);
         if (!(curvature > 0.0)) {
-            return; /* by rounding; x is good as far as it got */
+            return 0; /* by rounding; x is good as far as it got */
         }
         const float share = (float)(squares / curvature);
         for (size_t i = 0; i < count; i++) {
@@ -155,28 +173,34 @@ static void solve(aq_on_policy *self, const vectors *room)
         }
         squares = after;
     }
+    return 0;
 }
 
 /* Along x, as far as is better. The parameters stay as they were where nothing is. */
-static void search(aq_on_policy *self, const vectors *room)
+static int search(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room)
 {
     aq_params *online = &self->policy.online;
-    find_product(self, room, room->x);
+    surrogate before = {0}, now = {0};
+    int rc = find_product(self, part, room, room->x);
+    if (rc == 0) {
+        rc = judge(self, part, room->before, &before);
+    }
     const double curvature = dot(room->x, room->product, online->count);
-    double share = curvature > 0.0 ? sqrt(2.0 * self->kl_max / curvature) : 0.0;
-    const surrogate before = judge(self, room->before);
+    double share = rc == 0 && curvature > 0.0 ? sqrt(2.0 * self->kl_max / curvature) : 0.0;
     for (int halvings = 0; share > 0.0 && halvings < HALVINGS_MAX; halvings++, share /= 2) {
         for (size_t i = 0; i < online->count; i++) {
             online->block[i] = room->before[i] + (float)share * room->x[i];
         }
-        const surrogate now = judge(self, room->before);
-        if (now.gain > before.gain && now.kl <= AQ_ON_POLICY_KL_SLACK * self->kl_max) {
-            self->sums.loss = -now.gain * self->group.count;
-            self->sums.step_kl = now.kl * self->group.count;
-            return;
+        rc = judge(self, part, room->before, &now);
+        if (rc == 0 && now.gain > before.gain && now.kl <= AQ_ON_POLICY_KL_SLACK * self->kl_max) {
+            self->sums.loss = -now.gain * part->count;
+            self->sums.step_kl = now.kl * part->count;
+            return 0;
         }
+        share = rc == 0 ? share : 0.0;
     }
     memcpy(online->block, room->before, online->count * sizeof(float));
+    return rc;
 }
 
 static int improve(aq_on_policy *self)
@@ -184,22 +208,25 @@ static int improve(aq_on_policy *self)
     const vectors room = vectors_of(self);
     const aq_params *online = &self->policy.online;
     const size_t count = online->count;
-    aq_on_policy_find_parts(self, self->group.steps, self->group.count);
+    const aq_on_policy_part part = aq_on_policy_part_of(self, 0, 1);
     memcpy(room.before, online->block, count * sizeof(float));
-    find_gradient(self);
+    int rc = aq_on_policy_find_parts(self, &part);
+    if (rc == 0) {
+        rc = find_gradient(self, &part);
+    }
     const double norm = aq_gradient_norm(self->policy.gradient.block, count);
     self->sums.norm = norm;
     self->sums.policy_updates = 1;
-    self->sums.policy_steps = self->group.count;
-    if (!(norm <= AQ_GRADIENT_NORM_MAX)) {
-        return AQ_E_CORRUPT;
+    self->sums.policy_steps = part.count;
+    if (rc == 0 && !(norm <= AQ_GRADIENT_NORM_MAX)) {
+        rc = AQ_E_CORRUPT;
     }
-    if (norm > 0.0) {
+    if (rc == 0 && norm > 0.0) {
         memcpy(room.residual, self->policy.gradient.block, count * sizeof(float));
-        solve(self, &room);
-        search(self, &room);
+        rc = solve(self, &part, &room);
+        rc = rc == 0 ? search(self, &part, &room) : rc;
     }
-    return 0;
+    return rc;
 }
 
 const aq_algorithm_class aq_trpo_class = {

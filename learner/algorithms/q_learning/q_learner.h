@@ -42,9 +42,8 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .shares_gradients = true, .head = aq_q_learner_head, .create = aq_q_learner_create,            \
-    .destroy = aq_q_learner_destroy, .train = aq_q_learner_train, .spec = aq_q_learner_spec,       \
-    .policy = aq_q_learner_policy, .set_rates = aq_q_learner_set_rates,                            \
-    .arrays = aq_q_learner_arrays
+    .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
+    .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
+    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
 
 #endif

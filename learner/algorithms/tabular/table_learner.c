@@ -37,6 +37,10 @@ typedef struct table_learner {
     uint32_t *state; /* (rows, steps + 1): which one is seen */
     aq_params values, acting;
     float learning_rate, epsilon;
+    aq_gradient_exchange *exchange; /* with other ranks; NULL: alone, and no room for these: */
+    float *before;                  /* (cells): values that all ranks begin an update with */
+    float *moved;                   /* (cells): how far this one's rows moved each ... */
+    float *replaced;                /* ... and what share of it they put something else for */
 } table_learner;
 
 const aq_metric aq_table_learner_metrics[AQ_VALUE_FIGURES] = {AQ_VALUE_FIGURE_ROWS};
@@ -61,6 +65,7 @@ void aq_table_learner_destroy(aq_algorithm *algorithm)
         aq_params_fini(&self->values);
         aq_params_fini(&self->acting);
         aq_free(self->state);
+        aq_free(self->before);
         aq_free(self);
     }
 }
@@ -75,6 +80,26 @@ static int make_spec(const aq_algorithm_setup *setup, aq_net_spec *spec, aq_erro
     return rc == 0 ? aq_net_spec_validate(spec, error) : rc;
 }
 
+static size_t cells_of(const table_learner *self)
+{
+    return (size_t)self->states * self->actions;
+}
+
+static int make_shared(table_learner *self)
+{
+    const size_t cells = cells_of(self);
+    if (aq_gradient_exchange_ranks(self->exchange) == 1) {
+        return 0;
+    }
+    self->before = aq_alloc(cells, 3 * sizeof(float));
+    if (self->before == NULL) {
+        return AQ_E_NOMEM;
+    }
+    self->moved = self->before + cells;
+    self->replaced = self->moved + cells;
+    return aq_gradient_exchange_reserve(self->exchange, 2 * cells);
+}
+
 static int make_table(table_learner *self, const aq_algorithm_setup *setup)
 {
     const aq_run_config *config = setup->config;
@@ -86,10 +111,10 @@ static int make_table(table_learner *self, const aq_algorithm_setup *setup)
         aq_params_init(&self->spec, &self->acting) != 0) {
         return AQ_E_NOMEM;
     }
-    for (size_t i = 0; i < (size_t)self->states * self->actions; i++) {
+    for (size_t i = 0; i < cells_of(self); i++) {
         self->values.weight[0][i] = (float)config->learner.initial_value;
     }
-    return 0;
+    return make_shared(self);
 }
 
 uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema)
@@ -132,6 +157,7 @@ int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_
         .rows_max = (uint32_t)setup->config->learner.batch_size,
         .is_bytes = setup->schema->obs.dtype == AQ_DTYPE_U8,
         .next = (int)((const aq_table_kind *)class->kind)->next,
+        .exchange = setup->exchange,
     };
     rc = make_table(self, setup);
     if (rc != 0) {
@@ -239,6 +265,14 @@ static bool value_behind(const table_learner *self, const aq_batch *rows, uint32
     return true;
 }
 
+static void note_visit(const table_learner *self, const float *value, float rate)
+{
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
+        float *replaced = self->replaced + (value - self->values.weight[0]);
+        *replaced += rate * (1.0f - *replaced);
+    }
+}
+
 /* One sequence, the last step first. Its priority is the mean size of its errors. */
 static void learn_sequence(const table_learner *self, const aq_batch *rows, uint32_t row,
                            aq_value_figures *figures)
@@ -256,10 +290,41 @@ static void learn_sequence(const table_learner *self, const aq_batch *rows, uint
         const float error = rows->reward[step] + rows->bootstrap[step] * next - *value;
         aq_value_figures_add(figures, *value, -error);
         *value += rate * error;
+        note_visit(self, value, rate);
         sizes += fabs((double)error);
         learned++;
     }
     rows->priority[row] = learned > 0 ? (float)(sizes / learned) : 0.0f;
+}
+
+/* ---- other ranks ---------------------------------------------------------------------------- */
+
+static void begin_shared(table_learner *self)
+{
+    const size_t cells = cells_of(self);
+    memcpy(self->before, self->values.weight[0], cells * sizeof(float));
+    memset(self->replaced, 0, cells * sizeof(float));
+}
+
+/* All ranks began with one table, and each has moved it by its rows. A cell moves by the sum of
+ * what they moved it, as if one had had all rows; but where together they put more in its place
+ * than there was, only to the mean of what they put there: never further than one of them says.
+ *
+ *   Q += sum_r moved(r) / max(1, sum_r replaced(r)) */
+static int end_shared(table_learner *self, bool is_good)
+{
+    const size_t cells = cells_of(self);
+    const float ranks = (float)aq_gradient_exchange_ranks(self->exchange);
+    float *value = self->values.weight[0];
+    for (size_t i = 0; i < cells; i++) {
+        self->moved[i] = value[i] - self->before[i];
+    }
+    int rc = aq_gradient_exchange_mean(self->exchange, is_good, self->moved, 2 * cells);
+    for (size_t i = 0; i < cells; i++) {
+        const float by = ranks * self->moved[i] / fmaxf(1.0f, ranks * self->replaced[i]);
+        value[i] = rc == 0 ? self->before[i] + by : self->before[i];
+    }
+    return rc;
 }
 
 int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
@@ -272,11 +337,17 @@ int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
     AQ_ASSERT(rows->steps == self->steps && aq_batch_has_sequences(rows));
     AQ_ASSERT(rows->obs_bytes == self->states * (self->is_bytes ? 1 : sizeof(float)));
     int rc = read_batch(self, rows);
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
+        begin_shared(self);
+    }
+    for (uint32_t row = 0; rc == 0 && row < rows->rows; row++) {
+        learn_sequence(self, rows, row, &figures);
+    }
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
+        rc = end_shared(self, rc == 0);
+    }
     if (rc != 0) {
         return rc;
-    }
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        learn_sequence(self, rows, row, &figures);
     }
     *ret_report = (aq_update_report){.steps = 1};
     ret_report->metrics[AQ_VALUE_LOSS] = 0.5 * figures.error_squares / figures.rows;

@@ -2,10 +2,15 @@
 or stand still, and what is refused. Without Open MPI it says so, with status 77.
 
     test_ranks.py ACTORQ MODULE [unittest's arguments]
+
+The storm of the long ones kills ranks AQ_STORM times (6), as AQ_SEED says:
+
+    AQ_STORM=200 tests/integration/ranks/test_ranks.py build/cli/actorq build/learner/actorq-mpi.so LongTestRanks.test_a_storm
 """
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -18,7 +23,7 @@ import unittest
 PATIENCE_S = 90
 SKIPPED = 77
 ACTORQ, MODULE = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
-SMALL = ("--set", "learner.hidden=16", "--set", "learner.batch_size=16", "--set",
+SMALL = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "learner.batch_size=16", "--set",
          "evaluator.threshold=1000", "--set", "limits.env_steps=1000000000")
 
 
@@ -47,11 +52,11 @@ class TestRanks(unittest.TestCase):
             self.train.wait()
         shutil.rmtree(self.home)
 
-    def start(self, *arguments):
+    def start(self, *arguments, task="gym:CartPole-v1"):
         with open(self.home + "/out", "w", encoding="utf-8") as out:
             self.train = subprocess.Popen(
-                [ACTORQ, "train", "gym:CartPole-v1", "--learners", "2", "--run", self.run_dir,
-                 "--no-http", "--no-evaluator", "--json", "--seed", "1", *arguments],
+                [ACTORQ, "train", task, "--learners", "2", "--run", self.run_dir, "--no-http",
+                 "--json", "--seed", "1", *arguments],
                 stdout=out, stderr=subprocess.STDOUT)
 
     def ranks(self):
@@ -92,12 +97,15 @@ class TestRanks(unittest.TestCase):
     def trains(self):
         return (self.metric("learner_steps") or 0) > 100 and "checkpoint_written" in self.log()
 
-    def end(self):
-        """Ends the run in order; its result."""
-        self.train.send_signal(signal.SIGTERM)
+    def result(self):
         self.assertEqual(self.train.wait(PATIENCE_S), 0, self.said())
         self.assertEqual(self.ranks(), {})
         return json.loads(self.said()[self.said().index("\n{") + 1:])
+
+    def end(self):
+        """Ends the run in order; its result."""
+        self.train.send_signal(signal.SIGTERM)
+        return self.result()
 
     def test_two_ranks_train_together(self):
         self.start(*SMALL, "--set", "learner.gradient_format=int8", "--set",
@@ -125,10 +133,21 @@ class TestRanks(unittest.TestCase):
     def test_a_rank_that_is_killed_costs_a_new_start(self):
         self.goes_on_without(1, signal.SIGKILL, "signal 9")
 
-    def test_what_ranks_cannot_train_is_refused(self):
-        self.start("--set", "learner.algorithm=ppo")
+    def test_on_policy_and_tables_learn(self):
+        for task, algorithm, least in (("gym:CartPole-v1", "ppo", 475),
+                                       ("gym:FrozenLake-v1", "expected_sarsa", 0.4)):
+            with self.subTest(algorithm=algorithm):
+                self.start("--set", "learner.algorithm=" + algorithm, task=task)
+                result = self.result()
+                self.assertGreaterEqual(result["return_mean"], least)
+                self.assertEqual((result["learners"], result["restarts"]), (2, 0))
+                shutil.rmtree(self.run_dir)
+
+    def test_more_rows_than_ranks_can_have_are_refused(self):
+        self.start("--set", "learner.batch_size=40000", "--set", "replay.min_size=40000", "--set",
+                   "learner.batches_per_request=1")
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
-        self.assertIn("ppo is not trained by several ranks", self.said())
+        self.assertIn("makes more than 65536 rows a step", self.said())
         self.assertFalse(os.path.exists(self.run_dir))
 
     def test_no_mpirun_is_said_before_anything_starts(self):
@@ -147,6 +166,143 @@ class LongTestRanks(TestRanks):
 
     def test_a_rank_that_stands_still_is_given_up_in_words(self):
         self.goes_on_without(1, signal.SIGSTOP, "another rank was silent for 2000 ms")
+
+    def test_a_storm(self):
+        seed = int(os.environ.get("AQ_SEED", "1"))
+        kills = int(os.environ.get("AQ_STORM", "6"))
+        print(f"AQ_SEED={seed} AQ_STORM={kills}", flush=True)
+        rng = random.Random(seed)
+        for algorithm, part in (("ppo", kills // 2), ("dqn", kills - kills // 2)):
+            with self.subTest(algorithm=algorithm), Storm(self, algorithm, rng) as storm:
+                for _ in range(part):
+                    storm.kill()
+                storm.end()
+
+
+class Storm:
+    """Ranks that are killed at random moments and started again as mpirun's caller would, beside a
+    shard and an actor that live through it all."""
+
+    def __init__(self, test, algorithm, rng):
+        self.test, self.rng = test, rng
+        test.run_dir = f"{test.home}/{algorithm}"
+        self.url = f"ipc://{test.run_dir}-l"
+        self.log_path = test.run_dir + ".log"
+        self.config = test.run_dir + ".yaml"
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(f"task: gym:CartPole-v1\n"
+                       f"learner: {{algorithm: {algorithm}, hidden: [16], checkpoint_period_s: 0.2}}\n"
+                       "evaluator: {threshold: 1000}\nlimits: {env_steps: 1000000000}\n"
+                       "net: {rank_timeout_ms: 5000}\n")
+        self.counts = {"steps": 0, "acknowledged": 0}
+        self.starts, self.read = 0, 0
+        self.took, self.members, self.learner = [], [], None
+
+    def __enter__(self):
+        own = ["--learner", self.url]
+        self.members = [
+            self.spawn("replay", *own, "--listen", f"ipc://{self.test.run_dir}-r", "--data",
+                       self.test.run_dir + "-data"),
+            self.spawn("actor", *own)]
+        self.launch()
+        return self
+
+    def __exit__(self, *_):
+        for process in [self.learner, *self.members]:
+            process.terminate()
+        for process in [self.learner, *self.members]:
+            process.wait(PATIENCE_S)
+
+    def program(self, role):
+        return f"{os.path.dirname(ACTORQ)}/../{role}/actorq-{role}"
+
+    def spawn(self, role, *arguments, before=()):
+        with open(self.log_path, "a", encoding="utf-8") as out:
+            return subprocess.Popen([*before, self.program(role), *arguments], stdout=out,
+                                    stderr=subprocess.STDOUT)
+
+    def launch(self):
+        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        os.environ.update(allowed)
+        self.learner = self.spawn(
+            "learner", "--config", self.config, "--listen", self.url, "--run", self.test.run_dir,
+            *(["--resume"] if self.starts else []),
+            before=["mpirun", "-n", "2", "--bind-to", "none", "--oversubscribe", "--mca",
+                    "odls_base_sigkill_timeout", "2"])
+        self.starts += 1
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def look(self):
+        """What all say, that must not have got less; False while there is no learner."""
+        asked = subprocess.run([ACTORQ, "status", self.url, "--json", "--timeout-ms", "500"],
+                               capture_output=True, text=True, check=False)
+        status = json.loads(asked.stdout) if asked.returncode == 0 else {"members": []}
+        said = {}
+        for member in status["members"]:
+            said.update({role: member[role] for role in ("replay", "actor") if role in member})
+        if len(said) < 2: # both have joined, and told of themselves
+            return False
+        inserted = said["replay"]["inserted"]
+        if status["learner"]["learner_steps_per_s"] > 0 and inserted > 0:
+            test, counts = self.test, self.counts
+            test.assertGreaterEqual(inserted, counts["acknowledged"], "acknowledged steps are lost")
+            test.assertGreaterEqual(status["learner"]["env_steps"], counts["steps"])
+            counts["steps"] = status["learner"]["env_steps"]
+            counts["acknowledged"] = said["actor"]["acknowledged_steps"]
+            return True
+        return False
+
+    def wait(self, what, done):
+        end = time.monotonic() + PATIENCE_S
+        while not done():
+            self.test.assertLess(time.monotonic(), end, f"{what}: {self.log()[-4000:]}")
+            time.sleep(0.02)
+
+    def check_log(self):
+        """What was said to be written is what the next life went on from, or what was written
+        while it was read."""
+        log = self.log()
+        for word in ("checkpoint_skipped", "checkpoint_failed", "store_ledger", "Sanitizer"):
+            self.test.assertNotIn(word, log)
+        written = [0]
+        for event, step in re.findall(r"event=(checkpoint_written|resumed) step=(\d+)", log):
+            if event == "resumed":
+                self.test.assertGreaterEqual(int(step), max(written), log[-4000:])
+            written.append(int(step))
+
+    def trains(self):
+        begun = time.monotonic()
+        self.wait("training", self.look)
+        self.took.append(time.monotonic() - begun)
+
+    def kill(self):
+        if self.rng.random() < 0.7:
+            self.trains()
+        else:
+            self.wait("ranks", lambda: len(self.test.ranks()) == 2)
+        time.sleep(self.rng.uniform(0, 0.6))
+        ranks = self.test.ranks()
+        victims = self.rng.choice([[0], [1], [0], [1], [0, 1]])
+        for pid in [ranks[number] for number in victims if number in ranks]:
+            os.kill(pid, signal.SIGKILL)
+        self.learner.wait(PATIENCE_S)
+        self.wait("the end of all ranks", lambda: not self.test.ranks())
+        self.check_log()
+        self.launch()
+
+    def end(self):
+        self.trains()
+        for member in self.members:
+            self.test.assertIsNone(member.poll(), self.log()[-4000:])
+        self.learner.terminate()
+        self.learner.wait(PATIENCE_S)
+        self.check_log()
+        took = sorted(self.took)
+        print(f"{self.starts} starts, {self.counts['steps']} steps; to training again, s: median "
+              f"{took[len(took) // 2]:.1f}, most {took[-1]:.1f}", flush=True)
 
 
 if __name__ == "__main__":

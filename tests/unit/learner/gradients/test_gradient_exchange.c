@@ -168,6 +168,39 @@ TEST(a_rank_without_a_gradient_spoils_the_step_for_all_and_nothing_else)
     }
 }
 
+/* What is no gradient is not rounded, and leaves nothing for the next one. */
+static void act_plainly(void *user, aq_rank_link *link)
+{
+    trade *t = user;
+    aq_gradient_exchange *exchange = NULL;
+    const uint32_t rank = link->rank;
+    double sums[] = {1.0 + rank, rank == t->bad ? (double)NAN : 0.5};
+    memcpy(t->got[rank], t->given[rank], t->count * sizeof(float));
+    int rc = aq_gradient_exchange_create(link, t->format, &exchange);
+    rc = rc == 0 ? aq_gradient_exchange_reserve(exchange, t->count) : rc;
+    rc = rc == 0 ? aq_gradient_exchange_mean(exchange, true, t->got[rank], t->count) : rc;
+    t->codes[rank] = rc == 0 ? aq_gradient_exchange_sum(exchange, sums, 2) : rc;
+    memcpy(t->sums[rank], sums, sizeof(sums));
+    aq_gradient_exchange_destroy(exchange);
+}
+
+TEST(other_numbers_are_not_rounded_in_any_format)
+{
+    for (uint32_t format = 0; format < FORMATS; format++) {
+        for (uint32_t ranks = 1; ranks <= CREW_MAX; ranks++) {
+            trade *t = trade_of(format, COUNT_MAX);
+            t->bad = 1;
+            crew_run(ranks, 0, act_plainly, t);
+            t->format = AQ_GRADIENT_FP32;
+            assert_all_have_the_mean(t, ranks);
+            for (uint32_t rank = 0; rank < ranks; rank++) {
+                assert_true(t->sums[rank][0] == ranks * (ranks + 1) / 2.0);
+                assert_true(ranks == 1 ? t->sums[rank][1] == 0.5 : isnan(t->sums[rank][1]));
+            }
+        }
+    }
+}
+
 /* Of fp32 as a number that the norm is made of, of the others as a code. */
 TEST(one_number_that_is_none_reaches_all)
 {
@@ -198,6 +231,8 @@ TEST(alone_nothing_happens)
     float gradient[] = {1, NAN};
     assert_succeeds(aq_gradient_mean(NULL, true, 0, gradient, 2));
     assert_int_equal(aq_gradient_mean(NULL, false, 0, gradient, 2), AQ_E_CORRUPT);
+    assert_succeeds(aq_gradient_exchange_mean(NULL, true, gradient, 2));
+    assert_succeeds(aq_gradient_exchange_sum(NULL, (double[]){1}, 1));
     assert_true(gradient[0] == 1.0f);
     assert_succeeds(aq_gradient_exchange_reserve(NULL, 10));
     assert_int_equal(aq_gradient_exchange_ranks(NULL), 1);

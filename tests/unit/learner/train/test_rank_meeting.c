@@ -42,7 +42,8 @@ static talk *talk_of(void)
     static talk made;
     made = (talk){0};
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        made.words[rank] = (aq_rank_word){.is_ready = 1, .step = 5, .learning_rate = rank + 1.0};
+        made.words[rank] =
+            (aq_rank_word){.is_ready = 1, .step = 5, .orders.schedules.learning_rate = rank + 1.0};
     }
     return &made;
 }
@@ -54,12 +55,33 @@ TEST(they_train_when_all_are_ready_at_the_rate_of_the_first)
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         assert_int_equal(t->codes[rank], 0);
         assert_true(t->outcomes[rank].is_ready && !t->outcomes[rank].ends);
-        assert_true(t->outcomes[rank].learning_rate == 1.0);
+        assert_true(t->outcomes[rank].orders.schedules.learning_rate == 1.0);
     }
     t = talk_of();
     t->words[2].is_ready = 0;
     crew_run(RANKS, 0, act, t);
     assert_false(t->outcomes[0].is_ready || t->outcomes[1].is_ready || t->outcomes[2].is_ready);
+}
+
+/* Rank 0 alone says what is outdated. */
+TEST(an_outdated_group_holds_up_all_and_is_passed_over_by_its_rank)
+{
+    talk *t = talk_of();
+    t->words[0].orders.fresh_from = 4;
+    t->words[0].oldest_version = t->words[2].oldest_version = 4;
+    t->words[1].oldest_version = 3;
+    t->words[1].orders.fresh_from = 1;
+    for (int is_ready = 0; is_ready < 2; is_ready++) {
+        t->words[1].is_ready = (uint32_t)is_ready;
+        crew_run(RANKS, 0, act, t);
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            assert_false(t->outcomes[rank].is_ready);
+            assert_true(t->outcomes[rank].is_outdated == (is_ready && rank == 1));
+        }
+    }
+    t->words[1].oldest_version = 9;
+    crew_run(RANKS, 0, act, t);
+    assert_true(t->outcomes[2].is_ready);
 }
 
 TEST(one_that_ends_ends_all)

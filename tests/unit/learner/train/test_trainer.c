@@ -347,7 +347,7 @@ static int answer(aq_rank_link *link, void *block, size_t bytes, size_t piece)
     aq_rank_word *words = block;
     AQ_ASSERT(bytes == 2 * sizeof(*words) && piece == sizeof(*words));
     words[1] = words[0];
-    words[0].learning_rate = 0.5;
+    words[0].orders.schedules.learning_rate = 0.5;
     words[1].is_ready = other->wanted != 1;
     words[1].ends = other->wanted == 2;
     other->unready += words[0].is_ready && other->wanted == 1;
