@@ -113,8 +113,8 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
     arm->mode = mode;
     arm->parallel = parallel;
     arm->learners = mode == AQ_MODE_EXPERIENCE || mode == AQ_MODE_ASYNC ? 1 : parallel;
-    arm->gradients = mode == AQ_MODE_ASYNC;
-    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64, actors);
+    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s", actors,
+                        mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "");
     if (splits && parallel > 1) {
         (void)snprintf(arm->settings + size, sizeof(arm->settings) - (size_t)size,
                        " learner.model_ranks=%" PRIu64,
@@ -124,8 +124,7 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
 
 static bool is_same(const aq_compare_arm *a, const aq_compare_arm *b)
 {
-    return a->learners == b->learners && a->gradients == b->gradients &&
-           strcmp(a->settings, b->settings) == 0;
+    return a->learners == b->learners && strcmp(a->settings, b->settings) == 0;
 }
 
 size_t aq_compare_arms_find(const aq_compare_arm *arms, size_t count, enum aq_learning_mode mode,
@@ -208,10 +207,7 @@ const char *aq_compare_arm_flags(const aq_compare_arm *arm, char *out, size_t si
         at += (size_t)snprintf(out + at, size - at, " --set %s", word);
     }
     if (arm->learners > 1 && at < size) {
-        at += (size_t)snprintf(out + at, size - at, " --learners %" PRIu64, arm->learners);
-    }
-    if (arm->gradients && at < size) {
-        (void)snprintf(out + at, size - at, " --gradients");
+        (void)snprintf(out + at, size - at, " --learners %" PRIu64, arm->learners);
     }
     return out;
 }

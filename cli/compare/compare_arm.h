@@ -1,6 +1,6 @@
 /*
  * Compare arm: one of the things that a comparison runs beside each other: a name, and what it adds
- * to the run that all have in common. Precisions make one list of arms, ways of learning in
+ * to the run that all have in common: settings, and how many learners. Precisions make one list of arms, ways of learning in
  * parallel (modes) another; whatever walks a comparison knows arms alone. One thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_ARM_H
@@ -41,7 +41,6 @@ typedef struct aq_compare_arm {
     char name[AQ_COMPARE_WORD_MAX];         /* of its row and its folders */
     char settings[AQ_COMPARE_SETTINGS_MAX]; /* KEY=VALUE, a blank between them */
     uint64_t learners;                      /* ranks; 1: a learner alone */
-    bool gradients;                         /* actors push gradients, not experience */
     /* Of modes only. */
     enum aq_learning_mode mode;
     uint64_t parallel; /* how many it puts side by side */

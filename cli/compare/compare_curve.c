@@ -177,7 +177,10 @@ static void take_members(aq_compare_curve *curve, const json_t *line)
 {
     const json_t *use = json_object_get(line, "replay_use");
     const json_t *bins = json_object_get(use, "staleness");
-    const double step_bytes = aq_json_number_of(json_object_get(line, "replay"), "bytes_per_step");
+    const json_t *replay = json_object_get(line, "replay");
+    const double step_bytes = aq_json_number_of(replay, "bytes_per_step") *
+                              aq_json_number_of(replay, "inserted") /
+                              aq_json_number_of(line, "env_steps");
     const double actors = aq_json_number_of(line, "actors");
     if (isfinite(step_bytes)) {
         curve->step_bytes = step_bytes;

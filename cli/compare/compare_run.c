@@ -177,14 +177,6 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
     return 0;
 }
 
-/* What this machine or build has no means for is refused before anything is started. */
-static int check_launch(const aq_compare_arm *arm, aq_error *error)
-{
-    return arm->gradients ? aq_fail(error, AQ_E_UNSUPPORTED,
-                                    "actors of this build push no gradients (--gradients)")
-                          : aq_rank_launch_check(arm->learners, error);
-}
-
 int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed, bool quiet,
                          bool *ret_interrupted, aq_error *error)
 {
@@ -198,7 +190,7 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     }
     read_result(dir, &run);
     int rc = 0;
-    if (check_launch(&plan->arms[arm], &problem) != 0 ||
+    if (aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0 ||
         aq_compare_plan_config(plan, arm, seed, &config, &problem) != 0) {
         run.outcome = AQ_OUTCOME_REFUSED;
         (void)snprintf(run.reason, sizeof(run.reason), "%.*s", (int)sizeof(run.reason) - 1,

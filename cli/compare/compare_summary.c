@@ -130,19 +130,26 @@ const char *aq_compare_edge_name(enum aq_compare_edge edge)
     return names[edge];
 }
 
+typedef struct edge_of {
+    enum aq_compare_edge edge;
+    bool is_async; /* what shards get are gradients */
+} edge_of;
+
 /* Of one run; a gradient that is not sent takes nothing. */
 static double edge_bytes(const aq_compare_run *run, const void *context)
 {
+    const edge_of *of = context;
     const aq_compare_curve *curve = &run->curve;
-    switch (*(const enum aq_compare_edge *)context) {
+    const double to_shards = curve->step_bytes * (double)curve->env_steps;
+    const double between_ranks =
+        isfinite(curve->gradient_bytes) ? curve->gradient_bytes * (double)curve->learner_steps : 0;
+    switch (of->edge) {
     case AQ_EDGE_EXPERIENCE:
-        return curve->step_bytes * (double)curve->env_steps;
+        return of->is_async ? 0 : to_shards;
     case AQ_EDGE_POLICY:
         return curve->actors * (double)curve->broadcast_bytes;
     default:
-        return isfinite(curve->gradient_bytes)
-                   ? curve->gradient_bytes * (double)curve->learner_steps
-                   : 0;
+        return of->is_async ? to_shards : between_ranks;
     }
 }
 
@@ -165,10 +172,12 @@ static double behind_share(const aq_compare_run *run, const void *context)
 
 static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
+    const bool is_async =
+        summary->plan->request.subject == AQ_COMPARE_MODES && row->arm->mode == AQ_MODE_ASYNC;
     double bytes = 0;
     for (int i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
-        const enum aq_compare_edge edge = (enum aq_compare_edge)i;
-        row->edge_bytes[i] = mean_of(summary, arm, edge_bytes, &edge).mean;
+        const edge_of of = {(enum aq_compare_edge)i, is_async};
+        row->edge_bytes[i] = mean_of(summary, arm, edge_bytes, &of).mean;
         bytes += row->edge_bytes[i];
     }
     row->update_bytes = bytes / mean_of(summary, arm, updates, NULL).mean;

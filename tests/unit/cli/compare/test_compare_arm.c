@@ -26,7 +26,7 @@ TEST(each_mode_adds_what_actorq_train_would_be_given)
     } rows[] = {
         {2, "experience", " --set actor.count=2"},
         {2, "sync", " --set actor.count=2 --learners 2"},
-        {2, "async", " --set actor.count=2 --gradients"},
+        {2, "async", " --set actor.count=2 --set actor.gradients=true"},
         {2, "model", " --set actor.count=2 --set learner.model_ranks=2 --learners 2"},
         {2, "hybrid", " --set actor.count=4 --learners 2"},
         {4, "hybrid", " --set actor.count=4 --set learner.model_ranks=2 --learners 4"},

@@ -41,11 +41,11 @@ static size_t write_progress(const made_run *run, char *text, size_t size)
         text, size,
         "{\"event\":\"progress\",\"wall_s\":%g,\"env_steps\":%g,\"actors\":2,\"staleness\":1.5,"
         "\"noise_scale\":%g,\"gradient_cosine\":0.25,\"exchange_bytes\":%s,\"ranks\":2,"
-        "\"replay\":{\"bytes_per_step\":50},\"replay_use\":{\"staleness\":[6,3,1]},"
+        "\"replay\":{\"bytes_per_step\":50,\"inserted\":%g},\"replay_use\":{\"staleness\":[6,3,1]},"
         "\"time\":{\"learner\":{\"training_s\":1,\"exchange_s\":0,\"waiting_s\":1,"
         "\"publishing_s\":0,\"other_ranks\":[%s]}}}\n",
         run->wall_s / 2, run->env_steps / 2, run->updates, has_ranks ? "1000" : "null",
-        has_ranks ? other : "");
+        run->env_steps / 2, has_ranks ? other : "");
 }
 
 static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
