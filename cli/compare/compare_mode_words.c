@@ -203,7 +203,9 @@ static void say_batch(const aq_compare_row *row, aq_long_text *out)
     }
     aq_long_text_add(out, " Its gradients have a cosine of %.2g with those beside them: %s.",
                      row->gradient_cosine,
-                     row->gradient_cosine < EVEN_COSINE
+                     row->gradient_cosine <= 0
+                         ? "one step undoes the other, so smaller steps or more ranks would help"
+                     : row->gradient_cosine < EVEN_COSINE
                          ? "most of each is still chance, so more ranks would make it better"
                          : "little of each is chance, so more ranks would not make it better");
 }

@@ -11,7 +11,7 @@
 #include "learner/nn/passes.h"
 
 /* Looks whose mean is told: older ones fade. */
-enum { LOOKS = 16 };
+enum { LOOKS = 32 };
 
 struct aq_gradient_noise {
     size_t count;
@@ -81,10 +81,11 @@ void aq_gradient_noise_take(aq_gradient_noise *noise, const float *gradient)
 
 aq_noise_figures aq_gradient_noise_figures(const aq_gradient_noise *noise)
 {
-    if (noise == NULL || noise->looks == 0 || !(noise->product_mean > 0)) {
+    if (noise == NULL || noise->looks == 0) {
         return (aq_noise_figures){.scale = NAN, .cosine = NAN};
     }
     const double s = noise->square_mean, d = noise->product_mean;
     const double others = d + (s - d) / (AQ_NOISE_LOOK - 1);
-    return (aq_noise_figures){.scale = noise->rows * (s - d) / d, .cosine = d / sqrt(s * others)};
+    return (aq_noise_figures){.scale = d > 0 ? noise->rows * (s - d) / d : (double)NAN,
+                              .cosine = others > 0 ? d / sqrt(s * others) : (double)NAN};
 }

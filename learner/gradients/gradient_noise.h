@@ -9,8 +9,10 @@
  *   cosine = d / sqrt(s (d + (s - d) / (K - 1)))
  *                                    of a gradient with the mean of the others
  *
- * s and d are means over the last looks. Parameters move between the K steps, which is taken for
- * noise; so is not what rows have in common that come more than once. It reads gradients and changes
+ * s and d are means over the last looks. Parameters move between the K steps: a step along the
+ * chance of one gradient makes the next one point back, so that what they have in common seems less
+ * than it is, and the noise more; where steps are large, d is below 0 and there is no scale at all.
+ * Rows that come more than once within a look make it seem more. It reads gradients and changes
  * none. One thread at a time.
  */
 #ifndef AQ_LEARNER_GRADIENTS_GRADIENT_NOISE_H
@@ -21,14 +23,14 @@
 #include "common/base/error.h"
 
 /* So many gradients are looked at of so many. */
-enum { AQ_NOISE_LOOK = 16, AQ_NOISE_PERIOD = 256 };
+enum { AQ_NOISE_LOOK = 16, AQ_NOISE_PERIOD = 128 };
 
 typedef struct aq_gradient_noise aq_gradient_noise;
 
-/* NaN until there was a look, and where chance is all that was seen (d <= 0). */
+/* NaN until there was a look. */
 typedef struct aq_noise_figures {
-    double scale;
-    double cosine;
+    double scale;  /* NaN where chance is all that was seen (d <= 0) */
+    double cosine; /* near 0 there, or below it */
 } aq_noise_figures;
 
 /* Of gradients of `count` parameters, each of them a mean over `rows`. AQ_E_NOMEM. */

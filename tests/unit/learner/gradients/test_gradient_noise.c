@@ -68,12 +68,13 @@ TEST_OF_NOISE(what_comes_between_looks_is_not_seen)
     assert_near(aq_gradient_noise_figures(noise).cosine, 1, 1e-9);
 }
 
-TEST_OF_NOISE(where_all_is_chance_nothing_is_told)
+TEST_OF_NOISE(where_all_is_chance_no_scale_is_told)
 {
     for (int i = 0; i < AQ_NOISE_LOOK; i++) {
-        take(noise, i % 2 == 0 ? 1 : -1, 1);
+        take(noise, i % 2 == 0 ? 1.1f : -1, 1);
     }
     assert_true(isnan(aq_gradient_noise_figures(noise).scale));
+    assert_true(aq_gradient_noise_figures(noise).cosine < 0);
 }
 
 TEST_OF_NOISE(a_look_with_a_gradient_that_is_not_finite_does_not_count)
