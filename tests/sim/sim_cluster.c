@@ -194,6 +194,10 @@ static bool is_member(const sim_cluster *cluster, uint64_t incarnation)
 /* False, in words, when somebody who runs is not in the run, as the learner knows it. */
 static bool all_are_members(const sim_cluster *cluster, char *words, size_t size)
 {
+    if (!cluster->learner.runs) { /* a rank was lost late */
+        (void)snprintf(words, size, "there is no learner");
+        return false;
+    }
     for (uint32_t host = SIM_HOST_SHARD; host < SIM_HOST_LIAR; host++) {
         if (sim_host_runs(cluster, host) && !is_member(cluster, incarnation_on(cluster, host))) {
             (void)snprintf(words, size, "host %u is not a member", host);

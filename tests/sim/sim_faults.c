@@ -106,6 +106,16 @@ static void stand_still(sim_cluster *cluster)
     sim_host_stand_still(&cluster->site.network, host, end_ns);
 }
 
+static void lose_rank(sim_cluster *cluster)
+{
+    enum { CALLS_MAX = 20 }; /* as many as a turn has */
+    if (cluster->site.scenario.ranks > 0 && cluster->learner.runs) {
+        cluster->site.tally.lost_ranks++;
+        sim_learner_lose_rank(&cluster->learner,
+                              1 + (unsigned)aq_rng_below(&cluster->faults, CALLS_MAX));
+    }
+}
+
 /* ---- the network ---------------------------------------------------------------------------- */
 
 static void on_calm(void *user, uint64_t tag)
@@ -247,7 +257,8 @@ static void draw_fault(sim_cluster *cluster)
         fill_disk(cluster);
         break;
     default:
-        break; /* nothing, for once */
+        lose_rank(cluster); /* else nothing, for once */
+        break;
     }
 }
 

@@ -31,7 +31,7 @@ void sim_learner_fini(sim_learner *learner)
 
 uint64_t sim_learner_step(const sim_learner *learner)
 {
-    return learner->runs ? aq_trainer_core_step(learner->trainer) : 0;
+    return learner->runs ? aq_trainer_core_step(learner->ranks[0].trainer) : 0;
 }
 
 /* ---- what members do ------------------------------------------------------------------------ */
@@ -178,7 +178,6 @@ static void create_cores(sim_learner *learner)
 {
     const aq_run_plan *plan = &learner->site->plan;
     const aq_run_config *config = &plan->config;
-    aq_error error = {0};
     const aq_coordinator_config coordinator = {
         .member_timeout_ns = (int64_t)config->net.member_timeout_ms * AQ_NS_PER_MS,
         .env_steps_limit = config->limits.env_steps,
@@ -188,13 +187,7 @@ static void create_cores(sim_learner *learner)
     must(aq_coordinator_create(&coordinator, sim_now_ns(&learner->site->world),
                                &learner->coordinator));
     must(aq_policy_shelf_create(&learner->shelf));
-    const aq_algorithm_setup setup = {
-        .config = config,
-        .schema = &plan->settings.schema,
-        .sequence_length = plan->table.sequence_length,
-        .seed = config->seed,
-    };
-    must(aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error));
+    sim_ranks_create(learner);
 }
 
 static void create_service(sim_learner *learner)
@@ -236,6 +229,7 @@ void sim_learner_start(sim_learner *learner)
     learner->checkpoint_due_ns = 0;
     create_cores(learner);
     sim_learner_restore(learner);
+    sim_ranks_spread(learner);
     create_service(learner);
     sim_rpc_listen(&site->rpc, SIM_LEARNER_URL, learner->dispatcher, NULL);
     sim_broadcast_open(&site->broadcast);
@@ -256,7 +250,7 @@ void sim_learner_kill(sim_learner *learner)
     aq_learner_service_destroy(learner->service);
     aq_policy_shelf_destroy(learner->shelf);
     aq_coordinator_destroy(learner->coordinator);
-    aq_agent_destroy(learner->agent);
+    sim_ranks_destroy(learner);
     aq_snapshot_unref(learner->best);
     learner->best = NULL;
     learner->best_result = (aq_evaluation_result){0};

@@ -29,7 +29,7 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
     aq_checkpoint checkpoint = {
         .run_id = learner->site->run_id,
         .schema = plan->settings.schema,
-        .spec = *aq_agent_spec(learner->agent),
+        .spec = *aq_agent_spec(learner->ranks[0].agent),
         .learner_step = step,
         .env_steps = aq_coordinator_env_steps(learner->coordinator),
         .policy_version = learner->next_version - 1,
@@ -106,7 +106,7 @@ void sim_learner_restore(sim_learner *learner)
     if (learner->disk.checkpoint.size > 0) {
         must(aq_wire_checkpoint_unpack(learner->disk.checkpoint.data, learner->disk.checkpoint.size,
                                        &checkpoint, &error));
-        must(aq_agent_restore(learner->agent, &checkpoint.arrays, &error));
+        must(aq_agent_restore(learner->ranks[0].agent, &checkpoint.arrays, &error));
         restore_run(learner, &checkpoint);
         aq_checkpoint_fini(&checkpoint);
     }

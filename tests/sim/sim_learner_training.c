@@ -14,6 +14,9 @@
 
 enum { VERSIONS_RESERVED = 16 };
 
+/* Ranks meet at least so often, as trainers do. */
+#define IDLE_NS (50 * AQ_NS_PER_MS)
+
 /* From one thread to another. */
 #define MAILBOX_NS (50 * AQ_NS_PER_US)
 
@@ -118,10 +121,23 @@ static void wake_stage(sim_learner *learner)
 
 /* ---- the trainer ---------------------------------------------------------------------------- */
 
+/* Of a rank that is not the first: what that one will offer. */
+static bool on_promise(void *user, const aq_params *params, uint64_t step, const float *obs,
+                       size_t rows)
+{
+    sim_rank *rank = user;
+    (void)params;
+    (void)step;
+    (void)obs;
+    (void)rows;
+    rank->promised += rank->promised > 0;
+    return true;
+}
+
 static bool on_policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
                           size_t rows)
 {
-    sim_learner *learner = user;
+    sim_learner *learner = ((sim_rank *)user)->learner;
     if (!aq_quantizer_stage_offer_policy(learner->stage, params, step, obs, rows)) {
         return false;
     }
@@ -133,10 +149,9 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
 static void offer_checkpoint(sim_learner *learner)
 {
     aq_named_arrays arrays;
-    aq_agent_arrays(learner->agent, &arrays);
+    aq_agent_arrays(learner->ranks[0].agent, &arrays);
     if (learner->checkpoint_wanted &&
-        aq_quantizer_stage_offer_checkpoint(learner->stage, &arrays,
-                                            aq_trainer_core_step(learner->trainer))) {
+        aq_quantizer_stage_offer_checkpoint(learner->stage, &arrays, sim_learner_step(learner))) {
         learner->checkpoint_wanted = false;
         wake_stage(learner);
     }
@@ -148,25 +163,65 @@ static int64_t group_ns(const sim_learner *learner)
     return scenario->train_batch_ns * (int64_t)scenario->config.learner.batches_per_request;
 }
 
-/* However late the group is trained on, none of its steps may be too old. */
-static void check_lag(const sim_learner *learner, const aq_batch *group)
+void sim_learner_check_lag(const sim_learner *learner, const aq_batch *group, uint64_t newest)
 {
     const uint64_t versions_max = learner->site->plan.settings.versions_max;
     for (uint32_t i = 0; versions_max > 0 && i < group->rows; i++) {
-        if (group->version[i] == 0 || group->version[i] + versions_max <= learner->newest_version) {
+        if (group->version[i] == 0 || group->version[i] + versions_max <= newest) {
             sim_broken(&learner->site->world, SIM_LAG,
                        "a step of version %" PRIu32 " is learned from when version %" PRIu64
                        " is out; %" PRIu64 " versions count",
-                       group->version[i], learner->newest_version, versions_max);
+                       group->version[i], newest, versions_max);
             return;
         }
     }
 }
 
-static void feed(sim_learner *learner)
+/* The first rank goes by what is out, the others by what it promised. */
+static void feed(sim_rank *rank)
 {
-    aq_prefetch_tell_versions(learner->prefetch, learner->newest_version, learner->coming_versions);
-    aq_prefetch_tick(learner->prefetch, sim_now_ns(&learner->site->world));
+    const sim_learner *learner = rank->learner;
+    const bool is_first = rank == learner->ranks;
+    aq_prefetch_tell_versions(rank->prefetch, is_first ? learner->newest_version : rank->promised,
+                              is_first ? learner->coming_versions : 0);
+    aq_prefetch_tick(rank->prefetch, sim_now_ns(&learner->site->world));
+}
+
+static void feed_all(sim_learner *learner)
+{
+    for (uint32_t i = 0; i <= learner->site->scenario.ranks; i++) {
+        feed(&learner->ranks[i]);
+    }
+}
+
+void sim_learner_group_done(sim_rank *rank)
+{
+    aq_batch *group = rank->groups[0];
+    rank->group_count--;
+    memmove(&rank->groups[0], &rank->groups[1], rank->group_count * sizeof(rank->groups[0]));
+    aq_prefetch_give_back(rank->prefetch, group);
+}
+
+static void train_alone(sim_learner *learner)
+{
+    sim_rank *own = &learner->ranks[0];
+    const uint64_t trained = sim_learner_step(learner);
+    aq_trainer_core_train(own->trainer, own->groups[0], learner->newest_version);
+    if (sim_learner_step(learner) > trained) {
+        sim_learner_check_lag(learner, own->groups[0], learner->newest_version);
+    }
+    sim_learner_group_done(own);
+}
+
+/* Each rank that is asked for a group has one. */
+static bool can_train(const sim_learner *learner)
+{
+    for (uint32_t i = 0; i <= learner->site->scenario.ranks; i++) {
+        if (learner->ranks[i].group_count == 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void on_trained(void *user, uint64_t life)
@@ -176,26 +231,53 @@ static void on_trained(void *user, uint64_t life)
         return;
     }
     learner->training = false;
-    if (learner->group_count == 0) {
-        return;
+    if (learner->site->scenario.ranks > 0) {
+        sim_ranks_turn(learner);
+    } else if (learner->ranks[0].group_count > 0) {
+        train_alone(learner);
     }
-    aq_batch *group = learner->groups[0];
-    learner->group_count--;
-    memmove(&learner->groups[0], &learner->groups[1],
-            learner->group_count * sizeof(learner->groups[0]));
-    const uint64_t trained = aq_trainer_core_step(learner->trainer);
-    aq_trainer_core_train(learner->trainer, group, learner->newest_version);
-    if (aq_trainer_core_step(learner->trainer) > trained) {
-        check_lag(learner, group);
-    }
-    aq_prefetch_give_back(learner->prefetch, group);
     offer_checkpoint(learner);
     if (!learner->ended) {
-        feed(learner);
+        feed_all(learner);
     }
-    if (learner->group_count > 0) {
+    if (can_train(learner)) {
         learner->training = true;
         ask(learner, group_ns(learner), on_trained);
+    }
+}
+
+/* ---- a rank is lost ------------------------------------------------------------------------- */
+
+static void on_start_again(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    (void)life;
+    if (!learner->site->network.hosts[SIM_HOST_LEARNER].up) {
+        sim_learner_start(learner);
+    }
+}
+
+/* The others have found out: the first one writes a checkpoint, all end, and the launcher starts
+ * them again. */
+static void on_lost(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    sim_world *world = &learner->site->world;
+    if (is_not_now(learner, on_lost, life) || learner->ended) {
+        return;
+    }
+    sim_trace(world, "ranks end", sim_learner_step(learner), 0);
+    sim_learner_training_finish(learner);
+    sim_learner_kill(learner);
+    sim_agenda_at(world->agenda, sim_now_ns(world) + AQ_NS_PER_S, on_start_again, learner, 0);
+}
+
+void sim_learner_lose_rank(sim_learner *learner, unsigned lost_at)
+{
+    const int64_t timeout_ms = (int64_t)learner->site->plan.config.net.rank_timeout_ms;
+    if (learner->lost_at == 0 && learner->runs && !learner->ended) {
+        learner->lost_at = lost_at;
+        ask(learner, timeout_ms * AQ_NS_PER_MS, on_lost);
     }
 }
 
@@ -203,14 +285,15 @@ static void on_trained(void *user, uint64_t life)
 
 static void on_ready(void *user, aq_batch *group)
 {
-    sim_learner *learner = user;
+    sim_rank *rank = user;
+    sim_learner *learner = rank->learner;
     if (learner->ended || !learner->runs) {
-        aq_prefetch_give_back(learner->prefetch, group);
+        aq_prefetch_give_back(rank->prefetch, group);
         return;
     }
-    AQ_ASSERT(learner->group_count < SIM_GROUPS_MAX);
-    learner->groups[learner->group_count++] = group;
-    if (!learner->training) {
+    AQ_ASSERT(rank->group_count < SIM_GROUPS_MAX);
+    rank->groups[rank->group_count++] = group;
+    if (!learner->training && can_train(learner)) {
         learner->training = true;
         ask(learner, group_ns(learner), on_trained);
     }
@@ -218,8 +301,10 @@ static void on_ready(void *user, aq_batch *group)
 
 static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
 {
-    sim_learner *learner = user;
-    aq_coordinator_progress(learner->coordinator, shard_incarnation, inserted);
+    sim_rank *rank = user;
+    if (rank == rank->learner->ranks) {
+        aq_coordinator_progress(rank->learner->coordinator, shard_incarnation, inserted);
+    }
 }
 
 static void on_trouble(void *user, const char *shard, const char *reason)
@@ -229,34 +314,56 @@ static void on_trouble(void *user, const char *shard, const char *reason)
     (void)reason;
 }
 
-static sim_link *find_link(sim_learner *learner, uint64_t incarnation)
+static sim_link *find_link(sim_rank *rank, uint64_t incarnation)
 {
     for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
-        if (learner->links[i].incarnation == incarnation) {
-            return &learner->links[i];
+        if (rank->links[i].incarnation == incarnation) {
+            return &rank->links[i];
         }
     }
     return NULL;
 }
 
-static void drop_link(sim_learner *learner, sim_link *link)
+static void drop_link(sim_rank *rank, sim_link *link)
 {
-    aq_prefetch_remove_shard(learner->prefetch, link->incarnation);
+    aq_prefetch_remove_shard(rank->prefetch, link->incarnation);
     sim_client_close(link->client);
     *link = (sim_link){0};
 }
 
-static void dial(sim_learner *learner, const aq_member_record *record)
+static void dial(sim_rank *rank, const aq_member_record *record)
 {
-    sim_link *link = find_link(learner, 0);
+    sim_site *site = rank->learner->site;
+    sim_link *link = find_link(rank, 0);
     AQ_ASSERT(link != NULL);
     sim_client *client = sim_client_open(
-        &learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
-        aq_prefetch_calls_max((uint32_t)learner->site->scenario.config.learner.prefetch), NULL,
-        NULL);
-    must(aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
+        &site->rpc, SIM_HOST_LEARNER, record->rpc_url,
+        aq_prefetch_calls_max((uint32_t)site->scenario.config.learner.prefetch), NULL, NULL);
+    must(aq_prefetch_add_shard(rank->prefetch, record->incarnation, record->rpc_url,
                                sim_client_channel(client)));
     *link = (sim_link){.incarnation = record->incarnation, .client = client, .wanted = true};
+}
+
+static void follow(sim_rank *rank)
+{
+    const aq_coordinator *coordinator = rank->learner->coordinator;
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        rank->links[i].wanted = false;
+    }
+    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
+        sim_link *known = find_link(rank, record->incarnation);
+        if (record->role == AQ_ROLE_REPLAY && known != NULL) {
+            known->wanted = true;
+        } else if (record->role == AQ_ROLE_REPLAY) {
+            dial(rank, record);
+        }
+    }
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        if (rank->links[i].incarnation != 0 && !rank->links[i].wanted) {
+            drop_link(rank, &rank->links[i]);
+        }
+    }
 }
 
 void sim_learner_follow(sim_learner *learner)
@@ -266,30 +373,16 @@ void sim_learner_follow(sim_learner *learner)
         return;
     }
     learner->links_seen = change;
-    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
-        learner->links[i].wanted = false;
-    }
-    for (size_t i = 0; i < aq_coordinator_member_count(learner->coordinator); i++) {
-        const aq_member_record *record = aq_coordinator_member_at(learner->coordinator, i);
-        sim_link *known = find_link(learner, record->incarnation);
-        if (record->role == AQ_ROLE_REPLAY && known != NULL) {
-            known->wanted = true;
-        } else if (record->role == AQ_ROLE_REPLAY) {
-            dial(learner, record);
-        }
-    }
-    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
-        if (learner->links[i].incarnation != 0 && !learner->links[i].wanted) {
-            drop_link(learner, &learner->links[i]);
-        }
+    for (uint32_t i = 0; i <= learner->site->scenario.ranks; i++) {
+        follow(&learner->ranks[i]);
     }
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static void create_prefetch(sim_learner *learner)
+static void create_prefetch(sim_rank *rank)
 {
-    const sim_site *site = learner->site;
+    const sim_site *site = rank->learner->site;
     const aq_run_config *config = &site->plan.config;
     const aq_prefetch_config prefetch = {
         .run_id = site->run_id,
@@ -304,12 +397,12 @@ static void create_prefetch(sim_learner *learner)
         .timeout_ms = (uint32_t)config->net.rpc_timeout_ms,
     };
     const aq_prefetch_owner owner = {
-        .user = learner,
+        .user = rank,
         .ready = on_ready,
         .progress = on_progress,
         .trouble = on_trouble,
     };
-    must(aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &learner->prefetch));
+    must(aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &rank->prefetch));
 }
 
 static void create_stage(sim_learner *learner)
@@ -317,16 +410,16 @@ static void create_stage(sim_learner *learner)
     const sim_site *site = learner->site;
     aq_named_arrays arrays;
     aq_publication_config publication;
-    aq_agent_arrays(learner->agent, &arrays);
-    must(aq_publication_plan(&site->plan.config, aq_agent_spec(learner->agent), site->cpu_flags,
-                             &publication, NULL));
+    aq_agent_arrays(learner->ranks[0].agent, &arrays);
+    must(aq_publication_plan(&site->plan.config, aq_agent_spec(learner->ranks[0].agent),
+                             site->cpu_flags, &publication, NULL));
     const aq_stage_config stage = {
         .publication = publication,
         .meta = {.run_id = site->run_id,
                  .task = site->plan.settings.task,
                  .schema = &site->plan.settings.schema,
                  .head = site->plan.head},
-        .spec = aq_agent_spec(learner->agent),
+        .spec = aq_agent_spec(learner->ranks[0].agent),
         .arrays = &arrays,
     };
     const aq_stage_owner owner = {
@@ -342,33 +435,43 @@ static void create_stage(sim_learner *learner)
 void sim_learner_training_create(sim_learner *learner)
 {
     const sim_site *site = learner->site;
-    const aq_trainer_core_config config = {
-        .publish_period = site->plan.config.quantizer.publish_period,
-        .first_step = learner->first_step,
-        .versions_max = site->plan.settings.versions_max,
-        .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
-    };
-    create_prefetch(learner);
-    create_stage(learner);
-    must(
-        aq_trainer_core_create(&config, learner->agent, on_policy_due, learner, &learner->trainer));
+    sim_rank *own = &learner->ranks[0];
     learner->links_seen = 0;
-    learner->group_count = 0;
     learner->report_count = 0;
     learner->newest_version = 0;
     learner->coming_versions = 0;
     learner->training = false;
     learner->staging = false;
     learner->checkpoint_wanted = false;
-    aq_trainer_core_offer_first(learner->trainer);
+    learner->lost_at = 0;
+    create_stage(learner);
+    for (uint32_t i = 0; i <= site->scenario.ranks; i++) {
+        sim_rank *rank = &learner->ranks[i];
+        const aq_trainer_core_config config = {
+            .publish_period = site->plan.config.quantizer.publish_period,
+            .first_step = learner->first_step,
+            .versions_max = site->plan.settings.versions_max,
+            .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
+            .exchange = rank->exchange,
+        };
+        create_prefetch(rank);
+        must(aq_trainer_core_create(&config, rank->agent, rank == own ? on_policy_due : on_promise,
+                                    rank, &rank->trainer));
+    }
+    sim_ranks_begin(learner);
+    aq_trainer_core_offer_first(own->trainer);
 }
 
 void sim_learner_training_tick(sim_learner *learner, int64_t now_ns)
 {
+    const sim_scenario *scenario = &learner->site->scenario;
     sim_learner_follow(learner);
-    if (learner->site->scenario.plant != SIM_PLANT_DEADLOCK ||
-        now_ns < learner->site->scenario.storm_ns) {
-        feed(learner);
+    if (scenario->plant != SIM_PLANT_DEADLOCK || now_ns < scenario->storm_ns) {
+        feed_all(learner);
+    }
+    if (scenario->ranks > 0 && !learner->training && now_ns - learner->met_ns >= IDLE_NS) {
+        learner->training = true;
+        ask(learner, 0, on_trained);
     }
     if (!learner->training) {
         offer_checkpoint(learner);
@@ -377,8 +480,10 @@ void sim_learner_training_tick(sim_learner *learner, int64_t now_ns)
 
 void sim_learner_training_finish(sim_learner *learner)
 {
-    while (learner->group_count > 0) {
-        aq_prefetch_give_back(learner->prefetch, learner->groups[--learner->group_count]);
+    for (uint32_t i = 0; i <= learner->site->scenario.ranks; i++) {
+        while (learner->ranks[i].group_count > 0) {
+            sim_learner_group_done(&learner->ranks[i]);
+        }
     }
     while (aq_quantizer_stage_run_one(learner->stage)) {
     }
@@ -390,15 +495,20 @@ void sim_learner_training_finish(sim_learner *learner)
 
 void sim_learner_training_destroy(sim_learner *learner)
 {
-    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
-        if (learner->links[i].incarnation != 0) {
-            drop_link(learner, &learner->links[i]);
+    for (uint32_t r = 0; r <= learner->site->scenario.ranks; r++) {
+        sim_rank *rank = &learner->ranks[r];
+        for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+            if (rank->links[i].incarnation != 0) {
+                drop_link(rank, &rank->links[i]);
+            }
         }
+        aq_trainer_core_destroy(rank->trainer);
+        aq_prefetch_destroy(rank->prefetch);
+        rank->trainer = NULL;
+        rank->group_count = 0;
     }
     while (learner->report_count > 0) {
         aq_publication_fini(&learner->reports[--learner->report_count]);
     }
-    aq_trainer_core_destroy(learner->trainer);
     aq_quantizer_stage_destroy(learner->stage);
-    aq_prefetch_destroy(learner->prefetch);
 }

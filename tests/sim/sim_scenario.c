@@ -17,7 +17,8 @@ enum {
     QUANTIZER_STREAM = 0x7175616e,
     STORAGE_STREAM = 0x73746f72,
     PACING_STREAM = 0x70616365,
-    LIAR_STREAM = 0x6c696172
+    LIAR_STREAM = 0x6c696172,
+    RANKS_STREAM = 0x72616e6b
 };
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
@@ -166,6 +167,19 @@ void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario)
     config->replay.capacity = 20000;
     config->replay.memory_bytes = 0;
     config->replay.tables[0] = '\0';
+}
+
+void sim_scenario_ranks(uint64_t seed, sim_scenario *ret_scenario)
+{
+    aq_rng rng = rng_of(seed, RANKS_STREAM);
+    if (sim_chance(&rng, 0.5)) {
+        sim_scenario_paced(seed, ret_scenario);
+    } else {
+        sim_scenario_draw(seed, ret_scenario);
+    }
+    ret_scenario->ranks = (uint32_t)sim_draw_number(&rng, 1, SIM_RANKS_MAX - 1);
+    ret_scenario->config.learner.gradient_format = (uint32_t)aq_rng_below(&rng, 3);
+    ret_scenario->config.net.rank_timeout_ms = sim_draw_number(&rng, 1000, 5000);
 }
 
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)

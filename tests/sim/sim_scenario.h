@@ -11,7 +11,7 @@
 
 #include "common/config/run_config.h"
 
-enum { SIM_SHARDS_MAX = 3, SIM_ACTORS_MAX = 6, SIM_EVALUATORS_MAX = 1 };
+enum { SIM_SHARDS_MAX = 3, SIM_ACTORS_MAX = 6, SIM_EVALUATORS_MAX = 1, SIM_RANKS_MAX = 3 };
 
 /* A fault planted in somebody, to see that the checkers notice. */
 enum sim_plant {
@@ -35,12 +35,14 @@ enum sim_plant {
     SIM_PLANT_PRIORITIES,   /* the snapshot is not read back */
     SIM_PLANT_ACTOR_SECRET, /* a liar knows the incarnation of an actor */
     SIM_PLANT_SHARD_SECRET, /* a liar knows the incarnation of a shard */
+    SIM_PLANT_RANK,         /* a parameter of one rank changes */
 };
 
 typedef struct sim_scenario {
     uint64_t seed;
     aq_run_config config;
     uint32_t shards, actors, evaluators;
+    uint32_t ranks; /* of the learner, others than the first; 0: it is alone */
     int64_t actor_step_ns, evaluator_step_ns, train_batch_ns, publish_ns;
     int64_t storm_ns; /* 0: no faults at all */
     int64_t quiet_ns; /* then: how long it runs, unless it ends before */
@@ -62,6 +64,9 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario);
 
 /* A storm in a paced run, whose steps may be 0 to 3 versions behind; each group makes one. */
 void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario);
+
+/* A storm, paced or not, in which the learner has several ranks. */
+void sim_scenario_ranks(uint64_t seed, sim_scenario *ret_scenario);
 
 /* No faults, and settings under which the task is learned quickly. */
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario);

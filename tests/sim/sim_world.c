@@ -30,6 +30,7 @@ const char *sim_invariant_name(enum sim_invariant invariant)
         [SIM_CREDIT] = "inserted steps stay in the band",
         [SIM_SAMPLES] = "sampled rows stay in the band",
         [SIM_LAG] = "steps are learned from in time, or counted",
+        [SIM_RANKS] = "the ranks of a learner keep the same",
         [SIM_ENV_STEPS] = "each inserted step is counted once",
         [SIM_PROGRESS] = "without faults everything moves",
         [SIM_REFUSED] = "nobody who belongs to the run is turned away",

@@ -28,6 +28,7 @@ enum sim_invariant {
     SIM_CREDIT,       /* inserted steps stay in the limiter's band */
     SIM_SAMPLES,      /* sampled rows stay in the limiter's band */
     SIM_LAG,          /* paced: no step is learned from that is too old, and none is lost */
+    SIM_RANKS,        /* the ranks of a learner keep the same, bit for bit */
     SIM_ENV_STEPS,    /* the learner counts each inserted step once */
     SIM_PROGRESS,     /* without faults everybody takes part and everything moves */
     SIM_REFUSED,      /* nobody who belongs to the run is turned away */

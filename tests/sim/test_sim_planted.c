@@ -12,11 +12,12 @@ enum { SEEDS = 80 };
  * another one first. */
 static int count_found(enum sim_plant plant, enum sim_invariant expected, int needed)
 {
+    const bool is_of_ranks = plant == SIM_PLANT_RANK;
     int found = 0;
     for (uint64_t seed = 1; seed <= SEEDS && found < needed; seed++) {
         sim_scenario scenario;
         sim_outcome outcome;
-        sim_scenario_draw(seed, &scenario);
+        (is_of_ranks ? sim_scenario_ranks : sim_scenario_draw)(seed, &scenario);
         scenario.plant = plant;
         sim_run(&scenario, &outcome);
         if (outcome.broken != SIM_ALL_HOLD) {
@@ -55,6 +56,7 @@ TEST(each_planted_fault_is_noticed)
         {SIM_PLANT_PRIORITIES, SIM_RESTORED, 1, "priorities that do not come back"},
         {SIM_PLANT_ACTOR_SECRET, SIM_ACKNOWLEDGED, 5, "a liar who speaks for an actor"},
         {SIM_PLANT_SHARD_SECRET, SIM_ENV_STEPS, 5, "a liar who speaks for a shard"},
+        {SIM_PLANT_RANK, SIM_RANKS, 5, "a rank with other parameters"},
     };
     EACH_ROW(i, rows) {
         printf("%s\n", rows[i].what);

@@ -45,6 +45,7 @@ static void add(sim_outcome *total, const sim_outcome *outcome)
     total->tally.shard_stops += outcome->tally.shard_stops;
     total->tally.full_disks += outcome->tally.full_disks;
     total->tally.actor_kills += outcome->tally.actor_kills;
+    total->tally.lost_ranks += outcome->tally.lost_ranks;
     if (outcome->recovery_ns > total->recovery_ns) {
         total->recovery_ns = outcome->recovery_ns;
     }
@@ -54,17 +55,18 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
 {
     printf("%" PRIu64 " seeds, %.0f minutes: %" PRIu64 " steps, %" PRIu64 " learner steps, %" PRIu64
            " messages lost and %" PRIu64 " doubled, %" PRIu64 " connections broken, %" PRIu64
-           " calls timed out; killed %u learners, %u shards (and %u ended in order), %u actors; "
+           " calls timed out; killed %u learners, %u of their ranks, %u shards (and %u ended in "
+           "order), %u actors; "
            "disks were full %u times, had %" PRIu64 " records, lost %" PRIu64
            " that were not acknowledged, dropped %" PRIu64 " segments; %" PRIu64
            " messages in two shards, %" PRIu64 " changes of versions that were missed; %" PRIu64
            " lies were let in; longest recovery %.1f s\n",
            seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
            total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
-           total->tally.learner_kills, total->tally.shard_kills, total->tally.shard_stops,
-           total->tally.actor_kills, total->tally.full_disks, total->records, total->records_lost,
-           total->segments_dropped, total->stored_twice, total->policy_gaps, total->lies,
-           seconds_of(total->recovery_ns));
+           total->tally.learner_kills, total->tally.lost_ranks, total->tally.shard_kills,
+           total->tally.shard_stops, total->tally.actor_kills, total->tally.full_disks,
+           total->records, total->records_lost, total->segments_dropped, total->stored_twice,
+           total->policy_gaps, total->lies, seconds_of(total->recovery_ns));
 }
 
 typedef void (*draw_fn)(uint64_t seed, sim_scenario *ret_scenario);
@@ -82,11 +84,11 @@ static void run_seed(draw_fn draw, uint64_t seed, sim_outcome *ret_outcome)
            seconds_of(ret_outcome->recovery_ns), ret_outcome->env_steps);
 }
 
-/* All seeds hold. */
-static uint64_t run_seeds(draw_fn draw, sim_outcome *ret_total)
+/* All seeds hold, or one of so many. */
+static uint64_t run_seeds(draw_fn draw, uint64_t of, sim_outcome *ret_total)
 {
     uint64_t first = number_from("AQ_SEED", "1");
-    uint64_t count = number_from("AQ_SIM_SEEDS", SEEDS);
+    uint64_t count = (number_from("AQ_SIM_SEEDS", SEEDS) + of - 1) / of;
     sim_outcome total = {0};
     for (uint64_t seed = first; seed < first + count; seed++) {
         sim_outcome outcome;
@@ -106,13 +108,21 @@ static uint64_t run_seeds(draw_fn draw, sim_outcome *ret_total)
 TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
 {
     sim_outcome total;
-    uint64_t count = run_seeds(sim_scenario_draw, &total);
+    uint64_t count = run_seeds(sim_scenario_draw, 1, &total);
     assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }
 
 TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)
 {
     sim_outcome total;
-    uint64_t count = run_seeds(sim_scenario_paced, &total);
+    uint64_t count = run_seeds(sim_scenario_paced, 1, &total);
     assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
+}
+
+/* Each of their turns is threads that start and end. */
+TEST(ranks_keep_the_same_and_come_back_when_one_is_lost)
+{
+    sim_outcome total;
+    uint64_t count = run_seeds(sim_scenario_ranks, 8, &total);
+    assert_true(count < 10 || (total.tally.lost_ranks > 0 && total.learner_steps > 0));
 }

@@ -4,7 +4,7 @@
 #include "common/base/rng.h"
 #include "learner/gradients/gradient_exchange.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/rank_crew.h"
+#include "tests/support/rank_crew.h"
 
 enum { COUNT_MAX = 5000, FORMATS = 3, NOBODY = CREW_MAX };
 

@@ -3,7 +3,7 @@
  */
 #include "learner/train/rank_meeting.h"
 #include "tests/support/test.h"
-#include "tests/unit/learner/rank_crew.h"
+#include "tests/support/rank_crew.h"
 
 enum { RANKS = 3, ROUNDS = 2 };
 

@@ -1,8 +1,8 @@
 /*
  * Rank crew: ranks of one process, a thread each, whose links go through its memory.
  */
-#ifndef AQ_TESTS_UNIT_LEARNER_RANK_CREW_H
-#define AQ_TESTS_UNIT_LEARNER_RANK_CREW_H
+#ifndef AQ_TESTS_SUPPORT_RANK_CREW_H
+#define AQ_TESTS_SUPPORT_RANK_CREW_H
 
 #include "learner/gradients/rank_link.h"
 

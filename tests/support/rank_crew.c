@@ -1,11 +1,13 @@
 /*
  * See rank_crew.h.
  */
-#include "tests/unit/learner/rank_crew.h"
+#include "tests/support/rank_crew.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "tests/support/test.h"
+#include "tests/support/must.h"
 
 typedef struct crew {
     pthread_barrier_t barrier;
@@ -105,8 +107,8 @@ void crew_run(uint32_t ranks, unsigned lost_at, crew_act act, void *user)
     crew all = {.lost_at = lost_at, .act = act, .user = user};
     hand hands[CREW_MAX] = {0};
     pthread_t threads[CREW_MAX];
-    assert_true(ranks >= 1 && ranks <= CREW_MAX);
-    assert_int_equal(pthread_barrier_init(&all.barrier, NULL, ranks), 0);
+    AQ_ASSERT(ranks >= 1 && ranks <= CREW_MAX);
+    must(pthread_barrier_init(&all.barrier, NULL, ranks));
     for (uint32_t rank = 0; rank < ranks; rank++) {
         hands[rank] = (hand){.crew = &all,
                              .link = {.rank = rank,
@@ -115,10 +117,10 @@ void crew_run(uint32_t ranks, unsigned lost_at, crew_act act, void *user)
                                       .swap = swap,
                                       .join = join,
                                       .spread = spread}};
-        assert_int_equal(pthread_create(&threads[rank], NULL, run, &hands[rank]), 0);
+        must(pthread_create(&threads[rank], NULL, run, &hands[rank]));
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        assert_int_equal(pthread_join(threads[rank], NULL), 0);
+        must(pthread_join(threads[rank], NULL));
     }
     (void)pthread_barrier_destroy(&all.barrier);
 }
