@@ -23,7 +23,7 @@ BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
 ROWS = [
     ("ppo", "gym:CartPole-v1", 475, ["learner.algorithm=ppo", "limits.env_steps=100000"]),
     ("a2c", "gym:CartPole-v1", 475, ["learner.algorithm=a2c", "limits.env_steps=200000"]),
-    ("dqn", "gym:CartPole-v1", 475, ["learner.algorithm=dqn", "limits.env_steps=60000"]),
+    ("dqn", "gym:CartPole-v1", 475, ["learner.algorithm=dqn", "limits.env_steps=100000"]),
     ("d4pg", "dmc:cartpole_balance", 900, ["learner.algorithm=d4pg", "limits.wall_s=12"]),
     ("sac", "dmc:reacher_easy", 900, ["learner.algorithm=sac", "limits.wall_s=12"]),
 ]
