@@ -4,9 +4,9 @@
     bench/modes.py --work DIR [--seeds N] [--only TEXT] [--report]
 
 Compares the modes on each task of ROWS by `actorq compare`, whose reports stay in DIR, and prints
-tables in Markdown. A comparison that DIR has is gone on with where it was, so that a campaign can be
-interrupted; with --report nothing is trained. `--write docs/parallelism.md` puts the tables there,
-between the marks.
+tables in Markdown. A comparison that DIR has is gone on with where it was, so that a campaign can
+be interrupted; with --report nothing is trained. `--write docs/parallelism.md` puts the tables
+there, between the marks.
 """
 import argparse
 import json
@@ -20,12 +20,13 @@ BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
 
 # Name, task, score, settings over the algorithm's preset. Budgets are such that all of it takes
 # less than half an hour on two processors.
+SMALL = ["learner.hidden=64,64", "learner.critic_hidden=64,64", "learner.batch_size=64"]
 ROWS = [
-    ("ppo", "gym:CartPole-v1", 475, ["learner.algorithm=ppo", "limits.env_steps=100000"]),
-    ("a2c", "gym:CartPole-v1", 475, ["learner.algorithm=a2c", "limits.env_steps=200000"]),
-    ("dqn", "gym:CartPole-v1", 475, ["learner.algorithm=dqn", "limits.env_steps=100000"]),
-    ("d4pg", "dmc:cartpole_balance", 900, ["learner.algorithm=d4pg", "limits.wall_s=12"]),
-    ("sac", "dmc:reacher_easy", 900, ["learner.algorithm=sac", "limits.wall_s=12"]),
+    ("ppo", "gym:CartPole-v1", 475, ["limits.env_steps=200000"]),
+    ("a2c", "gym:CartPole-v1", 475, ["limits.env_steps=500000"]),
+    ("dqn", "gym:CartPole-v1", 475, ["limits.env_steps=150000"]),
+    ("d4pg", "dmc:cartpole_balance", 900, [*SMALL, "limits.env_steps=60000"]),
+    ("sac", "dmc:cartpole_swingup", 600, [*SMALL, "limits.env_steps=60000"]),
 ]
 
 # Key in compare.json, its title, how it is written.
@@ -45,7 +46,7 @@ def compare(actorq, row, work, seeds, train):
     folder = work / f"{name}-{task.split(':')[1]}"
     if train:
         begin = [task, "--modes", MODES, "--scaling", "1", "--parallel", "2", "--seeds", str(seeds),
-                 "--threshold", str(score)]
+                 "--threshold", str(score), "--set", f"learner.algorithm={name}"]
         for setting in settings:
             begin += ["--set", setting]
         what = ["--resume"] if (folder / "plan.json").exists() else begin

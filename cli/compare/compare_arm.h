@@ -1,7 +1,8 @@
 /*
  * Compare arm: one of the things that a comparison runs beside each other: a name, and what it adds
- * to the run that all have in common: settings, and how many learners. Precisions make one list of arms, ways of learning in
- * parallel (modes) another; whatever walks a comparison knows arms alone. One thread.
+ * to the run that all have in common: settings, and how many learners. Precisions make one list of
+ * arms, ways of learning in parallel (modes) another; whatever walks a comparison knows arms alone.
+ * One thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_ARM_H
 #define AQ_CLI_COMPARE_COMPARE_ARM_H

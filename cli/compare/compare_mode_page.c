@@ -152,7 +152,7 @@ void aq_compare_mode_tables(const aq_compare_summary *summary, aq_long_text *out
     aq_long_text_add(out, "</table></details>\n");
 }
 
-static int print_grid(const grid *made, size_t rows, FILE *out)
+static int print_grid(const grid *made, size_t rows, bool is_first, FILE *out)
 {
     aq_table_column columns[COLUMNS_MAX];
     aq_text_table *table;
@@ -169,9 +169,8 @@ static int print_grid(const grid *made, size_t rows, FILE *out)
             aq_text_table_cell(table, "%s", made->cells[row][i]);
         }
     }
-    (void)fprintf(out, "%s\n\n", made->caption);
+    (void)fprintf(out, "%s%s\n\n", is_first ? "" : "\n", made->caption);
     aq_text_table_print(table, out);
-    (void)fprintf(out, "\n");
     aq_text_table_destroy(table);
     return 0;
 }
@@ -182,7 +181,7 @@ int aq_compare_mode_print(const aq_compare_summary *summary, FILE *out)
     size_t rows;
     int rc = 0;
     for (size_t table = 0; rc == 0 && fill(summary, table, &made, &rows); table++) {
-        rc = print_grid(&made, rows, out);
+        rc = print_grid(&made, rows, table == 0, out);
     }
     return rc;
 }

@@ -1,7 +1,7 @@
 /*
  * Compare scaling: what a mode gains from more of it side by side. The measure is the same for all:
- * environment steps of the whole run a second, made and learned from alike, over as many times those
- * of one learner with one actor (of async: with one actor that pushes gradients).
+ * environment steps of the whole run a second, made and learned from alike, over as many times
+ * those of one learner with one actor (of async: with one actor that pushes gradients).
  *
  * What was not run is told by a model, on processors of their own for all processes, from costs
  * that were measured at another number N of the mode:
@@ -11,8 +11,8 @@
  *   model               rate(n) = min(n / a, k / (c / n + x (n - 1) / (N - 1)))
  *
  * a: seconds of an actor that does not wait, for an environment step; u: of the learner's training,
- * likewise; c: of its training, for an update of one rank (of a whole network); k: environment steps
- * for one rank's update; x: seconds of an update's exchange of N ranks, which grows with the
+ * likewise; c: of its training, for an update of one rank (of a whole network); k: environment
+ * steps for one rank's update; x: seconds of an update's exchange of N ranks, which grows with the
  * messages to the others. Any thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_SCALING_H

@@ -124,12 +124,6 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
 
 /* ---- what modes differ in ------------------------------------------------------------------- */
 
-const char *aq_compare_edge_name(enum aq_compare_edge edge)
-{
-    static const char *const names[] = {AQ_COMPARE_EDGES(AQ_CHOICE_WORD)};
-    return names[edge];
-}
-
 typedef struct edge_of {
     enum aq_compare_edge edge;
     bool is_async; /* what shards get are gradients */

@@ -34,12 +34,12 @@ typedef struct aq_compare_crossing {
 } aq_compare_crossing;
 
 /* Where bytes go, of a whole run. */
-#define AQ_COMPARE_EDGES(X)                                                                        \
-    X(AQ_EDGE_EXPERIENCE, "experience") /* from actors to shards, as these hold it */              \
-    X(AQ_EDGE_POLICY, "policy")         /* from the learner, once for each actor */                \
-    X(AQ_EDGE_GRADIENTS, "gradients")   /* between ranks, or from actors */
-enum aq_compare_edge { AQ_COMPARE_EDGES(AQ_CHOICE_CONSTANT) AQ_COMPARE_EDGE_COUNT };
-const char *aq_compare_edge_name(enum aq_compare_edge edge); /* static storage */
+enum aq_compare_edge {
+    AQ_EDGE_EXPERIENCE, /* from actors to shards, as these hold it */
+    AQ_EDGE_POLICY,     /* from the learner, once for each actor */
+    AQ_EDGE_GRADIENTS,  /* between ranks, or from actors */
+    AQ_COMPARE_EDGE_COUNT
+};
 
 typedef struct aq_compare_row {
     const aq_compare_arm *arm;   /* lent */

@@ -134,7 +134,7 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
                           aq_plain_text(plain, sizeof(plain), state));
         }
     }
-    (void)fprintf(out, "\n");
+    (void)fprintf(out, "%s", is_of_modes ? "" : "\n");
     for (size_t i = 0; rc == 0 && !is_of_modes && i < AQ_COMPARE_METHODS; i++) {
         const aq_compare_method *method = aq_compare_method_at(i);
         (void)fprintf(out, "  %-13s %s\n", method->figure, method->text);

@@ -5,7 +5,8 @@
  * the link and what stands on it, and what rank 0 tells at the start, which is all that the others
  * go by.
  *
- * A process that is alone has no link, and but for its exchange nothing here does anything. Loop thread only.
+ * A process that is alone has no link, and but for its exchange nothing here does anything. Loop
+ * thread only.
  */
 #ifndef AQ_LEARNER_DAEMON_RANKS_H
 #define AQ_LEARNER_DAEMON_RANKS_H

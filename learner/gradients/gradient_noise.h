@@ -4,16 +4,16 @@
  * lengths,
  *
  *   d = (K |m|^2 - s) / (K - 1)      the mean product of two of them: |G|^2 without bias
- *   scale = B (s - d) / d            rows: the simple noise scale tr(S) / |G|^2 of McCandlish et al.
- *                                    (2018), where S is the covariance of one row's gradient
+ *   scale = B (s - d) / d            rows: the simple noise scale tr(S) / |G|^2 of McCandlish
+ *                                    et al. (2018); S is the covariance of one row's gradient
  *   cosine = d / sqrt(s (d + (s - d) / (K - 1)))
  *                                    of a gradient with the mean of the others
  *
  * s and d are means over the last looks. Parameters move between the K steps: a step along the
  * chance of one gradient makes the next one point back, so that what they have in common seems less
  * than it is, and the noise more; where steps are large, d is below 0 and there is no scale at all.
- * Rows that come more than once within a look make it seem more. It reads gradients and changes
- * none. One thread at a time.
+ * Rows that come more than once within a look are not the independent ones that all this is about.
+ * It reads gradients and changes none. One thread at a time.
  */
 #ifndef AQ_LEARNER_GRADIENTS_GRADIENT_NOISE_H
 #define AQ_LEARNER_GRADIENTS_GRADIENT_NOISE_H
