@@ -246,41 +246,6 @@ static void on_trained(void *user, uint64_t life)
     }
 }
 
-/* ---- a rank is lost ------------------------------------------------------------------------- */
-
-static void on_start_again(void *user, uint64_t life)
-{
-    sim_learner *learner = user;
-    (void)life;
-    if (!learner->site->network.hosts[SIM_HOST_LEARNER].up) {
-        sim_learner_start(learner);
-    }
-}
-
-/* The others have found out: the first one writes a checkpoint, all end, and the launcher starts
- * them again. */
-static void on_lost(void *user, uint64_t life)
-{
-    sim_learner *learner = user;
-    sim_world *world = &learner->site->world;
-    if (is_not_now(learner, on_lost, life) || learner->ended) {
-        return;
-    }
-    sim_trace(world, "ranks end", sim_learner_step(learner), 0);
-    sim_learner_training_finish(learner);
-    sim_learner_kill(learner);
-    sim_agenda_at(world->agenda, sim_now_ns(world) + AQ_NS_PER_S, on_start_again, learner, 0);
-}
-
-void sim_learner_lose_rank(sim_learner *learner, unsigned lost_at)
-{
-    const int64_t timeout_ms = (int64_t)learner->site->plan.config.net.rank_timeout_ms;
-    if (learner->lost_at == 0 && learner->runs && !learner->ended) {
-        learner->lost_at = lost_at;
-        ask(learner, timeout_ms * AQ_NS_PER_MS, on_lost);
-    }
-}
-
 /* ---- the prefetcher ------------------------------------------------------------------------- */
 
 static void on_ready(void *user, aq_batch *group)

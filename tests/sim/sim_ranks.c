@@ -1,7 +1,7 @@
 /*
- * The ranks of a simulated learner. Each is a thread while they meet and train, as a call to another
- * rank waits for it; the world stands still meanwhile, and what comes of it is the same whatever the
- * threads do first.
+ * The ranks of a simulated learner. Each is a thread while they meet and train, as a call to
+ * another rank waits for it; the world stands still meanwhile, and what comes of it is the same
+ * whatever the threads do first.
  */
 #include <string.h>
 
@@ -162,4 +162,43 @@ void sim_ranks_turn(sim_learner *learner)
     }
     check_same(learner);
     take_groups(learner);
+}
+
+/* ---- a rank is lost ------------------------------------------------------------------------- */
+
+static void on_start_again(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    (void)life;
+    if (!learner->site->network.hosts[SIM_HOST_LEARNER].up) {
+        sim_learner_start(learner);
+    }
+}
+
+/* The others have found out: the first one writes a checkpoint, all end, and the launcher starts
+ * them again. */
+static void on_lost(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    sim_site *site = learner->site;
+    sim_world *world = &site->world;
+    if (!learner->runs || learner->life != life || learner->ended ||
+        sim_host_postpones(&site->network, SIM_HOST_LEARNER, on_lost, learner, life)) {
+        return;
+    }
+    sim_trace(world, "ranks end", sim_learner_step(learner), 0);
+    sim_learner_training_finish(learner);
+    sim_learner_kill(learner);
+    sim_agenda_at(world->agenda, sim_now_ns(world) + AQ_NS_PER_S, on_start_again, learner, 0);
+}
+
+void sim_learner_lose_rank(sim_learner *learner, unsigned lost_at)
+{
+    sim_site *site = learner->site;
+    const int64_t timeout_ms = (int64_t)site->plan.config.net.rank_timeout_ms;
+    if (learner->lost_at == 0 && learner->runs && !learner->ended) {
+        learner->lost_at = lost_at;
+        sim_agenda_at(site->world.agenda, sim_now_ns(&site->world) + timeout_ms * AQ_NS_PER_MS,
+                      on_lost, learner, learner->life);
+    }
 }

@@ -1,8 +1,8 @@
 /*
  * On-policy: algorithms that learn from sequences of what their own policy has just done, each
  * once. What they have in common is in on_policy.c, on_policy_group.c and on_policy_update.c: the
- * networks, advantages, the correction for what drew the actions, and steps on minibatches. An algorithm says
- * by its kind in what it differs.
+ * networks, advantages, the correction for what drew the actions, and steps on minibatches. An
+ * algorithm says by its kind in what it differs.
  *
  * An update takes all sequences that one Sample call brought. A version of the policy is due after
  * each (docs/decisions/0029-pacing.md).

@@ -1,12 +1,10 @@
 /*
- * An update: epochs of minibatches over a group, a step of the policy and one of the values on each.
+ * An update: epochs of minibatches over a group, on each a step of the policy and one of values.
  */
 #include <math.h>
 #include <string.h>
 
 #include "learner/algorithms/on_policy/on_policy_priv.h"
-
-/* ---- minibatches ---------------------------------------------------------------------------- */
 
 static void shuffle(aq_on_policy *self)
 {

@@ -308,7 +308,7 @@ static void begin_shared(table_learner *self)
 
 /* All ranks began with one table, and each has moved it by its rows. A cell moves by the sum of
  * what they moved it, as if one had had all rows; but where together they put more in its place
- * than there was, only to the mean of what they put there: never further than one of them says.
+ * than there was, only to the mean of what they put there: never beyond what one of them put.
  *
  *   Q += sum_r moved(r) / max(1, sum_r replaced(r)) */
 static int end_shared(table_learner *self, bool is_good)

@@ -5,7 +5,7 @@ or stand still, and what is refused. Without Open MPI it says so, with status 77
 
 The storm of the long ones kills ranks AQ_STORM times (6), as AQ_SEED says:
 
-    AQ_STORM=200 tests/integration/ranks/test_ranks.py build/cli/actorq build/learner/actorq-mpi.so LongTestRanks.test_a_storm
+    AQ_STORM=200 test_ranks.py B/cli/actorq B/learner/actorq-mpi.so LongTestRanks.test_a_storm
 """
 
 import json
@@ -25,6 +25,23 @@ SKIPPED = 77
 ACTORQ, MODULE = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
 SMALL = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "learner.batch_size=16", "--set",
          "evaluator.threshold=1000", "--set", "limits.env_steps=1000000000")
+
+
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+ENVIRONMENT = """
+import types
+import numpy
+
+class Uneven:
+    observation_space = types.SimpleNamespace(shape=(WIDTH,), dtype=numpy.dtype("float32"),
+                                              low=-numpy.ones(WIDTH), high=numpy.ones(WIDTH))
+    action_space = types.SimpleNamespace(n=2, start=0)
+    reset = step = print
+"""
+
+
+def program(role):
+    return f"{os.path.dirname(os.path.abspath(ACTORQ))}/../{role}/actorq-{role}"
 
 
 def rank_of(pid, run_dir):
@@ -167,6 +184,30 @@ class LongTestRanks(TestRanks):
     def test_a_rank_that_stands_still_is_given_up_in_words(self):
         self.goes_on_without(1, signal.SIGSTOP, "another rank was silent for 2000 ms")
 
+    def test_a_rank_with_another_network_is_refused(self):
+        """The task's code is each host's own, which may be another."""
+        for python in ("python3", "/usr/bin/python3"):
+            if subprocess.run([python, "-c", "import numpy"], check=False,
+                              stderr=subprocess.DEVNULL).returncode == 0:
+                break
+        else:
+            self.skipTest("needs NumPy")
+        with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
+            file.write('task: "py:uneven:Uneven"\nlearner: {algorithm: dqn, hidden: [16]}\n')
+        words = ["mpirun", "--bind-to", "none", "--oversubscribe"]
+        for width in (3, 4):
+            folder = f"{self.home}/{width}"
+            os.mkdir(folder)
+            with open(folder + "/uneven.py", "w", encoding="utf-8") as file:
+                file.write(ENVIRONMENT.replace("WIDTH", str(width)))
+            words += ["-n", "1", "env", "PYTHONPATH=" + folder, program("learner"), "--config",
+                      self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l", "--run",
+                      self.run_dir, "--allow-code", ":"]
+        run = subprocess.run(words[:-1], env={**os.environ, **AS_ROOT}, timeout=PATIENCE_S,
+                             capture_output=True, text=True, check=False)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("rank 1 made another network than rank 0", run.stdout + run.stderr)
+
     def test_a_storm(self):
         seed = int(os.environ.get("AQ_SEED", "1"))
         kills = int(os.environ.get("AQ_STORM", "6"))
@@ -190,12 +231,13 @@ class Storm:
         self.log_path = test.run_dir + ".log"
         self.config = test.run_dir + ".yaml"
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(f"task: gym:CartPole-v1\n"
-                       f"learner: {{algorithm: {algorithm}, hidden: [16], checkpoint_period_s: 0.2}}\n"
+            file.write("task: gym:CartPole-v1\n"
+                       f"learner: {{algorithm: {algorithm}, hidden: [16], "
+                       "checkpoint_period_s: 0.2}\n"
                        "evaluator: {threshold: 1000}\nlimits: {env_steps: 1000000000}\n"
                        "net: {rank_timeout_ms: 5000}\n")
         self.counts = {"steps": 0, "acknowledged": 0}
-        self.starts, self.read = 0, 0
+        self.starts = 0
         self.took, self.members, self.learner = [], [], None
 
     def __enter__(self):
@@ -213,17 +255,12 @@ class Storm:
         for process in [self.learner, *self.members]:
             process.wait(PATIENCE_S)
 
-    def program(self, role):
-        return f"{os.path.dirname(ACTORQ)}/../{role}/actorq-{role}"
-
     def spawn(self, role, *arguments, before=()):
         with open(self.log_path, "a", encoding="utf-8") as out:
-            return subprocess.Popen([*before, self.program(role), *arguments], stdout=out,
-                                    stderr=subprocess.STDOUT)
+            return subprocess.Popen([*before, program(role), *arguments], stdout=out,
+                                    stderr=subprocess.STDOUT, env={**os.environ, **AS_ROOT})
 
     def launch(self):
-        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        os.environ.update(allowed)
         self.learner = self.spawn(
             "learner", "--config", self.config, "--listen", self.url, "--run", self.test.run_dir,
             *(["--resume"] if self.starts else []),

@@ -3,10 +3,10 @@
  * all; and the same decisions, whoever's rows are the reason.
  */
 #include "common/base/parse.h"
+#include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
-#include "tests/support/rank_crew.h"
 
 enum { INPUTS = 6, ACTIONS = 2, CHOICES = 3, ROWS = 6, RANKS = 3, STEPS = 12, NOBODY = 99 };
 enum { LENGTH = 5 }; /* of sequences */

@@ -3,9 +3,9 @@
  */
 #include "common/base/parse.h"
 #include "learner/daemon/ranks.h"
+#include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
-#include "tests/support/rank_crew.h"
 
 enum { RANKS = 2, TIMEOUT_MS = 1000 };
 

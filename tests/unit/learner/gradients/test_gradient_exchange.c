@@ -3,8 +3,8 @@
  */
 #include "common/base/rng.h"
 #include "learner/gradients/gradient_exchange.h"
-#include "tests/support/test.h"
 #include "tests/support/rank_crew.h"
+#include "tests/support/test.h"
 
 enum { COUNT_MAX = 5000, FORMATS = 3, NOBODY = CREW_MAX };
 

@@ -2,8 +2,8 @@
  * What ranks agree on when they meet.
  */
 #include "learner/train/rank_meeting.h"
-#include "tests/support/test.h"
 #include "tests/support/rank_crew.h"
+#include "tests/support/test.h"
 
 enum { RANKS = 3, ROUNDS = 2 };
 
