@@ -57,7 +57,10 @@ ROWS = {
                   ("ppo", "gym:Acrobot-v1", []),
                   ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
-                  ("ppo", "dmc:cartpole_balance", [])]],
+                  ("ppo", "dmc:cartpole_balance", []),
+                  ("sac", "gym:CartPole-v1", ["limits.env_steps=100000"]),
+                  ("sac", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
+                  ("impala", "dmc:cartpole_balance", []), ("impala", "game:juggle", [])]],
     # Actors that are far from the learner, and the same where they are not. a2c with rewards as
     # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,
