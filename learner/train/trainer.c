@@ -30,7 +30,6 @@ struct aq_trainer {
     _Atomic uint64_t promised; /* see aq_trainer_promised */
     uint64_t newest_version;   /* as all ranks know it; the thread's */
     int64_t publishing_ns;     /* of the group at hand; likewise */
-    int64_t exchange_ns;       /* likewise */
     pthread_mutex_t lock;      /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
@@ -112,11 +111,11 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->step = aq_trainer_core_step(trainer->core);
     progress->waited_ns += waited_ns;
     trainer->times.waiting_ns += waited_ns;
-    trainer->times.training_ns += busy_ns - trainer->publishing_ns - trainer->exchange_ns;
+    trainer->times.training_ns += busy_ns - trainer->publishing_ns - sums.exchange_ns;
     trainer->times.publishing_ns += trainer->publishing_ns;
-    trainer->times.exchange_ns += trainer->exchange_ns;
+    trainer->times.exchange_ns += sums.exchange_ns;
     pthread_mutex_unlock(&trainer->lock);
-    trainer->publishing_ns = trainer->exchange_ns = 0;
+    trainer->publishing_ns = 0;
 }
 
 static void serve_checkpoint(aq_trainer *trainer)
@@ -224,11 +223,6 @@ static enum turn next_turn(aq_trainer *trainer, void **group)
     return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT, *group);
 }
 
-static int64_t exchanged_ns(const aq_trainer *trainer)
-{
-    return aq_gradient_exchange_figures(trainer->config.core.exchange).spent_ns;
-}
-
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
@@ -244,9 +238,7 @@ static void *run(void *user)
         }
         if (turn == TURN_TRAIN || turn == TURN_PASS_OVER) {
             aq_trainer_core_tell_changed(trainer->core, versions_of(trainer).changed);
-            const int64_t before_ns = exchanged_ns(trainer);
             aq_trainer_core_train(trainer->core, group, trainer->newest_version);
-            trainer->exchange_ns = exchanged_ns(trainer) - before_ns;
             trainer->config.group_done(trainer->config.user, group);
             group = NULL;
         }

@@ -112,13 +112,13 @@ void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
 }
 
 /* What an update took of the exchange with other ranks, and what that tells of its gradients. */
-static void tell_exchange(const aq_trainer_core *core, const aq_exchange_figures *before,
-                          double *own)
+static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before, double *own)
 {
     const aq_gradient_exchange *exchange = core->config.exchange;
     const aq_exchange_figures now = aq_gradient_exchange_figures(exchange);
     const aq_noise_figures noise = aq_gradient_exchange_noise(exchange);
     const double known = aq_gradient_exchange_ranks(exchange) > 1 ? 1.0 : (double)NAN;
+    core->sums.exchange_ns += now.spent_ns - before->spent_ns;
     own[AQ_AGENT_NOISE_SCALE] = noise.scale;
     own[AQ_AGENT_GRADIENT_COSINE] = noise.cosine;
     own[AQ_AGENT_RANKS] = known * aq_gradient_exchange_ranks(exchange);

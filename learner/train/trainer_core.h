@@ -50,6 +50,7 @@ typedef struct aq_trainer_sums {
     uint64_t version_rows;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */
+    int64_t exchange_ns;                   /* that updates took of the exchange with other ranks */
     aq_audit_counts audit;
     uint64_t outdated; /* steps that were too old by then: not trained on */
 } aq_trainer_sums;
