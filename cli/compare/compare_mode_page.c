@@ -114,6 +114,14 @@ static bool fill(const aq_compare_summary *summary, size_t table, grid *made, si
 
 /* ---- how they are shown --------------------------------------------------------------------- */
 
+/* A terminal has no sign for it. */
+static void add_cell(aq_long_text *out, const char *text)
+{
+    const char *sign = strstr(text, "+-");
+    aq_long_text_add(out, "<td>%.*s%s%s</td>", (int)(sign != NULL ? sign - text : CELL_BYTES), text,
+                     sign != NULL ? "\u00b1" : "", sign != NULL ? sign + 2 : "");
+}
+
 static void add_grid(const grid *made, size_t rows, aq_long_text *out)
 {
     aq_long_text_add(out,
@@ -127,7 +135,7 @@ static void add_grid(const grid *made, size_t rows, aq_long_text *out)
     for (size_t row = 0; row < rows; row++) {
         aq_long_text_add(out, "<tr>");
         for (size_t i = 0; i < made->columns; i++) {
-            aq_long_text_add(out, "<td>%s</td>", made->cells[row][i]);
+            add_cell(out, made->cells[row][i]);
         }
         aq_long_text_add(out, "</tr>\n");
     }

@@ -201,6 +201,7 @@ TEST_OF_MODES(the_report_holds_everything)
                                         "(model)",
                                         "--learners 2",
                                         "How many versions",
+                                        "<td>371.0 \u00b1 2.5</td>",
                                         "id=\"return-steps\""};
     const aq_compare_summary *summary = summarize();
     assert_succeeds(aq_compare_report_write(summary, NULL));
