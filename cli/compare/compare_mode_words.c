@@ -73,11 +73,13 @@ static const char *ratio_words(double ratio)
 static void say_scaling(const aq_compare_summary *summary, aq_long_text *out)
 {
     const aq_compare_row *base = &summary->rows[summary->baseline], *row;
+    aq_figure steps, updates;
     size_t at = 0;
     aq_long_text_add(out,
-                     "Scalability and efficiency: %s makes %.3g environment steps and %.3g "
-                     "updates a second",
-                     base->arm->name, base->env_steps_per_s, base->learner_steps_per_s);
+                     "Scalability and efficiency: %s makes %s environment steps and %s updates a "
+                     "second",
+                     base->arm->name, aq_figure_count(&steps, base->env_steps_per_s),
+                     aq_figure_count(&updates, base->learner_steps_per_s));
     if (isfinite(base->efficiency)) {
         aq_long_text_add(out, ", with an efficiency of %.2f over one learner with one actor",
                          base->efficiency);
@@ -135,6 +137,14 @@ static void say_steps(const aq_compare_row *base, const aq_compare_row *row, aq_
     }
 }
 
+static void say_end(const aq_compare_row *row, aq_long_text *out)
+{
+    aq_long_text_add(out, " ends at %.4g", row->last.mean);
+    if (isfinite(row->last.std)) {
+        aq_long_text_add(out, " with a deviation of %.3g over seeds", row->last.std);
+    }
+}
+
 static void say_convergence(const aq_compare_summary *summary, aq_long_text *out)
 {
     static const char *const words[] = {[UNKNOWN] = "which one seed cannot compare",
@@ -143,14 +153,14 @@ static void say_convergence(const aq_compare_summary *summary, aq_long_text *out
                                         [MORE] = "higher by more than the seeds differ"};
     const aq_compare_row *base = &summary->rows[summary->baseline], *row;
     size_t at = 0;
-    aq_long_text_add(out,
-                     "Convergence and stability: %s ends at %.4g, with a deviation of %.3g "
-                     "over seeds.",
-                     base->arm->name, base->last.mean, base->last.std);
+    aq_long_text_add(out, "Convergence and stability: %s", base->arm->name);
+    say_end(base, out);
+    aq_long_text_add(out, ".");
     while ((row = next_row(summary, &at)) != NULL) {
         say_steps(base, row, out);
-        aq_long_text_add(out, " It ends at %.4g (deviation %.3g), %s.", row->last.mean,
-                         row->last.std, words[judge(&row->last, &base->last)]);
+        aq_long_text_add(out, " It");
+        say_end(row, out);
+        aq_long_text_add(out, ", %s.", words[judge(&row->last, &base->last)]);
         if (isfinite(row->staleness)) {
             aq_long_text_add(out, " What it learns from is %.3g versions behind.", row->staleness);
         }
@@ -210,24 +220,37 @@ static void say_batch(const aq_compare_row *row, aq_long_text *out)
                          : "little of each is chance, so more ranks would not make it better");
 }
 
+/* Who waits for whom with one learner; NaN, of short runs, says nothing. */
+static void say_pace(const aq_compare_row *base, aq_long_text *out)
+{
+    const double *states = base->states;
+    const double actors = states[AQ_TIME_ACTOR_WAITING] /
+                          (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
+                           states[AQ_TIME_ACTOR_WAITING] + states[AQ_TIME_ACTOR_OTHER]);
+    const double learner = base->waiting_share;
+    if (learner > WAITS_MUCH && actors < learner) {
+        aq_long_text_add(out,
+                         " the learner of %s waits more than its actors: they set the pace here, "
+                         "and more experience in parallel would make it faster.",
+                         base->arm->name);
+    } else if (learner < WAITS_LITTLE) {
+        aq_long_text_add(out,
+                         " the learner of %s hardly waits: it sets the pace here, and more actors "
+                         "would wait for it; ranks or gradients of actors take work off it.",
+                         base->arm->name);
+    } else if (isfinite(learner) && isfinite(actors)) {
+        aq_long_text_add(out,
+                         " actors and learner of %s wait for each other, replay and processors.",
+                         base->arm->name);
+    }
+}
+
 static void say_suits(const aq_compare_summary *summary, aq_long_text *out)
 {
     const aq_compare_row *base = &summary->rows[summary->baseline], *row;
     size_t at = 0;
     aq_long_text_add(out, "Which problems each suits:");
-    if (base->waiting_share > WAITS_MUCH) {
-        aq_long_text_add(out,
-                         " the learner of %s waits: actors set the pace here, and experience "
-                         "in parallel is what makes such a task faster.",
-                         base->arm->name);
-    } else if (base->waiting_share < WAITS_LITTLE) {
-        aq_long_text_add(out,
-                         " the learner of %s hardly waits: it sets the pace here, and more "
-                         "actors would wait for it; ranks or gradient actors take work off it.",
-                         base->arm->name);
-    } else {
-        aq_long_text_add(out, " actors and learner of %s keep each other busy.", base->arm->name);
-    }
+    say_pace(base, out);
     while ((row = next_row(summary, &at)) != NULL) {
         const enum verdict by_time = judge(&row->crossing.time_s, &base->crossing.time_s);
         aq_long_text_add(out, " %s: %s.", row->arm->name,
