@@ -100,6 +100,16 @@ def tables(reports):
                 yield f"- {name}, {task}, `{row['mode']}`: {row['state']}"
 
 
+def words(reports):
+    """What each report says of the four questions."""
+    for (name, task, *_), report in reports:
+        yield f"**{name}, {task}**"
+        for line in report["words"]:
+            if " is actorq train" not in line:
+                yield f"- {line}"
+        yield ""
+
+
 def write(path, lines):
     """Between the marks of the page."""
     page = path.read_text()
@@ -124,7 +134,7 @@ def main():
             report = compare(arguments.actorq, row, arguments.work, arguments.seeds,
                              not arguments.report)
             reports += [(row, report)] if report else []
-    lines = list(tables(reports))
+    lines = [*tables(reports), "", *words(reports)]
     print("\n".join(lines))
     if arguments.write:
         write(arguments.write, lines)

@@ -5,12 +5,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/compare/compare_mode_figures.h"
 #include "cli/compare/compare_scaling.h"
+#include "cli/compare/compare_words.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"
 #include "common/sys/machine.h"
+
+enum { WORDS_BYTES_MAX = 1 << 20 };
 
 /* Static storage. */
 static const char *source_name(enum aq_threshold_source source)
@@ -164,6 +168,23 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
     return object;
 }
 
+/* A text for each paragraph; one that there is no memory for is missing. */
+static json_t *words_json(const aq_compare_summary *summary)
+{
+    aq_long_text words;
+    json_t *list = json_array();
+    char *rest = NULL;
+    aq_long_text_init(&words, WORDS_BYTES_MAX);
+    aq_compare_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
+    for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        (void)json_array_append_new(list, aq_json_text(line));
+    }
+    aq_long_text_fini(&words);
+    return list;
+}
+
 json_t *aq_compare_json(const aq_compare_summary *summary)
 {
     const aq_compare_plan *plan = summary->plan;
@@ -174,12 +195,12 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
     for (size_t i = 0; i < summary->run_count; i++) {
         (void)json_array_append_new(runs, run_json(summary, &summary->runs[i]));
     }
-    return json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task",
-                     plan->config.task, "preset", plan->preset, "threshold",
-                     aq_json_number(summary->threshold), "threshold_source",
-                     source_name(summary->threshold_source), "threshold_rule", "running mean",
-                     "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
-                     plan->arms[summary->baseline].name, "cpu", aq_machine_model(), "cpus",
-                     (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()),
-                     "software", AQ_VERSION, "rows", rows, "runs", runs);
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "task",
+        plan->config.task, "preset", plan->preset, "threshold", aq_json_number(summary->threshold),
+        "threshold_source", source_name(summary->threshold_source), "threshold_rule",
+        "running mean", "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
+        plan->arms[summary->baseline].name, "cpu", aq_machine_model(), "cpus",
+        (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()), "software",
+        AQ_VERSION, "words", words_json(summary), "rows", rows, "runs", runs);
 }
