@@ -11,7 +11,8 @@
 #include "common/base/parse.h"
 #include "common/sys/options.h"
 
-/* From so many on, half of a hybrid's ranks split the networks; fewer have more actors each. */
+/* From so many on, ranks of a hybrid split the networks, where the algorithm has such; else they
+ * have more actors each. */
 enum { SPLIT_MIN = 4, HYBRID_ACTORS = 2 };
 
 static const char *const modes[] = {AQ_LEARNING_MODES(AQ_CHOICE_WORD) NULL};
@@ -105,43 +106,44 @@ int aq_compare_request_scales(aq_compare_request *request, const char *text, aq_
 /* ---- arms ----------------------------------------------------------------------------------- */
 
 /* One of anything is a learner with an actor. */
-static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t parallel)
+static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t parallel,
+                     uint32_t algorithm)
 {
-    const bool splits = mode == AQ_MODE_MODEL || (mode == AQ_MODE_HYBRID && parallel >= SPLIT_MIN);
-    const uint64_t actors =
-        parallel > 1 && mode == AQ_MODE_HYBRID && !splits ? HYBRID_ACTORS * parallel : parallel;
+    const bool halves =
+        parallel >= SPLIT_MIN && parallel % 2 == 0 &&
+        aq_algorithm_learns_from((enum aq_algorithm)algorithm) == AQ_LEARNS_FROM_ITEMS;
+    const uint64_t sharing = mode == AQ_MODE_MODEL              ? parallel
+                             : mode == AQ_MODE_HYBRID && halves ? parallel / 2
+                                                                : 1;
+    const bool has_more = mode == AQ_MODE_HYBRID && sharing == 1 && parallel > 1;
     arm->mode = mode;
     arm->parallel = parallel;
     arm->learners = mode == AQ_MODE_EXPERIENCE || mode == AQ_MODE_ASYNC ? 1 : parallel;
-    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s", actors,
+    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s",
+                        has_more ? HYBRID_ACTORS * parallel : parallel,
                         mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "");
-    if (splits && parallel > 1) {
+    if (sharing > 1) {
         (void)snprintf(arm->settings + size, sizeof(arm->settings) - (size_t)size,
-                       " learner.model_ranks=%" PRIu64,
-                       mode == AQ_MODE_MODEL ? parallel : parallel / 2);
+                       " learner.model_ranks=%" PRIu64, sharing);
     }
-}
-
-static bool is_same(const aq_compare_arm *a, const aq_compare_arm *b)
-{
-    return a->learners == b->learners && strcmp(a->settings, b->settings) == 0;
 }
 
 size_t aq_compare_arms_find(const aq_compare_arm *arms, size_t count, enum aq_learning_mode mode,
                             uint64_t parallel)
 {
-    aq_compare_arm wanted = {0};
-    size_t at = 0;
-    set_mode(&wanted, mode, parallel);
-    while (at < count && !is_same(&arms[at], &wanted)) {
-        at++;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_alike =
+            parallel == 1 && (arms[i].mode == AQ_MODE_ASYNC) == (mode == AQ_MODE_ASYNC);
+        if (arms[i].parallel == parallel && (arms[i].mode == mode || is_alike)) {
+            return i;
+        }
     }
-    return at;
+    return count;
 }
 
 /* By its name among the modes, at another number than all. */
 static int add_scaled(aq_compare_arm *arms, size_t *count, enum aq_learning_mode mode,
-                      uint64_t parallel, aq_error *error)
+                      uint64_t parallel, uint32_t algorithm, aq_error *error)
 {
     if (aq_compare_arms_find(arms, *count, mode, parallel) < *count) {
         return 0;
@@ -151,16 +153,15 @@ static int add_scaled(aq_compare_arm *arms, size_t *count, enum aq_learning_mode
                        (int)AQ_COMPARE_ARMS_MAX);
     }
     aq_compare_arm *arm = &arms[(*count)++];
-    const bool is_lone = parallel == 1 && mode != AQ_MODE_ASYNC;
+    mode = parallel == 1 && mode != AQ_MODE_ASYNC ? AQ_MODE_EXPERIENCE : mode;
     *arm = (aq_compare_arm){.learners = 1};
-    (void)snprintf(arm->name, sizeof(arm->name), "%s-%" PRIu64,
-                   modes[is_lone ? AQ_MODE_EXPERIENCE : mode], parallel);
-    set_mode(arm, is_lone ? AQ_MODE_EXPERIENCE : mode, parallel);
+    (void)snprintf(arm->name, sizeof(arm->name), "%s-%" PRIu64, modes[mode], parallel);
+    set_mode(arm, mode, parallel, algorithm);
     return 0;
 }
 
-int aq_compare_arms_make(const aq_compare_request *request, aq_compare_arm *ret_arms,
-                         size_t *ret_count, aq_error *error)
+int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
+                         aq_compare_arm *ret_arms, size_t *ret_count, aq_error *error)
 {
     size_t count = 0;
     for (; count < request->name_count; count++) {
@@ -169,7 +170,7 @@ int aq_compare_arms_make(const aq_compare_request *request, aq_compare_arm *ret_
         (void)snprintf(arm->name, sizeof(arm->name), "%s", request->names[count]);
         if (request->subject == AQ_COMPARE_MODES) {
             set_mode(arm, (enum aq_learning_mode)aq_choice_find(modes, arm->name),
-                     request->parallel);
+                     request->parallel, algorithm);
         } else {
             (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s", arm->name);
         }
@@ -177,7 +178,7 @@ int aq_compare_arms_make(const aq_compare_request *request, aq_compare_arm *ret_
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < request->name_count * request->scale_count; i++) {
         rc = add_scaled(ret_arms, &count, ret_arms[i % request->name_count].mode,
-                        request->scales[i / request->name_count], error);
+                        request->scales[i / request->name_count], algorithm, error);
     }
     *ret_count = count;
     return rc;

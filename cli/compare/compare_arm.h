@@ -66,10 +66,10 @@ int aq_compare_request_names(aq_compare_request *request, const char *text,
 int aq_compare_request_scales(aq_compare_request *request, const char *text,
                               aq_error *error) AQ_MUST_USE;
 
-/* The arms, AQ_COMPARE_ARMS_MAX of them at most; those of other scales come last, but for any that
- * there is already under another name. AQ_E_INVALID for too many. */
-int aq_compare_arms_make(const aq_compare_request *request, aq_compare_arm *ret_arms,
-                         size_t *ret_count, aq_error *error) AQ_MUST_USE;
+/* The arms for an algorithm, AQ_COMPARE_ARMS_MAX of them at most; those of other scales come last,
+ * but for any that there is already under another name. AQ_E_INVALID for too many. */
+int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
+                         aq_compare_arm *ret_arms, size_t *ret_count, aq_error *error) AQ_MUST_USE;
 
 /* The arm in which `mode` has so many side by side; `count` when there is none. */
 size_t aq_compare_arms_find(const aq_compare_arm *arms, size_t count, enum aq_learning_mode mode,

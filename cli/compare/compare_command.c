@@ -164,10 +164,10 @@ static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_c
     plan->threshold = arguments->threshold;
     int rc = read_request(arguments, &plan->request, error);
     if (rc == 0) {
-        rc = aq_compare_arms_make(&plan->request, plan->arms, &plan->arm_count, error);
+        rc = read_settings(arguments, env, plan, error);
     }
     if (rc == 0) {
-        rc = read_settings(arguments, env, plan, error);
+        rc = aq_compare_plan_arms(plan, error);
     }
     if (rc == 0) {
         rc = aq_compare_plan_check(plan, &env->schema, error);

@@ -19,6 +19,12 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 /* No task gives as much, so no run ends for it. */
 #define THRESHOLD_NEVER "1e300"
 
+int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error)
+{
+    return aq_compare_arms_make(&plan->request, plan->config.learner.algorithm, plan->arms,
+                                &plan->arm_count, error);
+}
+
 int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                            aq_run_config *ret_config, aq_error *error)
 {
@@ -161,7 +167,7 @@ static int take_request(aq_compare_plan *plan, const json_t *json, aq_error *err
     if (rc == 0 && json_array_size(scales) > 0) {
         rc = aq_compare_request_scales(request, typed(scales, text, sizeof(text)), error);
     }
-    return rc == 0 ? aq_compare_arms_make(request, plan->arms, &plan->arm_count, error) : rc;
+    return rc;
 }
 
 static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
@@ -219,6 +225,9 @@ int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *e
     }
     if (rc == 0) {
         rc = aq_settings_read_file(aq_run_config_table(), path, &plan.config, error);
+    }
+    if (rc == 0) {
+        rc = aq_compare_plan_arms(&plan, error);
     }
     if (rc == 0) {
         *ret_plan = plan;

@@ -29,6 +29,9 @@ typedef struct aq_compare_plan {
     aq_run_config config;                 /* of every run, but for its arm's and the seed */
 } aq_compare_plan;
 
+/* What was requested becomes arms, for the configuration's algorithm. AQ_E_INVALID. */
+int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error) AQ_MUST_USE;
+
 /* The run's own configuration: it ends at its limits, however well it does, so that all are as
  * long. AQ_E_INVALID for settings that there are not. */
 int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t seed,

@@ -6,7 +6,8 @@
 
 static aq_compare_arm arms[AQ_COMPARE_ARMS_MAX];
 
-static size_t make_arms(const char *modes, uint64_t parallel, const char *scales)
+static size_t make_arms_of(uint32_t algorithm, const char *modes, uint64_t parallel,
+                           const char *scales)
 {
     aq_compare_request request = {.subject = AQ_COMPARE_MODES, .parallel = parallel};
     size_t count = 0;
@@ -14,8 +15,13 @@ static size_t make_arms(const char *modes, uint64_t parallel, const char *scales
     if (scales != NULL) {
         assert_succeeds(aq_compare_request_scales(&request, scales, &refusal));
     }
-    assert_succeeds(aq_compare_arms_make(&request, arms, &count, &refusal));
+    assert_succeeds(aq_compare_arms_make(&request, algorithm, arms, &count, &refusal));
     return count;
+}
+
+static size_t make_arms(const char *modes, uint64_t parallel, const char *scales)
+{
+    return make_arms_of(AQ_ALGORITHM_DQN, modes, parallel, scales);
 }
 
 TEST(each_mode_adds_what_actorq_train_would_be_given)
@@ -36,6 +42,14 @@ TEST(each_mode_adds_what_actorq_train_would_be_given)
         assert_int_equal(make_arms(rows[i].mode, rows[i].parallel, NULL), 1);
         assert_string_equal(aq_compare_arm_flags(&arms[0], flags, sizeof(flags)), rows[i].flags);
     }
+}
+
+TEST(a_hybrid_of_what_cannot_be_split_has_more_actors)
+{
+    (void)make_arms_of(AQ_ALGORITHM_PPO, "hybrid", 4, NULL);
+    assert_string_equal(arms[0].settings, "actor.count=8");
+    (void)make_arms("hybrid", 5, NULL);
+    assert_string_equal(arms[0].settings, "actor.count=10");
 }
 
 TEST(a_scale_adds_arms_but_for_those_that_there_are)

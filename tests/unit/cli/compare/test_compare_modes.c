@@ -100,7 +100,7 @@ static int setup(void **state)
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
     assert_succeeds(aq_compare_request_names(&plan.request, "experience,sync,async,model", NULL));
     assert_succeeds(aq_compare_request_scales(&plan.request, "1", NULL));
-    assert_succeeds(aq_compare_arms_make(&plan.request, plan.arms, &plan.arm_count, NULL));
+    assert_succeeds(aq_compare_plan_arms(&plan, NULL));
     plan.arm_count = sizeof(runs) / sizeof(runs[0]); /* without async-1 */
     for (size_t arm = 0; arm < plan.arm_count; arm++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {

@@ -11,7 +11,7 @@ static aq_compare_plan make_plan(const char *dir, const char *precisions)
     aq_settings_init(aq_run_config_table(), &plan.config);
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", dir);
     assert_int_equal(aq_compare_request_names(&plan.request, precisions, NULL), 0);
-    assert_int_equal(aq_compare_arms_make(&plan.request, plan.arms, &plan.arm_count, NULL), 0);
+    assert_int_equal(aq_compare_plan_arms(&plan, NULL), 0);
     return plan;
 }
 

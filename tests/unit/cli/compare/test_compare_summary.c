@@ -82,7 +82,7 @@ static int setup(void **state)
     (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
     assert_int_equal(aq_compare_request_names(&plan.request, "fp32,int8,int4,int3", NULL), 0);
-    assert_int_equal(aq_compare_arms_make(&plan.request, plan.arms, &plan.arm_count, NULL), 0);
+    assert_int_equal(aq_compare_plan_arms(&plan, NULL), 0);
     write_precision(&plan, 0, 0.5, "finished", "model");
     write_precision(&plan, 1, 0.25, "finished", "model");
     write_precision(&plan, 2, 0.5, "diverged", "rapl");
