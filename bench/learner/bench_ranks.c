@@ -3,7 +3,7 @@
  * rank keeps: D4PG with Acme's networks, or with 2048 x 3, one thread a rank, a batch that is there
  * already.
  *
- *   bench_ranks                          alone
+ *   bench_ranks                          alone, and what looking at the noise of its gradients costs
  *   mpirun -n 2 bench_ranks              each format of gradients
  *   mpirun -n 2 bench_ranks acme 1 8     8 steps in each of the 11 slices, not 40
  *   bench_ranks 2048                     alone, with wide layers
@@ -20,8 +20,10 @@
 
 #include "bench/learner/learner_case.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "learner/algorithms/agent_ranks.h"
+#include "learner/gradients/gradient_noise.h"
 #include "learner/nn/blas.h"
 
 enum { SLICES = 11, STEPS = 40, WIDE_STEPS = 2, FORMATS = 3 };
@@ -115,6 +117,29 @@ static int measure(aq_learner_case *of, const crew *ranks, uint64_t steps, doubl
     return rc;
 }
 
+/* Beside a step of the case, whose critic has so many parameters. */
+static int measure_noise(double step_ms)
+{
+    enum { COUNT = 418000, LOOKS = 40 };
+    aq_gradient_noise *noise = NULL;
+    float *gradient = aq_alloc_large(COUNT, sizeof(*gradient));
+    int rc = gradient != NULL ? aq_gradient_noise_create(COUNT, 1, &noise) : AQ_E_NOMEM;
+    if (rc == 0) {
+        const int64_t begun_ns = aq_clock_monotonic_ns();
+        for (int i = 0; i < AQ_NOISE_PERIOD * LOOKS; i++) {
+            aq_gradient_noise_take(noise, gradient);
+        }
+        const double look_ms = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / LOOKS;
+        (void)printf("a look at the noise of %d gradients of %d parameters takes %.2f ms, %.2f %% "
+                     "of %d steps\n",
+                     AQ_NOISE_LOOK, COUNT, look_ms, 100 * look_ms / (step_ms * AQ_NOISE_PERIOD),
+                     AQ_NOISE_PERIOD);
+    }
+    aq_gradient_noise_destroy(noise);
+    aq_free(gradient);
+    return rc;
+}
+
 static int measure_format(crew *ranks, const request *wanted, uint32_t format, aq_error *error)
 {
     aq_learner_case of;
@@ -142,7 +167,7 @@ static int measure_format(crew *ranks, const request *wanted, uint32_t format, a
     aq_learner_case_fini(&of);
     aq_gradient_exchange_destroy(ranks->exchange);
     ranks->exchange = NULL;
-    return rc;
+    return rc == 0 && ranks->all == NULL && !wanted->is_wide ? measure_noise(step_ms) : rc;
 }
 
 /* ---- how far they come from one rank -------------------------------------------------------- */

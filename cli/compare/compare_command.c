@@ -1,6 +1,7 @@
 /*
- * actorq compare: trains one task in several precisions under the same configuration, one run at a
- * time, and says what came of it. The ActorQ paper's experiment in one command.
+ * actorq compare: trains one task in several ways under the same configuration, one run at a time,
+ * and says what came of it: in several precisions, which is the ActorQ paper's experiment, or by
+ * several ways of learning in parallel.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 #include "common/base/plain_text.h"
 #include "common/config/run_request.h"
 #include "common/sys/file.h"
+#include "common/sys/machine.h"
 #include "envs/env_code.h"
 #include "envs/env_open.h"
 
@@ -28,12 +30,14 @@ enum { SEEDS_DEFAULT = 3, SEED_FIRST_MAX = 1000000000 };
 typedef struct compare_arguments {
     const char *task;
     const char *precisions; /* NULL: the default, as the next */
+    const char *modes;
+    const char *scales;
     const char *preset;
     const char *config_path;
     const char *out;
     aq_settings_assignments overrides;
-    uint64_t seeds, seed_first; /* 0: the default */
-    double threshold;           /* NaN: not given */
+    uint64_t seeds, seed_first, parallel; /* 0: the default */
+    double threshold;                     /* NaN: not given */
     aq_json_form json;
     bool resume, quiet;
 } compare_arguments;
@@ -42,7 +46,16 @@ static const aq_option option_rows[] = {
     {"precisions", 'p', "LIST",
      "formats of the broadcast policy, such as fp32,fp16,int8 (default: fp32,int8)",
      AQ_TO_TEXT(compare_arguments, precisions)},
-    {"seeds", 0, "N", "how many runs of each precision (default: 3)",
+    {"modes", 'm', "LIST",
+     "instead of precisions, ways of learning in parallel: of experience,sync,async,model,hybrid",
+     AQ_TO_TEXT(compare_arguments, modes)},
+    {"parallel", 0, "N",
+     "how many actors, or learners, a mode has side by side (default: as many as processors)",
+     AQ_TO_NUMBER(compare_arguments, parallel, 2, AQ_COMPARE_PARALLEL_MAX)},
+    {"scaling", 0, "LIST",
+     "run the modes with so many side by side, too, such as 1, which tells their efficiency",
+     AQ_TO_TEXT(compare_arguments, scales)},
+    {"seeds", 0, "N", "how many runs of each precision or mode (default: 3)",
      AQ_TO_NUMBER(compare_arguments, seeds, 1, AQ_COMPARE_SEEDS_MAX)},
     {"seed", 0, "S", "the first seed; the others follow (default: 1)",
      AQ_TO_NUMBER(compare_arguments, seed_first, 1, SEED_FIRST_MAX)},
@@ -68,11 +81,13 @@ static const aq_option option_rows[] = {
 static const aq_options options_page = {
     .program = "actorq compare",
     .usage = "TASK [options]",
-    .summary = "Trains a task in several precisions under the same configuration, one run at a "
-               "time, and writes a report: returns, times, bytes, energy, and where the time went.",
+    .summary = "Trains a task in several precisions, or by several ways of learning in parallel, "
+               "under the same configuration, one run at a time, and writes a report: returns, "
+               "times, bytes, energy, and where the time went.",
     .details = "Examples:\n"
                "  actorq compare gym:CartPole-v1 --precisions fp32,fp16,int8 --seeds 3\n"
                "  actorq compare dmc:cartpole_balance --preset paper --output balance\n"
+               "  actorq compare gym:CartPole-v1 --modes experience,sync,async --scaling 1\n"
                "  actorq compare --output balance --resume\n"
                "\n"
                "DIR/report.html holds all of it; compare.json, compare.csv and curves.csv the "
@@ -95,7 +110,8 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
         return rc;
     }
     (void)snprintf(plan->preset, sizeof(plan->preset), "%s", preset);
-    plan->config.evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
+    /* Quantizing alone is told apart from training under it. */
+    plan->config.evaluator.fp32 |= plan->request.subject == AQ_COMPARE_PRECISIONS;
     plan->config.seed = plan->seed_first;
     return aq_run_config_validate(&plan->config, error);
 }
@@ -117,16 +133,41 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
     return aq_dir_create(plan->dir, error);
 }
 
+static int read_request(const compare_arguments *arguments, aq_compare_request *request,
+                        aq_error *error)
+{
+    const char *precisions = arguments->precisions ? arguments->precisions : "fp32,int8";
+    if (arguments->modes ? arguments->precisions != NULL
+                         : arguments->scales != NULL || arguments->parallel > 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       arguments->modes ? "either --precisions or --modes are compared"
+                                        : "--parallel and --scaling are for --modes");
+    }
+    const unsigned cpus = aq_machine_cpu_count();
+    request->subject = arguments->modes ? AQ_COMPARE_MODES : AQ_COMPARE_PRECISIONS;
+    request->parallel = arguments->parallel              ? arguments->parallel
+                        : cpus < 2                       ? 2
+                        : cpus < AQ_COMPARE_PARALLEL_MAX ? cpus
+                                                         : AQ_COMPARE_PARALLEL_MAX;
+    int rc =
+        aq_compare_request_names(request, arguments->modes ? arguments->modes : precisions, error);
+    return rc == 0 && arguments->scales
+               ? aq_compare_request_scales(request, arguments->scales, error)
+               : rc;
+}
+
 static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_compare_plan *plan,
                      aq_error *error)
 {
-    const char *precisions = arguments->precisions ? arguments->precisions : "fp32,int8";
     plan->seeds = arguments->seeds ? arguments->seeds : SEEDS_DEFAULT;
     plan->seed_first = arguments->seed_first ? arguments->seed_first : 1;
     plan->threshold = arguments->threshold;
-    int rc = aq_compare_plan_precisions(plan, precisions, error);
+    int rc = read_request(arguments, &plan->request, error);
     if (rc == 0) {
         rc = read_settings(arguments, env, plan, error);
+    }
+    if (rc == 0) {
+        rc = aq_compare_plan_arms(plan, error);
     }
     if (rc == 0) {
         rc = aq_compare_plan_check(plan, &env->schema, error);
@@ -151,9 +192,9 @@ static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan
 /* Something was given that only a new comparison can take. */
 static bool shapes_runs(const compare_arguments *arguments)
 {
-    return arguments->task || arguments->precisions || arguments->preset ||
-           arguments->config_path || arguments->overrides.count > 0 || arguments->seeds > 0 ||
-           arguments->seed_first > 0;
+    return arguments->task || arguments->precisions || arguments->modes || arguments->scales ||
+           arguments->parallel > 0 || arguments->preset || arguments->config_path ||
+           arguments->overrides.count > 0 || arguments->seeds > 0 || arguments->seed_first > 0;
 }
 
 static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *plan,
@@ -177,10 +218,10 @@ static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *
 
 /* ---- the runs ------------------------------------------------------------------------------- */
 
-static void say_run(const aq_compare_plan *plan, size_t number, size_t precision, uint64_t seed)
+static void say_run(const aq_compare_plan *plan, size_t number, size_t arm, uint64_t seed)
 {
     (void)fprintf(stderr, "[%zu/%zu] %s, seed %" PRIu64 "\n", number,
-                  plan->precision_count * (size_t)plan->seeds, plan->precisions[precision], seed);
+                  plan->arm_count * (size_t)plan->seeds, plan->arms[arm].name, seed);
 }
 
 static void say_result(const aq_compare_run *run)
@@ -197,22 +238,22 @@ static void say_result(const aq_compare_run *run)
 }
 
 /* A run that is over stays as it is, but one that the machine failed is tried again. */
-static int train_one(const aq_compare_plan *plan, size_t number, size_t precision, uint64_t seed,
+static int train_one(const aq_compare_plan *plan, size_t number, size_t arm, uint64_t seed,
                      bool quiet, bool *ret_interrupted, aq_error *error)
 {
     aq_compare_run run;
-    aq_compare_run_read(plan, precision, seed, &run);
+    aq_compare_run_read(plan, arm, seed, &run);
     bool is_over = run.outcome != AQ_OUTCOME_MISSING && run.outcome != AQ_OUTCOME_FAILED;
     aq_compare_run_fini(&run);
     if (is_over) {
         return 0;
     }
     if (!quiet) {
-        say_run(plan, number, precision, seed);
+        say_run(plan, number, arm, seed);
     }
-    int rc = aq_compare_run_train(plan, precision, seed, quiet, ret_interrupted, error);
+    int rc = aq_compare_run_train(plan, arm, seed, quiet, ret_interrupted, error);
     if (rc == 0 && !quiet && !*ret_interrupted) {
-        aq_compare_run_read(plan, precision, seed, &run);
+        aq_compare_run_read(plan, arm, seed, &run);
         say_result(&run);
         aq_compare_run_fini(&run);
     }
@@ -224,7 +265,7 @@ static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrup
 {
     size_t number = 0;
     for (uint64_t round = 0; round < plan->seeds; round++) {
-        for (size_t turn = 0; turn < plan->precision_count; turn++) {
+        for (size_t turn = 0; turn < plan->arm_count; turn++) {
             int rc = train_one(plan, ++number, aq_compare_plan_turn(plan, round, turn),
                                plan->seed_first + round, quiet, ret_interrupted, error);
             if (rc != 0 || *ret_interrupted) {
@@ -254,7 +295,7 @@ static int report(const aq_compare_plan *plan, double task_threshold, aq_json_fo
         return rc;
     }
     rc = aq_compare_report_write(&summary, error);
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         finished += summary.rows[i].finished;
     }
     if (rc == 0 && json) {
@@ -327,6 +368,6 @@ static int run(int argc, char **argv)
 
 const aq_command aq_command_compare = {
     .name = "compare",
-    .summary = "train a task in several precisions and compare them",
+    .summary = "train a task in several precisions, or modes, and compare them",
     .run = run,
 };

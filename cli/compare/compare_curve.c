@@ -25,6 +25,7 @@ static const struct {
     [AQ_TIME_ACTOR_WAITING] = {"actors", "waiting", "waiting for replay"},
     [AQ_TIME_ACTOR_OTHER] = {"actors", "other", "packing, sending, idle"},
     [AQ_TIME_LEARNER_TRAINING] = {"learner", "training", "training"},
+    [AQ_TIME_LEARNER_EXCHANGE] = {"learner", "exchange", "exchanging gradients"},
     [AQ_TIME_LEARNER_WAITING] = {"learner", "waiting", "waiting for samples"},
     [AQ_TIME_LEARNER_PUBLISHING] = {"learner", "publishing", "handing policies over"},
     [AQ_TIME_STAGE_QUANTIZING] = {"learner", "quantizing", "quantizing and publishing (beside)"},
@@ -82,8 +83,24 @@ static int take_evaluation(aq_compare_curve *curve, const json_t *line)
     return is_whole && counts ? add_point(curve, &point) : 0;
 }
 
+/* Runs from before there was an exchange have none. */
+static double waiting_share(const json_t *rank)
+{
+    const double exchange = aq_json_number_of(rank, "exchange_s");
+    const double waiting =
+        aq_json_number_of(rank, "waiting_s") + (isfinite(exchange) ? exchange : 0);
+    return waiting / (waiting + aq_json_number_of(rank, "training_s") +
+                      aq_json_number_of(rank, "publishing_s"));
+}
+
 static void take_times(aq_compare_curve *curve, const json_t *times)
 {
+    const json_t *learner = json_object_get(times, "learner");
+    const json_t *others = json_object_get(learner, "other_ranks");
+    for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
+        const double share = waiting_share(i == 0 ? learner : json_array_get(others, i - 1));
+        curve->rank_waits[i] = isfinite(share) ? share : curve->rank_waits[i];
+    }
     double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
     curve->actor_steps = isfinite(steps) ? steps : curve->actor_steps;
     for (int i = 0; i < AQ_TIME_STATES; i++) {
@@ -121,11 +138,61 @@ static void take_end(aq_compare_curve *curve, const json_t *line)
     curve->gap = aq_json_number_of(json_object_get(line, "precision_gap"), "mean");
 }
 
+/* What progress lines have of the last second, and the curve the mean of. */
+enum { SECOND_STALENESS, SECOND_NOISE, SECOND_COSINE, SECOND_EXCHANGED, SECOND_FIGURES };
+
+static const char *const second_keys[SECOND_FIGURES] = {"staleness", "noise_scale",
+                                                        "gradient_cosine", "exchange_bytes"};
+
 typedef struct curve_reader {
     aq_compare_curve *curve;
-    double staleness_sum;
-    size_t staleness_count;
+    double sums[SECOND_FIGURES];
+    size_t counts[SECOND_FIGURES];
+    double ranks;
 } curve_reader;
+
+/* Noise goes over decades, so its logarithm is what is added up. */
+static void take_second(curve_reader *reader, const json_t *line)
+{
+    const double ranks = aq_json_number_of(line, "ranks");
+    reader->ranks = isfinite(ranks) ? ranks : reader->ranks;
+    for (int i = 0; i < SECOND_FIGURES; i++) {
+        const double told = aq_json_number_of(line, second_keys[i]);
+        const double value = i == SECOND_NOISE ? log(told) : told;
+        if (isfinite(value)) {
+            reader->sums[i] += value;
+            reader->counts[i]++;
+        }
+    }
+}
+
+static double mean_second(const curve_reader *reader, int figure)
+{
+    return reader->counts[figure] > 0 ? reader->sums[figure] / (double)reader->counts[figure]
+                                      : (double)NAN;
+}
+
+/* What the learner tells of shards and actors, as of now. */
+static void take_members(aq_compare_curve *curve, const json_t *line)
+{
+    const json_t *use = json_object_get(line, "replay_use");
+    const json_t *bins = json_object_get(use, "staleness");
+    const json_t *replay = json_object_get(line, "replay");
+    const double step_bytes = aq_json_number_of(replay, "bytes_per_step") *
+                              aq_json_number_of(replay, "inserted") /
+                              aq_json_number_of(line, "env_steps");
+    const double actors = aq_json_number_of(line, "actors");
+    if (isfinite(step_bytes)) {
+        curve->step_bytes = step_bytes;
+    }
+    if (actors > 0) {
+        curve->actors = actors;
+    }
+    for (size_t i = 0; i < AQ_CURVE_BINS && json_is_array(bins); i++) {
+        const json_int_t rows = json_integer_value(json_array_get(bins, i));
+        curve->behind[i] = rows > 0 ? (uint64_t)rows : 0;
+    }
+}
 
 static int take_event(curve_reader *reader, const char *event, const json_t *line)
 {
@@ -136,13 +203,10 @@ static int take_event(curve_reader *reader, const char *event, const json_t *lin
     if (strcmp(event, "end") == 0) {
         take_end(curve, line);
     } else if (strcmp(event, "progress") == 0) {
-        double staleness = aq_json_number_of(line, "staleness");
         take_totals(curve, line);
+        take_second(reader, line);
+        take_members(curve, line);
         curve->end[0] = '\0'; /* it was resumed */
-        if (isfinite(staleness)) {
-            reader->staleness_sum += staleness;
-            reader->staleness_count++;
-        }
     }
     return 0;
 }
@@ -156,21 +220,39 @@ static int take_line(void *user, const char *text)
     return rc;
 }
 
-int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
+aq_compare_curve aq_compare_curve_none(void)
 {
-    aq_compare_curve curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN};
-    curve_reader reader = {.curve = &curve};
+    aq_compare_curve curve = {.wall_s = NAN,
+                              .actor_steps = NAN,
+                              .gap = NAN,
+                              .staleness = NAN,
+                              .noise_scale = NAN,
+                              .gradient_cosine = NAN,
+                              .gradient_bytes = NAN,
+                              .step_bytes = NAN,
+                              .actors = NAN};
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         curve.states[i] = NAN;
     }
+    for (int i = 0; i < AQ_CURVE_RANKS; i++) {
+        curve.rank_waits[i] = NAN;
+    }
+    return curve;
+}
+
+int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
+{
+    aq_compare_curve curve = aq_compare_curve_none();
+    curve_reader reader = {.curve = &curve, .ranks = 1};
     const int rc = aq_run_lines_read(path, take_line, &reader, error);
     if (rc != 0) {
         aq_compare_curve_fini(&curve);
         return rc;
     }
-    if (reader.staleness_count > 0) {
-        curve.staleness = reader.staleness_sum / (double)reader.staleness_count;
-    }
+    curve.staleness = mean_second(&reader, SECOND_STALENESS);
+    curve.noise_scale = exp(mean_second(&reader, SECOND_NOISE));
+    curve.gradient_cosine = mean_second(&reader, SECOND_COSINE);
+    curve.gradient_bytes = reader.ranks * mean_second(&reader, SECOND_EXCHANGED);
     *ret_curve = curve;
     return 0;
 }

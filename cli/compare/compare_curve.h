@@ -11,7 +11,7 @@
 #include "cli/compare/compare_stats.h"
 #include "common/base/error.h"
 
-enum { AQ_CURVE_POINTS_MAX = 1 << 20 };
+enum { AQ_CURVE_POINTS_MAX = 1 << 20, AQ_CURVE_BINS = 16, AQ_CURVE_RANKS = 8 };
 
 /* Where the time of a role went, in seconds, over all its processes. */
 enum aq_compare_state {
@@ -20,6 +20,7 @@ enum aq_compare_state {
     AQ_TIME_ACTOR_WAITING, /* for replay to take more */
     AQ_TIME_ACTOR_OTHER,   /* choosing, packing, sending */
     AQ_TIME_LEARNER_TRAINING,
+    AQ_TIME_LEARNER_EXCHANGE,   /* of gradients with other ranks, waiting for them included */
     AQ_TIME_LEARNER_WAITING,    /* for samples */
     AQ_TIME_LEARNER_PUBLISHING, /* handing policies over */
     AQ_TIME_STAGE_QUANTIZING,   /* beside training: quantizing, packing and sending */
@@ -47,7 +48,18 @@ typedef struct aq_compare_curve {
                                     * episodes; NaN: not compared */
     double staleness;              /* versions, mean of the progress lines; NaN: none */
     double states[AQ_TIME_STATES]; /* seconds; NaN: not told, as by a run of less than a second */
+    /* Of each rank's time: exchanging, or without anything to learn from; NaN: there is none. */
+    double rank_waits[AQ_CURVE_RANKS];
+    double noise_scale;             /* rows; geometric mean of the progress lines; NaN: none */
+    double gradient_cosine;         /* mean of them, as the next */
+    double gradient_bytes;          /* of an update, by all who send any; NaN: none is sent */
+    double step_bytes;              /* of an environment step, as shards hold it; NaN: not told */
+    double actors;                  /* at last; NaN: not told */
+    uint64_t behind[AQ_CURVE_BINS]; /* rows by the versions they were behind, as of the metrics */
 } aq_compare_curve;
+
+/* Of a run of which nothing is known. */
+aq_compare_curve aq_compare_curve_none(void);
 
 /* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_FULL beyond AQ_CURVE_POINTS_MAX. Lines
  * that are broken, such as those that are no JSON objects, are passed over. */

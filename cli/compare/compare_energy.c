@@ -31,6 +31,7 @@ void aq_compare_energy_none(aq_compare_energy *ret_energy)
     *ret_energy = (aq_compare_energy){.joules = NAN, .idle_j = NAN, .gco2 = NAN};
     for (unsigned i = 0; i < AQ_COMPARE_ROLES; i++) {
         ret_energy->role_joules[i] = NAN;
+        ret_energy->role_cpu_s[i] = NAN;
     }
 }
 
@@ -47,8 +48,9 @@ void aq_compare_energy_read(const char *path, aq_compare_energy *ret_energy)
         ret_energy->idle_j = aq_json_number_of(json, "idle_j");
         ret_energy->gco2 = aq_json_number_of(json_object_get(json, "carbon"), "carbon_g");
         for (unsigned i = 0; i < AQ_COMPARE_ROLES; i++) {
-            ret_energy->role_joules[i] =
-                aq_json_number_of(json_object_get(by_role, roles[i].key), "energy_j");
+            const json_t *role = json_object_get(by_role, roles[i].key);
+            ret_energy->role_joules[i] = aq_json_number_of(role, "energy_j");
+            ret_energy->role_cpu_s[i] = aq_json_number_of(role, "cpu_s");
         }
     }
     json_decref(json);

@@ -11,8 +11,9 @@ typedef struct aq_compare_energy {
     char source[AQ_ENERGY_SOURCE_MAX]; /* "model"; "": not measured */
     double joules;                     /* of the run's processes; NaN: not measured, as all below */
     double role_joules[AQ_COMPARE_ROLES];
-    double idle_j; /* of the machine in that time, in nobody's figure */
-    double gco2;   /* of joules */
+    double role_cpu_s[AQ_COMPARE_ROLES]; /* processor time */
+    double idle_j;                       /* of the machine in that time, in nobody's figure */
+    double gco2;                         /* of joules */
 } aq_compare_energy;
 
 /* "actors", "learner", "replay", "evaluator"; static storage. */

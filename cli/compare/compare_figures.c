@@ -36,14 +36,14 @@ static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_ba
     return 0;
 }
 
-int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool over_steps,
+int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_steps,
                     aq_plot_point *out, size_t points, size_t *ret_count)
 {
     aq_band_curve seeds[AQ_COMPARE_SEEDS_MAX];
     size_t count = 0;
     int rc = 0;
     bool is_short = false;
-    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     for (size_t i = 0; rc == 0 && i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.count >= 2) {
             rc = make_seed_curve(&runs[i].curve, over_steps, &seeds[count]);
@@ -67,12 +67,12 @@ int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool ov
 
 static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_buffer *out)
 {
-    aq_plot_series series[AQ_COMPARE_PRECISIONS_MAX];
-    const size_t count = summary->plan->precision_count;
+    aq_plot_series series[AQ_COMPARE_ARMS_MAX];
+    const size_t count = summary->plan->arm_count;
     aq_plot_point *points = aq_alloc(count * BAND_POINTS, sizeof(*points));
     int rc = points ? 0 : AQ_E_NOMEM;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        series[i] = (aq_plot_series){.name = summary->plan->precisions[i],
+        series[i] = (aq_plot_series){.name = summary->plan->arms[i].name,
                                      .points = points + i * BAND_POINTS,
                                      .colour = (uint32_t)i};
         rc = aq_compare_band(summary, i, over_steps, points + i * BAND_POINTS, BAND_POINTS,
@@ -99,16 +99,16 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
 
 static void name_groups(const aq_compare_summary *summary, const char **groups)
 {
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
-        groups[i] = summary->plan->precisions[i];
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
+        groups[i] = summary->plan->arms[i].name;
     }
 }
 
 static int draw_energy(const aq_compare_summary *summary, aq_buffer *out)
 {
-    const char *groups[AQ_COMPARE_PRECISIONS_MAX], *parts[AQ_COMPARE_ROLES];
-    double values[AQ_COMPARE_PRECISIONS_MAX * AQ_COMPARE_ROLES];
-    const size_t count = summary->plan->precision_count;
+    const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_COMPARE_ROLES];
+    double values[AQ_COMPARE_ARMS_MAX * AQ_COMPARE_ROLES];
+    const size_t count = summary->plan->arm_count;
     char label[96];
     const char *source = NULL;
     name_groups(summary, groups);
@@ -160,9 +160,9 @@ static const state_chart *chart_of(enum aq_compare_figure figure)
 
 static int draw_states(const aq_compare_summary *summary, const state_chart *states, aq_buffer *out)
 {
-    const char *groups[AQ_COMPARE_PRECISIONS_MAX], *parts[AQ_TIME_STATES];
-    double values[AQ_COMPARE_PRECISIONS_MAX * AQ_TIME_STATES];
-    const size_t count = summary->plan->precision_count;
+    const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_TIME_STATES];
+    double values[AQ_COMPARE_ARMS_MAX * AQ_TIME_STATES];
+    const size_t count = summary->plan->arm_count;
     name_groups(summary, groups);
     for (size_t i = 0; i < states->count; i++) {
         parts[i] = aq_compare_state_name(states->states[i]);
@@ -189,7 +189,7 @@ static int draw_states(const aq_compare_summary *summary, const state_chart *sta
 
 bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compare_figure figure)
 {
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         if (figure <= AQ_FIGURE_RETURN_STEPS && row->finished > 0) {
             return true;

@@ -34,7 +34,7 @@ int aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_fi
 /* The curve of one precision over its finished seeds, where all have one: the mean of their running
  * means, and its 95 % bootstrap interval (plot_band.h), up to `points` of them. Over time in
  * seconds, or over environment steps. None without two evaluations of each seed. AQ_E_NOMEM. */
-int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool over_steps,
+int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_steps,
                     aq_plot_point *out, size_t points, size_t *ret_count) AQ_MUST_USE;
 
 #endif

@@ -4,10 +4,17 @@
 #include "cli/compare/compare_json.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "cli/compare/compare_mode_figures.h"
+#include "cli/compare/compare_scaling.h"
+#include "cli/compare/compare_words.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"
 #include "common/sys/machine.h"
+
+enum { WORDS_BYTES_MAX = 1 << 20 };
 
 /* Static storage. */
 static const char *source_name(enum aq_threshold_source source)
@@ -29,8 +36,8 @@ static void put_number(json_t *object, const char *key, double value)
 
 static void put_crossing(json_t *object, const aq_compare_crossing *crossing)
 {
-    put_number(object, "time_to_threshold_s", crossing->time_s);
-    put_number(object, "env_steps_to_threshold", crossing->env_steps);
+    put_number(object, "time_to_threshold_s", crossing->time_s.mean);
+    put_number(object, "env_steps_to_threshold", crossing->env_steps.mean);
     put(object, "seeds_reached", json_integer((json_int_t)crossing->reached));
     put_number(object, "speedup", crossing->speedup);
     put(object, "speedup_missing",
@@ -68,11 +75,46 @@ static void put_energy(json_t *object, const aq_compare_row *row)
     put(object, "energy_by_role_j", by_role);
 }
 
+/* What modes are compared by, besides. */
+static void put_mode(json_t *object, const aq_compare_summary *summary, const aq_compare_row *row)
+{
+    char text[256];
+    json_t *behind = json_array(), *scaling = json_array(), *waits = json_array();
+    put(object, "flags", json_string(aq_compare_arm_flags(row->arm, text, sizeof(text)) + 1));
+    for (size_t i = 0; i < aq_mode_figure_count(); i++) {
+        const aq_mode_figure *figure = aq_mode_figure_at(i);
+        double ci95;
+        put_number(object, figure->key, aq_mode_figure_value(figure, row, &ci95));
+        if (figure->kind <= AQ_KIND_STEPS) {
+            (void)snprintf(text, sizeof(text), "%s_ci95", figure->key);
+            put_number(object, text, ci95);
+        }
+    }
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        (void)json_array_append_new(behind, aq_json_number(row->behind[i]));
+    }
+    for (size_t i = 0; i < AQ_SCALING_POINTS; i++) {
+        const uint64_t parallel = aq_scaling_parallel(i);
+        const aq_scaling at = aq_compare_scaling(summary, (size_t)(row - summary->rows), parallel);
+        (void)json_array_append_new(scaling, json_pack("{s:o, s:o, s:s}", "parallel",
+                                                       aq_json_count(parallel), "efficiency",
+                                                       aq_json_number(at.efficiency), "by",
+                                                       at.is_model ? "model" : "measured"));
+    }
+    for (size_t i = 0; i < AQ_CURVE_RANKS && i < row->arm->learners; i++) {
+        (void)json_array_append_new(waits, aq_json_number(row->rank_waits[i]));
+    }
+    put(object, "rank_waiting_shares", waits);
+    put(object, "staleness_shares", behind);
+    put(object, "scaling", scaling);
+}
+
 static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row *row)
 {
     char state[512];
     json_t *object = json_object();
-    put(object, "precision", json_string(row->precision));
+    put(object, aq_compare_subject_name(summary->plan->request.subject),
+        json_string(row->arm->name));
     put(object, "seeds", json_integer((json_int_t)row->finished));
     put(object, "seeds_asked", aq_json_count(summary->plan->seeds));
     put(object, "state", aq_json_text(aq_compare_row_state(summary, row, state, sizeof(state))));
@@ -96,6 +138,9 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     put_number(object, "staleness", row->staleness);
     put_energy(object, row);
     put(object, "time_s", states_json(row->states));
+    if (summary->plan->request.subject == AQ_COMPARE_MODES) {
+        put_mode(object, summary, row);
+    }
     return object;
 }
 
@@ -105,12 +150,12 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
     size_t at = aq_stats_running_crossing(curve->points, curve->count, AQ_RUNNING_WINDOW,
                                           summary->threshold);
     json_t *object = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "precision",
-        summary->plan->precisions[run->precision], "seed", aq_json_count(run->seed), "outcome",
-        aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason), "wall_s",
-        aq_json_number(curve->wall_s), "env_steps", aq_json_count(curve->env_steps),
-        "learner_steps", aq_json_count(curve->learner_steps), "return_last",
-        aq_json_number(aq_compare_curve_final(curve)), "return_best",
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}",
+        aq_compare_subject_name(summary->plan->request.subject), summary->plan->arms[run->arm].name,
+        "seed", aq_json_count(run->seed), "outcome", aq_run_outcome_name(run->outcome), "reason",
+        aq_json_text(run->reason), "wall_s", aq_json_number(curve->wall_s), "env_steps",
+        aq_json_count(curve->env_steps), "learner_steps", aq_json_count(curve->learner_steps),
+        "return_last", aq_json_number(aq_compare_curve_final(curve)), "return_best",
         aq_json_number(run->return_fresh), "time_to_threshold_s",
         aq_json_number(at < curve->count ? curve->points[at].wall_s : (double)NAN),
         "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
@@ -123,22 +168,39 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
     return object;
 }
 
+/* A text for each paragraph; one that there is no memory for is missing. */
+static json_t *words_json(const aq_compare_summary *summary)
+{
+    aq_long_text words;
+    json_t *list = json_array();
+    char *rest = NULL;
+    aq_long_text_init(&words, WORDS_BYTES_MAX);
+    aq_compare_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
+    for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        (void)json_array_append_new(list, aq_json_text(line));
+    }
+    aq_long_text_fini(&words);
+    return list;
+}
+
 json_t *aq_compare_json(const aq_compare_summary *summary)
 {
     const aq_compare_plan *plan = summary->plan;
     json_t *rows = json_array(), *runs = json_array();
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         (void)json_array_append_new(rows, row_json(summary, &summary->rows[i]));
     }
     for (size_t i = 0; i < summary->run_count; i++) {
         (void)json_array_append_new(runs, run_json(summary, &summary->runs[i]));
     }
-    return json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task",
-                     plan->config.task, "preset", plan->preset, "threshold",
-                     aq_json_number(summary->threshold), "threshold_source",
-                     source_name(summary->threshold_source), "threshold_rule", "running mean",
-                     "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
-                     plan->precisions[summary->baseline], "cpu", aq_machine_model(), "cpus",
-                     (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()),
-                     "software", AQ_VERSION, "rows", rows, "runs", runs);
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "task",
+        plan->config.task, "preset", plan->preset, "threshold", aq_json_number(summary->threshold),
+        "threshold_source", source_name(summary->threshold_source), "threshold_rule",
+        "running mean", "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
+        plan->arms[summary->baseline].name, "cpu", aq_machine_model(), "cpus",
+        (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()), "software",
+        AQ_VERSION, "words", words_json(summary), "rows", rows, "runs", runs);
 }

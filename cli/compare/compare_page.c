@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/compare/compare_figures.h"
+#include "cli/compare/compare_mode_page.h"
 #include "cli/compare/compare_words.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/html_page.h"
@@ -81,10 +82,10 @@ static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
                 "Means over seeds with 95 % intervals. Less fp32: what the same versions "
                 "earned as broadcast, less in fp32.",
                 columns);
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "<tr>");
-        add_cell(out, row->precision);
+        add_cell(out, row->arm->name);
         aq_long_text_add(out, "<td>%zu</td>", row->finished);
         add_mean(out, &row->last);
         add_mean(out, &row->fresh);
@@ -115,10 +116,10 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
                 "Means of a whole run. An actor's steps are those in a second in which it does "
                 "not wait for replay.",
                 columns);
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "<tr>");
-        add_cell(out, row->precision);
+        add_cell(out, row->arm->name);
         add_number(out, row->wall_s);
         add_cell(out, aq_figure_count(&room, row->env_steps_per_s));
         add_ratio(out, row->throughput_ratio);
@@ -152,15 +153,15 @@ static void add_states(const aq_compare_summary *summary, aq_long_text *out)
                      "<h2>Where the time goes</h2>\n<p class=\"soft\">Seconds of a run, over all "
                      "processes of a role.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
                      "<thead><tr><th>role</th><th class=\"words\">state</th>");
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
-        aq_long_text_add(out, "<th>%s</th>", summary->plan->precisions[i]);
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
+        aq_long_text_add(out, "<th>%s</th>", summary->plan->arms[i].name);
     }
     aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
     for (int state = 0; state < AQ_TIME_STATES; state++) {
         aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td>",
                          aq_compare_state_role((enum aq_compare_state)state),
                          aq_compare_state_name((enum aq_compare_state)state));
-        for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        for (size_t i = 0; i < summary->plan->arm_count; i++) {
             add_cell(out, aq_figure_number(&room, summary->rows[i].states[state]));
         }
         aq_long_text_add(out, "</tr>\n");
@@ -219,8 +220,10 @@ static void add_config(const aq_compare_summary *summary, aq_long_text *out)
         rc = aq_buffer_extend(&yaml, 1, &end);
     }
     out->rc = out->rc ? out->rc : rc;
-    aq_long_text_add(out, "<details><summary>The configuration of every run, but for its precision "
-                          "and seed</summary>\n<pre>");
+    aq_long_text_add(out,
+                     "<details><summary>The configuration of every run, but for its %s "
+                     "and seed</summary>\n<pre>",
+                     aq_compare_subject_name(summary->plan->request.subject));
     if (rc == 0) {
         add_lines_html(out, (char *)yaml.data);
     }
@@ -231,23 +234,25 @@ static void add_config(const aq_compare_summary *summary, aq_long_text *out)
 static void add_circumstances(const aq_compare_summary *summary, aq_long_text *out)
 {
     const aq_compare_plan *plan = summary->plan;
-    char when[32];
+    char when[32], flags[256];
     time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
     struct tm utc;
     (void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
     aq_long_text_add(out, "<h2>How it was made</h2>\n<p>");
     aq_long_text_add_html(out, aq_machine_model());
     aq_long_text_add(out,
-                     ", %u processors (%s); actorq %s; %s. One run at a time, the precisions "
-                     "in turn for each seed, seeds %" PRIu64 " to %" PRIu64 ".</p>\n<pre>",
+                     ", %u processors (%s); actorq %s; %s. One run at a time, the %ss in turn "
+                     "for each seed, seeds %" PRIu64 " to %" PRIu64 ".</p>\n<pre>",
                      aq_machine_cpu_count(), aq_cpu_flags_text(aq_cpu_flags()), AQ_VERSION, when,
-                     plan->seed_first, plan->seed_first + plan->seeds - 1);
+                     aq_compare_subject_name(plan->request.subject), plan->seed_first,
+                     plan->seed_first + plan->seeds - 1);
     aq_long_text_add_html(out, plan->command);
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         aq_long_text_add(out,
-                         "\nactorq train --config config.yaml --set quantizer.format=%s --set "
+                         "\nactorq train --config config.yaml%s --set "
                          "evaluator.threshold=1e300 --seed %" PRIu64,
-                         plan->precisions[i], plan->seed_first);
+                         aq_compare_arm_flags(&plan->arms[i], flags, sizeof(flags)),
+                         plan->seed_first);
     }
     aq_long_text_add(out, "</pre>\n");
     add_config(summary, out);
@@ -258,16 +263,20 @@ static void add_circumstances(const aq_compare_summary *summary, aq_long_text *o
 static void add_title(const aq_compare_summary *summary, aq_long_text *out)
 {
     const aq_compare_plan *plan = summary->plan;
+    static const char *const subjects[] = {
+        [AQ_COMPARE_PRECISIONS] = "what the precision of the actors' policy changes",
+        [AQ_COMPARE_MODES] = "ways of learning in parallel, side by side"};
     char title[STATE_BYTES];
-    (void)snprintf(title, sizeof(title), "%s: precisions compared", plan->config.task);
+    (void)snprintf(title, sizeof(title), "%s: %ss compared", plan->config.task,
+                   aq_compare_subject_name(plan->request.subject));
     aq_html_begin(out, title);
     aq_long_text_add(out, "<h1>");
     aq_long_text_add_html(out, plan->config.task);
     aq_long_text_add(out,
-                     ": what the precision of the actors' policy changes</h1>\n<p>Preset %s, "
-                     "networks of %s, %" PRIu64 " actors of %" PRIu64 " environments, ",
-                     plan->preset, plan->config.learner.hidden, plan->config.actor.count,
-                     plan->config.actor.envs);
+                     ": %s</h1>\n<p>Preset %s, networks of %s, %" PRIu64 " actors of %" PRIu64
+                     " environments, ",
+                     subjects[plan->request.subject], plan->preset, plan->config.learner.hidden,
+                     plan->config.actor.count, plan->config.actor.envs);
     aq_long_text_add(out, "%" PRIu64 " environment steps a run. Threshold ",
                      plan->config.limits.env_steps);
     aq_long_text_add_number(out, summary->threshold);
@@ -285,9 +294,13 @@ void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "<h2>In words</h2>\n");
     add_words(summary, out);
     aq_long_text_add(out, "<h2>Results</h2>\n");
-    add_reached(summary, out);
-    add_cost(summary, out);
-    add_methods(out);
+    if (summary->plan->request.subject == AQ_COMPARE_MODES) {
+        aq_compare_mode_tables(summary, out);
+    } else {
+        add_reached(summary, out);
+        add_cost(summary, out);
+        add_methods(out);
+    }
     aq_long_text_add(out, "<div class=\"figures\">\n");
     add_figure(summary, AQ_FIGURE_RETURN_TIME, out);
     add_figure(summary, AQ_FIGURE_RETURN_STEPS, out);

@@ -3,7 +3,6 @@
  */
 #include "cli/compare/compare_plan.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -20,60 +19,19 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 /* No task gives as much, so no run ends for it. */
 #define THRESHOLD_NEVER "1e300"
 
-/* It becomes part of a folder's name. */
-static bool is_word(const char *text)
+int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error)
 {
-    for (const char *letter = text; *letter; letter++) {
-        if (!isalnum((unsigned char)*letter) && *letter != '-') {
-            return false;
-        }
-    }
-    return text[0] != '\0' && text[0] != '-';
+    return aq_compare_arms_make(&plan->request, plan->config.learner.algorithm, plan->arms,
+                                &plan->arm_count, error);
 }
 
-static int add_precision(aq_compare_plan *plan, const char *text, size_t size, aq_error *error)
-{
-    char word[AQ_COMPARE_WORD_MAX];
-    if (aq_text_format(word, sizeof(word), "%.*s", (int)size, text) != 0 || !is_word(word)) {
-        return aq_fail(error, AQ_E_INVALID, "'%.*s' is no precision", (int)size, text);
-    }
-    for (size_t i = 0; i < plan->precision_count; i++) {
-        if (strcmp(plan->precisions[i], word) == 0) {
-            return aq_fail(error, AQ_E_INVALID, "%s is given twice", word);
-        }
-    }
-    if (plan->precision_count == AQ_COMPARE_PRECISIONS_MAX) {
-        return aq_fail(error, AQ_E_INVALID, "at most %d can be compared",
-                       (int)AQ_COMPARE_PRECISIONS_MAX);
-    }
-    (void)snprintf(plan->precisions[plan->precision_count++], AQ_COMPARE_WORD_MAX, "%s", word);
-    return 0;
-}
-
-int aq_compare_plan_precisions(aq_compare_plan *plan, const char *text, aq_error *error)
-{
-    plan->precision_count = 0;
-    for (;;) {
-        size_t size = strcspn(text, ",");
-        int rc = add_precision(plan, text, size < 256 ? size : 256, error);
-        if (rc != 0 || text[size] == '\0') {
-            return rc;
-        }
-        text += size + 1;
-    }
-}
-
-int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64_t seed,
+int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                            aq_run_config *ret_config, aq_error *error)
 {
-    char assignment[AQ_COMPARE_WORD_MAX + 32];
     aq_run_config config = plan->config;
     config.seed = seed;
-    config.evaluator.fp32 = true; /* of what acts in fp32 itself, nothing is compared */
     (void)snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold), THRESHOLD_NEVER);
-    (void)snprintf(assignment, sizeof(assignment), "quantizer.format=%s",
-                   plan->precisions[precision]);
-    int rc = aq_settings_assign(aq_run_config_table(), assignment, &config, error);
+    int rc = aq_compare_arm_apply(&plan->arms[arm], &config, error);
     if (rc == 0) {
         rc = aq_run_config_validate(&config, error);
     }
@@ -83,32 +41,42 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64
     return rc;
 }
 
+static int check_arm(const aq_compare_plan *plan, size_t arm, const aq_schema *schema,
+                     aq_error *error)
+{
+    aq_run_config config;
+    aq_error problem = {0};
+    int rc = aq_compare_plan_config(plan, arm, plan->seed_first, &config, &problem);
+    if (rc == 0) {
+        rc = aq_run_config_check_task(&config, schema, &problem);
+    }
+    return rc == 0 ? 0
+                   : aq_fail(error, rc, "%s %s: %s", aq_compare_subject_name(plan->request.subject),
+                             plan->arms[arm].name, problem.text);
+}
+
 int aq_compare_plan_check(const aq_compare_plan *plan, const aq_schema *schema, aq_error *error)
 {
-    for (size_t i = 0; i < plan->precision_count; i++) {
-        aq_run_config config;
-        aq_error problem = {0};
-        int rc = aq_compare_plan_config(plan, i, plan->seed_first, &config, &problem);
-        if (rc == 0) {
-            rc = aq_run_config_check_task(&config, schema, &problem);
-        }
-        if (rc != 0) {
-            return aq_fail(error, rc, "precision %s: %s", plan->precisions[i], problem.text);
+    const bool needs_all = plan->request.subject == AQ_COMPARE_PRECISIONS;
+    int rc = 0;
+    for (size_t i = 0; i < plan->arm_count; i++) {
+        rc = check_arm(plan, i, schema, error);
+        if ((rc != 0) == needs_all) {
+            return rc;
         }
     }
-    return 0;
+    return rc;
 }
 
 size_t aq_compare_plan_turn(const aq_compare_plan *plan, uint64_t round, size_t turn)
 {
-    return (size_t)((round + turn) % plan->precision_count);
+    return (size_t)((round + turn) % plan->arm_count);
 }
 
-int aq_compare_plan_run_dir(const aq_compare_plan *plan, size_t precision, uint64_t seed, char *out,
+int aq_compare_plan_run_dir(const aq_compare_plan *plan, size_t arm, uint64_t seed, char *out,
                             size_t size)
 {
-    return aq_text_format(out, size, "%s/%s-s%" PRIu64, plan->dir, plan->precisions[precision],
-                          seed);
+    return aq_text_format(out, size, "%s/%s-s%" PRIu64, plan->dir, plan->arms[arm].name, seed);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -120,14 +88,24 @@ static int path_of(const char *dir, const char *name, char *out, size_t size, aq
                : 0;
 }
 
+/* By the subject, such as "precisions". */
 static json_t *plan_json(const aq_compare_plan *plan)
 {
-    json_t *precisions = json_array();
-    for (size_t i = 0; i < plan->precision_count; i++) {
-        (void)json_array_append_new(precisions, json_string(plan->precisions[i]));
+    const aq_compare_request *request = &plan->request;
+    char list[16];
+    char number[24];
+    json_t *names = json_array(), *scales = json_array();
+    (void)snprintf(list, sizeof(list), "%ss", aq_compare_subject_name(request->subject));
+    for (size_t i = 0; i < request->name_count; i++) {
+        (void)json_array_append_new(names, json_string(request->names[i]));
     }
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "task",
-                     plan->config.task, "preset", plan->preset, "precisions", precisions, "seeds",
+    for (size_t i = 0; i < request->scale_count; i++) {
+        (void)snprintf(number, sizeof(number), "%" PRIu64, request->scales[i]);
+        (void)json_array_append_new(scales, json_string(number));
+    }
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "task",
+                     plan->config.task, "preset", plan->preset, list, names, "parallel",
+                     aq_json_count(request->parallel), "scales", scales, "seeds",
                      aq_json_count(plan->seeds), "seed_first", aq_json_count(plan->seed_first),
                      "threshold", aq_json_number(plan->threshold), "command",
                      aq_json_text(plan->command));
@@ -160,29 +138,45 @@ int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
     return rc;
 }
 
-static int take_precisions(aq_compare_plan *plan, const json_t *list, aq_error *error)
+/* A list of words as it was typed, with commas between them; what is no word is an empty one. */
+static const char *typed(const json_t *list, char *out, size_t size)
 {
-    size_t index;
-    const json_t *item;
-    json_array_foreach(list, index, item)
-    {
-        const char *text = json_string_value(item);
-        int rc = text ? add_precision(plan, text, strlen(text), error) : AQ_E_CORRUPT;
-        if (rc != 0) {
-            return AQ_E_CORRUPT;
-        }
+    size_t at = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < json_array_size(list) && at < size; i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? "," : "", word ? word : "");
     }
-    return plan->precision_count > 0 ? 0 : AQ_E_CORRUPT;
+    return out;
+}
+
+static int take_request(aq_compare_plan *plan, const json_t *json, aq_error *error)
+{
+    char text[(AQ_COMPARE_ARMS_MAX + 1) * AQ_COMPARE_WORD_MAX];
+    aq_compare_request *request = &plan->request;
+    const json_t *list = json_object_get(json, "modes");
+    const json_t *scales = json_object_get(json, "scales");
+    const json_int_t parallel = json_integer_value(json_object_get(json, "parallel"));
+    request->subject = list ? AQ_COMPARE_MODES : AQ_COMPARE_PRECISIONS;
+    request->parallel = parallel > 0 ? (uint64_t)parallel : 1;
+    list = list ? list : json_object_get(json, "precisions");
+    int rc = request->parallel > AQ_COMPARE_PARALLEL_MAX ? AQ_E_CORRUPT : 0;
+    if (rc == 0) {
+        rc = aq_compare_request_names(request, typed(list, text, sizeof(text)), error);
+    }
+    if (rc == 0 && json_array_size(scales) > 0) {
+        rc = aq_compare_request_scales(request, typed(scales, text, sizeof(text)), error);
+    }
+    return rc;
 }
 
 static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
 {
     const char *preset, *command = "";
-    json_t *precisions, *threshold = NULL;
+    json_t *threshold = NULL;
     json_int_t seeds, seed_first;
-    if (json_unpack(json, "{s:s, s:o, s:I, s:I, s?o, s?s}", "preset", &preset, "precisions",
-                    &precisions, "seeds", &seeds, "seed_first", &seed_first, "threshold",
-                    &threshold, "command", &command) ||
+    if (json_unpack(json, "{s:s, s:I, s:I, s?o, s?s}", "preset", &preset, "seeds", &seeds,
+                    "seed_first", &seed_first, "threshold", &threshold, "command", &command) ||
         seeds < 1 || seeds > AQ_COMPARE_SEEDS_MAX || seed_first < 1 ||
         aq_text_set(plan->preset, sizeof(plan->preset), preset) != 0 ||
         aq_text_set(plan->command, sizeof(plan->command), command) != 0) {
@@ -191,7 +185,7 @@ static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
     plan->seeds = (uint64_t)seeds;
     plan->seed_first = (uint64_t)seed_first;
     plan->threshold = json_is_number(threshold) ? json_number_value(threshold) : (double)NAN;
-    return take_precisions(plan, precisions, error);
+    return take_request(plan, json, error);
 }
 
 static int read_plan(aq_compare_plan *plan, const char *path, aq_error *error)
@@ -231,6 +225,9 @@ int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *e
     }
     if (rc == 0) {
         rc = aq_settings_read_file(aq_run_config_table(), path, &plan.config, error);
+    }
+    if (rc == 0) {
+        rc = aq_compare_plan_arms(&plan, error);
     }
     if (rc == 0) {
         *ret_plan = plan;

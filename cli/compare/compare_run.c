@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/train/rank_launch.h"
 #include "cli/train/refusal.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
@@ -145,12 +146,14 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     }
 }
 
-static int train(const aq_run_config *config, const char *dir, bool quiet, aq_compare_run *run,
-                 bool *ret_interrupted, aq_error *error)
+static int train(const aq_compare_arm *arm, const aq_run_config *config, const char *dir,
+                 bool quiet, aq_compare_run *run, bool *ret_interrupted, aq_error *error)
 {
     char identity[PATH_BYTES];
-    aq_train_options options = {
-        .quiet = quiet, .preset = AQ_PRESET_NONE, .started_ns = aq_clock_monotonic_ns()};
+    aq_train_options options = {.quiet = quiet,
+                                .preset = AQ_PRESET_NONE,
+                                .learners = arm->learners,
+                                .started_ns = aq_clock_monotonic_ns()};
     aq_train_result result = {0};
     aq_error problem = {0};
     int rc = aq_dir_create(dir, error);
@@ -174,7 +177,7 @@ static int train(const aq_run_config *config, const char *dir, bool quiet, aq_co
     return 0;
 }
 
-int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t seed, bool quiet,
+int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed, bool quiet,
                          bool *ret_interrupted, aq_error *error)
 {
     char dir[AQ_CLI_PATH_MAX];
@@ -182,19 +185,20 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t
     aq_error problem = {0};
     bool interrupted = false;
     aq_compare_run run = {.return_fresh = NAN, .return_fresh_std = NAN};
-    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir)) != 0) {
+    if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
     read_result(dir, &run);
     int rc = 0;
-    if (aq_compare_plan_config(plan, precision, seed, &config, &problem) != 0) {
+    if (aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0 ||
+        aq_compare_plan_config(plan, arm, seed, &config, &problem) != 0) {
         run.outcome = AQ_OUTCOME_REFUSED;
         (void)snprintf(run.reason, sizeof(run.reason), "%.*s", (int)sizeof(run.reason) - 1,
                        problem.text);
         rc = aq_dir_create(dir, error);
     } else {
         run.reason[0] = '\0';
-        rc = train(&config, dir, quiet, &run, &interrupted, error);
+        rc = train(&plan->arms[arm], &config, dir, quiet, &run, &interrupted, error);
     }
     if (rc == 0) {
         rc = write_result(dir, &run, error);
@@ -205,23 +209,20 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t seed,
+void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                          aq_compare_run *ret_run)
 {
     char dir[AQ_CLI_PATH_MAX];
     char path[PATH_BYTES];
     aq_compare_run run = {
-        .precision = precision,
+        .arm = arm,
         .seed = seed,
         .return_fresh = NAN,
         .return_fresh_std = NAN,
-        .curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN},
+        .curve = aq_compare_curve_none(),
     };
-    for (int i = 0; i < AQ_TIME_STATES; i++) {
-        run.curve.states[i] = NAN;
-    }
     aq_compare_energy_none(&run.energy);
-    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir)) == 0) {
+    if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) == 0) {
         read_result(dir, &run);
         (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
         int rc = aq_compare_curve_read(path, &run.curve, NULL);

@@ -26,7 +26,7 @@ const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage 
 enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16 };
 
 typedef struct aq_compare_run {
-    size_t precision; /* of the plan */
+    size_t arm; /* of the plan */
     uint64_t seed;
     enum aq_run_outcome outcome;
     char reason[AQ_COMPARE_REASON_MAX]; /* of those that did not finish */
@@ -41,11 +41,11 @@ typedef struct aq_compare_run {
 
 /* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that
  * this could not be kept. *ret_interrupted: a signal ended it, and it can be gone on with. */
-int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t seed, bool quiet,
+int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed, bool quiet,
                          bool *ret_interrupted, aq_error *error) AQ_MUST_USE;
 
 /* What its folder holds. A curve or an energy.json that can't be read is as one that is empty. */
-void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t seed,
+void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                          aq_compare_run *ret_run);
 void aq_compare_run_fini(aq_compare_run *run);
 

@@ -7,15 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/compare/compare_scaling.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
 /* How far on the way from the first return to the last a threshold is set where there is none. */
 #define REACHED_SHARE 0.95
 
-const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t precision)
+const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t arm)
 {
-    return summary->runs + precision * (size_t)summary->plan->seeds;
+    return summary->runs + arm * (size_t)summary->plan->seeds;
 }
 
 /* ---- means over seeds ----------------------------------------------------------------------- */
@@ -23,12 +24,12 @@ const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary,
 typedef double (*run_figure)(const aq_compare_run *run, const void *context);
 
 /* Over finished runs that have the figure. */
-static aq_mean_ci mean_of(const aq_compare_summary *summary, size_t precision, run_figure figure,
+static aq_mean_ci mean_of(const aq_compare_summary *summary, size_t arm, run_figure figure,
                           const void *context)
 {
     double values[AQ_COMPARE_SEEDS_MAX];
     size_t count = 0;
-    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     for (size_t i = 0; i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             values[count++] = figure(&runs[i], context);
@@ -43,9 +44,9 @@ static double member(const aq_compare_run *run, const void *context)
     return *(const double *)(const void *)((const char *)run + *(const size_t *)context);
 }
 
-static double mean_member(const aq_compare_summary *summary, size_t precision, size_t offset)
+static double mean_member(const aq_compare_summary *summary, size_t arm, size_t offset)
 {
-    return mean_of(summary, precision, member, &offset).mean;
+    return mean_of(summary, arm, member, &offset).mean;
 }
 
 static double last_return(const aq_compare_run *run, const void *context)
@@ -96,12 +97,11 @@ static double actor_rate(const aq_compare_run *run, const void *context)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t precision)
+static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t arm)
 {
-    aq_compare_crossing crossing = {.time_s = NAN, .env_steps = NAN, .speedup = NAN};
-    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
-    double time_sum = 0, steps_sum = 0;
-    size_t finished = 0;
+    double times_s[AQ_COMPARE_SEEDS_MAX], steps[AQ_COMPARE_SEEDS_MAX];
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
+    size_t finished = 0, reached = 0;
     for (size_t i = 0; i < summary->plan->seeds; i++) {
         const aq_compare_curve *curve = &runs[i].curve;
         if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
@@ -111,22 +111,91 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
                                               summary->threshold);
         finished++;
         if (at < curve->count) {
-            crossing.reached++;
-            time_sum += curve->points[at].wall_s;
-            steps_sum += curve->points[at].env_steps;
+            times_s[reached] = curve->points[at].wall_s;
+            steps[reached++] = curve->points[at].env_steps;
         }
     }
-    if (crossing.reached > 0 && crossing.reached == finished) {
-        crossing.time_s = time_sum / (double)finished;
-        crossing.env_steps = steps_sum / (double)finished;
+    const size_t counted = reached == finished ? reached : 0;
+    return (aq_compare_crossing){.reached = reached,
+                                 .time_s = aq_mean_ci_of(times_s, counted),
+                                 .env_steps = aq_mean_ci_of(steps, counted),
+                                 .speedup = NAN};
+}
+
+/* ---- what modes differ in ------------------------------------------------------------------- */
+
+typedef struct edge_of {
+    enum aq_compare_edge edge;
+    bool is_async; /* what shards get are gradients */
+} edge_of;
+
+/* Of one run; a gradient that is not sent takes nothing. */
+static double edge_bytes(const aq_compare_run *run, const void *context)
+{
+    const edge_of *of = context;
+    const aq_compare_curve *curve = &run->curve;
+    const double to_shards = curve->step_bytes * (double)curve->env_steps;
+    const double between_ranks =
+        isfinite(curve->gradient_bytes) ? curve->gradient_bytes * (double)curve->learner_steps : 0;
+    switch (of->edge) {
+    case AQ_EDGE_EXPERIENCE:
+        return of->is_async ? 0 : to_shards;
+    case AQ_EDGE_POLICY:
+        return curve->actors * (double)curve->broadcast_bytes;
+    default:
+        return of->is_async ? to_shards : between_ranks;
     }
-    return crossing;
+}
+
+static double updates(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.learner_steps;
+}
+
+/* Each run's shares count alike. */
+static double behind_share(const aq_compare_run *run, const void *context)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        rows += run->curve.behind[i];
+    }
+    return rows > 0 ? (double)run->curve.behind[*(const size_t *)context] / (double)rows
+                    : (double)NAN;
+}
+
+static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
+{
+    const bool is_async =
+        summary->plan->request.subject == AQ_COMPARE_MODES && row->arm->mode == AQ_MODE_ASYNC;
+    double bytes = 0;
+    for (int i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
+        const edge_of of = {(enum aq_compare_edge)i, is_async};
+        row->edge_bytes[i] = mean_of(summary, arm, edge_bytes, &of).mean;
+        bytes += row->edge_bytes[i];
+    }
+    row->update_bytes = bytes / mean_of(summary, arm, updates, NULL).mean;
+    for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
+        row->rank_waits[i] = mean_member(
+            summary, arm, offsetof(aq_compare_run, curve.rank_waits) + i * sizeof(double));
+        row->waiting_share = fmax(i == 0 ? (double)NAN : row->waiting_share, row->rank_waits[i]);
+    }
+    row->noise_scale = mean_member(summary, arm, offsetof(aq_compare_run, curve.noise_scale));
+    row->gradient_cosine =
+        mean_member(summary, arm, offsetof(aq_compare_run, curve.gradient_cosine));
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        row->behind[i] = mean_of(summary, arm, behind_share, &i).mean;
+    }
+    for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
+        row->role_cpu_s[i] = mean_member(
+            summary, arm, offsetof(aq_compare_run, energy.role_cpu_s) + i * sizeof(double));
+    }
 }
 
 /* One source for all runs, or none. */
-static void take_energy(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+static void take_energy(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
-    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     row->energy_j = row->gco2 = row->idle_j = NAN;
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
         row->role_joules[i] = NAN;
@@ -145,18 +214,18 @@ static void take_energy(const aq_compare_summary *summary, size_t precision, aq_
     if (!row->energy_source) {
         return;
     }
-    row->energy_j = mean_member(summary, precision, offsetof(aq_compare_run, energy.joules));
-    row->idle_j = mean_member(summary, precision, offsetof(aq_compare_run, energy.idle_j));
-    row->gco2 = mean_member(summary, precision, offsetof(aq_compare_run, energy.gco2));
+    row->energy_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.joules));
+    row->idle_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.idle_j));
+    row->gco2 = mean_member(summary, arm, offsetof(aq_compare_run, energy.gco2));
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
         row->role_joules[i] = mean_member(
-            summary, precision, offsetof(aq_compare_run, energy.role_joules) + i * sizeof(double));
+            summary, arm, offsetof(aq_compare_run, energy.role_joules) + i * sizeof(double));
     }
 }
 
-static void take_outcomes(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+static void take_outcomes(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
-    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     row->outcome = AQ_OUTCOME_FINISHED;
     for (size_t i = 0; i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
@@ -168,30 +237,31 @@ static void take_outcomes(const aq_compare_summary *summary, size_t precision, a
     }
 }
 
-static void make_row(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+static void make_row(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
     *row = (aq_compare_row){
-        .precision = summary->plan->precisions[precision],
-        .wall_s = mean_member(summary, precision, offsetof(aq_compare_run, curve.wall_s)),
-        .env_steps_per_s = mean_of(summary, precision, env_rate, NULL).mean,
-        .learner_steps_per_s = mean_of(summary, precision, learner_rate, NULL).mean,
-        .actor_steps_per_s = mean_of(summary, precision, actor_rate, NULL).mean,
-        .last = mean_of(summary, precision, last_return, NULL),
-        .broadcast_bytes = mean_of(summary, precision, bytes_sent, NULL).mean,
-        .broadcast_bytes_fp32 = mean_of(summary, precision, bytes_fp32, NULL).mean,
-        .fallback_share = mean_of(summary, precision, fallback_share, NULL).mean,
-        .staleness = mean_member(summary, precision, offsetof(aq_compare_run, curve.staleness)),
+        .arm = &summary->plan->arms[arm],
+        .wall_s = mean_member(summary, arm, offsetof(aq_compare_run, curve.wall_s)),
+        .env_steps_per_s = mean_of(summary, arm, env_rate, NULL).mean,
+        .learner_steps_per_s = mean_of(summary, arm, learner_rate, NULL).mean,
+        .actor_steps_per_s = mean_of(summary, arm, actor_rate, NULL).mean,
+        .last = mean_of(summary, arm, last_return, NULL),
+        .broadcast_bytes = mean_of(summary, arm, bytes_sent, NULL).mean,
+        .broadcast_bytes_fp32 = mean_of(summary, arm, bytes_fp32, NULL).mean,
+        .fallback_share = mean_of(summary, arm, fallback_share, NULL).mean,
+        .staleness = mean_member(summary, arm, offsetof(aq_compare_run, curve.staleness)),
     };
     const size_t fresh = offsetof(aq_compare_run, return_fresh);
-    row->fresh = mean_of(summary, precision, member, &fresh);
+    row->fresh = mean_of(summary, arm, member, &fresh);
     const size_t gap = offsetof(aq_compare_run, curve.gap);
-    row->gap = mean_of(summary, precision, member, &gap);
+    row->gap = mean_of(summary, arm, member, &gap);
     for (size_t i = 0; i < AQ_TIME_STATES; i++) {
-        row->states[i] = mean_member(summary, precision,
-                                     offsetof(aq_compare_run, curve.states) + i * sizeof(double));
+        row->states[i] =
+            mean_member(summary, arm, offsetof(aq_compare_run, curve.states) + i * sizeof(double));
     }
-    take_outcomes(summary, precision, row);
-    take_energy(summary, precision, row);
+    take_outcomes(summary, arm, row);
+    take_energy(summary, arm, row);
+    take_parallel(summary, arm, row);
 }
 
 /* ---- the threshold -------------------------------------------------------------------------- */
@@ -230,7 +300,7 @@ static void compare_times(const aq_compare_row *base, aq_compare_row *row)
 {
     aq_compare_crossing *crossing = &row->crossing;
     const bool few = base->finished < AQ_SPEEDUP_SEEDS || row->finished < AQ_SPEEDUP_SEEDS;
-    const double speedup = base->crossing.time_s / crossing->time_s;
+    const double speedup = base->crossing.time_s.mean / crossing->time_s.mean;
     crossing->missing = few                 ? "fewer than 3 seeds"
                         : isfinite(speedup) ? NULL
                                             : "not reached by all";
@@ -248,11 +318,13 @@ static void compare_row(const aq_compare_row *base, aq_compare_row *row)
     row->energy_ratio = comparable ? base->energy_j / row->energy_j : (double)NAN;
 }
 
+static const char *const baselines[] = {
+    [AQ_COMPARE_PRECISIONS] = "fp32", [AQ_COMPARE_MODES] = "experience"};
+
 int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
                             aq_compare_summary *ret_summary, aq_error *error)
 {
-    aq_compare_summary summary = {.plan = plan,
-                                  .run_count = plan->precision_count * (size_t)plan->seeds};
+    aq_compare_summary summary = {.plan = plan, .run_count = plan->arm_count * (size_t)plan->seeds};
     summary.runs = aq_alloc(summary.run_count, sizeof(*summary.runs));
     if (!summary.runs) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
@@ -261,19 +333,20 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
         aq_compare_run_read(plan, i / (size_t)plan->seeds, plan->seed_first + i % plan->seeds,
                             &summary.runs[i]);
     }
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         make_row(&summary, i, &summary.rows[i]);
-        if (strcmp(plan->precisions[i], "fp32") == 0) {
+        if (strcmp(plan->arms[i].name, baselines[plan->request.subject]) == 0) {
             summary.baseline = i;
         }
     }
     choose_threshold(&summary, task_threshold);
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         summary.rows[i].crossing = crossing_of(&summary, i);
     }
     const aq_compare_row base = summary.rows[summary.baseline];
-    for (size_t i = 0; i < plan->precision_count; i++) {
+    for (size_t i = 0; i < plan->arm_count; i++) {
         compare_row(&base, &summary.rows[i]);
+        summary.rows[i].efficiency = aq_compare_efficiency(&summary, i);
     }
     *ret_summary = summary;
     return 0;
@@ -295,8 +368,9 @@ const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_
     const aq_compare_crossing *crossing = &row->crossing;
     if (row->finished == 0) {
         (void)snprintf(out, size, "-");
-    } else if (isfinite(crossing->time_s)) {
-        (void)snprintf(out, size, crossing->time_s < 100 ? "%.2f s" : "%.0f s", crossing->time_s);
+    } else if (isfinite(crossing->time_s.mean)) {
+        const double time_s = crossing->time_s.mean;
+        (void)snprintf(out, size, time_s < 100 ? "%.2f s" : "%.0f s", time_s);
     } else if (crossing->reached == 0) {
         (void)snprintf(out, size, "not reached");
     } else {

@@ -1,7 +1,7 @@
 /*
- * Compare summary: all runs of a comparison and one row for each precision: means over seeds, and
- * ratios to the baseline, which is fp32, or the first precision where fp32 is not compared. The
- * report's files are written from it. One thread.
+ * Compare summary: all runs of a comparison and one row for each arm: means over seeds, and ratios
+ * to the baseline, which is fp32, or experience of modes, or the first arm where that is not
+ * compared. The report's files are written from it. One thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_SUMMARY_H
 #define AQ_CLI_COMPARE_COMPARE_SUMMARY_H
@@ -21,22 +21,28 @@ enum aq_threshold_source {
                            * where it did not learn */
 };
 
-enum {
-    AQ_SPEEDUP_SEEDS = 3
-}; /* finished ones of each precision; fewer tell luck from gain badly */
+enum { AQ_SPEEDUP_SEEDS = 3 }; /* finished ones of each arm; fewer tell luck from gain badly */
 
 /* When the mean of AQ_RUNNING_WINDOW evaluations reached the threshold, over the seeds. A single
  * evaluation that does is often lucky. */
 typedef struct aq_compare_crossing {
-    size_t reached;      /* seeds that did */
-    double time_s;       /* mean; NaN unless all finished seeds did: a mean of some would flatter */
-    double env_steps;    /* likewise */
-    double speedup;      /* the baseline's time over this; NaN: see `missing` */
-    const char *missing; /* why there is no speed-up; NULL: there is one. Static storage */
+    size_t reached;       /* seeds that did */
+    aq_mean_ci time_s;    /* NaN unless all finished seeds did: a mean of some would flatter */
+    aq_mean_ci env_steps; /* likewise */
+    double speedup;       /* the baseline's time over this; NaN: see `missing` */
+    const char *missing;  /* why there is no speed-up; NULL: there is one. Static storage */
 } aq_compare_crossing;
 
+/* Where bytes go, of a whole run. */
+enum aq_compare_edge {
+    AQ_EDGE_EXPERIENCE, /* from actors to shards, as these hold it */
+    AQ_EDGE_POLICY,     /* from the learner, once for each actor */
+    AQ_EDGE_GRADIENTS,  /* between ranks, or from actors */
+    AQ_COMPARE_EDGE_COUNT
+};
+
 typedef struct aq_compare_row {
-    const char *precision;
+    const aq_compare_arm *arm;   /* lent */
     size_t finished;             /* seeds; all else is a mean over them, NaN of none */
     const char *reason;          /* of the first run that did not finish; NULL: all did */
     enum aq_run_outcome outcome; /* of that run */
@@ -50,19 +56,28 @@ typedef struct aq_compare_row {
     aq_mean_ci gap;   /* of returns as broadcast to those in fp32, of the same versions */
     aq_compare_crossing crossing;
     double broadcast_bytes, broadcast_bytes_fp32, broadcast_ratio;
-    double fallback_share;     /* of the versions of a run: in fp32 instead of the precision */
+    double fallback_share;     /* of the versions of a run: in fp32 instead of their precision */
     double staleness;          /* versions */
     const char *energy_source; /* NULL: not measured, or not by one source alone */
     double energy_j, gco2, energy_ratio; /* baseline's over this; NaN across sources */
     double idle_j, role_joules[AQ_COMPARE_ROLES];
     double states[AQ_TIME_STATES]; /* seconds */
+    double role_cpu_s[AQ_COMPARE_ROLES];
+    double edge_bytes[AQ_COMPARE_EDGE_COUNT]; /* NaN: not told; 0: nothing goes there */
+    double update_bytes;                      /* of all edges, of an update */
+    double rank_waits[AQ_CURVE_RANKS]; /* share of each rank's time: exchanging, or with nothing to
+                                        * learn from; NaN: there is no such rank */
+    double waiting_share;              /* of the rank that waits most */
+    double noise_scale, gradient_cosine;
+    double behind[AQ_CURVE_BINS]; /* share of the rows, by versions; NaN: none are told */
+    double efficiency;            /* of modes; NaN: one alone was not run (compare_scaling.h) */
 } aq_compare_row;
 
 typedef struct aq_compare_summary {
     const aq_compare_plan *plan; /* lent */
-    aq_compare_run *runs;        /* (precision_count, seeds) */
+    aq_compare_run *runs;        /* (arm_count, seeds) */
     size_t run_count;
-    aq_compare_row rows[AQ_COMPARE_PRECISIONS_MAX];
+    aq_compare_row rows[AQ_COMPARE_ARMS_MAX];
     size_t baseline;  /* a row */
     double threshold; /* NaN: none */
     enum aq_threshold_source threshold_source;
@@ -74,12 +89,12 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
 void aq_compare_summary_fini(aq_compare_summary *summary); /* a zeroed one is fine */
 
 /* The runs of one precision, plan->seeds of them. */
-const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t precision);
+const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t arm);
 
 /* "not reached", "not reached (2 of 3)", "12.3 s": how a row's crossing is said in `size` bytes. */
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size);
 
-/* "finished", "2 of 3 finished; diverged: ...": what became of a precision's runs. */
+/* "finished", "2 of 3 finished; diverged: ...": what became of an arm's runs. */
 const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
                                  char *out, size_t size);
 

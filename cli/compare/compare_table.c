@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cli/compare/compare_mode_page.h"
 #include "cli/compare/compare_words.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
@@ -49,14 +50,14 @@ static int print_reached(const aq_compare_summary *summary, FILE *out)
     aq_figure room;
     char text[CROSSING_BYTES];
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
-                                  summary->plan->precision_count, &table);
+                                  summary->plan->arm_count, &table);
     if (rc != 0) {
         return rc;
     }
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->precision);
+        aq_text_table_cell(table, "%s", row->arm->name);
         aq_text_table_cell(table, "%zu", row->finished);
         add_return(table, &row->last);
         add_return(table, &row->fresh);
@@ -83,14 +84,14 @@ static int print_cost(const aq_compare_summary *summary, FILE *out)
     aq_text_table *table;
     aq_figure room;
     int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
-                                  summary->plan->precision_count, &table);
+                                  summary->plan->arm_count, &table);
     if (rc != 0) {
         return rc;
     }
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->precision);
+        aq_text_table_cell(table, "%s", row->arm->name);
         aq_text_table_cell(table, "%s", aq_figure_count(&room, row->env_steps_per_s));
         add_ratio(table, row->throughput_ratio);
         aq_text_table_cell(table, "%s", aq_figure_count(&room, row->actor_steps_per_s));
@@ -105,6 +106,13 @@ static int print_cost(const aq_compare_summary *summary, FILE *out)
     return 0;
 }
 
+static int print_precisions(const aq_compare_summary *summary, FILE *out)
+{
+    int rc = print_reached(summary, out);
+    (void)fprintf(out, "\n");
+    return rc == 0 ? print_cost(summary, out) : rc;
+}
+
 int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
 {
     char state[STATE_BYTES], plain[STATE_BYTES];
@@ -116,21 +124,18 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
                   summary->threshold_source == AQ_THRESHOLD_GIVEN  ? "as given"
                   : summary->threshold_source == AQ_THRESHOLD_TASK ? "the task's own"
                                                                    : "95 % of what was reached");
-    int rc = print_reached(summary, out);
-    (void)fprintf(out, "\n");
-    if (rc == 0) {
-        rc = print_cost(summary, out);
-    }
-    for (size_t i = 0; rc == 0 && i < plan->precision_count; i++) {
+    const bool is_of_modes = plan->request.subject == AQ_COMPARE_MODES;
+    int rc = is_of_modes ? aq_compare_mode_print(summary, out) : print_precisions(summary, out);
+    for (size_t i = 0; rc == 0 && i < plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         if (row->finished < plan->seeds) {
             (void)aq_compare_row_state(summary, row, state, sizeof(state));
-            (void)fprintf(out, "\n  %s: %s\n", row->precision,
+            (void)fprintf(out, "\n  %s: %s\n", row->arm->name,
                           aq_plain_text(plain, sizeof(plain), state));
         }
     }
-    (void)fprintf(out, "\n");
-    for (size_t i = 0; rc == 0 && i < AQ_COMPARE_METHODS; i++) {
+    (void)fprintf(out, "%s", is_of_modes ? "" : "\n");
+    for (size_t i = 0; rc == 0 && !is_of_modes && i < AQ_COMPARE_METHODS; i++) {
         const aq_compare_method *method = aq_compare_method_at(i);
         (void)fprintf(out, "  %-13s %s\n", method->figure, method->text);
     }

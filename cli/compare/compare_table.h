@@ -1,5 +1,5 @@
 /*
- * Compare table: the comparison on a terminal, a line for each precision.
+ * Compare table: the comparison on a terminal, a line for each arm.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_TABLE_H
 #define AQ_CLI_COMPARE_COMPARE_TABLE_H

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "cli/compare/compare_mode_words.h"
+
 /* From where on a ratio is more than what two runs of the same thing differ by. */
 #define NOTABLE           1.05
 #define FALLBACKS_NOTABLE 0.05
@@ -60,18 +62,18 @@ static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq
     aq_long_text_add(out,
                      " An actor that does not wait makes %.2f times the steps of %s: inference is "
                      "%.0f %% of that time in %s and %.0f %% in %s.",
-                     row->actor_ratio, base->precision, 100 * inference, base->precision,
-                     100 * inference_share(row), row->precision);
+                     row->actor_ratio, base->arm->name, 100 * inference, base->arm->name,
+                     100 * inference_share(row), row->arm->name);
     if (row->actor_ratio >= NOTABLE) {
-        aq_long_text_add(out, " Inference is where %s helps.", row->precision);
+        aq_long_text_add(out, " Inference is where %s helps.", row->arm->name);
     } else if (inference < 0.5) {
         aq_long_text_add(out, " Most of it goes elsewhere, so that %s has little to gain here.",
-                         row->precision);
+                         row->arm->name);
     } else {
         aq_long_text_add(out,
                          " The network is too small, or this processor too quick at %s, for "
                          "%s to gain.",
-                         base->precision, row->precision);
+                         base->arm->name, row->arm->name);
     }
 }
 
@@ -80,7 +82,7 @@ static void say_throughput(const aq_compare_row *base, const aq_compare_row *row
     double idle = learner_wait_share(row);
     double waiting = actor_share(row, AQ_TIME_ACTOR_WAITING);
     aq_long_text_add(out, " The whole run makes %.2f times the environment steps a second of %s.",
-                     row->throughput_ratio, base->precision);
+                     row->throughput_ratio, base->arm->name);
     if (!isfinite(idle) || !isfinite(waiting)) {
         return;
     }
@@ -108,15 +110,15 @@ static void say_threshold(const aq_compare_summary *summary, const aq_compare_ro
         aq_long_text_add(out,
                          " Its mean of %d evaluations reaches %.4g after %.3g s instead of %.3g s, "
                          "%.2f times as fast.",
-                         AQ_RUNNING_WINDOW, summary->threshold, its->time_s, other->time_s,
-                         its->speedup);
+                         AQ_RUNNING_WINDOW, summary->threshold, its->time_s.mean,
+                         other->time_s.mean, its->speedup);
         return;
     }
     aq_long_text_add(out,
                      " Within these limits, the mean of %d evaluations reached %.4g for %zu of %zu "
                      "seeds in %s and for %zu of %zu in %s; no speed-up is said: %s.",
                      AQ_RUNNING_WINDOW, summary->threshold, other->reached, base->finished,
-                     base->precision, its->reached, row->finished, row->precision, its->missing);
+                     base->arm->name, its->reached, row->finished, row->arm->name, its->missing);
 }
 
 static void say_return(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
@@ -166,13 +168,17 @@ static void say_fallbacks(const aq_compare_row *row, aq_long_text *out)
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
 {
     char state[512];
+    if (summary->plan->request.subject == AQ_COMPARE_MODES) {
+        aq_compare_mode_words(summary, out);
+        return;
+    }
     const aq_compare_row *base = &summary->rows[summary->baseline];
-    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
-        if (row == base && summary->plan->precision_count > 1 && base->finished > 0) {
+        if (row == base && summary->plan->arm_count > 1 && base->finished > 0) {
             continue;
         }
-        aq_long_text_add(out, "%s:", row->precision);
+        aq_long_text_add(out, "%s:", row->arm->name);
         if (row->finished < summary->plan->seeds) {
             aq_long_text_add(out, " %s.", aq_compare_row_state(summary, row, state, sizeof(state)));
         }
@@ -184,7 +190,7 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
             say_cost(base, row, out);
             say_fallbacks(row, out);
         } else if (row != base && row->finished > 0) {
-            aq_long_text_add(out, " there is no %s to compare it with.", base->precision);
+            aq_long_text_add(out, " there is no %s to compare it with.", base->arm->name);
         }
         aq_long_text_add(out, "\n");
     }

@@ -19,7 +19,8 @@ typedef struct aq_compare_method {
 /* Static storage; i < AQ_COMPARE_METHODS. */
 const aq_compare_method *aq_compare_method_at(size_t i);
 
-/* One paragraph of plain text for each precision beside the baseline. */
+/* One paragraph of plain text for each precision beside the baseline; of modes
+ * compare_mode_words.h's. */
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out);
 
 #endif

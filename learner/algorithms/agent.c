@@ -107,6 +107,20 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
                               .unit = "ms",
                               .meaning = "What exchanges with the other ranks take of an update, "
                                          "waiting for them included, mean of the last second."},
+    [AQ_AGENT_NOISE_SCALE] = {.name = "noise_scale",
+                              .title = "noise of the gradient",
+                              .unit = "rows",
+                              .meaning = "Rows from which on a larger batch gains less: the "
+                                         "gradient's variance by row over its size, each squared; "
+                                         "of the last looks.",
+                              .fold = AQ_METRIC_LAST,
+                              .is_logarithmic = true},
+    [AQ_AGENT_GRADIENT_COSINE] = {.name = "gradient_cosine",
+                                  .title = "gradients alike",
+                                  .unit = "",
+                                  .meaning = "Cosine of a gradient with the mean of the 15 beside "
+                                             "it, of the last looks.",
+                                  .fold = AQ_METRIC_LAST},
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -156,7 +170,7 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     }
     agent->is_normalized = true;
     const bool has_next = setup->sequence_length == 0;
-    if (setup->exchange != NULL) {
+    if (aq_gradient_exchange_ranks(setup->exchange) > 1) {
         agent->normal.exchange = setup->exchange;
         agent->normal.batches =
             aq_alloc(aq_gradient_exchange_ranks(setup->exchange),

@@ -146,12 +146,12 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-static void hear_energy(learner *self)
+static void hear_ranks(learner *self)
 {
-    aq_energy_reading reading;
+    aq_rank_account account;
     for (uint32_t rank = 1; rank < aq_ranks_count(&self->parts.ranks); rank++) {
-        if (aq_ranks_hear_energy(&self->parts.ranks, rank, &reading)) {
-            aq_energy_account_told_rank(self->parts.energy, rank, &reading);
+        if (aq_ranks_hear_account(&self->parts.ranks, rank, &account)) {
+            aq_energy_account_told_rank(self->parts.energy, rank, &account.energy);
         }
     }
 }
@@ -163,7 +163,7 @@ static void on_second(uv_timer_t *timer)
     if (self->ended) {
         return;
     }
-    hear_energy(self);
+    hear_ranks(self);
     aq_run_report_second(self->parts.report, now_ns);
     aq_daemon_peers_watch(&self->peers, self->parts.ports.server, now_ns);
     const aq_publication *newest = aq_policy_shelf_newest(self->parts.shelf);

@@ -68,9 +68,9 @@ static void on_tick(uv_timer_t *timer)
 static void on_energy(uv_timer_t *timer)
 {
     rank *self = timer->data;
-    aq_energy_reading reading = {0};
-    aq_energy_meter_read(self->meter, aq_clock_monotonic_ns(), &reading);
-    aq_ranks_tell_energy(&self->ranks, &reading);
+    aq_rank_account account = {.times = aq_trainer_spent(self->trainer)};
+    aq_energy_meter_read(self->meter, aq_clock_monotonic_ns(), &account.energy);
+    aq_ranks_tell_account(&self->ranks, &account);
 }
 
 static void on_signal(uv_signal_t *signal_handle, int number)

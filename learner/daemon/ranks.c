@@ -22,7 +22,7 @@ enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURR
 enum { LAST_MS = 20000 };
 
 _Static_assert(sizeof(aq_shard_places) <= AQ_RANK_NOTE_MAX, "places of shards fit a note");
-_Static_assert(sizeof(aq_energy_reading) <= AQ_RANK_NOTE_MAX, "so does a reading");
+_Static_assert(sizeof(aq_rank_account) <= AQ_RANK_NOTE_MAX, "so does an account");
 
 /* ---- the link ------------------------------------------------------------------------------- */
 
@@ -120,20 +120,17 @@ int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ran
                        sharing, count, sharing, sharing);
     }
     ranks->count = count;
-    if (link == NULL) {
-        return 0;
-    }
     ranks->link = link;
-    int rc = make_groups(ranks, sharing);
+    int rc = link != NULL ? make_groups(ranks, sharing) : 0;
     if (rc == 0) {
         rc = aq_gradient_exchange_create(sharing > 1 ? &ranks->across : link,
                                          (enum aq_gradient_format)config->learner.gradient_format,
                                          &ranks->exchange);
     }
-    if (rc == 0) {
+    if (rc == 0 && link != NULL) {
         rc = aq_rank_meeting_create(link, &ranks->meeting);
     }
-    return rc == 0 ? 0 : aq_fail(error, rc, "no memory for several ranks");
+    return rc == 0 ? 0 : aq_fail(error, rc, "no memory for what ranks exchange");
 }
 
 static void close_parts(aq_ranks *ranks)
@@ -392,13 +389,17 @@ bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places)
     return aq_rank_note_read(ranks->meeting, 0, &ranks->seen[0], ret_places, sizeof(*ret_places));
 }
 
-void aq_ranks_tell_energy(aq_ranks *ranks, const aq_energy_reading *reading)
+void aq_ranks_tell_account(aq_ranks *ranks, const aq_rank_account *account)
 {
-    aq_rank_note_post(ranks->meeting, reading, sizeof(*reading));
+    aq_rank_note_post(ranks->meeting, account, sizeof(*account));
 }
 
-bool aq_ranks_hear_energy(aq_ranks *ranks, uint32_t rank, aq_energy_reading *ret_reading)
+bool aq_ranks_hear_account(aq_ranks *ranks, uint32_t rank, aq_rank_account *ret_account)
 {
-    return aq_rank_note_read(ranks->meeting, rank, &ranks->seen[rank], ret_reading,
-                             sizeof(*ret_reading));
+    const bool is_new = aq_rank_note_read(ranks->meeting, rank, &ranks->seen[rank], ret_account,
+                                          sizeof(*ret_account));
+    if (is_new) {
+        ranks->times[rank] = ret_account->times;
+    }
+    return is_new;
 }

@@ -5,7 +5,8 @@
  * the link and what stands on it, and what rank 0 tells at the start, which is all that the others
  * go by.
  *
- * A process that is alone has no link, and nothing here does anything. Loop thread only.
+ * A process that is alone has no link, and but for its exchange nothing here does anything. Loop
+ * thread only.
  */
 #ifndef AQ_LEARNER_DAEMON_RANKS_H
 #define AQ_LEARNER_DAEMON_RANKS_H
@@ -14,16 +15,24 @@
 #include "learner/algorithms/agent_ranks.h"
 #include "learner/daemon/shard_links.h"
 #include "learner/train/rank_meeting.h"
+#include "learner/train/trainer.h"
 
 typedef struct aq_ranks {
     uint32_t count;
     aq_rank_link *link;             /* lent; NULL: alone */
     aq_rank_link within, across;    /* parts of it where ranks share networks; else not there */
     aq_model_group *model;          /* over the first; NULL: each rank has its networks to itself */
-    aq_gradient_exchange *exchange; /* over the second, or all */
-    aq_rank_meeting *meeting;
-    uint64_t seen[AQ_RANKS_MAX]; /* notes of each */
+    aq_gradient_exchange *exchange; /* over the second, or all; also of one that is alone */
+    aq_rank_meeting *meeting;       /* NULL: alone */
+    uint64_t seen[AQ_RANKS_MAX];    /* notes of each */
+    aq_trainer_times times[AQ_RANKS_MAX]; /* that the others told; zeroes of none */
 } aq_ranks;
+
+/* What a rank's process takes: a note of the others' for the first. */
+typedef struct aq_rank_account {
+    aq_energy_reading energy;
+    aq_trainer_times times;
+} aq_rank_account;
 
 /* Opens the link, if mpirun started several or `is_told`; *ret_link is NULL where there is no other
  * rank. AQ_E_UNSUPPORTED, in words, without Open MPI. */
@@ -76,7 +85,7 @@ void aq_ranks_part(aq_ranks *ranks, bool in_order);
 /* Notes: of rank 0, where the shards are; of the others, what their processes take. */
 void aq_ranks_tell_places(aq_ranks *ranks, const aq_shard_places *places);
 bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places);
-void aq_ranks_tell_energy(aq_ranks *ranks, const aq_energy_reading *reading);
-bool aq_ranks_hear_energy(aq_ranks *ranks, uint32_t rank, aq_energy_reading *ret_reading);
+void aq_ranks_tell_account(aq_ranks *ranks, const aq_rank_account *account);
+bool aq_ranks_hear_account(aq_ranks *ranks, uint32_t rank, aq_rank_account *ret_account);
 
 #endif

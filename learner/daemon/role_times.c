@@ -21,13 +21,28 @@ static json_t *actors_time(const aq_learner_service *service)
                      "other_s", fmax(0, sum.running_s - told_s), "running_s", sum.running_s);
 }
 
+static json_t *trainer_time(const aq_trainer_times *times)
+{
+    return json_pack("{s:f, s:f, s:f, s:f}", "training_s", aq_ns_to_s(times->training_ns),
+                     "exchange_s", aq_ns_to_s(times->exchange_ns), "waiting_s",
+                     aq_ns_to_s(times->waiting_ns), "publishing_s",
+                     aq_ns_to_s(times->publishing_ns));
+}
+
+/* The first rank's, and of the others what they told last. */
 static json_t *learner_time(const aq_training_figures *figures)
 {
-    const aq_trainer_times *times = &figures->times;
-    return json_pack("{s:f, s:f, s:f, s:f}", "training_s", aq_ns_to_s(times->training_ns),
-                     "waiting_s", aq_ns_to_s(times->waiting_ns), "publishing_s",
-                     aq_ns_to_s(times->publishing_ns), "quantizing_s",
-                     aq_ns_to_s(figures->quantizing_ns));
+    const uint32_t ranks = aq_ranks_count(figures->ranks);
+    json_t *own = trainer_time(&figures->times);
+    (void)json_object_set_new(own, "quantizing_s", json_real(aq_ns_to_s(figures->quantizing_ns)));
+    json_t *others = ranks > 1 ? json_array() : NULL;
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        (void)json_array_append_new(others, trainer_time(&figures->ranks->times[rank]));
+    }
+    if (others != NULL) {
+        (void)json_object_set_new(own, "other_ranks", others); /* short of memory: left out */
+    }
+    return own;
 }
 
 static json_t *replay_time(const aq_learner_service *service)

@@ -498,9 +498,9 @@ void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress)
 
 void aq_training_figures_of(const aq_training *training, aq_training_figures *ret_figures)
 {
-    *ret_figures = (aq_training_figures){
-        .times = aq_trainer_spent(training->trainer),
-        .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
-        .sampling = aq_shard_feed_counts(training->feed),
-    };
+    *ret_figures =
+        (aq_training_figures){.times = aq_trainer_spent(training->trainer),
+                              .ranks = training->config.ranks,
+                              .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
+                              .sampling = aq_shard_feed_counts(training->feed)};
 }

@@ -24,14 +24,21 @@ enum { LEVELS = 127 };
 #define WHOLE 12582912.0f /* 1.5 * 2^23 */
 
 struct aq_gradient_exchange {
-    aq_rank_link *link;
+    aq_rank_link *link; /* NULL: alone */
     enum aq_gradient_format format;
-    size_t reserved; /* parameters, rounded up to whole buckets for each rank */
-    float *residual; /* (reserved): what was rounded off; NULL: of fp32 */
-    float *sizes;    /* (ranks, buckets): the greatest of each bucket, likewise */
-    uint8_t *sent;   /* (reserved) codes, likewise */
-    uint8_t *came;   /* (reserved) codes, or floats: one piece of each rank's */
+    size_t reserved;          /* parameters, rounded up to whole buckets for each rank */
+    float *residual;          /* (reserved): what was rounded off; NULL: of fp32 */
+    float *sizes;             /* (ranks, buckets): the greatest of each bucket, likewise */
+    uint8_t *sent;            /* (reserved) codes, likewise */
+    uint8_t *came;            /* (reserved) codes, or floats: one piece of each rank's */
+    aq_gradient_noise *noise; /* of what follows; NULL: nobody wants to know */
+    size_t watched_first, watched_count;
 };
+
+static bool is_alone(const aq_gradient_exchange *exchange)
+{
+    return exchange == NULL || exchange->link == NULL || exchange->link->count == 1;
+}
 
 int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format format,
                                 aq_gradient_exchange **ret_exchange)
@@ -58,6 +65,7 @@ void aq_gradient_exchange_destroy(aq_gradient_exchange *exchange)
 {
     if (exchange != NULL) {
         free_room(exchange);
+        aq_gradient_noise_destroy(exchange->noise);
         aq_free(exchange);
     }
 }
@@ -79,11 +87,6 @@ static size_t code_bytes(const aq_gradient_exchange *exchange)
     return exchange->format == AQ_GRADIENT_INT8   ? sizeof(int8_t)
            : exchange->format == AQ_GRADIENT_BF16 ? sizeof(uint16_t)
                                                   : sizeof(float);
-}
-
-static bool is_alone(const aq_gradient_exchange *exchange)
-{
-    return exchange == NULL || exchange->link->count == 1;
 }
 
 int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t parameters)
@@ -111,14 +114,42 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
                : AQ_E_NOMEM;
 }
 
+int aq_gradient_exchange_watch(aq_gradient_exchange *exchange, size_t first, size_t count,
+                               double rows)
+{
+    if (exchange == NULL) {
+        return 0;
+    }
+    exchange->watched_first = first;
+    exchange->watched_count = count;
+    aq_gradient_noise_destroy(exchange->noise);
+    exchange->noise = NULL;
+    return aq_gradient_noise_create(count, rows * aq_gradient_exchange_ranks(exchange),
+                                    &exchange->noise);
+}
+
+aq_noise_figures aq_gradient_exchange_noise(const aq_gradient_exchange *exchange)
+{
+    return aq_gradient_noise_figures(exchange != NULL ? exchange->noise : NULL);
+}
+
+static void watch(aq_gradient_exchange *exchange, size_t first, const float *gradient, size_t count)
+{
+    const size_t from = exchange->watched_first;
+    if (exchange->noise != NULL && first <= from &&
+        from + exchange->watched_count <= first + count) {
+        aq_gradient_noise_take(exchange->noise, gradient + (from - first));
+    }
+}
+
 uint32_t aq_gradient_exchange_rank(const aq_gradient_exchange *exchange)
 {
-    return exchange != NULL ? exchange->link->rank : 0;
+    return is_alone(exchange) ? 0 : exchange->link->rank;
 }
 
 uint32_t aq_gradient_exchange_ranks(const aq_gradient_exchange *exchange)
 {
-    return exchange != NULL ? exchange->link->count : 1;
+    return is_alone(exchange) ? 1 : exchange->link->count;
 }
 
 int aq_rank_link_gather(aq_rank_link *link, void *all, size_t bytes)
@@ -128,12 +159,12 @@ int aq_rank_link_gather(aq_rank_link *link, void *all, size_t bytes)
 
 int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_t bytes)
 {
-    return exchange != NULL ? aq_rank_link_gather(exchange->link, all, bytes) : 0;
+    return is_alone(exchange) ? 0 : aq_rank_link_gather(exchange->link, all, bytes);
 }
 
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
 {
-    return exchange != NULL ? aq_rank_link_figures(exchange->link) : (aq_exchange_figures){0};
+    return is_alone(exchange) ? (aq_exchange_figures){0} : aq_rank_link_figures(exchange->link);
 }
 
 aq_exchange_figures aq_rank_link_figures(const aq_rank_link *link)
@@ -376,8 +407,8 @@ static void spoil(float *numbers, size_t count)
     }
 }
 
-int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
-                     size_t count)
+static int mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
+                size_t count)
 {
     if (is_alone(exchange) || exchange->format == AQ_GRADIENT_FP32) {
         return aq_gradient_exchange_mean(exchange, is_good, gradient, count);
@@ -416,6 +447,16 @@ int aq_gradient_exchange_sum(aq_gradient_exchange *exchange, double *numbers, si
         for (uint32_t rank = 1; rank < exchange->link->count; rank++) {
             numbers[i] += all[rank * count + i];
         }
+    }
+    return rc;
+}
+
+int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
+                     size_t count)
+{
+    int rc = mean(exchange, is_good, first, gradient, count);
+    if (rc == 0 && exchange != NULL) {
+        watch(exchange, first, gradient, count);
     }
     return rc;
 }

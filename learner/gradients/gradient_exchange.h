@@ -2,8 +2,9 @@
  * Gradient exchange: where the gradient of one rank meets those of the others, and becomes their
  * mean, the same bits on all. An algorithm hands over each block before it judges it: its norm is
  * clipped, and a step refused, by what all ranks have. Whatever else it decides by its rows, it
- * decides by a sum over all ranks. Without an exchange (NULL) a rank is alone, as it is in one of a
- * single rank, and nothing happens.
+ * decides by a sum over all ranks. Without a link, or in one of a single rank, a rank is alone, and a
+ * gradient stays as it is; without an exchange (NULL) nobody looks at it either. Of the part that an
+ * algorithm names it tells how much is chance (gradient_noise.h).
  *
  * The parameters are cut into pieces of whole buckets. Each rank gets everybody's part of its
  * piece, adds it up in the order of the ranks, and gives the mean to all: two calls of a link,
@@ -25,19 +26,26 @@
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"
+#include "learner/gradients/gradient_noise.h"
 #include "learner/gradients/rank_link.h"
 
 enum { AQ_GRADIENT_BUCKET = 1024 };
 
 typedef struct aq_gradient_exchange aq_gradient_exchange;
 
-/* `link` is lent; AQ_E_NOMEM. */
+/* `link` is lent; NULL: alone. AQ_E_NOMEM. */
 int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format format,
                                 aq_gradient_exchange **ret_exchange) AQ_MUST_USE;
 void aq_gradient_exchange_destroy(aq_gradient_exchange *exchange); /* NULL is fine */
 
 /* Makes room for the gradient of so many parameters in all; NULL is fine. AQ_E_NOMEM. */
 int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t parameters) AQ_MUST_USE;
+
+/* From now on the noise is told of `count` parameters, from the `first` on, wherever the mean of
+ * just these or of more is made; it is over `rows` rows of each rank. NULL is fine. AQ_E_NOMEM. */
+int aq_gradient_exchange_watch(aq_gradient_exchange *exchange, size_t first, size_t count,
+                               double rows) AQ_MUST_USE;
+aq_noise_figures aq_gradient_exchange_noise(const aq_gradient_exchange *exchange);
 
 /* Of NULL: 0 of 1. */
 uint32_t aq_gradient_exchange_rank(const aq_gradient_exchange *exchange);
@@ -67,7 +75,7 @@ int aq_rank_link_gather(aq_rank_link *link, void *all, size_t bytes) AQ_MUST_USE
 int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all,
                                 size_t bytes) AQ_MUST_USE;
 
-/* What ranks have sent and waited so far; zeroes of NULL. */
+/* What ranks have sent and waited so far; zeroes of one that is alone. */
 typedef struct aq_exchange_figures {
     uint64_t sent_bytes;
     int64_t spent_ns;

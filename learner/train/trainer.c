@@ -112,8 +112,9 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->step = aq_trainer_core_step(trainer->core);
     progress->waited_ns += waited_ns;
     trainer->times.waiting_ns += waited_ns;
-    trainer->times.training_ns += busy_ns - trainer->publishing_ns;
+    trainer->times.training_ns += busy_ns - trainer->publishing_ns - sums.exchange_ns;
     trainer->times.publishing_ns += trainer->publishing_ns;
+    trainer->times.exchange_ns += sums.exchange_ns;
     pthread_mutex_unlock(&trainer->lock);
     trainer->publishing_ns = 0;
 }

@@ -31,7 +31,8 @@ typedef struct aq_trainer_config {
 /* Where the thread's time went since the start. */
 typedef struct aq_trainer_times {
     int64_t training_ns;
-    int64_t waiting_ns;    /* for groups */
+    int64_t exchange_ns;   /* meeting other ranks' gradients, waiting for them included */
+    int64_t waiting_ns;    /* for groups, and for other ranks to be ready */
     int64_t publishing_ns; /* handing policies and checkpoints to the stage */
 } aq_trainer_times;
 

@@ -122,15 +122,19 @@ static aq_exchange_figures exchange_figures(const aq_trainer_core *core)
     return all;
 }
 
-/* What an update took of the exchange with other ranks. */
-static void tell_exchange(const aq_trainer_core *core, const aq_exchange_figures *before,
-                          double *own)
+/* What an update took of the exchange with other ranks, and what that tells of its gradients. */
+static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before, double *own)
 {
     const aq_gradient_exchange *exchange = core->config.exchange;
     const aq_exchange_figures now = exchange_figures(core);
-    const double known = exchange != NULL ? 1.0 : (double)NAN;
-    own[AQ_AGENT_RANKS] = known * aq_gradient_exchange_ranks(exchange) *
-                          aq_model_group_ranks(aq_agent_model(core->agent));
+    const aq_noise_figures noise = aq_gradient_exchange_noise(exchange);
+    const uint32_t ranks =
+        aq_gradient_exchange_ranks(exchange) * aq_model_group_ranks(aq_agent_model(core->agent));
+    const double known = ranks > 1 ? 1.0 : (double)NAN;
+    core->sums.exchange_ns += now.spent_ns - before->spent_ns;
+    own[AQ_AGENT_NOISE_SCALE] = noise.scale;
+    own[AQ_AGENT_GRADIENT_COSINE] = noise.cosine;
+    own[AQ_AGENT_RANKS] = known * ranks;
     own[AQ_AGENT_EXCHANGE_BYTES] = known * (double)(now.sent_bytes - before->sent_bytes);
     own[AQ_AGENT_EXCHANGE_MS] = known * 1e-6 * (double)(now.spent_ns - before->spent_ns);
 }

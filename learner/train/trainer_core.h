@@ -21,7 +21,7 @@ typedef struct aq_trainer_core_config {
     uint64_t first_step;            /* steps done before, by an earlier process */
     bool obs_is_f32;                /* else nothing can be measured on the observations */
     aq_draw_audit *audit;           /* lent; NULL: none */
-    aq_gradient_exchange *exchange; /* with other ranks, which are told of; lent; NULL: none */
+    aq_gradient_exchange *exchange; /* that is told of; lent; NULL: none */
     uint64_t versions_max; /* of which steps are trained on, the newest included; 0: of any */
 } aq_trainer_core_config;
 
@@ -50,6 +50,7 @@ typedef struct aq_trainer_sums {
     uint64_t version_rows;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
     uint64_t failed;                       /* updates that were not finite: skipped */
+    int64_t exchange_ns;                   /* that updates took of the exchange with other ranks */
     aq_audit_counts audit;
     uint64_t outdated; /* steps that were too old by then: not trained on */
 } aq_trainer_sums;

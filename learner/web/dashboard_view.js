@@ -161,9 +161,9 @@ function showTime(time) {
     const roles = [];
     if (time && time.learner) {
         const whole = numeric(time.learner.training_s) + numeric(time.learner.waiting_s) +
-            numeric(time.learner.publishing_s);
+            numeric(time.learner.publishing_s) + numeric(time.learner.exchange_s);
         roles.push(["Learner", time.learner, [["training_s", "training", 3],
-            ["publishing_s", "publishing", 2], ["waiting_s", "waiting for samples", 1]], whole]);
+            ["exchange_s", "exchanging gradients", 4], ["publishing_s", "publishing", 2], ["waiting_s", "waiting for samples", 1]], whole]);
     }
     if (time && time.actors) {
         roles.push(["Actors", time.actors, [["inference_s", "inference", 0],

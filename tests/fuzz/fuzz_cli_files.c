@@ -83,9 +83,9 @@ static void read_plan(const uint8_t *bytes, size_t size)
     int rc = aq_compare_plan_read(fuzz_place(), &plan, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
-        AQ_ASSERT(plan.precision_count <= AQ_COMPARE_PRECISIONS_MAX);
+        AQ_ASSERT(plan.arm_count <= AQ_COMPARE_ARMS_MAX);
         AQ_ASSERT(plan.seeds <= AQ_COMPARE_SEEDS_MAX);
-        for (size_t i = 0; i < plan.precision_count; i++) {
+        for (size_t i = 0; i < plan.arm_count; i++) {
             error = (aq_error){0};
             rc = aq_compare_plan_config(&plan, i, plan.seed_first, &config, &error);
             AQ_ASSERT(error.code == rc);

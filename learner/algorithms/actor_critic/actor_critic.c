@@ -63,7 +63,7 @@ typedef struct actor_critic {
     aq_actor_critic_work work;
     bool targets_follow;            /* in this step */
     bool is_summed;                 /* likewise: the first share has the gradient of all */
-    aq_gradient_exchange *exchange; /* NULL: alone */
+    aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the networks are whole */
 } actor_critic;
 
@@ -111,6 +111,11 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
     size_t at = make_section(&sections[SECTION_POLICY], 0, self->online.policy.count, config, m, v);
     at = make_section(&sections[SECTION_CRITIC], at, count - is_soft, config, m, v);
     (void)make_section(&sections[SECTION_TEMPERATURE], at, count, config, m, v);
+    const section *critic = &sections[SECTION_CRITIC];
+    if (aq_gradient_exchange_watch(self->exchange, critic->first, critic->count, self->rows_max) !=
+        0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the noise of gradients");
+    }
     sections[SECTION_TEMPERATURE].adam.weight_decay = 0.0f; /* 1 is no better than others */
     sections[SECTION_POLICY].has_target = !is_soft;
     sections[SECTION_CRITIC].has_target = true;

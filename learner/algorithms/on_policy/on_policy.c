@@ -141,7 +141,13 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                              aq_net_spec_parameters(&self->value.spec)};
     const size_t count = counts[0] + counts[1];
     size_t first = 0;
+    const double rows = (double)aq_pacing_group_steps(config) / self->minibatches;
+    const bool by_values =
+        self->kind->improve != NULL; /* of the policy there is no such gradient */
     int rc = aq_gradient_exchange_reserve(self->exchange, count);
+    rc = rc == 0 ? aq_gradient_exchange_watch(self->exchange, by_values ? counts[0] : 0,
+                                              counts[by_values], rows)
+                 : rc;
     self->block = aq_alloc_large(count, 3 * sizeof(float));
     if (rc != 0 || self->block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);

@@ -189,11 +189,11 @@ static int take_bundles(aq_on_policy *self, const bundle *bundles, uint32_t rank
             return AQ_E_CORRUPT;
         }
         group->counts[rank] = (uint32_t)bundles[rank].steps;
-        if (self->normalizes_rewards && self->exchange != NULL) {
+        if (self->normalizes_rewards && aq_gradient_exchange_ranks(self->exchange) > 1) {
             merge_returns(seen, bundles[rank].returns);
         }
     }
-    if (self->exchange == NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) == 1) {
         memcpy(seen, bundles[0].returns, sizeof(seen));
     }
     if (!isfinite(seen[2])) {
@@ -209,7 +209,7 @@ static int agree_on_group(aq_on_policy *self, bool is_usable)
     bundle bundles[AQ_RANKS_MAX];
     bundle *own = &bundles[aq_gradient_exchange_rank(self->exchange)];
     *own = (bundle){.steps = is_usable ? self->group.count : 0};
-    if (self->exchange == NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) == 1) {
         memcpy(own->returns, self->returns, sizeof(own->returns));
     }
     if (is_usable && self->normalizes_rewards) {

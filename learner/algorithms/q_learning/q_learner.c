@@ -57,7 +57,7 @@ typedef struct q_learner {
     aq_params acting; /* the learned network as it acts, once training is quantized */
     aq_adam adam;
     aq_net_train *net;
-    aq_gradient_exchange *exchange; /* NULL: alone */
+    aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the network is whole */
     aq_atoms atoms;                 /* distributional only; else one value an action */
     float *input;                   /* (2 rows, inputs): obs, then next_obs */
@@ -135,6 +135,7 @@ static int make_networks(q_learner *self, const aq_run_config *config, aq_error 
     if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
         aq_params_init(spec, &self->gradient) != 0 ||
         aq_gradient_exchange_reserve(self->exchange, aq_net_spec_parameters(spec)) != 0 ||
+        aq_gradient_exchange_watch(self->exchange, 0, self->gradient.count, self->rows_max) != 0 ||
         (self->quant.bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
                        aq_net_spec_parameters(spec));

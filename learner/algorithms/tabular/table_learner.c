@@ -88,7 +88,7 @@ static size_t cells_of(const table_learner *self)
 static int make_shared(table_learner *self)
 {
     const size_t cells = cells_of(self);
-    if (self->exchange == NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) == 1) {
         return 0;
     }
     self->before = aq_alloc(cells, 3 * sizeof(float));
@@ -267,7 +267,7 @@ static bool value_behind(const table_learner *self, const aq_batch *rows, uint32
 
 static void note_visit(const table_learner *self, const float *value, float rate)
 {
-    if (self->exchange != NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
         float *replaced = self->replaced + (value - self->values.weight[0]);
         *replaced += rate * (1.0f - *replaced);
     }
@@ -337,13 +337,13 @@ int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
     AQ_ASSERT(rows->steps == self->steps && aq_batch_has_sequences(rows));
     AQ_ASSERT(rows->obs_bytes == self->states * (self->is_bytes ? 1 : sizeof(float)));
     int rc = read_batch(self, rows);
-    if (self->exchange != NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
         begin_shared(self);
     }
     for (uint32_t row = 0; rc == 0 && row < rows->rows; row++) {
         learn_sequence(self, rows, row, &figures);
     }
-    if (self->exchange != NULL) {
+    if (aq_gradient_exchange_ranks(self->exchange) > 1) {
         rc = end_shared(self, rc == 0);
     }
     if (rc != 0) {

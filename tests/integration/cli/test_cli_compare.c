@@ -61,6 +61,27 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
     assert_says(page, "<svg");
 }
 
+TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
+{
+    program_run("compare", "gym:CartPole-v1", "--modes=experience,sync", "--parallel=2",
+                "--seeds=1", "--preset=none", "--set=limits.env_steps=6000", "--threshold=20",
+                "--output", folder, "-q", "--json", NULL);
+    program_assert_success();
+    json_t *json = program_json();
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = row_of(json, i);
+        assert_string_equal(json_string_value(json_object_get(row, "mode")),
+                            i == 0 ? "experience" : "sync");
+        assert_int_equal(json_integer_value(json_object_get(row, "seeds")), 1);
+        assert_true(json_number_value(json_object_get(row, "updates_per_s")) > 0);
+        assert_true(json_is_null(json_object_get(row, "efficiency")));
+        assert_int_equal(json_array_size(json_object_get(row, "rank_waiting_shares")), i + 1);
+    }
+    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    assert_says(page, "--learners 2");
+    assert_says(page, "Which problems each suits");
+}
+
 /* How often a run was gone on with. */
 static json_int_t resumed(const char *result)
 {
@@ -106,6 +127,12 @@ TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teard
                     folder, NULL);
     program_refuses("precision foo", "compare", "gym:CartPole-v1", "--precisions", "int8,foo",
                     "--output", folder, NULL);
+    program_refuses("no mode fast", "compare", "gym:CartPole-v1", "--modes", "sync,fast",
+                    "--output", folder, NULL);
+    program_refuses("either", "compare", "gym:CartPole-v1", "--modes", "sync", "--precisions",
+                    "int8", "--output", folder, NULL);
+    program_refuses("are for --modes", "compare", "gym:CartPole-v1", "--scaling", "1", "--output",
+                    folder, NULL);
     program_refuses("is no number", "compare", "gym:CartPole-v1", "--threshold", "high", "--output",
                     folder, NULL);
     program_refuses("dqn needs", "compare", "gym:Pendulum-v1", "--set", "learner.algorithm=dqn",

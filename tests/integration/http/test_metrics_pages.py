@@ -23,6 +23,7 @@ ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")
 
 # Of these an untouched page may hold nothing: no result yet, or no priorities in this run.
 QUIET = {"actorq_learner_ranks", "actorq_learner_exchange_bytes", "actorq_learner_exchange_ms",
+         "actorq_learner_noise_scale", "actorq_learner_gradient_cosine",
          "actorq_learner_audited_rows", "actorq_learner_audit_different",
          "actorq_learner_levels_changed", "actorq_learner_precision_gap_return",
          "actorq_learner_precision_gap_return_ci95",

@@ -27,6 +27,10 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
         seen->first_version = batch->version[0];
     }
     fake->steps++;
+    if (fake->link != NULL) {
+        fake->link->sent_bytes += 100;
+        fake->link->spent_ns += 7;
+    }
     if (batch->reward[0] < 0) {
         ret_report->steps = (uint64_t)-batch->reward[0] - 1;
         return AQ_E_CORRUPT;

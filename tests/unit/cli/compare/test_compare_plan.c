@@ -10,15 +10,16 @@ static aq_compare_plan make_plan(const char *dir, const char *precisions)
     aq_compare_plan plan = {.seeds = 3, .seed_first = 5, .threshold = NAN, .preset = "none"};
     aq_settings_init(aq_run_config_table(), &plan.config);
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", dir);
-    assert_int_equal(aq_compare_plan_precisions(&plan, precisions, NULL), 0);
+    assert_int_equal(aq_compare_request_names(&plan.request, precisions, NULL), 0);
+    assert_int_equal(aq_compare_plan_arms(&plan, NULL), 0);
     return plan;
 }
 
 TEST_IN_FOLDER(precisions_are_taken_in_their_order)
 {
     aq_compare_plan plan = make_plan("d", "fp32,int8-tensor,int8");
-    assert_int_equal(plan.precision_count, 3);
-    assert_string_equal(plan.precisions[1], "int8-tensor");
+    assert_int_equal(plan.arm_count, 3);
+    assert_string_equal(plan.arms[1].name, "int8-tensor");
 }
 
 TEST_IN_FOLDER(lists_that_are_none_are_refused)
@@ -31,8 +32,8 @@ TEST_IN_FOLDER(lists_that_are_none_are_refused)
                                         "../int8",
                                         "a name that is much too long for any precision"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        aq_compare_plan plan = {0};
-        assert_refused(aq_compare_plan_precisions(&plan, texts[i], &refusal), AQ_E_INVALID, "");
+        aq_compare_request request = {0};
+        assert_refused(aq_compare_request_names(&request, texts[i], &refusal), AQ_E_INVALID, "");
     }
 }
 
@@ -103,8 +104,8 @@ TEST_IN_FOLDER(a_plan_is_read_back_as_it_was_written)
     (void)snprintf(plan.command, sizeof(plan.command), "actorq compare 'x \"y'");
     assert_int_equal(aq_compare_plan_write(&plan, NULL), 0);
     assert_int_equal(aq_compare_plan_read(plan.dir, &again, NULL), 0);
-    assert_int_equal(again.precision_count, 2);
-    assert_string_equal(again.precisions[1], "int8");
+    assert_int_equal(again.arm_count, 2);
+    assert_string_equal(again.arms[1].name, "int8");
     assert_int_equal(again.seeds, 3);
     assert_int_equal(again.seed_first, 5);
     assert_true(again.threshold == 123.456);
@@ -130,4 +131,28 @@ TEST_IN_FOLDER(a_damaged_plan_is_refused)
         cli_write_text(cli_path(state, "plan.json"), texts[i]);
         assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, NULL), AQ_E_CORRUPT);
     }
+}
+
+TEST_IN_FOLDER(modes_and_their_numbers_are_read_back)
+{
+    aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32"), again;
+    plan.request = (aq_compare_request){.subject = AQ_COMPARE_MODES, .parallel = 3};
+    assert_succeeds(aq_compare_request_names(&plan.request, "sync,async", &refusal));
+    assert_succeeds(aq_compare_request_scales(&plan.request, "1,2", &refusal));
+    assert_succeeds(aq_compare_plan_write(&plan, &refusal));
+    assert_succeeds(aq_compare_plan_read(plan.dir, &again, &refusal));
+    assert_memory_equal(&again.request, &plan.request, sizeof(plan.request));
+    assert_int_equal(again.arm_count, 6);
+    assert_string_equal(again.arms[5].name, "async-2");
+}
+
+TEST_IN_FOLDER(of_modes_one_is_enough)
+{
+    const aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX}, .action = {.kind = AQ_SPACE_DISCRETE}};
+    aq_compare_plan plan = make_plan("d", "fp32,int8,int3");
+    plan.request.subject = AQ_COMPARE_MODES;
+    assert_succeeds(aq_compare_plan_check(&plan, &schema, &refusal));
+    plan = make_plan("d", "int3");
+    plan.request.subject = AQ_COMPARE_MODES;
+    assert_refused(aq_compare_plan_check(&plan, &schema, &refusal), AQ_E_INVALID, "mode int3");
 }

@@ -81,7 +81,8 @@ static int setup(void **state)
     aq_settings_init(aq_run_config_table(), &plan.config);
     (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
-    assert_int_equal(aq_compare_plan_precisions(&plan, "fp32,int8,int4,int3", NULL), 0);
+    assert_int_equal(aq_compare_request_names(&plan.request, "fp32,int8,int4,int3", NULL), 0);
+    assert_int_equal(aq_compare_plan_arms(&plan, NULL), 0);
     write_precision(&plan, 0, 0.5, "finished", "model");
     write_precision(&plan, 1, 0.25, "finished", "model");
     write_precision(&plan, 2, 0.5, "diverged", "rapl");
@@ -121,8 +122,8 @@ TEST_OF_RUNS(times_to_the_threshold_are_of_the_mean_of_ten_evaluations)
 {
     const aq_compare_summary *summary = summarize(200);
     /* 200 is reached by evaluation 20; the mean of ten, 45 behind, by 24.5 and later. */
-    assert_near(summary->rows[0].crossing.time_s, 26 * 0.5, ROUNDING);
-    assert_near(summary->rows[1].crossing.time_s, 26 * 0.25, ROUNDING);
+    assert_near(summary->rows[0].crossing.time_s.mean, 26 * 0.5, ROUNDING);
+    assert_near(summary->rows[1].crossing.time_s.mean, 26 * 0.25, ROUNDING);
     assert_near(summary->rows[1].crossing.speedup, 2, ROUNDING);
     assert_null(summary->rows[1].crossing.missing);
 }
@@ -132,7 +133,7 @@ TEST_OF_RUNS(fewer_than_three_seeds_have_no_speed_up)
     plan.seeds = SEEDS - 1;
     const aq_compare_summary *summary = summarize(200);
     const aq_compare_crossing *crossing = &summary->rows[1].crossing;
-    assert_near(crossing->time_s, 26 * 0.25, ROUNDING);
+    assert_near(crossing->time_s.mean, 26 * 0.25, ROUNDING);
     assert_true(isnan(crossing->speedup));
     assert_string_equal(crossing->missing, "fewer than 3 seeds");
 }
@@ -143,7 +144,7 @@ TEST_OF_RUNS(a_threshold_that_some_seeds_reach_has_no_mean_time)
     const aq_compare_summary *summary = summarize(345.5); /* at last 345, and 1 and 2 more */
     const aq_compare_row *row = &summary->rows[0];
     assert_int_equal(row->crossing.reached, 2);
-    assert_true(isnan(row->crossing.time_s) && isnan(summary->rows[1].crossing.speedup));
+    assert_true(isnan(row->crossing.time_s.mean) && isnan(summary->rows[1].crossing.speedup));
     assert_string_equal(summary->rows[1].crossing.missing, "not reached by all");
     assert_string_equal(aq_compare_crossing_text(row, text, sizeof(text)), "not reached (2 of 3)");
     summary = summarize(390);

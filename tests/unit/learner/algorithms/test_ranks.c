@@ -261,6 +261,38 @@ TEST(rows_of_one_rank_that_have_no_number_are_a_step_of_none)
     }
 }
 
+static aq_agent *make_alone(team *t, aq_gradient_exchange *exchange)
+{
+    aq_agent *agent = NULL;
+    assert_int_equal(make_agent(t, exchange, &agent), 0);
+    at_end((void (*)(void *))aq_agent_destroy, agent);
+    return agent;
+}
+
+/* The same rows again and again, whose gradients are much alike. */
+TEST(a_lone_learner_tells_the_noise_of_its_gradients_and_keeps_its_bits)
+{
+    EACH(of)
+    {
+        team *t = make_team(of);
+        aq_gradient_exchange *exchange = NULL;
+        t->config.learner.batch_size = RANKS * ROWS;
+        assert_int_equal(aq_gradient_exchange_create(NULL, AQ_GRADIENT_INT8, &exchange), 0);
+        aq_agent *watched = make_alone(t, exchange), *plain = make_alone(t, NULL);
+        for (int step = 0; step < AQ_NOISE_LOOK; step++) {
+            aq_update_report report;
+            assert_int_equal(aq_agent_train(watched, t->batches[0], &report), 0);
+            assert_int_equal(aq_agent_train(plain, t->batches[0], &report), 0);
+            assert_true(hash_of(watched) == hash_of(plain));
+        }
+        const double cosine = aq_gradient_exchange_noise(exchange).cosine;
+        if (!learns_table(of) && !(cosine > 0.3)) {
+            fail_msg("%s: a cosine of %g", aq_algorithm_at(of->algorithm)->name, cosine);
+        }
+        aq_gradient_exchange_destroy(exchange);
+    }
+}
+
 TEST(formats_that_round_keep_the_ranks_the_same)
 {
     EACH(of)

@@ -147,6 +147,26 @@ TEST_IN(core_desk, desk, sums_add_up_until_they_are_taken)
     assert_true(sums.metrics.values[0] == 0 && sums.metrics.values[1] == 0 && sums.behind_sum == 0);
 }
 
+TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
+{
+    aq_rank_link link = {.count = 2, .spent_ns = 1000};
+    aq_trainer_core_config config = {.publish_period = PERIOD};
+    assert_succeeds(aq_gradient_exchange_create(&link, AQ_GRADIENT_FP32, &config.exchange));
+    aq_trainer_core_destroy(desk->core);
+    assert_succeeds(
+        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &desk->core));
+    desk->algorithm.link = &link;
+    train(desk, 3);
+    const aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    const size_t first = fake_algorithm_class.metrics.count;
+    const aq_metric_list *metrics = aq_agent_metrics(desk->algorithm.agent);
+    assert_int_equal(sums.exchange_ns, 3 * 7);
+    assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_BYTES) == 100);
+    assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_RANKS) == 2);
+    assert_true(isnan(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_NOISE_SCALE)));
+    aq_gradient_exchange_destroy(config.exchange);
+}
+
 TEST_IN(core_desk, desk, rows_that_no_policy_chose_have_no_staleness)
 {
     train(desk, 1); /* versions 0 to 7 */

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Ways of learning in parallel beside each other: the tables of docs/parallelism.md.
+
+    bench/modes.py --work DIR [--seeds N] [--only TEXT] [--report]
+
+Compares the modes on each task of ROWS by `actorq compare`, whose reports stay in DIR, and prints
+tables in Markdown. A comparison that DIR has is gone on with where it was, so that a campaign can
+be interrupted; with --report nothing is trained. `--write docs/parallelism.md` puts the tables
+there, between the marks.
+"""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODES = "experience,sync,async,model,hybrid"
+BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
+
+# Name, task, score, settings over the algorithm's preset. Budgets are such that all of it takes
+# less than half an hour on two processors.
+SMALL = ["learner.hidden=64,64", "learner.critic_hidden=64,64", "learner.batch_size=64"]
+ROWS = [
+    ("ppo", "gym:CartPole-v1", 475, ["limits.env_steps=200000"]),
+    ("a2c", "gym:CartPole-v1", 475, ["limits.env_steps=500000"]),
+    ("dqn", "gym:CartPole-v1", 475, ["limits.env_steps=150000"]),
+    ("d4pg", "dmc:cartpole_balance", 900, [*SMALL, "limits.env_steps=60000"]),
+    ("sac", "dmc:cartpole_swingup", 600, [*SMALL, "limits.env_steps=60000"]),
+]
+
+# Key in compare.json, its title, how it is written.
+REACHED = [("return_mean", "final score", "{:.4g}"), ("time_to_score_s", "s to score", "{:.3g}"),
+           ("steps_to_score", "steps to score", "{:,.0f}")]
+COST = [("env_steps_per_s", "steps/s", "{:,.0f}"), ("updates_per_s", "updates/s", "{:,.0f}"),
+        ("waiting_share", "waits", "{:.0%}"), ("bytes_per_update", "bytes/update", "{:,.0f}"),
+        ("actors_cpu_s", "actors, processor s", "{:.1f}"),
+        ("learner_cpu_s", "learner, processor s", "{:.1f}"), ("energy_j", "J", "{:.0f}")]
+NATURE = [("gradient_noise_scale", "noise scale, rows", "{:,.0f}"),
+          ("gradient_cosine", "cosine", "{:.2g}"), ("staleness", "versions behind", "{:.3g}")]
+
+
+def compare(actorq, row, work, seeds, train):
+    """The report of one row; None where there is none yet."""
+    name, task, score, settings = row
+    folder = work / f"{name}-{task.split(':')[1]}"
+    if train:
+        begin = [task, "--modes", MODES, "--scaling", "1", "--parallel", "2", "--seeds", str(seeds),
+                 "--threshold", str(score), "--set", f"learner.algorithm={name}"]
+        for setting in settings:
+            begin += ["--set", setting]
+        what = ["--resume"] if (folder / "plan.json").exists() else begin
+        subprocess.run([actorq, "compare", *what, "--output", str(folder), "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
+    report = folder / "compare.json"
+    return json.loads(report.read_text()) if report.exists() else None
+
+
+def text(row, key, form):
+    """A figure with half its interval; what is not known is a dash."""
+    value, spread = row.get(key), row.get(f"{key}_ci95")
+    if value is None:
+        return f"{row['seeds_reached']} of {row['seeds']}" if "score" in key else "–"
+    shown = form.format(value)
+    return f"{shown} ± {form.format(spread)}" if spread is not None else shown
+
+
+def scaling(row):
+    """Efficiencies of 1, 2, 4 and 8."""
+    return [("–" if at["efficiency"] is None or not math.isfinite(at["efficiency"])
+             else f"{at['efficiency']:.2f}" + (" (model)" if at["by"] == "model" else ""))
+            for at in row["scaling"]]
+
+
+def table(heads, rows):
+    yield "| " + " | ".join(heads) + " |"
+    yield "|---" * 2 + "|--:" * (len(heads) - 2) + "|"
+    for cells in rows:
+        yield "| " + " | ".join(cells) + " |"
+
+
+def tables(reports):
+    """Lines; a mode that did not finish is said below."""
+    def lines(columns):
+        return [[f"{name}, {task}", f"`{row['mode']}`", *[text(row, key, form)
+                                                         for key, _, form in columns]]
+                for (name, task, *_), report in reports for row in report["rows"] if row["seeds"]]
+    heads = ["task", "mode"]
+    for columns in [REACHED, COST, NATURE]:
+        yield from table(heads + [title for _, title, _ in columns], lines(columns))
+        yield ""
+    yield from table([*heads, "1", "2", "4", "8"],
+                     [[f"{name}, {task}", f"`{row['mode']}`", *scaling(row)]
+                      for (name, task, *_), report in reports
+                      for row in report["rows"] if row["seeds"] and "-" not in row["mode"]])
+    yield ""
+    for (name, task, *_), report in reports:
+        for row in report["rows"]:
+            if row["seeds"] < row["seeds_asked"] and "-" not in row["mode"]:
+                yield f"- {name}, {task}, `{row['mode']}`: {row['state']}"
+
+
+def words(reports):
+    """What each report says of the four questions."""
+    for (name, task, *_), report in reports:
+        yield f"**{name}, {task}**"
+        for line in report["words"]:
+            if " is actorq train" not in line:
+                yield f"- {line}"
+        yield ""
+
+
+def write(path, lines):
+    """Between the marks of the page."""
+    page = path.read_text()
+    before, rest = page.split(BEGIN)
+    path.write_text(before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the reports go")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", default="", help="rows whose name or task has this text in it")
+    parser.add_argument("--report", action="store_true", help="train nothing")
+    parser.add_argument("--write", type=pathlib.Path, help="the page that gets the tables")
+    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    reports = []
+    for row in ROWS:
+        if arguments.only in " ".join(row[:2]):
+            report = compare(arguments.actorq, row, arguments.work, arguments.seeds,
+                             not arguments.report)
+            reports += [(row, report)] if report else []
+    lines = [*tables(reports), "", *words(reports)]
+    print("\n".join(lines))
+    if arguments.write:
+        write(arguments.write, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+/*
+ * The figures, tables and words of a comparison of modes whose runs are files written here.
+ *
+ * Two ranks learn as much from a step and take half the time of experience; gradient actors take
+ * its time and three quarters of the steps; nobody can build the model. One learner with one actor
+ * makes a third of what experience does.
+ */
+#include "cli/compare/compare_mode_words.h"
+#include "cli/compare/compare_report.h"
+#include "cli/compare/compare_scaling.h"
+#include "cli/compare/compare_table.h"
+#include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
+
+#define ROUNDING 1e-9
+
+typedef struct made_run {
+    const char *arm;
+    double wall_s, env_steps, updates; /* in all */
+    double exchange_s, waiting_s, training_s;
+    double exchange_bytes; /* 0: it has none */
+    const char *outcome;
+} made_run;
+
+static const made_run runs[] = {
+    {"experience", 20, 4000, 1000, 0, 4, 12, 0, "finished"},
+    {"sync", 10, 4000, 500, 2, 1, 6, 1000, "finished"},
+    {"async", 20, 3000, 1000, 0, 10, 6, 0, "finished"},
+    {"model", 1, 1, 1, 0, 1, 1, 0, "refused"},
+    {"experience-1", 60, 4000, 1000, 0, 40, 12, 0, "finished"},
+};
+
+static size_t write_progress(const made_run *run, char *text, size_t size)
+{
+    static const char other[] = "{\"training_s\":1,\"exchange_s\":1,\"waiting_s\":2,"
+                                "\"publishing_s\":0}";
+    const bool has_ranks = run->exchange_bytes > 0;
+    return (size_t)snprintf(
+        text, size,
+        "{\"event\":\"progress\",\"wall_s\":%g,\"env_steps\":%g,\"actors\":2,\"staleness\":1.5,"
+        "\"noise_scale\":%g,\"gradient_cosine\":0.25,\"exchange_bytes\":%s,\"ranks\":2,"
+        "\"replay\":{\"bytes_per_step\":50,\"inserted\":%g},\"replay_use\":{\"staleness\":[6,3,1]},"
+        "\"time\":{\"learner\":{\"training_s\":1,\"exchange_s\":0,\"waiting_s\":1,"
+        "\"publishing_s\":0,\"other_ranks\":[%s]}}}\n",
+        run->wall_s / 2, run->env_steps / 2, run->updates, has_ranks ? "1000" : "null",
+        run->env_steps / 2, has_ranks ? other : "");
+}
+
+static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
+{
+    const made_run *run = &runs[arm];
+    char dir[CLI_PATH_MAX], path[2 * CLI_PATH_MAX], text[16384];
+    assert_string_equal(plan->arms[arm].name, run->arm);
+    assert_int_equal(aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)), 0);
+    cli_make_folder(dir);
+    size_t size = write_progress(run, text, sizeof(text));
+    for (int i = 0; i < EVALUATIONS; i++) {
+        size += (size_t)snprintf(text + size, sizeof(text) - size,
+                                 "{\"event\":\"evaluation\",\"wall_s\":%g,\"env_steps\":%g,"
+                                 "\"return_mean\":%g}\n",
+                                 run->wall_s * (i + 1 + 0.1 * (double)seed) / (EVALUATIONS + 1),
+                                 run->env_steps * (i + 1) / EVALUATIONS,
+                                 10.0 * i + (double)(seed % SEEDS));
+    }
+    (void)snprintf(text + size, sizeof(text) - size,
+                   "{\"event\":\"end\",\"wall_s\":%g,\"state\":\"budget\",\"env_steps\":%g,"
+                   "\"learner_steps\":%g,\"policy_versions\":40,\"broadcast_bytes\":1000,"
+                   "\"time\":{\"actors\":{\"env_steps\":4000,\"inference_s\":1,"
+                   "\"environment_s\":2,\"waiting_s\":2,\"other_s\":1},\"learner\":{"
+                   "\"training_s\":%g,\"exchange_s\":%g,\"waiting_s\":%g,\"publishing_s\":1}}}\n",
+                   run->wall_s, run->env_steps, run->updates, run->training_s, run->exchange_s,
+                   run->waiting_s);
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
+    cli_write_text(path, text);
+    (void)snprintf(text, sizeof(text),
+                   "{\"outcome\":\"%s\",\"reason\":\"no <such> ranks\",\"return_mean\":400}",
+                   run->outcome);
+    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
+    cli_write_text(path, text);
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"source\":\"model\",\"energy_j\":%g,\"roles\":{\"actor\":{\"cpu_s\":1},"
+        "\"learner\":{\"cpu_s\":%g},\"replay\":{\"cpu_s\":1},\"evaluator\":{\"cpu_s\":1}}}",
+        10 * run->wall_s, run->wall_s);
+    (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
+    cli_write_text(path, text);
+}
+
+static aq_compare_plan plan;
+
+static int setup(void **state)
+{
+    int rc = cli_fixture_setup(state);
+    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = 200, .preset = "none"};
+    plan.request = (aq_compare_request){.subject = AQ_COMPARE_MODES, .parallel = 2};
+    aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
+    (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
+    assert_succeeds(aq_compare_request_names(&plan.request, "experience,sync,async,model", NULL));
+    assert_succeeds(aq_compare_request_scales(&plan.request, "1", NULL));
+    assert_succeeds(aq_compare_plan_arms(&plan, NULL));
+    plan.arm_count = sizeof(runs) / sizeof(runs[0]); /* without async-1 */
+    for (size_t arm = 0; arm < plan.arm_count; arm++) {
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            write_run(&plan, arm, seed);
+        }
+    }
+    return rc;
+}
+
+static void end_summary(void *summary)
+{
+    aq_compare_summary_fini(summary);
+    free(summary);
+}
+
+static const aq_compare_summary *summarize(void)
+{
+    aq_compare_summary *summary = malloc(sizeof(*summary));
+    assert_non_null(summary);
+    assert_succeeds(aq_compare_summary_make(&plan, (double)NAN, summary, NULL));
+    at_end(end_summary, summary);
+    return summary;
+}
+
+#define TEST_OF_MODES(name) TEST_WITH(name, setup, cli_fixture_teardown)
+
+TEST_OF_MODES(bytes_go_by_three_edges)
+{
+    const aq_compare_row *row = &summarize()->rows[1];
+    assert_near(row->edge_bytes[AQ_EDGE_EXPERIENCE], 50 * 4000, ROUNDING);
+    assert_near(row->edge_bytes[AQ_EDGE_POLICY], 2 * 1000, ROUNDING);
+    assert_near(row->edge_bytes[AQ_EDGE_GRADIENTS], 2 * 1000 * 500, ROUNDING);
+    assert_near(row->update_bytes, (200000 + 2000 + 1e6) / 500, ROUNDING);
+}
+
+TEST_OF_MODES(a_rank_waits_for_gradients_and_for_samples)
+{
+    const aq_compare_row *row = &summarize()->rows[1];
+    assert_near(row->rank_waits[0], 0.3, ROUNDING);  /* of 6 + 2 + 1 + 1 */
+    assert_near(row->rank_waits[1], 0.75, ROUNDING); /* as it told last */
+    assert_near(row->waiting_share, 0.75, ROUNDING);
+    assert_true(isnan(row->rank_waits[2]));
+}
+
+TEST_OF_MODES(time_and_steps_to_the_score_are_apart_with_intervals)
+{
+    const aq_compare_summary *summary = summarize();
+    const aq_compare_crossing *base = &summary->rows[0].crossing;
+    const aq_compare_crossing *sync = &summary->rows[1].crossing;
+    assert_near(sync->env_steps.mean / base->env_steps.mean, 1, ROUNDING);
+    assert_near(sync->time_s.mean / base->time_s.mean, 0.5, 1e-5);
+    assert_true(sync->time_s.ci95 > 0);
+    assert_near(summary->rows[2].crossing.env_steps.mean / base->env_steps.mean, 0.75, ROUNDING);
+}
+
+TEST_OF_MODES(efficiency_is_measured_or_by_the_model)
+{
+    const aq_compare_summary *summary = summarize();
+    /* 200 and 400 steps a second, beside twice 4000 / 60. */
+    assert_near(summary->rows[0].efficiency, 1.5, ROUNDING);
+    assert_near(summary->rows[1].efficiency, 3, ROUNDING);
+    assert_false(aq_compare_scaling(summary, 1, 2).is_model);
+    /* An actor makes 1000 steps a second; the learner trains for 3 ms a step. */
+    aq_scaling at = aq_compare_scaling(summary, 0, 4);
+    assert_true(at.is_model);
+    assert_near(at.efficiency, 0.25, ROUNDING);
+    /* Updates of 12 ms and 4 ms of exchange, which are three times as long among four ranks. */
+    at = aq_compare_scaling(summary, 1, 4);
+    assert_near(at.efficiency, 12.0 / (12 + 3 * 4), ROUNDING);
+    assert_true(isnan(aq_compare_scaling(summary, 3, 4).efficiency));
+}
+
+TEST_OF_MODES(staleness_and_noise_are_of_the_whole_run)
+{
+    const aq_compare_row *row = &summarize()->rows[1];
+    assert_near(row->noise_scale, 500, 1e-6);
+    assert_near(row->gradient_cosine, 0.25, ROUNDING);
+    assert_near(row->behind[0], 0.6, ROUNDING);
+    assert_near(row->behind[2], 0.1, ROUNDING);
+}
+
+static char file[FILE_MAX];
+
+static const char *read_file(void **state, const char *name)
+{
+    size_t size = cli_read(cli_path(state, name), file, sizeof(file) - 1);
+    file[size] = '\0';
+    return file;
+}
+
+TEST_OF_MODES(the_report_holds_everything)
+{
+    static const char *const words[] = {"Scalability and efficiency:",
+                                        "Convergence and stability:",
+                                        "Use of resources:",
+                                        "Which problems each suits:",
+                                        "no &lt;such&gt; ranks",
+                                        "(model)",
+                                        "--learners 2",
+                                        "How many versions",
+                                        "<td>371.0 \u00b1 2.5</td>",
+                                        "id=\"return-steps\""};
+    const aq_compare_summary *summary = summarize();
+    assert_succeeds(aq_compare_report_write(summary, NULL));
+    const char *page = read_file(state, "report.html");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        assert_says(page, words[i]);
+    }
+    cli_assert_page("compare_modes.csv", read_file(state, "compare.csv"));
+    (void)read_file(state, "compare.json");
+    cli_assert_page("compare_modes.json", strcat(file, "\n"));
+    assert_says(read_file(state, "curves.csv"), "mode,seed,");
+}
+
+TEST_OF_MODES(the_terminal_shows_the_same_tables)
+{
+    FILE *out = fopen(cli_path(state, "table.txt"), "we");
+    assert_non_null(out);
+    assert_succeeds(aq_compare_table_print(summarize(), out));
+    assert_int_equal(fclose(out), 0);
+    cli_assert_page("compare_modes_table.txt", read_file(state, "table.txt"));
+}
+
+TEST_OF_MODES(words_come_from_the_figures)
+{
+    aq_long_text words;
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_mode_words(summarize(), &words);
+    aq_long_text_add(&words, "%c", '\0');
+    cli_assert_page("compare_modes_words.txt", (const char *)words.bytes.data);
+    aq_long_text_fini(&words);
+}
+
+TEST_OF_MODES(one_seed_tells_no_modes_apart)
+{
+    aq_long_text words;
+    plan.seeds = 1;
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_mode_words(summarize(), &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data, "one seed does not tell whether by chance");
+    assert_says((const char *)words.bytes.data, "do not say that it suits this one better");
+    aq_long_text_fini(&words);
+}
