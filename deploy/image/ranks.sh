@@ -28,7 +28,7 @@ for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG OPENBLAS_NUM_THREADS; do
 done
 
 # The first rank has 2 s for its checkpoint when another has died; a file has its process id.
-# shellcheck disable=SC2016,SC2086,SC2116 # the inner shell expands it; words are meant to be several
+# shellcheck disable=SC2016,SC2086,SC2116 # expanded by the inner shell; meant to be words
 mpirun -n "$count" --host "$list" --bind-to none \
     --mca plm_rsh_agent ssh --mca plm_rsh_args "$(echo $ssh)" \
     --mca odls_base_sigkill_timeout 2 $given ${ACTORQ_MPI:-} \
