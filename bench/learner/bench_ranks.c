@@ -1,11 +1,19 @@
 /*
- * What a learner's step takes on several ranks, and which share of it is the exchange of gradients:
- * D4PG with Acme's networks, one thread a rank, a batch that is there already.
+ * What a learner's step takes on several ranks, which share of it is what they exchange, and what a
+ * rank keeps: D4PG with Acme's networks, or with 2048 x 3, one thread a rank, a batch that is there
+ * already.
  *
- *   bench_ranks                  alone, and what looking at the noise of its gradients costs
- *   mpirun -n 2 bench_ranks      each format of gradients
+ *   bench_ranks                          alone, and what looking at the noise of its gradients
+ *                                        costs
+ *   mpirun -n 2 bench_ranks              each format of gradients
+ *   bench_ranks 2048                     alone, with wide layers
+ *   mpirun -n 2 bench_ranks 2048 2       two that share the networks
+ *   mpirun -n 4 bench_ranks 2048 2       both: two times two
+ *   mpirun -n 2 bench_ranks acme 2 drift how far they come from one that has the networks to itself
  */
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +21,25 @@
 #include "bench/learner/learner_case.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "learner/gradients/gradient_noise.h"
 #include "learner/nn/blas.h"
 
-enum { SLICES = 11, STEPS = 40, FORMATS = 3 };
+enum { SLICES = 11, STEPS = 40, WIDE_STEPS = 2, FORMATS = 3 };
+
+/* What was asked for. */
+typedef struct request {
+    bool is_wide, is_drift;
+    uint64_t sharing; /* ranks that share the networks */
+} request;
+
+/* What ranks have of each other; zeroes: nobody is there. */
+typedef struct crew {
+    aq_rank_link *all, within, across;
+    aq_model_group *model;
+    aq_gradient_exchange *exchange;
+} crew;
 
 static const char *const formats[] = {AQ_GRADIENT_FORMATS(AQ_CHOICE_WORD) NULL};
 
@@ -45,24 +68,45 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Both of gradients and within networks. */
+static aq_exchange_figures figures_of(const crew *ranks)
+{
+    aq_exchange_figures all = aq_gradient_exchange_figures(ranks->exchange);
+    const aq_exchange_figures within = aq_model_group_figures(ranks->model);
+    all.sent_bytes += within.sent_bytes;
+    all.spent_ns += within.spent_ns;
+    return all;
+}
+
+/* Of parameters, targets and optimizers. */
+static double kept_mib(const aq_learner_case *of)
+{
+    aq_named_arrays arrays;
+    double bytes = 0;
+    aq_agent_arrays(of->agent, &arrays);
+    for (size_t i = 0; i < arrays.count; i++) {
+        bytes += (double)aq_array_bytes(&arrays.arrays[i]);
+    }
+    return bytes / (1 << 20);
+}
+
 /* The median slice: milliseconds of a step, and of its exchange. */
-static int measure(aq_learner_case *of, const aq_gradient_exchange *exchange, double *ret_step_ms,
+static int measure(aq_learner_case *of, const crew *ranks, int steps, double *ret_step_ms,
                    double *ret_exchange_ms)
 {
     double step_ms[SLICES], exchange_ms[SLICES];
     aq_update_report report;
     int rc = 0;
     for (int slice = -1; rc == 0 && slice < SLICES; slice++) { /* the first is to warm up */
-        const aq_exchange_figures before = aq_gradient_exchange_figures(exchange);
+        const aq_exchange_figures before = figures_of(ranks);
         const int64_t begun_ns = aq_clock_monotonic_ns();
-        for (int step = 0; rc == 0 && step < STEPS; step++) {
+        for (int step = 0; rc == 0 && step < steps; step++) {
             rc = aq_agent_train(of->agent, of->batch, &report);
         }
         if (slice >= 0) {
-            const int64_t waited_ns =
-                aq_gradient_exchange_figures(exchange).spent_ns - before.spent_ns;
-            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / STEPS;
-            exchange_ms[slice] = 1e-6 * (double)waited_ns / STEPS;
+            const int64_t waited_ns = figures_of(ranks).spent_ns - before.spent_ns;
+            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / steps;
+            exchange_ms[slice] = 1e-6 * (double)waited_ns / steps;
         }
     }
     qsort(step_ms, SLICES, sizeof(double), compare);
@@ -95,51 +139,160 @@ static int measure_noise(double step_ms)
     return rc;
 }
 
-static int measure_format(aq_rank_link *link, uint32_t format, aq_error *error)
+static int measure_format(crew *ranks, const request *wanted, uint32_t format, aq_error *error)
 {
     aq_learner_case of;
-    aq_gradient_exchange *exchange = NULL;
     double step_ms, exchange_ms;
-    int rc = link != NULL ? aq_gradient_exchange_create(link, format, &exchange) : 0;
-    rc = rc == 0 ? aq_learner_case_init(&of, 0, 1, exchange, error) : rc;
+    const int steps = wanted->is_wide ? WIDE_STEPS : STEPS;
+    aq_rank_link *link = ranks->model != NULL ? &ranks->across : ranks->all;
+    int rc = link != NULL ? aq_gradient_exchange_create(link, format, &ranks->exchange) : 0;
+    rc = rc == 0 ? aq_learner_case_init(&of, wanted->is_wide ? AQ_LEARNER_CASE_WIDE : 0, 1,
+                                        ranks->exchange, ranks->model, error)
+                 : rc;
     if (rc != 0) {
         return rc;
     }
-    const uint32_t ranks = aq_gradient_exchange_ranks(exchange);
-    const uint64_t sent_before = aq_gradient_exchange_figures(exchange).sent_bytes;
-    rc = measure(&of, exchange, &step_ms, &exchange_ms);
-    if (rc == 0 && aq_gradient_exchange_rank(exchange) == 0) {
-        (void)printf("%-10s %5u %10.0f %10.2f %10.2f %10.1f %10.0f\n",
-                     link != NULL ? formats[format] : "-", ranks, 1e3 / step_ms * ranks * of.rows,
-                     step_ms, exchange_ms, 100 * exchange_ms / step_ms,
-                     (double)(aq_gradient_exchange_figures(exchange).sent_bytes - sent_before) /
-                         ((SLICES + 1) * STEPS));
+    const uint32_t groups = aq_gradient_exchange_ranks(ranks->exchange);
+    const uint64_t sent_before = figures_of(ranks).sent_bytes;
+    rc = measure(&of, ranks, steps, &step_ms, &exchange_ms);
+    if (rc == 0 && (ranks->all == NULL || ranks->all->rank == 0)) {
+        (void)printf("%-10s %5" PRIu64 " %7" PRIu64 " %10.0f %10.2f %10.2f %10.1f %10.0f %10.1f\n",
+                     groups > 1 ? formats[format] : "-", groups * wanted->sharing, wanted->sharing,
+                     1e3 / step_ms * groups * of.rows, step_ms, exchange_ms,
+                     100 * exchange_ms / step_ms,
+                     (double)(figures_of(ranks).sent_bytes - sent_before) / ((SLICES + 1) * steps),
+                     kept_mib(&of));
     }
     aq_learner_case_fini(&of);
-    aq_gradient_exchange_destroy(exchange);
-    return rc == 0 && link == NULL ? measure_noise(step_ms) : rc;
+    aq_gradient_exchange_destroy(ranks->exchange);
+    ranks->exchange = NULL;
+    return rc == 0 && ranks->all == NULL && !wanted->is_wide ? measure_noise(step_ms) : rc;
+}
+
+/* ---- how far they come from one rank -------------------------------------------------------- */
+
+/* What changed since `begun`, and how much of it differs: root mean squares, and the greatest. */
+static void tell_drift(int steps, const float *begun, const float *alone, const float *shared,
+                       size_t count)
+{
+    double way = 0, apart = 0, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double moved = (double)alone[i] - (double)begun[i];
+        const double differs = fabs((double)alone[i] - (double)shared[i]);
+        way += moved * moved;
+        apart += differs * differs;
+        most = differs > most ? differs : most;
+    }
+    (void)printf("%7d %14.3g %14.3g %14.3g\n", steps, sqrt(way / (double)count),
+                 sqrt(apart / (double)count), most);
+}
+
+static const float *parameters_of(aq_agent *agent, size_t *ret_count)
+{
+    aq_named_arrays arrays;
+    aq_agent_arrays(agent, &arrays);
+    const aq_named_array *parameters = aq_named_arrays_find(&arrays, "parameters");
+    *ret_count = parameters->count;
+    return parameters->values;
+}
+
+static int train_both(aq_learner_case *alone, aq_learner_case *shared, int steps)
+{
+    aq_update_report report;
+    int rc = 0;
+    for (int step = 0; rc == 0 && step < steps; step++) {
+        rc = aq_agent_train(alone->agent, alone->batch, &report);
+        rc = rc == 0 ? aq_agent_train(shared->agent, shared->batch, &report) : rc;
+    }
+    return rc;
+}
+
+/* On every rank the lone one trains, too. */
+static int measure_drift(crew *ranks, const request *wanted, aq_error *error)
+{
+    static const int stops[] = {10, 100, 1000};
+    const size_t index = wanted->is_wide ? AQ_LEARNER_CASE_WIDE : 0;
+    aq_learner_case alone, shared;
+    aq_named_arrays shape, begun = {0}, kept = {0};
+    size_t count;
+    if (ranks->model == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "drift is of ranks that share networks");
+    }
+    int rc = aq_learner_case_init(&alone, index, 1, NULL, NULL, error);
+    rc = rc == 0 ? aq_learner_case_init(&shared, index, 1, NULL, ranks->model, error) : rc;
+    if (rc != 0) {
+        return rc;
+    }
+    aq_agent_whole(alone.agent, &shape);
+    rc = aq_named_arrays_like(&shape, &begun);
+    rc = rc == 0 ? aq_named_arrays_like(&shape, &kept) : rc;
+    rc = rc == 0 ? aq_agent_keep(alone.agent, &begun) : rc;
+    for (int i = 0; rc == 0 && i < 3; i++) {
+        rc = train_both(&alone, &shared, stops[i] - (i > 0 ? stops[i - 1] : 0));
+        rc = rc == 0 ? aq_agent_keep(shared.agent, &kept) : rc;
+        if (rc == 0 && ranks->all->rank == 0) {
+            const float *its = parameters_of(alone.agent, &count);
+            tell_drift(stops[i], aq_named_arrays_find(&begun, "parameters")->values, its,
+                       aq_named_arrays_find(&kept, "parameters")->values, count);
+        }
+    }
+    aq_named_arrays_fini(&begun);
+    aq_named_arrays_fini(&kept);
+    aq_learner_case_fini(&alone);
+    aq_learner_case_fini(&shared);
+    return rc;
+}
+
+static int share(crew *ranks, uint64_t sharing, aq_error *error)
+{
+    aq_rank_link *all = ranks->all;
+    if (sharing == 1) {
+        return 0;
+    }
+    if (all == NULL || sharing == 0 || all->count % sharing != 0) {
+        return aq_fail(error, AQ_E_INVALID, "it takes a multiple of %" PRIu64 " ranks", sharing);
+    }
+    return all->part(all, all->rank / (uint32_t)sharing, &ranks->within) == 0 &&
+                   all->part(all, all->rank % (uint32_t)sharing, &ranks->across) == 0
+               ? aq_model_group_create(&ranks->within, &ranks->model)
+               : aq_fail(error, AQ_E_PEER, "%s", all->trouble);
+}
+
+/* Gradients that only one group has are in no format, and where networks are shared not in int8. */
+static uint32_t formats_of(const crew *ranks)
+{
+    return ranks->model == NULL      ? (ranks->all != NULL ? FORMATS : 1)
+           : ranks->across.count > 1 ? FORMATS - 1
+                                     : 1;
 }
 
 int main(int argc, char **argv)
 {
     aq_rank_link made;
     aq_error error = {0};
-    aq_rank_link *link;
-    (void)argc;
+    crew ranks = {0};
+    request wanted = {.is_wide = argc > 1 && strcmp(argv[1], "2048") == 0,
+                      .is_drift = argc > 3 && strcmp(argv[3], "drift") == 0,
+                      .sharing = 1};
     (void)aq_blas_settle(argv);
-    int rc = open_link(&made, &link, &error);
-    if (link == NULL || link->rank == 0) {
-        (void)printf("%-10s %5s %10s %10s %10s %10s %10s\n", "gradients", "ranks", "rows/s",
-                     "ms a step", "exchange", "share %", "bytes");
+    int rc = argc > 2 ? aq_parse_u64(argv[2], &wanted.sharing) : 0;
+    rc = rc == 0 ? open_link(&made, &ranks.all, &error) : rc;
+    rc = rc == 0 ? share(&ranks, wanted.sharing, &error) : rc;
+    if (wanted.is_drift) {
+        rc = rc == 0 ? measure_drift(&ranks, &wanted, &error) : rc;
+    } else if (ranks.all == NULL || ranks.all->rank == 0) {
+        (void)printf("%-10s %5s %7s %10s %10s %10s %10s %10s %10s\n", "gradients", "ranks",
+                     "sharing", "rows/s", "ms a step", "exchange", "share %", "bytes", "MiB kept");
     }
-    for (uint32_t format = 0; rc == 0 && format < (link != NULL ? FORMATS : 1); format++) {
-        rc = measure_format(link, format, &error);
+    const uint32_t formats_wanted = wanted.is_drift ? 0 : formats_of(&ranks);
+    for (uint32_t format = 0; rc == 0 && format < formats_wanted; format++) {
+        rc = measure_format(&ranks, &wanted, format, &error);
     }
     if (rc != 0) {
         (void)fprintf(stderr, "%s\n", error.text);
     }
-    if (link != NULL) {
-        link->close(link, rc == 0);
+    if (ranks.all != NULL) {
+        ranks.all->close(ranks.all, rc == 0);
     }
     return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -86,7 +86,7 @@ static int measure_row(const aq_learner_timing *timing, size_t index, uint32_t t
                        bench_row *row, aq_error *error)
 {
     aq_learner_case of;
-    int rc = aq_learner_case_init(&of, index, threads, NULL, error);
+    int rc = aq_learner_case_init(&of, index, threads, NULL, NULL, error);
     if (rc != 0) {
         return rc;
     }

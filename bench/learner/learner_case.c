@@ -55,11 +55,14 @@ static const case_row case_rows[] = {
      AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
     {"sac_64x64_b100", "64x64 relu and two critics on Pendulum's dimensions, 100 rows",
      AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
+    /* The wide one, beyond those that are counted. */
+    {"d4pg_2048", "2048 x 3 on cheetah's dimensions, 256 rows", AQ_ALGORITHM_D4PG, 256, 17, 6,
+     false, "2048,2048,2048", "2048,2048,2048"},
 };
 
 size_t aq_learner_case_count(void)
 {
-    return sizeof(case_rows) / sizeof(case_rows[0]);
+    return sizeof(case_rows) / sizeof(case_rows[0]) - 1;
 }
 
 const char *aq_learner_case_name(size_t index)
@@ -272,7 +275,7 @@ static int make_batch(aq_learner_case *of, aq_error *error)
 }
 
 static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
-                aq_gradient_exchange *exchange, aq_error *error)
+                aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
 {
     aq_rng rng;
     int rc = configure(of, row, threads, error);
@@ -293,6 +296,7 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
         .sequence_length = (uint32_t)of->config.replay.sequence_length,
         .seed = 1,
         .exchange = exchange,
+        .model = model,
     };
     rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
@@ -307,9 +311,9 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
 }
 
 int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
-                         aq_gradient_exchange *exchange, aq_error *error)
+                         aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
 {
-    AQ_ASSERT(index < aq_learner_case_count());
+    AQ_ASSERT(index <= AQ_LEARNER_CASE_WIDE);
     const case_row *row = &case_rows[index];
 
     *of = (aq_learner_case){.name = row->name,
@@ -317,7 +321,7 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
                             .rows = row->rows,
                             .inputs = row->inputs,
                             .actions = row->actions};
-    int rc = make(of, row, threads, exchange, error);
+    int rc = make(of, row, threads, exchange, model, error);
     if (rc != 0) {
         aq_learner_case_fini(of);
         return aq_fail_context(error, rc, "%s", row->name);

@@ -35,11 +35,15 @@ typedef struct aq_learner_case {
 } aq_learner_case;
 
 size_t aq_learner_case_count(void);
+
+/* One more, which takes long: D4PG with layers of 2048. */
+#define AQ_LEARNER_CASE_WIDE aq_learner_case_count()
 const char *aq_learner_case_name(size_t index);
 
-/* `exchange` is NULL for one rank. */
+/* `exchange` is NULL for one rank, `model` for one that has its networks to itself. */
 int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
-                         aq_gradient_exchange *exchange, aq_error *error) AQ_MUST_USE;
+                         aq_gradient_exchange *exchange, aq_model_group *model,
+                         aq_error *error) AQ_MUST_USE;
 void aq_learner_case_fini(aq_learner_case *of); /* a zeroed one is fine */
 
 /* One update, of one gradient step or, for ppo, all minibatches of its epochs; how many steps it

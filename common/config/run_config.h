@@ -149,6 +149,7 @@ typedef struct aq_run_config {
         double reward_scale;      /* of what is left of it */
         uint32_t gradient_format; /* enum aq_gradient_format */
         uint32_t rank_rate;       /* enum aq_rank_rate */
+        uint64_t model_ranks;     /* that share one network */
     } learner;
 
     struct {               /* sizes are of all shards together */

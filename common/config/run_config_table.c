@@ -246,6 +246,9 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, rank_rate_choices, "",
      "A learner of several ranks: by what its learning rates are multiplied, as one step averages "
      "over that many batches: the number of ranks (linear), its square root (sqrt), or nothing."},
+    {MEMBER(U64, learner.model_ranks), "1", 1, 64, NULL, "ranks",
+     "A learner of several ranks: so many share one network, of whose wide layers each has a "
+     "slice; several such groups average their gradients. 1: each rank has the whole network."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

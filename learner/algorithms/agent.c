@@ -12,6 +12,7 @@
 #include "common/config/explore.h"
 #include "common/config/pacing.h"
 #include "common/policy/netspec.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "learner/nn/obs_normalizer.h"
 
 /* Only where observations are normalized. */
@@ -34,6 +35,8 @@ struct aq_agent {
     double exploration_entropy;
     bool is_normalized;
     normalization normal;
+    aq_model_group *model; /* NULL: the networks are whole */
+    aq_params whole;       /* the policy; the group's first rank's */
 };
 
 static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
@@ -102,10 +105,8 @@ static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
     [AQ_AGENT_EXCHANGE_MS] = {.name = "exchange_ms",
                               .title = "time of the exchange",
                               .unit = "ms",
-                              .meaning =
-                                  "What exchanging gradients with the other ranks takes of an "
-                                  "update, waiting for them included, mean of the last "
-                                  "second."},
+                              .meaning = "What exchanges with the other ranks take of an update, "
+                                         "waiting for them included, mean of the last second."},
     [AQ_AGENT_NOISE_SCALE] = {.name = "noise_scale",
                               .title = "noise of the gradient",
                               .unit = "rows",
@@ -207,6 +208,16 @@ static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
     return aq_pacing_check_capacity(setup->config, (uint32_t)ranks, error);
 }
 
+static int make_whole(aq_agent *agent, aq_error *error)
+{
+    int rc = aq_agent_check_shared(agent, error);
+    if (rc == 0 && aq_model_group_rank(agent->model) == 0 &&
+        aq_params_init(aq_agent_spec(agent), &agent->whole) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for a whole policy");
+    }
+    return rc;
+}
+
 int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                     aq_agent **ret_agent, aq_error *error)
 {
@@ -214,6 +225,9 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     int rc = aq_run_config_check_task(config, setup->schema, error);
     if (rc == 0) {
         rc = check_ranks(setup, error);
+    }
+    if (rc == 0) {
+        rc = aq_agent_check_model(class, setup, error);
     }
     if (rc != 0) {
         return rc;
@@ -223,10 +237,14 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     agent->class = class;
+    agent->model = setup->model;
     agent->exploration_entropy = aq_explore_entropy(config, 1.0, &setup->schema->action);
     agent->batch_rows = (uint32_t)config->learner.batch_size;
     take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);
+    if (rc == 0 && agent->model != NULL) {
+        rc = make_whole(agent, error);
+    }
     if (rc == 0 && config->learner.normalize_obs) {
         rc = normalize(agent, setup, error);
     }
@@ -246,6 +264,7 @@ void aq_agent_destroy(aq_agent *agent)
     agent->class->destroy(agent->algorithm);
     aq_obs_normalizer_fini(&agent->normal.normalizer);
     aq_params_fini(&agent->normal.acting);
+    aq_params_fini(&agent->whole);
     aq_free(agent->normal.obs);
     aq_free(agent->normal.next_obs);
     aq_free(agent->normal.batches);
@@ -408,12 +427,27 @@ const aq_net_spec *aq_agent_spec(const aq_agent *agent)
     return agent->class->spec(agent->algorithm);
 }
 
+aq_model_group *aq_agent_model(const aq_agent *agent)
+{
+    return agent->model;
+}
+
+aq_slices aq_agent_slices(const aq_agent *agent, const aq_named_array *array)
+{
+    return agent->model != NULL && array->type == AQ_ARRAY_F32
+               ? agent->class->slices(agent->algorithm, array->name)
+               : (aq_slices){0};
+}
+
 /* Normalized, it is made anew at each call, in a place of the agent's own. */
 const aq_params *aq_agent_policy(aq_agent *agent)
 {
     const aq_params *policy = agent->class->policy(agent->algorithm);
     normalization *normal = &agent->normal;
-    if (!agent->is_normalized) {
+    if (agent->model != NULL) {
+        policy = aq_agent_gather_policy(agent, policy, &agent->whole);
+    }
+    if (!agent->is_normalized || policy == NULL) {
         return policy;
     }
     aq_params_copy(&normal->acting, policy);
@@ -459,13 +493,13 @@ static int check_kept(const aq_named_arrays *own, const aq_named_arrays *kept, a
 
 int aq_agent_restore(aq_agent *agent, const aq_named_arrays *kept, aq_error *error)
 {
-    aq_named_arrays own;
-    aq_agent_arrays(agent, &own);
-    int rc = check_kept(&own, kept, error);
+    aq_named_arrays whole;
+    aq_agent_whole(agent, &whole);
+    int rc = check_kept(&whole, kept, error);
     if (rc != 0) {
         return rc;
     }
-    aq_named_arrays_copy(kept, &own);
+    aq_agent_take(agent, kept);
     if (agent->class->restored != NULL) {
         agent->class->restored(agent->algorithm);
     }

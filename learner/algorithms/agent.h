@@ -56,7 +56,8 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
 
 const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */
 
-/* The parameters that actors act with, until the next update. */
+/* The parameters that actors act with, until the next update. Ranks that share networks ask at
+ * once; only the first of them gets it. NULL: not here, or a rank is lost. */
 const aq_params *aq_agent_policy(aq_agent *agent);
 
 /* As aq_explore_entropy, which is only told on, and aq_explore_mean_rate say of the settings that
@@ -65,11 +66,16 @@ void aq_agent_set_exploration(aq_agent *agent, double entropy, double epsilon);
 
 void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate);
 
-/* Everything that a checkpoint keeps: views into the agent. */
+/* Everything that a checkpoint keeps: views into the agent, of what this rank has of it. */
 void aq_agent_arrays(aq_agent *agent, aq_named_arrays *ret_arrays);
 
-/* Takes up what a checkpoint kept. AQ_E_INVALID, in words, when it is of another algorithm's or
- * network's making; AQ_E_CORRUPT for numbers that can't be; nothing has changed then. */
+/* With which ranks it shares its networks, NULL for none; and of what one of its arrays is then a
+ * slice. */
+aq_model_group *aq_agent_model(const aq_agent *agent);
+aq_slices aq_agent_slices(const aq_agent *agent, const aq_named_array *array);
+
+/* Takes up what a checkpoint kept, whole. AQ_E_INVALID, in words, when it is of another algorithm's
+ * or network's making; AQ_E_CORRUPT for numbers that can't be; nothing has changed then. */
 int aq_agent_restore(aq_agent *agent, const aq_named_arrays *kept, aq_error *error) AQ_MUST_USE;
 
 #endif

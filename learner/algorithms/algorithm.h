@@ -18,7 +18,7 @@
 #include "common/nn/named_arrays.h"
 #include "common/nn/params.h"
 #include "learner/algorithms/metric.h"
-#include "learner/gradients/gradient_exchange.h"
+#include "learner/gradients/model_group.h"
 
 /* An algorithm at work. It begins with its class; what follows is its file's own. */
 typedef struct aq_algorithm_head {
@@ -44,13 +44,14 @@ typedef struct aq_update_report {
     double metrics[AQ_METRICS_MAX]; /* a number for each of the class's */
 } aq_update_report;
 
-/* What the class's `create` is given; nothing of it is kept but `exchange`. */
+/* What the class's `create` is given; nothing of it is kept but what is lent. */
 typedef struct aq_algorithm_setup {
     const aq_run_config *config; /* valid */
     const aq_schema *schema;     /* likewise */
     uint32_t sequence_length;    /* of the rows that it will train on; 0: n-step items */
     uint64_t seed;
     aq_gradient_exchange *exchange; /* with the other ranks; lent; NULL: there are none */
+    aq_model_group *model;          /* that shares the networks; lent; NULL: nobody does */
 } aq_algorithm_setup;
 
 typedef struct aq_algorithm_class {
@@ -98,6 +99,10 @@ typedef struct aq_algorithm_class {
      * then calling `restored`, which may be NULL, resumes. */
     void (*arrays)(aq_algorithm *algorithm, aq_named_arrays *arrays);
     void (*restored)(aq_algorithm *algorithm);
+
+    /* Of such an array of floats: of what it is a slice where ranks share the networks. The
+     * policy's network comes first in "parameters". NULL: they can't share this one's. */
+    aq_slices (*slices)(const aq_algorithm *algorithm, const char *array);
 } aq_algorithm_class;
 
 /* By name ("dqn"), or NULL. */

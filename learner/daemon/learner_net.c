@@ -96,9 +96,11 @@ static void end_with_ranks(learner *self)
     if (state == AQ_TRAINER_LOST) {
         self->ranks_trouble = trouble;
     }
+    const bool has_all = state != AQ_TRAINER_LOST || aq_agent_model(self->parts.agent) == NULL;
     aq_log(state == AQ_TRAINER_LOST ? AQ_LOG_ERROR : AQ_LOG_INFO, "ranks_ended",
-           "a checkpoint is written; the run can be resumed", "error=%s step=%" PRIu64,
-           aq_log_quote(quoted, sizeof(quoted), trouble.text),
+           has_all ? "a checkpoint is written; the run can be resumed"
+                   : "the run can be resumed from its newest checkpoint",
+           "error=%s step=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), trouble.text),
            aq_training_step(self->parts.training));
 }
 
@@ -200,6 +202,27 @@ static int start_timers(learner *self, aq_error *error)
 
 /* ---- a life --------------------------------------------------------------------------------- */
 
+/* Which layers are split shows in a rank's own network. */
+static void say_what_is_shared(const learner *self)
+{
+    aq_agent *agent = self->parts.agent;
+    const aq_named_array parameters = {.name = "parameters", .type = AQ_ARRAY_F32};
+    const aq_slices slices = aq_agent_slices(agent, &parameters);
+    char policy[128], critic[128] = "-";
+    size_t all, own;
+    if (slices.count == 0) {
+        return;
+    }
+    aq_agent_count(agent, &all, &own);
+    if (slices.count > 1) {
+        (void)aq_net_spec_text(&slices.nets[1]->slice, critic, sizeof(critic));
+    }
+    aq_log(AQ_LOG_INFO, "networks_shared", "each rank has a slice of wide layers",
+           "model_ranks=%" PRIu32 " ranks=%" PRIu32 " parameters=%zu of=%zu policy=%s critic=%s",
+           aq_model_group_ranks(aq_agent_model(agent)), aq_ranks_count(&self->parts.ranks), own,
+           all, aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)), critic);
+}
+
 static void say_what_runs(const learner *self)
 {
     char problem[1024];
@@ -219,6 +242,7 @@ static void say_what_runs(const learner *self)
            plan->settings.task, plan->config.seed, aq_rpc_server_url(self->parts.ports.server),
            self->parts.ports.policy_url,
            aq_net_spec_text(aq_learner_network(&self->parts), network, sizeof(network)));
+    say_what_is_shared(self);
 }
 
 /* Ends training and puts the last state on the disk. Both threads are gone before the loop's own

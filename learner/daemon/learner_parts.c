@@ -110,6 +110,7 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
         .sequence_length = plan->table.sequence_length,
         .seed = plan->config.seed,
         .exchange = parts->ranks.exchange,
+        .model = parts->ranks.model,
     };
     return aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
 }
@@ -141,6 +142,7 @@ static int begin_ranks(aq_learner_parts *parts, const aq_resumed *resumed, aq_er
         .run_id = parts->folder.run_id, .first_step = resumed->step, .config = parts->live.text};
     int rc = aq_ranks_say_birth(&parts->ranks, &birth, error);
     return rc == 0 ? aq_ranks_begin(&parts->ranks, parts->agent, 0,
+                                    resumed->read.arrays.count > 0 ? &resumed->read.arrays : NULL,
                                     parts->live.now.config.net.rank_timeout_ms, error)
                    : rc;
 }
@@ -260,7 +262,7 @@ static void introduce(aq_learner_parts *parts)
 
 int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, aq_error *error)
 {
-    aq_resumed resumed;
+    aq_resumed resumed = {0};
     int rc = aq_daemon_security_open(&parts->security, &parts->options->daemon,
                                      parts->options->listen_url, error);
     if (rc == 0) {
@@ -298,6 +300,7 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     if (rc == 0) { /* once nothing of this one can go wrong any more */
         rc = begin_ranks(parts, &resumed, error);
     }
+    aq_checkpoint_fini(&resumed.read);
     if (rc == 0) {
         introduce(parts);
     }

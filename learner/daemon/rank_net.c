@@ -34,6 +34,7 @@ typedef struct rank {
     aq_shard_places places;
     aq_shard_feed *feed;
     aq_mailbox *groups; /* trainer -> loop: groups to fill again */
+    aq_batch *followed; /* the group of a rank that another one's rows come to; it has no feed */
     aq_trainer *trainer;
     aq_error trouble; /* why it ended */
     uv_loop_t loop;
@@ -47,6 +48,9 @@ typedef struct rank {
  * they are asked for. */
 static void feed(rank *self)
 {
+    if (self->feed == NULL) {
+        return;
+    }
     aq_shard_feed_tell_versions(self->feed, aq_trainer_promised(self->trainer), 0);
     aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
 }
@@ -85,19 +89,23 @@ static void on_group_done(void *user, aq_batch *group)
     (void)rc;
 }
 
-static void on_group(void *user, void *item)
-{
-    rank *self = user;
-    aq_shard_feed_give_back(self->feed, item);
-    feed(self);
-}
-
 static void on_ready(void *user, aq_batch *group)
 {
     rank *self = user;
-    if (aq_trainer_give(self->trainer, group) != 0) {
+    if (aq_trainer_give(self->trainer, group) != 0 && self->feed != NULL) {
         aq_shard_feed_give_back(self->feed, group);
     }
+}
+
+static void on_group(void *user, void *item)
+{
+    rank *self = user;
+    if (self->feed == NULL) {
+        on_ready(self, item);
+        return;
+    }
+    aq_shard_feed_give_back(self->feed, item);
+    feed(self);
 }
 
 /* ---- what it is made of --------------------------------------------------------------------- */
@@ -132,6 +140,7 @@ static int make_agent(rank *self, aq_rank_link *link, aq_error *error)
         .sequence_length = self->plan.table.sequence_length,
         .seed = self->plan.config.seed,
         .exchange = self->ranks.exchange,
+        .model = self->ranks.model,
     };
     return rc == 0 ? aq_agent_create(self->plan.algorithm_class, &setup, &self->agent, error) : rc;
 }
@@ -145,8 +154,18 @@ static int join(rank *self, aq_rank_link *link, aq_error *error)
     }
     rc = make_agent(self, link, error);
     self->ranks.link = link;
-    return aq_ranks_begin(&self->ranks, self->agent, rc, self->plan.config.net.rank_timeout_ms,
-                          error);
+    return aq_ranks_begin(&self->ranks, self->agent, rc, NULL,
+                          self->plan.config.net.rank_timeout_ms, error);
+}
+
+/* One group, always at hand, which the trainer fills with what the group's first rank drew. */
+static int make_followed(rank *self)
+{
+    const aq_run_plan *plan = &self->plan;
+    const uint64_t rows =
+        plan->config.learner.batch_size * plan->config.learner.batches_per_request;
+    return aq_batch_create(&plan->layout, plan->table.sequence_length, (uint32_t)rows,
+                           &self->followed);
 }
 
 static int make_training(rank *self)
@@ -175,10 +194,14 @@ static int make_training(rank *self)
     };
     int rc = aq_mailbox_create(&self->loop, groups_max, on_group, NULL, self, &self->groups);
     if (rc == 0) {
-        rc = aq_shard_feed_create(&feed, &self->feed);
+        rc = aq_ranks_follows(&self->ranks) ? make_followed(self)
+                                            : aq_shard_feed_create(&feed, &self->feed);
     }
     if (rc == 0) {
         rc = aq_trainer_create(&trainer, &self->trainer);
+    }
+    if (rc == 0 && self->followed != NULL) {
+        rc = aq_trainer_give(self->trainer, self->followed);
     }
     return rc == 0 ? aq_trainer_start(self->trainer) : rc;
 }
@@ -220,6 +243,8 @@ static int settle(rank *self, aq_error *error)
     aq_ranks_hurry(&self->ranks);
     aq_trainer_stop(self->trainer);
     const enum aq_trainer_state state = aq_trainer_state_of(self->trainer, &self->trouble);
+    int kept = aq_ranks_keep(&self->ranks, self->agent, state == AQ_TRAINER_ENDED, NULL);
+    (void)kept; /* rank 0 says what became of it */
     aq_ranks_part(&self->ranks, state == AQ_TRAINER_ENDED);
     if (state == AQ_TRAINER_LOST) {
         *error = self->trouble;
@@ -249,6 +274,7 @@ static void destroy(rank *self)
     uv_run(&self->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&self->loop);
     aq_shard_feed_destroy(self->feed);
+    aq_batch_destroy(self->followed);
     aq_energy_meter_destroy(self->meter);
     aq_daemon_security_close(&self->security);
     aq_agent_destroy(self->agent);

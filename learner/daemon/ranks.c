@@ -17,6 +17,9 @@
 
 enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
 
+/* Until rank 0 has written what was under way, and asks for what is kept last. */
+enum { LAST_MS = 20000 };
+
 _Static_assert(sizeof(aq_shard_places) <= AQ_RANK_NOTE_MAX, "places of shards fit a note");
 _Static_assert(sizeof(aq_rank_account) <= AQ_RANK_NOTE_MAX, "so does an account");
 
@@ -91,26 +94,70 @@ void aq_ranks_close(aq_rank_link *link)
 
 /* ---- what stands on it ---------------------------------------------------------------------- */
 
+/* Ranks side by side share networks; those with the same place among these, the gradients of what
+ * they have. */
+static int make_groups(aq_ranks *ranks, uint32_t sharing)
+{
+    const aq_rank_link *all = ranks->link;
+    if (sharing == 1) {
+        return 0;
+    }
+    ranks->within = (aq_rank_link){.rank = all->rank % sharing, .count = sharing};
+    ranks->across = (aq_rank_link){.rank = all->rank / sharing, .count = all->count / sharing};
+    return aq_model_group_create(&ranks->within, &ranks->model);
+}
+
 int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ranks, aq_error *error)
 {
+    const uint32_t sharing = (uint32_t)config->learner.model_ranks;
+    const uint32_t count = link != NULL ? link->count : 1;
+    if (count % sharing != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.model_ranks is %" PRIu32 ", and the learner has %" PRIu32
+                       " rank(s): it takes a multiple (actorq train --learners %" PRIu32
+                       ", or mpirun -n %" PRIu32 ")",
+                       sharing, count, sharing, sharing);
+    }
+    ranks->count = count;
     ranks->link = link;
-    int rc = aq_gradient_exchange_create(
-        link, (enum aq_gradient_format)config->learner.gradient_format, &ranks->exchange);
+    int rc = make_groups(ranks, sharing);
+    if (rc == 0) {
+        rc = aq_gradient_exchange_create(sharing > 1 ? &ranks->across : link,
+                                         (enum aq_gradient_format)config->learner.gradient_format,
+                                         &ranks->exchange);
+    }
     if (rc == 0 && link != NULL) {
         rc = aq_rank_meeting_create(link, &ranks->meeting);
     }
     return rc == 0 ? 0 : aq_fail(error, rc, "no memory for what ranks exchange");
 }
 
+static void close_parts(aq_ranks *ranks)
+{
+    aq_rank_link *const parts[] = {&ranks->within, &ranks->across};
+    for (size_t i = 0; i < 2; i++) {
+        if (parts[i]->close != NULL) {
+            parts[i]->close(parts[i], false);
+        }
+    }
+}
+
 void aq_ranks_fini(aq_ranks *ranks)
 {
     aq_gradient_exchange_destroy(ranks->exchange);
+    aq_model_group_destroy(ranks->model);
     aq_rank_meeting_destroy(ranks->meeting);
+    close_parts(ranks);
 }
 
 uint32_t aq_ranks_count(const aq_ranks *ranks)
 {
-    return aq_gradient_exchange_ranks(ranks->exchange);
+    return ranks->count;
+}
+
+bool aq_ranks_follows(const aq_ranks *ranks)
+{
+    return aq_model_group_rank(ranks->model) > 0;
 }
 
 void aq_ranks_hurry(aq_ranks *ranks)
@@ -229,16 +276,44 @@ static int answer_all(aq_ranks *ranks, const rank_answer *own, aq_error *error)
     return rc;
 }
 
-/* Through a copy, so that it is judged before it is taken up. */
-static int spread_agent(aq_ranks *ranks, aq_agent *agent, aq_error *error)
+/* Everybody is there, and of one mind. */
+static int part(aq_ranks *ranks)
 {
-    aq_named_arrays own, kept;
-    aq_agent_arrays(agent, &own);
-    if (aq_named_arrays_like(&own, &kept) != 0) {
+    aq_rank_link *all = ranks->link;
+    const uint32_t sharing = aq_model_group_ranks(ranks->model);
+    if (sharing == 1) {
+        return 0;
+    }
+    return all->part(all, all->rank / sharing, &ranks->within) == 0 &&
+                   all->part(all, all->rank % sharing, &ranks->across) == 0
+               ? 0
+               : AQ_E_PEER;
+}
+
+/* What rank 0 begins with, whole, on rank 0. */
+static int find_beginning(aq_ranks *ranks, aq_agent *agent, const aq_named_arrays *resumed,
+                          const aq_named_arrays *kept)
+{
+    if (ranks->link->rank >= aq_model_group_ranks(ranks->model)) {
+        return 0; /* of another group */
+    }
+    int rc = aq_agent_keep(agent, kept);
+    if (rc == 0 && resumed != NULL) {
+        aq_named_arrays_copy(resumed, kept);
+    }
+    return rc;
+}
+
+/* Through a copy, so that it is judged before it is taken up. */
+static int spread_agent(aq_ranks *ranks, aq_agent *agent, const aq_named_arrays *resumed,
+                        aq_error *error)
+{
+    aq_named_arrays whole, kept;
+    aq_agent_whole(agent, &whole);
+    if (aq_named_arrays_like(&whole, &kept) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for another rank's networks");
     }
-    aq_named_arrays_copy(&own, &kept);
-    int rc = 0;
+    int rc = find_beginning(ranks, agent, resumed, &kept) == 0 ? 0 : lost(ranks->link, error);
     for (size_t i = 0; rc == 0 && i < kept.count; i++) {
         aq_named_array *array = &kept.arrays[i];
         rc = ranks->link->spread(ranks->link, 0, array->values, aq_array_bytes(array)) == 0
@@ -252,7 +327,8 @@ static int spread_agent(aq_ranks *ranks, aq_agent *agent, aq_error *error)
     return rc;
 }
 
-int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, uint64_t timeout_ms, aq_error *error)
+int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, const aq_named_arrays *resumed,
+                   uint64_t timeout_ms, aq_error *error)
 {
     rank_answer own = {.code = rc};
     aq_named_arrays arrays;
@@ -260,17 +336,35 @@ int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, uint64_t timeout_ms
         return rc;
     }
     if (rc == 0) {
-        aq_agent_arrays(agent, &arrays);
+        aq_agent_whole(agent, &arrays);
         own.shape = aq_named_arrays_shape_hash(&arrays);
     } else {
         (void)snprintf(own.text, sizeof(own.text), "%s", error->text);
     }
     rc = answer_all(ranks, &own, error);
     if (rc == 0) {
-        rc = spread_agent(ranks, agent, error);
+        rc = part(ranks) == 0 ? 0 : lost(ranks->link, error);
+    }
+    if (rc == 0) {
+        rc = spread_agent(ranks, agent, resumed, error);
     }
     ranks->link->set_patience(ranks->link, (int64_t)timeout_ms);
     return rc;
+}
+
+int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order, const aq_named_arrays *to)
+{
+    const uint32_t own = ranks->link != NULL ? ranks->link->rank : 0;
+    if (own >= aq_model_group_ranks(ranks->model)) {
+        return 0; /* of another group than rank 0's */
+    }
+    if (ranks->model != NULL && !in_order) {
+        return AQ_E_PEER;
+    }
+    if (ranks->model != NULL) {
+        ranks->link->set_patience(ranks->link, LAST_MS);
+    }
+    return aq_agent_keep(agent, to);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */

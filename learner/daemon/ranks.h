@@ -12,16 +12,19 @@
 #define AQ_LEARNER_DAEMON_RANKS_H
 
 #include "common/energy/energy_meter.h"
-#include "learner/algorithms/agent.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "learner/daemon/shard_links.h"
 #include "learner/train/rank_meeting.h"
 #include "learner/train/trainer.h"
 
 typedef struct aq_ranks {
-    aq_rank_link *link;                   /* lent; NULL: alone */
-    aq_gradient_exchange *exchange;       /* also of one that is alone */
-    aq_rank_meeting *meeting;             /* NULL: alone */
-    uint64_t seen[AQ_RANKS_MAX];          /* notes of each */
+    uint32_t count;
+    aq_rank_link *link;             /* lent; NULL: alone */
+    aq_rank_link within, across;    /* parts of it where ranks share networks; else not there */
+    aq_model_group *model;          /* over the first; NULL: each rank has its networks to itself */
+    aq_gradient_exchange *exchange; /* over the second, or all; also of one that is alone */
+    aq_rank_meeting *meeting;       /* NULL: alone */
+    uint64_t seen[AQ_RANKS_MAX];    /* notes of each */
     aq_trainer_times times[AQ_RANKS_MAX]; /* that the others told; zeroes of none */
 } aq_ranks;
 
@@ -38,11 +41,16 @@ int aq_ranks_open(bool is_told, aq_rank_link **ret_link, aq_error *error) AQ_MUS
 /* After everything that uses it. NULL is fine. */
 void aq_ranks_close(aq_rank_link *link);
 
-/* AQ_E_NOMEM. A NULL link is fine. `ranks` was zeroed. */
+/* AQ_E_NOMEM; AQ_E_INVALID, in words, when there are not as many ranks as learner.model_ranks, or a
+ * multiple. A NULL link is fine. `ranks` was zeroed. What goes over a part of the link can be used
+ * once the ranks have begun. */
 int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ranks,
                   aq_error *error) AQ_MUST_USE;
 void aq_ranks_fini(aq_ranks *ranks);
 uint32_t aq_ranks_count(const aq_ranks *ranks);
+
+/* Whether this rank trains on rows that another one draws. */
+bool aq_ranks_follows(const aq_ranks *ranks);
 
 /* What a run is to another rank. */
 typedef struct aq_rank_birth {
@@ -56,10 +64,16 @@ typedef struct aq_rank_birth {
 int aq_ranks_say_birth(aq_ranks *ranks, const aq_rank_birth *birth, aq_error *error) AQ_MUST_USE;
 int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *error) AQ_MUST_USE;
 
-/* Everybody's agents come to keep what rank 0's does. `rc` says whether this rank can take part,
- * and `error` why not; then none does. Afterwards a rank that is silent for timeout_ms is lost. */
-int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, uint64_t timeout_ms,
-                   aq_error *error) AQ_MUST_USE;
+/* Everybody's agents come to keep what rank 0's does: what it has `resumed`, or, of NULL, what it
+ * begins with. `rc` says whether this rank can take part, and `error` why not; then none does.
+ * Afterwards a rank that is silent for timeout_ms is lost. */
+int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, const aq_named_arrays *resumed,
+                   uint64_t timeout_ms, aq_error *error) AQ_MUST_USE;
+
+/* As aq_agent_keep, for the last time: the trainers of all ranks have ended, and `in_order` says
+ * that they ended so; else what ranks share is lost, which is AQ_E_PEER. */
+int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order,
+                  const aq_named_arrays *to) AQ_MUST_USE;
 
 /* An end is near: nobody who is silent is waited for much longer. */
 void aq_ranks_hurry(aq_ranks *ranks);

@@ -162,6 +162,10 @@ int aq_run_resume(const aq_resume_into *into, aq_checkpoint_store *store, aq_res
         return rc;
     }
     rc = resume_from(into, &checkpoint, ret_resumed, error);
+    if (rc == 0 && aq_agent_model(into->agent) != NULL) {
+        ret_resumed->read = checkpoint;
+        return 0;
+    }
     aq_checkpoint_fini(&checkpoint);
     return rc;
 }

@@ -26,6 +26,9 @@ typedef struct aq_resumed {
     uint64_t step;         /* gradient steps that were done */
     uint64_t last_version; /* policy numbers that were given */
     aq_precision_gap gap;  /* that was found */
+    /* Of an agent that has taken up but a slice of it: what was read, which is the caller's to
+     * finish; else zeroes. */
+    aq_checkpoint read;
 } aq_resumed;
 
 /* Zeroes, and a word in the log, when there is no checkpoint yet. AQ_E_INVALID when it is of

@@ -7,12 +7,14 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "learner/daemon/publish_log.h"
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
@@ -313,7 +315,7 @@ void aq_training_checkpoint(aq_training *training)
 static int create_stage(aq_training *training, const aq_publication_config *publication)
 {
     aq_named_arrays arrays;
-    aq_agent_arrays(training->config.agent, &arrays);
+    aq_agent_whole(training->config.agent, &arrays);
     const aq_stage_config stage = {
         .publication = *publication,
         .meta = {.run_id = training->config.folder->run_id,
@@ -438,10 +440,14 @@ void aq_training_stop(aq_training *training)
 
 void aq_training_checkpoint_last(aq_training *training)
 {
-    aq_named_arrays arrays;
-    aq_agent_arrays(training->config.agent, &arrays);
-    aq_checkpointer_gather(training->config.checkpointer);
-    stage_checkpoint(training, &arrays, aq_training_step(training));
+    aq_error ignored;
+    const aq_named_arrays *place = aq_quantizer_stage_checkpoint_place(training->stage);
+    AQ_ASSERT(place != NULL); /* nothing is under way */
+    const bool in_order = aq_training_state(training, &ignored) == AQ_TRAINER_ENDED;
+    if (aq_ranks_keep(training->config.ranks, training->config.agent, in_order, place) == 0) {
+        aq_checkpointer_gather(training->config.checkpointer);
+        stage_checkpoint(training, place, aq_training_step(training));
+    }
 }
 
 void aq_training_close(aq_training *training)

@@ -61,7 +61,8 @@ void aq_training_checkpoint(aq_training *training);
 /* No more groups are asked for or trained on, and both threads end. */
 void aq_training_stop(aq_training *training);
 
-/* After it was stopped: the last checkpoint, written here and now. */
+/* After it was stopped: the last checkpoint, written here and now. Not where ranks shared the
+ * networks and one of them is lost, with what it had of them. */
 void aq_training_checkpoint_last(aq_training *training);
 
 /* Stopped, and the loop's calls to shards have ended. NULL is fine. */

@@ -37,7 +37,7 @@ struct aq_gradient_exchange {
 
 static bool is_alone(const aq_gradient_exchange *exchange)
 {
-    return exchange == NULL || exchange->link == NULL;
+    return exchange == NULL || exchange->link == NULL || exchange->link->count == 1;
 }
 
 int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format format,
@@ -164,9 +164,13 @@ int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_
 
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
 {
-    return is_alone(exchange) ? (aq_exchange_figures){0}
-                              : (aq_exchange_figures){.sent_bytes = exchange->link->sent_bytes,
-                                                      .spent_ns = exchange->link->spent_ns};
+    return exchange != NULL && exchange->link != NULL ? aq_rank_link_figures(exchange->link)
+                                                      : (aq_exchange_figures){0};
+}
+
+aq_exchange_figures aq_rank_link_figures(const aq_rank_link *link)
+{
+    return (aq_exchange_figures){.sent_bytes = link->sent_bytes, .spent_ns = link->spent_ns};
 }
 
 double aq_rank_rate(const aq_run_config *config, uint32_t ranks)

@@ -32,6 +32,11 @@ struct aq_rank_link {
     /* All get what rank `from` has. */
     int (*spread)(aq_rank_link *link, uint32_t from, void *block, size_t bytes);
 
+    /* Those that say the same color come to a link of their own, in the same order. It has the
+     * patience of this one, whose `trouble` says what went wrong with either, and is closed before
+     * it. */
+    int (*part)(aq_rank_link *link, uint32_t color, aq_rank_link *ret_part);
+
     /* How long others are waited for, from now on and in a call under way. Any thread. */
     void (*set_patience)(aq_rank_link *link, int64_t patience_ms);
 

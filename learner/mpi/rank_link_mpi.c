@@ -30,7 +30,9 @@
 enum { FINALIZE_S = 20 };
 
 typedef struct mpi_state {
-    _Atomic int64_t patience_ms;
+    aq_rank_link *world; /* that it is a part of, or itself: whose patience and trouble count */
+    MPI_Comm comm;
+    _Atomic int64_t patience_ms;                    /* the world's */
     int counts[AQ_RANKS_MAX], places[AQ_RANKS_MAX]; /* of pieces of a block */
     int own_counts[AQ_RANKS_MAX], own_places[AQ_RANKS_MAX];
 } mpi_state;
@@ -46,8 +48,16 @@ static void pause_for(int64_t waited_ns)
 
 static int fail(aq_rank_link *link, const char *reason)
 {
-    (void)snprintf(link->trouble, sizeof(link->trouble), "%s", reason);
+    const mpi_state *state = link->state;
+    aq_rank_link *told = state != NULL ? state->world : link;
+    (void)snprintf(told->trouble, sizeof(told->trouble), "%s", reason);
     return -1;
+}
+
+static _Atomic int64_t *patience_of(const mpi_state *state)
+{
+    mpi_state *world = state->world->state;
+    return &world->patience_ms;
 }
 
 /* `started` is what the collective's start gave. */
@@ -64,13 +74,14 @@ static int wait_for(aq_rank_link *link, int started, MPI_Request *request)
             link->spent_ns += waited_ns;
             return 0;
         }
-        const int64_t patience_ms = atomic_load(&state->patience_ms);
+        const int64_t patience_ms = atomic_load(patience_of(state));
         if (waited_ns > patience_ms * AQ_NS_PER_MS) {
-            (void)snprintf(link->trouble, sizeof(link->trouble),
+            char reason[AQ_RANK_TROUBLE_MAX];
+            (void)snprintf(reason, sizeof(reason),
                            "another rank was silent for %lld ms: it is gone, stopped or out of "
                            "reach",
                            (long long)patience_ms);
-            return -1;
+            return fail(link, reason);
         }
         pause_for(waited_ns);
     }
@@ -81,7 +92,7 @@ static int wait_for(aq_rank_link *link, int started, MPI_Request *request)
 static int cut(aq_rank_link *link, size_t bytes, size_t piece)
 {
     mpi_state *state = link->state;
-    if (link->trouble[0] != '\0') {
+    if (state->world->trouble[0] != '\0') {
         return -1; /* as before */
     }
     if (bytes > INT32_MAX) {
@@ -109,7 +120,7 @@ static int swap(aq_rank_link *link, const void *out, size_t bytes, size_t piece,
     link->sent_bytes += bytes - (size_t)state->counts[link->rank];
     return wait_for(link,
                     MPI_Ialltoallv(out, state->counts, state->places, MPI_BYTE, in,
-                                   state->own_counts, state->own_places, MPI_BYTE, MPI_COMM_WORLD,
+                                   state->own_counts, state->own_places, MPI_BYTE, state->comm,
                                    &request),
                     &request);
 }
@@ -124,25 +135,32 @@ static int join(aq_rank_link *link, void *block, size_t bytes, size_t piece)
     link->sent_bytes += (size_t)state->counts[link->rank] * (link->count - 1);
     return wait_for(link,
                     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, block, state->counts, state->places,
-                                    MPI_BYTE, MPI_COMM_WORLD, &request),
+                                    MPI_BYTE, state->comm, &request),
                     &request);
 }
 
 static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
 {
+    const mpi_state *state = link->state;
     MPI_Request request;
     if (cut(link, bytes, bytes) != 0) {
         return -1;
     }
-    return wait_for(link,
-                    MPI_Ibcast(block, (int)bytes, MPI_BYTE, (int)from, MPI_COMM_WORLD, &request),
+    return wait_for(link, MPI_Ibcast(block, (int)bytes, MPI_BYTE, (int)from, state->comm, &request),
                     &request);
 }
 
 static void set_patience(aq_rank_link *link, int64_t patience_ms)
 {
-    mpi_state *state = link->state;
-    atomic_store(&state->patience_ms, patience_ms);
+    atomic_store(patience_of(link->state), patience_ms);
+}
+
+/* What it has of MPI goes with MPI. */
+static void close_part(aq_rank_link *link, bool in_order)
+{
+    (void)in_order;
+    aq_free(link->state);
+    *link = (aq_rank_link){0};
 }
 
 /* Out of order nothing of MPI is called any more: the launcher ends what others wait for. */
@@ -157,6 +175,32 @@ static void close_link(aq_rank_link *link, bool in_order)
     *link = (aq_rank_link){0};
 }
 
+/* Waits without end for ranks that do not come: the others are known to be there. */
+static int part(aq_rank_link *link, uint32_t color, aq_rank_link *ret_part)
+{
+    const mpi_state *whole = link->state;
+    int rank = 0, count = 0;
+    mpi_state *state = aq_alloc(1, sizeof(*state));
+    if (state == NULL || cut(link, 0, 0) != 0 ||
+        MPI_Comm_split(whole->comm, (int)color, (int)link->rank, &state->comm) != MPI_SUCCESS ||
+        MPI_Comm_rank(state->comm, &rank) != MPI_SUCCESS ||
+        MPI_Comm_size(state->comm, &count) != MPI_SUCCESS) {
+        aq_free(state);
+        return fail(link, "the ranks could not be parted");
+    }
+    state->world = whole->world;
+    *ret_part = (aq_rank_link){.rank = (uint32_t)rank,
+                               .count = (uint32_t)count,
+                               .state = state,
+                               .swap = swap,
+                               .join = join,
+                               .spread = spread,
+                               .part = part,
+                               .set_patience = set_patience,
+                               .close = close_part};
+    return 0;
+}
+
 int aq_rank_link_open(size_t bytes, aq_rank_link *ret_link);
 
 __attribute__((visibility("default"))) int aq_rank_link_open(size_t bytes, aq_rank_link *ret_link)
@@ -168,6 +212,7 @@ __attribute__((visibility("default"))) int aq_rank_link_open(size_t bytes, aq_ra
     *ret_link = (aq_rank_link){.swap = swap,
                                .join = join,
                                .spread = spread,
+                               .part = part,
                                .set_patience = set_patience,
                                .close = close_link};
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
@@ -185,6 +230,8 @@ __attribute__((visibility("default"))) int aq_rank_link_open(size_t bytes, aq_ra
         return fail(ret_link, "out of memory");
     }
     atomic_init(&state->patience_ms, FIRST_PATIENCE_MS);
+    state->world = ret_link;
+    state->comm = MPI_COMM_WORLD;
     ret_link->rank = (uint32_t)rank;
     ret_link->count = (uint32_t)count;
     ret_link->state = state;

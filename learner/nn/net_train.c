@@ -14,6 +14,7 @@
 
 struct aq_net_train {
     aq_net_spec spec;
+    const aq_net_split *split; /* NULL: it is whole */
     aq_fake_quant quant;
     bool is_quantized;
     bool gives_input_parts; /* the one layer that takes the input gives parts of its gradient */
@@ -25,6 +26,7 @@ struct aq_net_train {
     float *quant_weight[AQ_NET_LAYERS_MAX];   /* NULL: never quantized */
     float *quant_input[AQ_NET_LAYERS_MAX];    /* (rows_max, width of the first source) */
     float *uncounted;                         /* sums that nobody wants, of the widest layer */
+    float *no_bias;                           /* zeros, as wide; NULL: nobody shares it */
     float *d[AQ_NET_VALUES_MAX]; /* dX of each value, while it is needed, backward_rows_max rows */
     float *more[AQ_LAYER_SOURCES_MAX]; /* what is then added to it; NULL in a chain */
 };
@@ -37,6 +39,7 @@ typedef struct places {
     size_t quant_weight[AQ_NET_LAYERS_MAX];
     size_t quant_input[AQ_NET_LAYERS_MAX];
     size_t uncounted;
+    size_t no_bias;
     size_t d[AQ_NET_VALUES_MAX];
     size_t more[AQ_LAYER_SOURCES_MAX];
 } places;
@@ -83,6 +86,9 @@ static places lay_out(const aq_net_train_config *config)
         lay_out_layer(config, l, &at);
     }
     at.uncounted = aq_arrays_add(&at.bytes, 2, row_bytes);
+    if (config->split != NULL && config->split->ranks != NULL) {
+        at.no_bias = aq_arrays_add(&at.bytes, 1, row_bytes);
+    }
     for (uint32_t i = 0; i < buffers.count; i++) {
         buffer_at[i] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
     }
@@ -123,6 +129,7 @@ static void place_arrays(aq_net_train *train, const places *at)
         train->quant_input[l] = place(block, at->quant_input[l]);
     }
     train->uncounted = place(block, at->uncounted);
+    train->no_bias = place(block, at->no_bias);
     for (uint32_t value = 0; value < AQ_NET_VALUES_MAX; value++) {
         train->d[value] = place(block, at->d[value]);
     }
@@ -147,6 +154,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
                        aq_net_spec_parameters(config->spec));
     }
     train->spec = *config->spec;
+    train->split = config->split;
     train->quant = config->quant;
     train->rows_max = config->rows_max;
     train->backward_rows_max = config->backward_rows_max;
@@ -187,6 +195,26 @@ static void quantize_layer(aq_net_train *train, uint32_t l, uint32_t rows)
     layer->x[0] = train->quant_input[l];
 }
 
+static bool has_part(const aq_net_train *train, uint32_t l, enum aq_split_part part)
+{
+    return train->split != NULL && train->split->part[l] == part;
+}
+
+/* The sums over this rank's inputs become those over all; then bias and activation. */
+static void forward_shared(const aq_net_train *train, const aq_train_layer *layer, uint32_t rows)
+{
+    aq_split_ranks *ranks = train->split->ranks;
+    aq_layer_spec bare = *layer->spec;
+    aq_train_layer part = *layer;
+    bare.activation = AQ_ACTIVATION_NONE;
+    part.spec = &bare;
+    part.bias = train->no_bias;
+    aq_train_kind_of(&bare)->forward(&part, rows);
+    ranks->sum(ranks, layer->out, (size_t)rows * bare.outputs);
+    aq_passes_best()->bias_activate(layer->out, layer->bias, rows, bare.outputs,
+                                    layer->spec->activation);
+}
+
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows)
 {
@@ -203,7 +231,11 @@ const float *aq_net_forward(aq_net_train *train, const aq_params *params, const 
         if (train->is_quantized && train->quant_weight[l] != NULL) {
             quantize_layer(train, l, rows);
         }
-        aq_train_kind_of(layer->spec)->forward(layer, rows);
+        if (has_part(train, l, AQ_SPLIT_INPUTS)) {
+            forward_shared(train, layer, rows);
+        } else {
+            aq_train_kind_of(layer->spec)->forward(layer, rows);
+        }
     }
     train->rows = rows;
     return aq_net_output(train, 0);
@@ -228,6 +260,17 @@ void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params
 static bool is_direct(const aq_net_train *train, const aq_net_backward_plan *plan)
 {
     return plan->d_input != NULL && train->gives_input_parts;
+}
+
+/* From this rank's outputs, the gradient of what the layer took becomes that from all. */
+static void sum_input_gradient(const aq_net_train *train, const aq_train_layer *layer,
+                               const aq_train_gradient *at, uint32_t rows)
+{
+    aq_split_ranks *ranks = train->split->ranks;
+    if (at->wants_d_x[0]) {
+        ranks->sum(ranks, at->d_x[0],
+                   (size_t)(rows - at->first_row) * (layer->spec->inputs - at->first_column));
+    }
 }
 
 /* One layer: from d of what it gave to d of what it took, where others may have been before. */
@@ -255,6 +298,9 @@ static void backward_layer(const aq_net_train *train, const aq_net_backward_plan
         at.first_column = plan->input_first_column;
     }
     aq_train_kind_of(layer->spec)->backward(layer, &at, plan->rows);
+    if (has_part(train, l, AQ_SPLIT_OUTPUTS)) {
+        sum_input_gradient(train, layer, &at, plan->rows);
+    }
     for (uint32_t k = 0; k < sources->count; k++) {
         const uint32_t value = sources->values[k];
         if (is_added[k] && at.wants_d_x[k]) {

@@ -9,6 +9,9 @@
  * What each kind of layer does is train_layers.h. Quantized, a linear layer computes with what the
  * levels of its weights and of its input stand for (fake_quant.h), forward and backward; the
  * gradient at that point counts as the gradient of the real weights and of the real input.
+ *
+ * Ranks that share a network (net_split.h) make the same passes over the same rows, at once; what
+ * comes out at an end, and the gradient of the input, is that of the whole network on all of them.
  */
 #ifndef AQ_LEARNER_NN_NET_TRAIN_H
 #define AQ_LEARNER_NN_NET_TRAIN_H
@@ -19,11 +22,13 @@
 #include "common/base/error.h"
 #include "common/nn/params.h"
 #include "learner/nn/fake_quant.h"
+#include "learner/nn/net_split.h"
 
 typedef struct aq_net_train aq_net_train;
 
 typedef struct aq_net_train_config {
     const aq_net_spec *spec;    /* valid; copied */
+    const aq_net_split *split;  /* of which that is the slice; lent; NULL: it is whole */
     uint32_t rows_max;          /* that go forward; not 0 */
     uint32_t backward_rows_max; /* of these, at most, back; not 0, not more */
     aq_fake_quant quant;        /* no bits: it can't be quantized */

@@ -227,16 +227,20 @@ void aq_quantizer_stage_await_place(aq_quantizer_stage *stage)
     AQ_ASSERT(rc == 0); /* it was there before */
 }
 
-bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
-                                         uint64_t step)
+const aq_named_arrays *aq_quantizer_stage_checkpoint_place(aq_quantizer_stage *stage)
 {
     void *item = NULL;
-    if (aq_queue_pop(stage->free_checkpoint, 0, &item) != 0) {
+    return aq_queue_pop(stage->free_checkpoint, 0, &item) == 0 ? &((job *)item)->arrays : NULL;
+}
+
+bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, uint64_t step, bool is_whole)
+{
+    job *due = &stage->checkpoint_job;
+    due->step = step;
+    if (!is_whole) {
+        give_place_back(stage, due);
         return false;
     }
-    job *due = item;
-    aq_named_arrays_copy(arrays, &due->arrays);
-    due->step = step;
     return hand_over(stage, due);
 }
 

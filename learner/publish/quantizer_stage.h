@@ -46,12 +46,16 @@ int aq_quantizer_stage_start(aq_quantizer_stage *stage) AQ_MUST_USE;
 void aq_quantizer_stage_stop(aq_quantizer_stage *stage);
 void aq_quantizer_stage_destroy(aq_quantizer_stage *stage); /* NULL is fine; stopped */
 
-/* One thread, the trainer's. Copy what they are given. False when there is no free place, or the
+/* One thread, the trainer's. Copies what it is given. False when there is no free place, or the
  * stage was stopped. `rows` beyond what is measured are ignored. */
 bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
                                      uint64_t step, const float *obs, size_t rows);
-bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
-                                         uint64_t step);
+
+/* The same thread: the arrays that a checkpoint has to be written to, of config.arrays' shapes;
+ * NULL when they are not free. Then they are to be offered; unless they are whole, or when the
+ * stage was stopped, nothing comes of it, which is false. */
+const aq_named_arrays *aq_quantizer_stage_checkpoint_place(aq_quantizer_stage *stage);
+bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, uint64_t step, bool is_whole);
 
 /* The same thread: waits until there is a place for a policy. For training that goes no further
  * than its versions; the stage has its thread and was not stopped. */

@@ -3,6 +3,8 @@
  */
 #include "learner/train/rank_turn.h"
 
+#include "learner/algorithms/agent_ranks.h"
+
 /* How often ranks compare what they keep, in steps. */
 enum { CHECK_STEPS = 1000 };
 
@@ -16,14 +18,12 @@ void aq_rank_turn_init(aq_rank_turn *turn, aq_rank_meeting *meeting, aq_trainer_
 /* After the first update, too, by which an algorithm shows that it has forgotten other ranks. */
 static uint64_t hash_now_and_then(aq_rank_turn *turn, uint64_t step)
 {
-    aq_named_arrays arrays;
     if (step == turn->first_step ||
         (turn->checked_step > 0 && step / CHECK_STEPS == turn->checked_step / CHECK_STEPS)) {
         return 0;
     }
     turn->checked_step = step;
-    aq_agent_arrays(turn->agent, &arrays);
-    return aq_named_arrays_hash(&arrays);
+    return aq_agent_hash(turn->agent);
 }
 
 int aq_rank_turn_take(aq_rank_turn *turn, const aq_turn_wish *wish, aq_rank_outcome *ret_outcome,

@@ -15,6 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/queue.h"
+#include "learner/algorithms/agent_ranks.h"
 
 /* How often an idle trainer looks whether a checkpoint is wanted. */
 #define IDLE_MS 50
@@ -121,14 +122,19 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
 static void serve_checkpoint(aq_trainer *trainer)
 {
     /* Taken back first: a request that comes while this one is served is another one. */
-    if (!atomic_exchange(&trainer->checkpoint_wanted, false)) {
+    const bool is_wanted = atomic_exchange(&trainer->checkpoint_wanted, false);
+    const aq_named_arrays *place =
+        is_wanted ? aq_quantizer_stage_checkpoint_place(trainer->config.stage) : NULL;
+    if (is_wanted && place == NULL) {
+        atomic_store(&trainer->checkpoint_wanted, true);
+    }
+    if (!aq_model_group_says(aq_agent_model(trainer->config.agent), place != NULL)) {
         return;
     }
-    aq_named_arrays arrays;
     int64_t begun_ns = aq_clock_monotonic_ns();
-    aq_agent_arrays(trainer->config.agent, &arrays);
-    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &arrays,
-                                             aq_trainer_core_step(trainer->core))) {
+    int rc = aq_agent_keep(trainer->config.agent, place);
+    if (place != NULL && !aq_quantizer_stage_offer_checkpoint(
+                             trainer->config.stage, aq_trainer_core_step(trainer->core), rc == 0)) {
         atomic_store(&trainer->checkpoint_wanted, true);
     }
     int64_t served_ns = aq_clock_monotonic_ns() - begun_ns;
@@ -223,6 +229,15 @@ static enum turn next_turn(aq_trainer *trainer, void **group)
     return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT, *group);
 }
 
+/* Rows that are lost with a rank are trained on by none: the next meeting finds it, too. */
+static void train(aq_trainer *trainer, aq_batch *group)
+{
+    aq_trainer_core_tell_changed(trainer->core, versions_of(trainer).changed);
+    if (aq_model_group_share_rows(aq_agent_model(trainer->config.agent), group) == 0) {
+        aq_trainer_core_train(trainer->core, group, trainer->newest_version);
+    }
+}
+
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
@@ -237,8 +252,7 @@ static void *run(void *user)
             return NULL;
         }
         if (turn == TURN_TRAIN || turn == TURN_PASS_OVER) {
-            aq_trainer_core_tell_changed(trainer->core, versions_of(trainer).changed);
-            aq_trainer_core_train(trainer->core, group, trainer->newest_version);
+            train(trainer, group);
             trainer->config.group_done(trainer->config.user, group);
             group = NULL;
         }

@@ -57,7 +57,8 @@ static bool offer(aq_trainer_core *core, const aq_batch *batch)
 {
     const aq_params *params = aq_agent_policy(core->agent);
     const bool measurable = batch && core->config.obs_is_f32;
-    return core->policy_due(core->user, params, core->step,
+    return params != NULL &&
+           core->policy_due(core->user, params, core->step,
                             measurable ? (const float *)(const void *)batch->obs : NULL,
                             measurable ? batch->rows : 0);
 }
@@ -111,17 +112,29 @@ void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed)
     core->changed = changed;
 }
 
+/* Both of gradients and within networks that ranks share. */
+static aq_exchange_figures exchange_figures(const aq_trainer_core *core)
+{
+    aq_exchange_figures all = aq_gradient_exchange_figures(core->config.exchange);
+    const aq_exchange_figures within = aq_model_group_figures(aq_agent_model(core->agent));
+    all.sent_bytes += within.sent_bytes;
+    all.spent_ns += within.spent_ns;
+    return all;
+}
+
 /* What an update took of the exchange with other ranks, and what that tells of its gradients. */
 static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before, double *own)
 {
     const aq_gradient_exchange *exchange = core->config.exchange;
-    const aq_exchange_figures now = aq_gradient_exchange_figures(exchange);
+    const aq_exchange_figures now = exchange_figures(core);
     const aq_noise_figures noise = aq_gradient_exchange_noise(exchange);
-    const double known = aq_gradient_exchange_ranks(exchange) > 1 ? 1.0 : (double)NAN;
+    const uint32_t ranks =
+        aq_gradient_exchange_ranks(exchange) * aq_model_group_ranks(aq_agent_model(core->agent));
+    const double known = ranks > 1 ? 1.0 : (double)NAN;
     core->sums.exchange_ns += now.spent_ns - before->spent_ns;
     own[AQ_AGENT_NOISE_SCALE] = noise.scale;
     own[AQ_AGENT_GRADIENT_COSINE] = noise.cosine;
-    own[AQ_AGENT_RANKS] = known * aq_gradient_exchange_ranks(exchange);
+    own[AQ_AGENT_RANKS] = known * ranks;
     own[AQ_AGENT_EXCHANGE_BYTES] = known * (double)(now.sent_bytes - before->sent_bytes);
     own[AQ_AGENT_EXCHANGE_MS] = known * 1e-6 * (double)(now.spent_ns - before->spent_ns);
 }
@@ -223,7 +236,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         follow_schedules(core);
-        const aq_exchange_figures before = aq_gradient_exchange_figures(core->config.exchange);
+        const aq_exchange_figures before = exchange_figures(core);
         int rc = aq_agent_train(core->agent, &rows, &report);
         if (rc == AQ_E_PEER) {
             return; /* a rank is lost, which the next meeting finds, too */
@@ -233,7 +246,8 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }
-        if (is_version_due(core) && offer(core, group)) {
+        if (aq_model_group_says(aq_agent_model(core->agent), is_version_due(core)) &&
+            offer(core, group)) {
             core->publish_at = core->step + core->config.publish_period;
         }
     }

@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/wire/wire_policy.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "learner/publish/publication_plan.h"
 #include "tests/sim/sim_learner.h"
 #include "tests/support/must.h"
@@ -148,10 +149,13 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
 
 static void offer_checkpoint(sim_learner *learner)
 {
-    aq_named_arrays arrays;
-    aq_agent_arrays(learner->ranks[0].agent, &arrays);
-    if (learner->checkpoint_wanted &&
-        aq_quantizer_stage_offer_checkpoint(learner->stage, &arrays, sim_learner_step(learner))) {
+    const aq_named_arrays *place =
+        learner->checkpoint_wanted ? aq_quantizer_stage_checkpoint_place(learner->stage) : NULL;
+    if (place == NULL) {
+        return;
+    }
+    must(aq_agent_keep(learner->ranks[0].agent, place));
+    if (aq_quantizer_stage_offer_checkpoint(learner->stage, sim_learner_step(learner), true)) {
         learner->checkpoint_wanted = false;
         wake_stage(learner);
     }

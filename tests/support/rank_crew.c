@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/must.h"
@@ -21,13 +22,16 @@ typedef struct hand {
     crew *crew;
     aq_rank_link link;
     unsigned calls;
+    aq_rank_link *whole; /* that it is a part of; NULL: of none */
 } hand;
 
 static int begin(aq_rank_link *link, const void *shown)
 {
     hand *own = link->state;
-    if (own->crew->lost_at > 0 && ++own->calls >= own->crew->lost_at) {
-        (void)snprintf(link->trouble, sizeof(link->trouble), "lost");
+    aq_rank_link *whole = own->whole != NULL ? own->whole : link;
+    hand *counted = whole->state;
+    if (counted->crew->lost_at > 0 && ++counted->calls >= counted->crew->lost_at) {
+        (void)snprintf(whole->trouble, sizeof(whole->trouble), "lost");
         return -1;
     }
     own->crew->shown[link->rank] = shown;
@@ -95,6 +99,69 @@ static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
     return 0;
 }
 
+static void set_patience(aq_rank_link *link, int64_t patience_ms)
+{
+    (void)link;
+    (void)patience_ms;
+}
+
+/* The first of each part makes what it needs, which the last to close it frees. */
+static void close_part(aq_rank_link *link, bool in_order)
+{
+    hand *own = link->state;
+    (void)in_order;
+    if (pthread_barrier_wait(&own->crew->barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+        (void)pthread_barrier_destroy(&own->crew->barrier);
+        free(own->crew);
+    }
+    free(own);
+    *link = (aq_rank_link){0};
+}
+
+static int part(aq_rank_link *link, uint32_t color, aq_rank_link *ret_part)
+{
+    crew *made = calloc(1, sizeof(*made));
+    hand *own = calloc(1, sizeof(*own));
+    uint32_t rank = 0, count = 0, first = link->count;
+    if (begin(link, &color) != 0) {
+        free(made);
+        free(own);
+        return -1;
+    }
+    for (uint32_t other = 0; other < link->count; other++) {
+        if (*(const uint32_t *)shown_by(link, other) == color) {
+            first = other < first ? other : first;
+            rank += other < link->rank;
+            count++;
+        }
+    }
+    end(link);
+    if (rank == 0) {
+        (void)pthread_barrier_init(&made->barrier, NULL, count);
+    }
+    if (begin(link, made) != 0) {
+        free(made);
+        free(own);
+        return -1;
+    }
+    own->crew = (crew *)(uintptr_t)shown_by(link, first);
+    own->whole = link;
+    end(link);
+    if (rank > 0) {
+        free(made);
+    }
+    *ret_part = (aq_rank_link){.rank = rank,
+                               .count = count,
+                               .state = own,
+                               .swap = swap,
+                               .join = join,
+                               .spread = spread,
+                               .part = part,
+                               .set_patience = set_patience,
+                               .close = close_part};
+    return 0;
+}
+
 static void *run(void *user)
 {
     hand *own = user;
@@ -116,7 +183,9 @@ void crew_run(uint32_t ranks, unsigned lost_at, crew_act act, void *user)
                                       .state = &hands[rank],
                                       .swap = swap,
                                       .join = join,
-                                      .spread = spread}};
+                                      .spread = spread,
+                                      .part = part,
+                                      .set_patience = set_patience}};
         must(pthread_create(&threads[rank], NULL, run, &hands[rank]));
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {

@@ -22,15 +22,10 @@
 #include "common/base/assert.h"
 #include "common/base/exact_math.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
-#include "learner/algorithms/actor_critic/policy_network.h"
 #include "learner/nn/adam.h"
 #include "learner/nn/passes.h"
 #include "learner/nn/thread_pool.h"
-
-/* The stream of the initial weights, among those of the run's seed: "a-c init". */
-#define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
 enum { SECTION_POLICY, SECTION_CRITIC, SECTION_TEMPERATURE, SECTION_COUNT };
 
@@ -69,6 +64,7 @@ typedef struct actor_critic {
     bool targets_follow;            /* in this step */
     bool is_summed;                 /* likewise: the first share has the gradient of all */
     aq_gradient_exchange *exchange; /* NULL: none */
+    aq_model_group *model;          /* NULL: the networks are whole */
 } actor_critic;
 
 static actor_critic *actor_critic_of(aq_algorithm *algorithm)
@@ -103,7 +99,8 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
     self->parameters = count;
     self->arrays = aq_alloc_large(count, 4 * sizeof(float));
     if (self->arrays == NULL || aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
-        (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy, &self->acting) != 0)) {
+        (self->setup.quant.bits != 0 &&
+         aq_params_init(&self->setup.policy.slice, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
     const bool is_soft = self->setup.kind->is_soft;
@@ -145,22 +142,6 @@ static int make_shares(actor_critic *self, uint32_t threads, aq_error *error)
     return rc;
 }
 
-static void begin(actor_critic *self, uint64_t seed, double temperature)
-{
-    aq_rng rng;
-
-    aq_rng_init(&rng, seed, INIT_STREAM);
-    aq_params_randomize(&self->setup.policy, &self->online.policy, &rng);
-    aq_policy_network_center(&self->setup.policy, &self->online.policy);
-    for (uint32_t k = 0; k < self->setup.critics; k++) {
-        aq_params_randomize(&self->setup.critic, &self->online.critic[k], &rng);
-    }
-    if (self->setup.kind->is_soft) {
-        *self->online.log_temperature = (float)aq_exact_log(temperature);
-    }
-    memcpy(self->target.block, self->online.block, self->parameters * sizeof(float));
-}
-
 int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                            aq_algorithm **ret_algorithm, aq_error *error)
 {
@@ -181,6 +162,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     self->learns_temperature = kind->is_soft && config->learner.learn_temperature;
     self->quant_delay = config->learner.qat_delay;
     self->exchange = setup->exchange;
+    self->model = setup->model;
     int rc = aq_actor_critic_setup_init(class, setup, &self->setup, error);
     if (rc == 0) {
         rc = make_arrays(self, config, error);
@@ -188,11 +170,14 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     if (rc == 0) {
         rc = make_shares(self, (uint32_t)config->learner.threads, error);
     }
+    if (rc == 0) {
+        rc = aq_actor_critic_nets_begin(&self->setup, config, &self->online, error);
+    }
     if (rc != 0) {
         aq_actor_critic_destroy(&self->head);
         return rc;
     }
-    begin(self, setup->seed, config->learner.temperature);
+    memcpy(self->target.block, self->online.block, self->parameters * sizeof(float));
     *ret_algorithm = &self->head;
     return 0;
 }
@@ -300,13 +285,7 @@ static aq_actor_critic_sums sums_of(const actor_critic *self)
 {
     aq_actor_critic_sums sums = {0};
     for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
-        const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
-        sums.loss += part.loss;
-        sums.policy_value += part.policy_value;
-        sums.entropy += part.entropy;
-        sums.saturated += part.saturated;
-        sums.has_bad_action |= part.has_bad_action;
-        aq_value_figures_merge(&sums.values, &part.values);
+        aq_actor_critic_share_add_sums(self->shares[i], &sums);
     }
     return sums;
 }
@@ -354,24 +333,42 @@ static int combine(actor_critic *self, bool is_good)
     return rc;
 }
 
+/* Of what this rank answers for: layers that all ranks have are the first one's. */
+static void find_squares(actor_critic *self, double squares[SECTION_COUNT])
+{
+    const aq_slices slices = aq_actor_critic_setup_slices(&self->setup, "parameters");
+    const float *gradient = aq_actor_critic_share_gradient(self->shares[0]);
+
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        const section *of = &self->sections[s];
+
+        squares[s] = 0.0;
+        for (uint32_t i = 0; of->is_due && i < aq_thread_pool_size(self->pool); i++) {
+            squares[s] += self->squares[i][s];
+        }
+        if (of->is_due && aq_model_group_rank(self->model) > 0) {
+            squares[s] = aq_slices_squares(&slices, gradient, of->first, of->count);
+        }
+    }
+}
+
 /* Everything before the parameters may change. */
 static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_report *ret_report,
                           double norms[SECTION_COUNT])
 {
-    double squares[SECTION_COUNT] = {0};
+    double squares[SECTION_COUNT];
 
     self->is_summed = false;
     aq_thread_pool_run(self->pool, train_part, self);
     aq_thread_pool_run(self->pool, sum_part, self);
     const aq_actor_critic_sums sums = sums_of(self);
     int rc = combine(self, !sums.has_bad_action && isfinite(sums.loss));
+    find_squares(self, squares);
+    rc = aq_model_group_judge(self->model, rc, squares, SECTION_COUNT);
     if (rc != 0) {
         return rc;
     }
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
-        for (uint32_t i = 0; i < aq_thread_pool_size(self->pool); i++) {
-            squares[s] += self->sections[s].is_due ? self->squares[i][s] : 0.0;
-        }
         norms[s] = sqrt(squares[s]);
     }
     *ret_report = (aq_update_report){.steps = 1};
@@ -442,7 +439,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
 
 const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm)
 {
-    return &((const actor_critic *)algorithm)->setup.policy;
+    return &((const actor_critic *)algorithm)->setup.policy.whole;
 }
 
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm)
@@ -452,7 +449,7 @@ const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm)
     if (!is_quantized(self)) {
         return &self->online.policy;
     }
-    aq_fake_quant_params(&self->setup.quant, &self->setup.policy, &self->online.policy,
+    aq_fake_quant_params(&self->setup.quant, &self->setup.policy.slice, &self->online.policy,
                          &self->acting);
     return &self->acting;
 }
@@ -490,4 +487,9 @@ void aq_actor_critic_restored(aq_algorithm *algorithm)
     self->sections[SECTION_POLICY].adam.step = self->step / self->policy_period;
     self->sections[SECTION_CRITIC].adam.step = self->step;
     self->sections[SECTION_TEMPERATURE].adam.step = self->step;
+}
+
+aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array)
+{
+    return aq_actor_critic_setup_slices(&((const actor_critic *)algorithm)->setup, array);
 }

@@ -52,6 +52,7 @@ void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
                                double critic_learning_rate);
 void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 void aq_actor_critic_restored(aq_algorithm *algorithm);
+aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array);
 
 /* What all of them tell, of the (first) critic, then of the policy, and after it what distributions
  * tell besides; or what a soft one does. */
@@ -74,6 +75,7 @@ enum {
     .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
     .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
     .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
-    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored
+    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored,                        \
+    .slices = aq_actor_critic_slices
 
 #endif

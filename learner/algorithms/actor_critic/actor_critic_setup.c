@@ -6,7 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/exact_math.h"
+#include "common/base/rng.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
+
+/* The stream of the initial weights, among those of the run's seed: "a-c init". */
+#define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
 {
@@ -57,12 +62,14 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
     const aq_actor_critic_kind *kind = class->kind;
     const aq_run_config *config = from->config;
     const aq_schema *schema = from->schema;
+    aq_split_ranks *ranks = aq_model_group_split(from->model);
     aq_actor_critic_setup setup;
+    aq_net_spec policy, critic;
     uint32_t outputs = 1;
 
     memset(&setup, 0, sizeof(setup));
     take_settings(kind, config, &setup);
-    int rc = aq_policy_network_spec(config, schema, class, &setup.policy, error);
+    int rc = aq_policy_network_spec(config, schema, class, &policy, error);
     if (rc != 0) {
         return rc;
     }
@@ -72,33 +79,67 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
     } else if (setup.choices > 0) {
         outputs = setup.choices;
     }
-    rc = aq_critic_network_spec(config, schema, outputs, &setup.critic, error);
+    rc = aq_critic_network_spec(config, schema, outputs, &critic, error);
     if (rc != 0) {
         return rc;
     }
+    setup.policy = aq_net_split_of(&policy, ranks);
+    setup.critic = aq_net_split_of(&critic, ranks);
     setup.seed = from->seed;
     setup.noise_first =
         aq_gradient_exchange_rank(from->exchange) * (uint32_t)config->learner.batch_size;
-    setup.quant = aq_fake_quant_of(config, &setup.policy);
+    setup.quant = aq_fake_quant_of(config, &policy);
     *ret_setup = setup;
     return 0;
 }
 
 size_t aq_actor_critic_parameters(const aq_actor_critic_setup *setup)
 {
-    return aq_net_spec_parameters(&setup->policy) +
-           setup->critics * aq_net_spec_parameters(&setup->critic) + setup->kind->is_soft;
+    return aq_net_spec_parameters(&setup->policy.slice) +
+           setup->critics * aq_net_spec_parameters(&setup->critic.slice) + setup->kind->is_soft;
 }
 
 aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setup, float *block)
 {
-    aq_actor_critic_nets nets = {.block = block, .policy = aq_params_view(&setup->policy, block)};
+    aq_actor_critic_nets nets = {.block = block,
+                                 .policy = aq_params_view(&setup->policy.slice, block)};
     float *at = block + nets.policy.count;
 
     for (uint32_t k = 0; k < setup->critics; k++) {
-        nets.critic[k] = aq_params_view(&setup->critic, at);
+        nets.critic[k] = aq_params_view(&setup->critic.slice, at);
         at += nets.critic[k].count;
     }
     nets.log_temperature = setup->kind->is_soft ? at : NULL;
     return nets;
+}
+
+int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_config *config,
+                               aq_actor_critic_nets *nets, aq_error *error)
+{
+    aq_rng rng;
+
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
+    int rc = aq_net_split_randomize(&setup->policy, &nets->policy, &rng);
+    aq_policy_network_center(&setup->policy.slice, &nets->policy);
+    for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
+        rc = aq_net_split_randomize(&setup->critic, &nets->critic[k], &rng);
+    }
+    if (setup->kind->is_soft) {
+        *nets->log_temperature = (float)aq_exact_log(config->learner.temperature);
+    }
+    return rc == 0 ? 0 : aq_fail(error, rc, "no memory to begin a policy and its critics");
+}
+
+aq_slices aq_actor_critic_setup_slices(const aq_actor_critic_setup *setup, const char *array)
+{
+    const bool is_followed_only = setup->kind->is_soft && strcmp(array, "target") == 0;
+    aq_slices slices = {.rest = setup->kind->is_soft && !is_followed_only ? 1 : 0};
+
+    if (!is_followed_only) {
+        slices.nets[slices.count++] = &setup->policy;
+    }
+    for (uint32_t k = 0; k < setup->critics; k++) {
+        slices.nets[slices.count++] = &setup->critic;
+    }
+    return slices;
 }

@@ -22,7 +22,7 @@ typedef struct aq_actor_critic_nets {
 
 typedef struct aq_actor_critic_setup {
     const aq_actor_critic_kind *kind;
-    aq_net_spec policy, critic;
+    aq_net_split policy, critic;
     uint32_t critics;
     uint32_t judges;          /* the first of them, whose least value the policy follows */
     uint32_t inputs, actions; /* elements of an observation and of an action */
@@ -47,7 +47,14 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
 /* Floats of a block. */
 size_t aq_actor_critic_parameters(const aq_actor_critic_setup *setup);
 
+/* As the class's. */
+aq_slices aq_actor_critic_setup_slices(const aq_actor_critic_setup *setup, const char *array);
+
 /* The places in a lent block. */
 aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setup, float *block);
+
+/* As a run begins with them. AQ_E_NOMEM. */
+int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_config *config,
+                               aq_actor_critic_nets *nets, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -31,7 +31,7 @@ static float *place(layout *at, size_t rows, size_t width)
 static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *at,
                       aq_actor_critic_share *share)
 {
-    const size_t outputs = aq_net_spec_outputs(&setup->critic);
+    const size_t outputs = aq_net_spec_outputs(&setup->critic.slice);
     const size_t inputs = setup->inputs, actions = setup->actions;
     const size_t drawn = setup->kind->is_soft && setup->choices == 0 ? actions : 0;
     float *gradient = place(at, aq_actor_critic_parameters(setup), 1);
@@ -47,7 +47,7 @@ static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *a
     share->next_values = place(at, rows, outputs);
     share->probabilities = place(at, 2 * rows, outputs);
     share->d_critic = place(at, 2 * rows, outputs);
-    share->d_policy = place(at, rows, aq_net_spec_outputs(&setup->policy));
+    share->d_policy = place(at, rows, aq_net_spec_outputs(&setup->policy.slice));
     for (uint32_t k = 0; k < setup->judges; k++) {
         share->d_action[k] = place(at, rows, actions);
     }
@@ -87,7 +87,8 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
     if (share == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a policy and its critics");
     }
-    int rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->policy,
+    int rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->policy.slice,
+                                                        .split = &setup->policy,
                                                         .rows_max = rows_max,
                                                         .backward_rows_max = rows_max,
                                                         .quant = setup->quant},
@@ -95,7 +96,8 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         const uint32_t rows = k < setup->judges && setup->choices == 0 ? 2 * rows_max : rows_max;
 
-        rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->critic,
+        rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->critic.slice,
+                                                        .split = &setup->critic,
                                                         .rows_max = rows,
                                                         .backward_rows_max = rows},
                                  &share->critic[k], error);
@@ -194,7 +196,14 @@ float *aq_actor_critic_share_gradient(aq_actor_critic_share *share)
     return share->gradient.block;
 }
 
-aq_actor_critic_sums aq_actor_critic_share_sums(const aq_actor_critic_share *share)
+void aq_actor_critic_share_add_sums(const aq_actor_critic_share *share, aq_actor_critic_sums *sums)
 {
-    return share->sums;
+    const aq_actor_critic_sums *part = &share->sums;
+
+    sums->loss += part->loss;
+    sums->policy_value += part->policy_value;
+    sums->entropy += part->entropy;
+    sums->saturated += part->saturated;
+    sums->has_bad_action |= part->has_bad_action;
+    aq_value_figures_merge(&sums->values, &part->values);
 }

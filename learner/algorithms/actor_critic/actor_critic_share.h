@@ -44,6 +44,6 @@ void aq_actor_critic_share_train(aq_actor_critic_share *share, const aq_actor_cr
 
 /* Of the last train. */
 float *aq_actor_critic_share_gradient(aq_actor_critic_share *share); /* as a block of networks */
-aq_actor_critic_sums aq_actor_critic_share_sums(const aq_actor_critic_share *share);
+void aq_actor_critic_share_add_sums(const aq_actor_critic_share *share, aq_actor_critic_sums *sums);
 
 #endif

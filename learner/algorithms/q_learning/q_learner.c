@@ -39,7 +39,7 @@
 
 typedef struct q_learner {
     aq_algorithm head;
-    aq_net_spec spec;        /* of what is trained */
+    aq_net_split split;      /* of what is trained */
     aq_net_spec acting_spec; /* of the policy: with the values of distributions */
     bool is_distributional;
     bool is_double;
@@ -58,6 +58,7 @@ typedef struct q_learner {
     aq_adam adam;
     aq_net_train *net;
     aq_gradient_exchange *exchange; /* NULL: none */
+    aq_model_group *model;          /* NULL: the network is whole */
     aq_atoms atoms;                 /* distributional only; else one value an action */
     float *input;                   /* (2 rows, inputs): obs, then next_obs */
     float *target_q;                /* (rows, outputs): values, or logits */
@@ -91,9 +92,10 @@ void aq_q_learner_destroy(aq_algorithm *algorithm)
 }
 
 /* The struct with its arrays behind it, in one block. */
-static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint32_t atoms,
+static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uint32_t atoms,
                                 uint32_t rows_max)
 {
+    const aq_net_spec *spec = &split->slice;
     size_t bytes = sizeof(q_learner);
     size_t parameters = aq_net_spec_parameters(spec);
     size_t m = aq_arrays_add(&bytes, parameters, sizeof(float));
@@ -110,7 +112,7 @@ static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint3
     if (block == NULL) {
         return NULL;
     }
-    self->spec = *spec;
+    self->split = *split;
     self->inputs = aq_net_spec_inputs(spec);
     self->actions = actions;
     self->outputs = aq_net_spec_outputs(spec);
@@ -127,7 +129,7 @@ static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint3
 /* The networks and what they are trained with. */
 static int make_networks(q_learner *self, const aq_run_config *config, aq_error *error)
 {
-    const aq_net_spec *spec = &self->spec;
+    const aq_net_spec *spec = &self->split.slice;
 
     self->quant = aq_fake_quant_of(config, spec);
     if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
@@ -139,6 +141,7 @@ static int make_networks(q_learner *self, const aq_run_config *config, aq_error 
                        aq_net_spec_parameters(spec));
     }
     return aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                      .split = &self->split,
                                                       .rows_max = 2 * self->rows_max,
                                                       .backward_rows_max = self->rows_max,
                                                       .quant = self->quant},
@@ -152,7 +155,7 @@ static int make_acting_spec(q_learner *self, aq_error *error)
                                                                       .atoms = self->atoms.count,
                                                                       .low = self->atoms.low,
                                                                       .high = self->atoms.high});
-    self->acting_spec = self->spec;
+    self->acting_spec = self->split.whole;
     if (!self->is_distributional) {
         return 0;
     }
@@ -199,24 +202,28 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     if (rc != 0) {
         return rc;
     }
-    q_learner *self = learner_alloc(&spec, setup->schema->action.choice_count, atoms, rows_max);
+    const aq_net_split split = aq_net_split_of(&spec, aq_model_group_split(setup->model));
+    q_learner *self = learner_alloc(&split, setup->schema->action.choice_count, atoms, rows_max);
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
     }
     self->head.class = class;
     self->is_distributional = kind->is_distributional;
     self->exchange = setup->exchange;
+    self->model = setup->model;
     take_settings(self, config, setup->schema);
     rc = make_acting_spec(self, error);
     if (rc == 0) {
         rc = make_networks(self, config, error);
     }
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
+    if (rc == 0 && aq_net_split_randomize(&self->split, &self->online, &rng) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory to begin a network");
+    }
     if (rc != 0) {
         aq_q_learner_destroy(&self->head);
         return rc;
     }
-    aq_rng_init(&rng, setup->seed, INIT_STREAM);
-    aq_params_randomize(&spec, &self->online, &rng);
     aq_params_copy(&self->target, &self->online);
     *ret_algorithm = &self->head;
     return 0;
@@ -279,6 +286,25 @@ static int find_gradient(q_learner *self, const aq_batch *batch, aq_dqn_loss *re
     return rc;
 }
 
+/* Of the whole gradient, of which `rc` says what came; layers that all ranks have are the first
+ * one's. */
+static int find_norm(q_learner *self, int rc, double *ret_norm)
+{
+    if (self->model == NULL) {
+        *ret_norm = rc == 0 ? aq_gradient_norm(self->gradient.block, self->gradient.count) : 0.0;
+        return rc;
+    }
+    const aq_slices slices = aq_q_learner_slices(&self->head, "parameters");
+    const float *gradient = self->gradient.block;
+    const size_t count = self->gradient.count;
+    double squares = aq_model_group_rank(self->model) == 0
+                         ? aq_passes_best()->sum_squares(gradient, count)
+                         : aq_slices_squares(&slices, gradient, 0, count);
+    rc = aq_model_group_judge(self->model, rc, &squares, 1);
+    *ret_norm = sqrt(squares);
+    return rc;
+}
+
 /* Polyak averaging, or a copy now and then. */
 static void update_target(q_learner *self)
 {
@@ -294,7 +320,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
 {
     q_learner *self = q_learner_of(algorithm);
     aq_dqn_loss loss;
-    double scale = 1.0;
+    double norm, scale = 1.0;
 
     AQ_ASSERT(batch->rows > 0);
     AQ_ASSERT(batch->rows <= self->rows_max);
@@ -303,10 +329,10 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     int rc = find_gradient(self, batch, &loss);
     rc = aq_gradient_mean(self->exchange, rc == 0 && isfinite(loss.loss), 0, self->gradient.block,
                           self->gradient.count);
+    rc = find_norm(self, rc, &norm);
     if (rc != 0) {
         return rc;
     }
-    const double norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
     if (self->gradient_clip > 0 && norm > self->gradient_clip) {
         scale = self->gradient_clip / norm;
     }
@@ -341,7 +367,7 @@ const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm)
     if (!is_quantized(self)) {
         return &self->online;
     }
-    aq_fake_quant_params(&self->quant, &self->spec, &self->online, &self->acting);
+    aq_fake_quant_params(&self->quant, &self->split.slice, &self->online, &self->acting);
     return &self->acting;
 }
 
@@ -362,4 +388,10 @@ void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->adam.m);
     aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->adam.v);
     aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->adam.step);
+}
+
+aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array)
+{
+    (void)array; /* they are alike */
+    return (aq_slices){.count = 1, .nets = {&((const q_learner *)algorithm)->split}};
 }

@@ -32,6 +32,7 @@ const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
 void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate);
 void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
+aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 /* What both tell, and after it what distributions tell besides. */
 extern const aq_metric aq_q_learner_metrics[];
@@ -44,6 +45,7 @@ enum {
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
     .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
     .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
-    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
+    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays,                            \
+    .slices = aq_q_learner_slices
 
 #endif

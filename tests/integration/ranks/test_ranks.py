@@ -134,9 +134,9 @@ class TestRanks(unittest.TestCase):
         self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
         self.assertEqual(self.end()["learners"], 2)
 
-    def goes_on_without(self, number, signal_number, words):
+    def goes_on_without(self, number, signal_number, words, *arguments):
         self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", "--set",
-                   "net.rank_timeout_ms=2000")
+                   "net.rank_timeout_ms=2000", *arguments)
         self.wait("steps", self.trains)
         os.kill(self.ranks()[number], signal_number)
         self.wait("a new start", lambda: "event=resumed" in self.log())
@@ -149,6 +149,20 @@ class TestRanks(unittest.TestCase):
 
     def test_a_rank_that_is_killed_costs_a_new_start(self):
         self.goes_on_without(1, signal.SIGKILL, "signal 9")
+
+    def test_ranks_that_share_a_network_go_on_and_leave_a_whole_policy(self):
+        self.goes_on_without(1, signal.SIGKILL, "signal 9", "--set", "learner.model_ranks=2",
+                             "--set", "learner.hidden=256,256")
+        self.assertIn("parameters=34178 of=67586 policy=4-128r-256r-2", self.log())
+        played = subprocess.run([ACTORQ, "eval", self.run_dir, "--episodes", "2", "--json"],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(played.returncode, 0, played.stderr)
+        self.assertGreater(json.loads(played.stdout)["return_mean"], 0)
+
+    def test_networks_that_are_shared_take_as_many_ranks(self):
+        self.start("--set", "learner.model_ranks=3")
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertIn("learner.model_ranks is 3, and the learner has 2 rank(s)", self.said())
 
     def test_on_policy_and_tables_learn(self):
         for task, algorithm, least in (("gym:CartPole-v1", "ppo", 475),

@@ -13,6 +13,7 @@ aq_run_config fixture_config(void)
                                         .adam_epsilon = 1e-8,
                                         .huber_delta = 1,
                                         .target_period = 4,
+                                        .model_ranks = 1,
                                         .double_q = true}};
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
     return config;

@@ -60,7 +60,7 @@ static void act(void *user, aq_rank_link *link)
     if (rc == 0 && own == 1 && s->reason != 0) {
         rc = aq_fail(error, s->reason, "there is no such task here");
     }
-    s->codes[own] = aq_ranks_begin(&ranks, agent, rc, TIMEOUT_MS, error);
+    s->codes[own] = aq_ranks_begin(&ranks, agent, rc, NULL, TIMEOUT_MS, error);
     if (agent != NULL) {
         aq_named_arrays arrays;
         aq_agent_arrays(agent, &arrays);

@@ -35,7 +35,12 @@ static bool offer_checkpoint(stage_watcher *watcher, uint64_t step)
                 &adam_step, &arrays);
     values[0][0] = (float)step;
     values[3][STATE_COUNT - 1] = (float)(step + 2);
-    return aq_quantizer_stage_offer_checkpoint(watcher->stage, &arrays, step);
+    const aq_named_arrays *place = aq_quantizer_stage_checkpoint_place(watcher->stage);
+    if (place == NULL) {
+        return false;
+    }
+    aq_named_arrays_copy(&arrays, place);
+    return aq_quantizer_stage_offer_checkpoint(watcher->stage, step, true);
 }
 
 static void assert_event(stage_watcher *watcher, size_t index, char kind, uint64_t step)

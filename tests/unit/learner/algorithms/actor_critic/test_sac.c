@@ -105,7 +105,9 @@ static aq_actor_critic_sums sums_at(const stand *s, float temperature)
         .step = 9,
     };
     aq_actor_critic_share_train(s->share, &work, 0, ROWS);
-    return aq_actor_critic_share_sums(s->share);
+    aq_actor_critic_sums sums = {0};
+    aq_actor_critic_share_add_sums(s->share, &sums);
+    return sums;
 }
 
 /* The mean loss that the parameter counts in: the policy's, or the critics', in whose target the
