@@ -1,5 +1,5 @@
-"""Arms of one training beside each other: formats that actors act in, or corrections for what they
-drew otherwise than the learner would have."""
+"""Arms of one training beside each other: formats that actors act in, formats of gradients between
+ranks, or corrections for what actors drew otherwise than the learner would have."""
 import csv
 import json
 import pathlib
@@ -16,6 +16,7 @@ BINS = 20
 TO_THE_END = ["evaluator.threshold=100000"]
 # Every version goes out in its format, whatever that costs.
 FORMATS = {"int8": ["quantizer.error_budget=1"], "fp32": ["quantizer.format=fp32"]}
+GRADIENTS = {name: [f"learner.gradient_format={name}"] for name in ["int8", "fp32"]}
 CORRECTIONS = {name: [f"learner.correction={name}"]
                for name in ["clipped", "bypass", "vtrace", "none"]}
 FIGURES = ["actor_k3", "effective_share", "weights_clipped"]

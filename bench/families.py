@@ -9,15 +9,15 @@ and greatest mean return, how many seeds came to the target, and medians of seco
 from the start of `actorq train` to its end, and of processors, all processes together. Runs that
 DIR has already are not made again.
 
-The rows of int8 and of correction have arms, of which arms.py prints a table: means with 95 %
-intervals, of that and of all greedy episodes in the last fifth of the steps; and the difference of
-these last from those of the last arm.
+The rows of int8, gradients and correction have arms, of which arms.py prints a table: means with
+95 % intervals, of that and of all greedy episodes in the last fifth of the steps; and the
+difference of these last from those of the last arm.
 """
 import argparse
 import pathlib
 import statistics
 
-from arms import CORRECTIONS, FORMATS, HEAD, compare
+from arms import CORRECTIONS, FORMATS, GRADIENTS, HEAD, compare
 from run_once import command, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -61,6 +61,11 @@ ROWS = {
                   ("sac", "gym:CartPole-v1", ["limits.env_steps=100000"]),
                   ("sac", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("impala", "dmc:cartpole_balance", []), ("impala", "game:juggle", [])]],
+    "gradients": [{"task": task, "algorithm": algorithm, "learners": 2, "episodes": 100,
+                    "settings": [f"limits.env_steps={steps}"], "arms": GRADIENTS}
+                   for task, algorithm, steps in [("gym:CartPole-v1", "dqn", 100_000),
+                                                  ("dmc:cartpole_balance", "d4pg", 40_000),
+                                                  ("dmc:walker_stand", "d4pg", 40_000)]],
     # Actors that are far from the learner, and the same where they are not. a2c with rewards as
     # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,

@@ -7,7 +7,8 @@ import time
 
 
 def command(row):
-    return ["train", row["task"], "--set", f"learner.algorithm={row['algorithm']}",
+    learners = ["--learners", str(row["learners"])] if "learners" in row else []
+    return ["train", row["task"], *learners, "--set", f"learner.algorithm={row['algorithm']}",
             *[word for setting in row["settings"] for word in ("--set", setting)]]
 
 

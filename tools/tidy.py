@@ -20,7 +20,7 @@ MACROS_PER_KLOC_MAX = 3
 
 # Named by a tool or a habit, so there may be one in every folder.
 SHARED_NAMES = {"run", "meson.build", "README.md", ".gitignore", "Dockerfile", "__init__.py",
-                "control"}
+                "control", "kustomization.yaml"}
 
 # Where the language asks for tabs: make.
 TABBED = {"debian/rules"}

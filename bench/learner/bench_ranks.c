@@ -6,6 +6,7 @@
  *   bench_ranks                          alone, and what looking at the noise of its gradients
  *                                        costs
  *   mpirun -n 2 bench_ranks              each format of gradients
+ *   mpirun -n 2 bench_ranks acme 1 8     8 steps in each of the 11 slices, not 40
  *   bench_ranks 2048                     alone, with wide layers
  *   mpirun -n 2 bench_ranks 2048 2       two that share the networks
  *   mpirun -n 4 bench_ranks 2048 2       both: two times two
@@ -32,6 +33,7 @@ enum { SLICES = 11, STEPS = 40, WIDE_STEPS = 2, FORMATS = 3 };
 typedef struct request {
     bool is_wide, is_drift;
     uint64_t sharing; /* ranks that share the networks */
+    uint64_t steps;   /* of a slice */
 } request;
 
 /* What ranks have of each other; zeroes: nobody is there. */
@@ -91,7 +93,7 @@ static double kept_mib(const aq_learner_case *of)
 }
 
 /* The median slice: milliseconds of a step, and of its exchange. */
-static int measure(aq_learner_case *of, const crew *ranks, int steps, double *ret_step_ms,
+static int measure(aq_learner_case *of, const crew *ranks, uint64_t steps, double *ret_step_ms,
                    double *ret_exchange_ms)
 {
     double step_ms[SLICES], exchange_ms[SLICES];
@@ -100,13 +102,13 @@ static int measure(aq_learner_case *of, const crew *ranks, int steps, double *re
     for (int slice = -1; rc == 0 && slice < SLICES; slice++) { /* the first is to warm up */
         const aq_exchange_figures before = figures_of(ranks);
         const int64_t begun_ns = aq_clock_monotonic_ns();
-        for (int step = 0; rc == 0 && step < steps; step++) {
+        for (uint64_t step = 0; rc == 0 && step < steps; step++) {
             rc = aq_agent_train(of->agent, of->batch, &report);
         }
         if (slice >= 0) {
             const int64_t waited_ns = figures_of(ranks).spent_ns - before.spent_ns;
-            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / steps;
-            exchange_ms[slice] = 1e-6 * (double)waited_ns / steps;
+            step_ms[slice] = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / (double)steps;
+            exchange_ms[slice] = 1e-6 * (double)waited_ns / (double)steps;
         }
     }
     qsort(step_ms, SLICES, sizeof(double), compare);
@@ -143,7 +145,6 @@ static int measure_format(crew *ranks, const request *wanted, uint32_t format, a
 {
     aq_learner_case of;
     double step_ms, exchange_ms;
-    const int steps = wanted->is_wide ? WIDE_STEPS : STEPS;
     aq_rank_link *link = ranks->model != NULL ? &ranks->across : ranks->all;
     int rc = link != NULL ? aq_gradient_exchange_create(link, format, &ranks->exchange) : 0;
     rc = rc == 0 ? aq_learner_case_init(&of, wanted->is_wide ? AQ_LEARNER_CASE_WIDE : 0, 1,
@@ -154,13 +155,14 @@ static int measure_format(crew *ranks, const request *wanted, uint32_t format, a
     }
     const uint32_t groups = aq_gradient_exchange_ranks(ranks->exchange);
     const uint64_t sent_before = figures_of(ranks).sent_bytes;
-    rc = measure(&of, ranks, steps, &step_ms, &exchange_ms);
+    rc = measure(&of, ranks, wanted->steps, &step_ms, &exchange_ms);
     if (rc == 0 && (ranks->all == NULL || ranks->all->rank == 0)) {
         (void)printf("%-10s %5" PRIu64 " %7" PRIu64 " %10.0f %10.2f %10.2f %10.1f %10.0f %10.1f\n",
                      groups > 1 ? formats[format] : "-", groups * wanted->sharing, wanted->sharing,
                      1e3 / step_ms * groups * of.rows, step_ms, exchange_ms,
                      100 * exchange_ms / step_ms,
-                     (double)(figures_of(ranks).sent_bytes - sent_before) / ((SLICES + 1) * steps),
+                     (double)(figures_of(ranks).sent_bytes - sent_before) /
+                         (double)((SLICES + 1) * wanted->steps),
                      kept_mib(&of));
     }
     aq_learner_case_fini(&of);
@@ -271,11 +273,14 @@ int main(int argc, char **argv)
     aq_rank_link made;
     aq_error error = {0};
     crew ranks = {0};
-    request wanted = {.is_wide = argc > 1 && strcmp(argv[1], "2048") == 0,
+    const bool is_wide = argc > 1 && strcmp(argv[1], "2048") == 0;
+    request wanted = {.is_wide = is_wide,
                       .is_drift = argc > 3 && strcmp(argv[3], "drift") == 0,
-                      .sharing = 1};
+                      .sharing = 1,
+                      .steps = is_wide ? WIDE_STEPS : STEPS};
     (void)aq_blas_settle(argv);
     int rc = argc > 2 ? aq_parse_u64(argv[2], &wanted.sharing) : 0;
+    rc = rc == 0 && argc > 3 && !wanted.is_drift ? aq_parse_u64(argv[3], &wanted.steps) : rc;
     rc = rc == 0 ? open_link(&made, &ranks.all, &error) : rc;
     rc = rc == 0 ? share(&ranks, wanted.sharing, &error) : rc;
     if (wanted.is_drift) {

@@ -13,6 +13,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/security/incarnation.h"
+#include "common/sys/log.h"
 #include "common/sys/process.h"
 
 enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
@@ -358,13 +359,15 @@ int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order, const aq_name
     if (own >= aq_model_group_ranks(ranks->model)) {
         return 0; /* of another group than rank 0's */
     }
-    if (ranks->model != NULL && !in_order) {
-        return AQ_E_PEER;
-    }
     if (ranks->model != NULL) {
         ranks->link->set_patience(ranks->link, LAST_MS);
     }
-    return aq_agent_keep(agent, to);
+    int rc = ranks->model != NULL && !in_order ? AQ_E_PEER : aq_agent_keep(agent, to);
+    if (rc != 0 && own == 0) {
+        aq_log(AQ_LOG_WARN, "networks_lost",
+               "a lost rank had a slice of them: the newest checkpoint is from before", "");
+    }
+    return rc;
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */

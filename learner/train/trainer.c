@@ -128,13 +128,14 @@ static void serve_checkpoint(aq_trainer *trainer)
     if (is_wanted && place == NULL) {
         atomic_store(&trainer->checkpoint_wanted, true);
     }
-    if (!aq_model_group_says(aq_agent_model(trainer->config.agent), place != NULL)) {
+    const int64_t begun_ns = aq_clock_monotonic_ns();
+    const bool is_due = aq_model_group_says(aq_agent_model(trainer->config.agent), place != NULL);
+    int rc = is_due ? aq_agent_keep(trainer->config.agent, place) : AQ_E_PEER;
+    if (place == NULL) {
         return;
     }
-    int64_t begun_ns = aq_clock_monotonic_ns();
-    int rc = aq_agent_keep(trainer->config.agent, place);
-    if (place != NULL && !aq_quantizer_stage_offer_checkpoint(
-                             trainer->config.stage, aq_trainer_core_step(trainer->core), rc == 0)) {
+    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage,
+                                             aq_trainer_core_step(trainer->core), rc == 0)) {
         atomic_store(&trainer->checkpoint_wanted, true);
     }
     int64_t served_ns = aq_clock_monotonic_ns() - begun_ns;

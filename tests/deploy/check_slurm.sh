@@ -5,6 +5,8 @@
 #
 # The head and an array of three actors are submitted; the learner trains; an actor is cancelled and
 # drains; the head gets SIGTERM, writes its checkpoint, is queued again and goes on where it was.
+# With CHECK_RANKS=2 the learner is two ranks, of which one is killed in the end: the job is queued
+# again, and goes on.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"
@@ -13,7 +15,9 @@ slurm_packages=(
     slurmd       'runs them'
     slurm-client 'submits them'
     munge        'tells them who asks'
+    openmpi-bin  'connects ranks'
 )
+ranks=${CHECK_RANKS:-1}
 [ $# -gt 0 ] || fail 'check_slurm.sh BIN...'
 [ "$(id -u)" -eq 0 ] || fail 'this needs root'
 ensure_packages "${slurm_packages[@]}"
@@ -129,7 +133,7 @@ submit() {
 }
 
 start_cluster
-head=$(submit --cpus-per-task=2 "$root/deploy/slurm/head.sbatch" "$run" \
+head=$(submit --cpus-per-task=2 --ntasks="$ranks" "$root/deploy/slurm/head.sbatch" "$run" \
     --set evaluator.threshold=1000000 --set limits.env_steps=1000000000 \
     --set replay.tolerance=2000)
 actors=$(submit --array=0-2 "$root/deploy/slurm/actors.sbatch" "$run")
@@ -151,4 +155,24 @@ say "the last checkpoint is of step $before"
 wait_for 300 'queued again, it resumes' grep -q 'role=learner.* event=resumed' "$work/out.$head."*
 wait_for 120 "it goes on beyond step $before" steps_beyond "$before"
 wait_for 60 'the actors are back' members_are 2
+
+# trained_by COUNT: the newest figures are of so many ranks.
+trained_by() {
+    tail -n 200 "$run/run/metrics.jsonl" | grep -q -E "\"ranks\": *$1(\.0)?[,}]"
+}
+
+if [ "$ranks" -gt 1 ]; then
+    wait_for 60 "$ranks ranks train" trained_by "$ranks"
+    lives=$(grep -c 'event=resumed' "$work/out.$head."*)
+    # Processes come and go while they are looked at.
+    pid=$({ grep -z -l "^SLURM_PROCID=1\$" /proc/[0-9]*/environ 2>/dev/null || true; } |
+        while IFS=/ read -r _ _ pid _; do
+            ! grep -q -a "actorq-learner.*$run/run" "/proc/$pid/cmdline" || echo "$pid"
+        done)
+    kill -KILL "$pid"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    wait_for 300 'a rank was killed; queued again, it resumes' \
+        sh -c '[ "$(grep -c event=resumed "$0")" -gt "$1" ]' "$work/out.$head."* "$lives"
+    wait_for 120 "it goes on beyond step $before" steps_beyond "$before"
+fi
 say PASSED

@@ -8,18 +8,20 @@ from deployed_run import DeployedRun, LEARNER, ROOT, command, docker
 
 
 class ComposeRun(DeployedRun):
-    """One project of Compose; `compose` is the command, such as ["docker-compose"]."""
+    """One project of Compose; `compose` is the command, such as ["docker-compose"], and `files` are
+    those of deploy/."""
 
-    def __init__(self, compose, project, environment):
+    def __init__(self, compose, project, environment, files=("compose.yaml",)):
         super().__init__()
         self.compose = compose
+        self.files = [word for name in files for word in ("-f", f"{ROOT}/deploy/{name}")]
         self.project = project
         self.environment = {**os.environ, **environment}
         self.watcher = None
 
     def call(self, *arguments, timeout_s=120, check=True):
-        return command([*self.compose, "-p", self.project, "-f", f"{ROOT}/deploy/compose.yaml",
-                        *arguments], timeout_s=timeout_s, check=check, env=self.environment)
+        return command([*self.compose, "-p", self.project, *self.files, *arguments],
+                       timeout_s=timeout_s, check=check, env=self.environment)
 
     def containers(self, service, running=True):
         """Identities, oldest first."""

@@ -117,7 +117,7 @@ class Commands(unittest.TestCase):
     def test_jobs_start_programs_with_options_that_they_know(self):
         for name in ("head.sbatch", "actors.sbatch"):
             lines = [line for line in read("slurm", name).replace("\\\n", " ").splitlines()
-                     if re.match(r"(ACTORQ_CERTS=\S+ |exec )actorq-", line)]
+                     if re.match(r"(ACTORQ_CERTS=\S+ |exec ).*actorq-", line)]
             self.assertTrue(lines, name)
             for line in lines:
                 self.check(line.replace('"', "").split())
@@ -162,7 +162,8 @@ class Commands(unittest.TestCase):
 
 class Environment(unittest.TestCase):
     def test_the_example_has_every_variable_of_compose_with_its_value(self):
-        asked = {name: value or "" for name, value in VARIABLE.findall(read("compose.yaml"))
+        files = read("compose.yaml") + read("ranks.yaml")
+        asked = {name: value or "" for name, value in VARIABLE.findall(files)
                  if not name.endswith("_IMAGE")}
         shown = dict(line.split("=", 1) for line in read("env.example").splitlines()
                      if line and not line.startswith("#"))
@@ -172,6 +173,53 @@ class Environment(unittest.TestCase):
         def names(text):
             return {name for name, _ in VARIABLE.findall(text)}
         self.assertLessEqual(names(read("swarm.yaml")), names(read("compose.yaml")))
+
+
+class Ranks(unittest.TestCase):
+    def test_compose_confines_them_as_all_others(self):
+        services = load("ranks.yaml")["services"]
+        role = load("compose.yaml")["x-role"]
+        rank = services["learner-rank"]
+        for key in ("read_only", "tmpfs", "cap_drop", "security_opt", "networks", "logging"):
+            self.assertEqual(rank[key], role[key], key)
+        self.assertEqual(rank["image"], services["learner"]["image"])
+        self.assertEqual(rank["volumes"], ["certs-learner:/certs/learner:ro"])
+        self.assertEqual(services["learner"]["environment"]["ACTORQ_RANK_NAME"], "learner-rank")
+
+    def test_kustomize_builds_them_over_the_run(self):
+        kubectl = shutil.which("kubectl")
+        if not kubectl:
+            self.skipTest("kubectl is not installed")
+        text = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, "kubernetes-ranks")],
+                              check=True, capture_output=True, text=True).stdout
+        sets = {one["metadata"]["name"]: one["spec"] for one in yaml.safe_load_all(text)
+                if one["kind"] == "StatefulSet"}
+        first = sets["learner"]["template"]["spec"]["containers"][0]
+        said = {one["name"]: one.get("value") for one in first["env"]}
+        self.assertEqual(said["ACTORQ_RANK_NAME"], sets["learner-rank"]["serviceName"])
+        self.assertEqual(said["ACTORQ_RANKS"], str(sets["learner-rank"]["replicas"]))
+        self.assertIn("--resume", first["args"])
+        rank = sets["learner-rank"]["template"]["spec"]
+        self.assertEqual(rank["containers"][0]["image"], first["image"])
+        self.assertEqual(rank["containers"][0]["securityContext"], first["securityContext"])
+        self.assertEqual(rank["volumes"][0]["secret"]["secretName"], "actorq-learner")
+
+    def test_the_learner_starts_one_at_each_address_of_their_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("actorq-ranks", 'echo "$@"'), ("sleep", ":"),
+                               ("getent", 'for kind in STREAM DGRAM; do\n'
+                                'echo "10.0.0.1 $kind r"; echo "10.0.0.2 $kind"; done')):
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(f"#!/bin/sh\n{text}\n")
+                os.chmod(path, 0o755)
+            for asked in ("2", "3"):  # one that does not come is not waited for for ever
+                said = subprocess.run(
+                    [os.path.join(DEPLOY, "image", "learner-as-asked.sh"), "--resume"], check=True,
+                    capture_output=True, text=True,
+                    env={"ACTORQ_RANK_NAME": "learner-rank", "ACTORQ_RANKS": asked,
+                         "PATH": f"{folder}:/usr/bin:/bin"}).stdout
+                self.assertEqual(said, "10.0.0.1,10.0.0.2 actorq-learner --resume\n")
 
 
 class Swarm(unittest.TestCase):

@@ -95,6 +95,7 @@ class Run:
         self.environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         os.makedirs(folder, exist_ok=True)
         self.learner = None
+        self.launcher = []  # words before those of the learner
         self.shards, self.actors = [], []
         self.lives = 0  # of actors that took the place of others
 
@@ -126,36 +127,14 @@ class Run:
 
     # ---- starting -------------------------------------------------------------------------------
 
-    def start_learner(self, host="learner", *more, before=()):
+    def start_learner(self, host="learner", *more):
         words = ["--listen", f"tcp://0.0.0.0:{LEARNER_PORT}", "--run",
                  os.path.join(self.folder, "run"), *self.credentials("learner")]
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value}"]
         self.learner = Daemon(self, "learner", host,
-                              [*before, *self.program("learner", "-learner", words)])
+                              [*self.launcher, *self.program("learner", "-learner", words)])
         self.learner.start(*more)
-
-    def start_ranks(self, hosts, *more):
-        """One on each, by an mpirun on the first, which reaches the others without ssh, and looks
-        every second whether they are there."""
-        agent = os.path.join(self.folder, "agent")
-        with open(agent, "w", encoding="ascii") as file:
-            file.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1; shift\n'
-                       'case $host in\n')
-            for name in hosts:
-                host = self.network.hosts[name]
-                file.write(f"{host.address}) exec nsenter --net=/run/netns/{host.space} "
-                           'sh -c "$*" ;;\n')
-            file.write("esac\n")
-        os.chmod(agent, 0o755)
-        own = ",".join(f"{self.network.hosts[name].address}:1" for name in hosts)
-        settings = {"plm_rsh_agent": agent, "btl": "tcp,self", "odls_base_sigkill_timeout": 2,
-                    "oob_tcp_keepalive_time": 2, "oob_tcp_keepalive_intvl": 1,
-                    "oob_tcp_keepalive_probes": 3}
-        self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        self.start_learner(hosts[0], *more, before=[
-            "mpirun", "--host", own, "--bind-to", "none",
-            *(word for key, value in settings.items() for word in ("--mca", key, str(value)))])
 
     def learner_url(self):
         return f"tcp://learner:{LEARNER_PORT}"

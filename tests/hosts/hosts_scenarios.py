@@ -235,31 +235,6 @@ def learner_moves(stage):
     return {"back_s_after_stopping": round(stopped[0], 2), **row}
 
 
-def ranks(stage):
-    """The line between a learner's two ranks is cut: both end within half a minute, with a
-    checkpoint, and go on from it when they are started again."""
-    places = ["learner", "spare"]
-    settings = {"net.rank_timeout_ms": 5000, "learner.checkpoint_period_s": 1}
-    with stage.run(settings) as run:
-        run.start_ranks(places)
-        run.start_shard()
-        run.add_actors(2, trains=True)
-        watch = Watch(run)
-        settle()
-        stage.network.cut("spare")
-        begun = time.monotonic()
-        run.learner.wait_end(30)
-        ended_s = time.monotonic() - begun
-        written = run.learner.lines("checkpoint_written")[-1]["step"]
-        stage.network.heal("spare")
-        begun = time.monotonic()
-        run.start_ranks(places, "--resume")
-        back_s = watch.wait_back(begun)
-        check(run.learner.lines("resumed")[-1]["step"] == written, "a checkpoint was lost")
-        account = close_account(run)
-    return {"ended_s": round(ended_s, 2), "back_s": round(back_s, 2), **account}
-
-
 # ---- precision ----------------------------------------------------------------------------------
 
 # As actorq compare --preset paper, for choices.
@@ -489,4 +464,4 @@ def rounded(figures, digits=1):
 
 SCENARIOS = {function.__name__: function for function in (
     brief, plain, slow, partition_actors, partition_replay, partition_learner, partition_short,
-    address_of_actors, address_of_replay, learner_moves, ranks, precision, crowd, cost, storm)}
+    address_of_actors, address_of_replay, learner_moves, precision, crowd, cost, storm)}

@@ -17,8 +17,11 @@ import time
 import traceback
 
 import hosts_net
+import hosts_ranks
 from hosts_run import Fault
 from hosts_scenarios import SCENARIOS, Stage
+
+SCENARIOS = {**SCENARIOS, **hosts_ranks.SCENARIOS}
 
 
 def arguments():
@@ -73,6 +76,13 @@ def main():
         print(f"{options.build} has no {', '.join(missing)}: README.md says how it is built",
               file=sys.stderr)
         return 1
+    names = options.scenarios or list(SCENARIOS)
+    reason = hosts_ranks.obstacle(build)
+    if reason:
+        print(f"without scenarios of ranks: {reason}", file=sys.stderr)
+        names = [name for name in names if name not in hosts_ranks.SCENARIOS]
+        if not names:
+            return CANNOT
     hosts_net.isolate()
     network = hosts_net.Network(["learner", "replay", "actors", "spare"],
                                 os.path.join(build, "tests/hosts/lossy_switch"),
@@ -82,7 +92,7 @@ def main():
     if certs:
         hosts_net.call(os.path.join(build, "cli/actorq"), "certs", certs)
     stage = Stage(network, build, folder, certs, options.minutes)
-    failed = [name for name in options.scenarios or SCENARIOS if not run_scenario(name, stage)]
+    failed = [name for name in names if not run_scenario(name, stage)]
     if failed or options.keep:
         print(f"logs are in {folder}", file=sys.stderr)
     else:

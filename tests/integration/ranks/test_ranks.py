@@ -144,6 +144,7 @@ class TestRanks(unittest.TestCase):
         before = self.metric("learner_steps")
         self.wait("more steps", lambda: self.metric("learner_steps") > before)
         self.assertIn(words, self.log())
+        self.assertNotIn("assertion failed", self.log())
         self.assertIn("all 2 go on from the last checkpoint", self.said())
         self.assertGreaterEqual(self.end()["restarts"], 1)
 

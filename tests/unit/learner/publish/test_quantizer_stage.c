@@ -91,6 +91,15 @@ TEST_IN(stage_watcher, watcher, one_checkpoint_waits_at_most)
     assert_true(offer_checkpoint(watcher, 4));
 }
 
+TEST_IN(stage_watcher, watcher, a_checkpoint_that_is_not_whole_is_none_and_leaves_its_place)
+{
+    assert_non_null(aq_quantizer_stage_checkpoint_place(watcher->stage));
+    assert_null(aq_quantizer_stage_checkpoint_place(watcher->stage));
+    assert_false(aq_quantizer_stage_offer_checkpoint(watcher->stage, 1, false));
+    assert_false(aq_quantizer_stage_run_one(watcher->stage));
+    assert_true(offer_checkpoint(watcher, 2));
+}
+
 TEST_IN(stage_watcher, watcher, jobs_are_carried_out_in_order)
 {
     assert_true(offer_policy(watcher, 10));

@@ -348,6 +348,8 @@ static int answer(aq_rank_link *link, void *block, size_t bytes, size_t piece)
     AQ_ASSERT(bytes == 2 * sizeof(*words) && piece == sizeof(*words));
     words[1] = words[0];
     words[0].orders.schedules.learning_rate = 0.5;
+    words[0].orders.newest_version = 7;
+    words[0].orders.coming_versions = 2;
     words[1].is_ready = other->wanted != 1;
     words[1].ends = other->wanted == 2;
     other->unready += words[0].is_ready && other->wanted == 1;
@@ -394,6 +396,7 @@ TEST_IN(trainer_desk, desk, it_waits_for_a_rank_that_has_no_group_and_keeps_its_
     assert_int_equal(wait_until_it_ends(desk, &refusal), AQ_TRAINER_ENDED);
     assert_string_equal(refusal.text, "rank 0 has ended");
     assert_true(desk->algorithm.learning_rate == 0.5); /* the first rank's */
+    assert_int_equal(aq_trainer_promised(desk->trainer), 9);
     aq_rank_meeting_destroy(meeting);
 }
 
