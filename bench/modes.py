@@ -18,15 +18,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODES = "experience,sync,async,model,hybrid"
 BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
 
-# Name, task, score, settings over the algorithm's preset. Budgets are such that all of it takes
-# less than half an hour on two processors.
-SMALL = ["learner.hidden=64,64", "learner.critic_hidden=64,64", "learner.batch_size=64"]
+# Name, task, score, settings over the algorithm's preset. Layers are as wide as ranks need them to
+# share a network, and budgets such that all of it takes less than half an hour on two processors.
+WIDTH = "learner.hidden=128,128"
+SMALL = [WIDTH, "learner.critic_hidden=128,128", "learner.batch_size=64", "limits.env_steps=40000"]
 ROWS = [
     ("ppo", "gym:CartPole-v1", 475, ["limits.env_steps=200000"]),
     ("a2c", "gym:CartPole-v1", 475, ["limits.env_steps=500000"]),
-    ("dqn", "gym:CartPole-v1", 475, ["limits.env_steps=150000"]),
-    ("d4pg", "dmc:cartpole_balance", 900, [*SMALL, "limits.env_steps=60000"]),
-    ("sac", "dmc:cartpole_swingup", 600, [*SMALL, "limits.env_steps=60000"]),
+    ("dqn", "gym:CartPole-v1", 475, [WIDTH, "limits.env_steps=100000"]),
+    ("d4pg", "dmc:cartpole_balance", 900, SMALL),
+    ("sac", "dmc:cartpole_swingup", 300, [*SMALL, "replay.samples_per_insert=64"]),
 ]
 
 # Key in compare.json, its title, how it is written.

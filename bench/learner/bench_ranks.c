@@ -3,7 +3,8 @@
  * rank keeps: D4PG with Acme's networks, or with 2048 x 3, one thread a rank, a batch that is there
  * already.
  *
- *   bench_ranks                          alone, and what looking at the noise of its gradients costs
+ *   bench_ranks                          alone, and what looking at the noise of its gradients
+ *                                        costs
  *   mpirun -n 2 bench_ranks              each format of gradients
  *   mpirun -n 2 bench_ranks acme 1 8     8 steps in each of the 11 slices, not 40
  *   bench_ranks 2048                     alone, with wide layers

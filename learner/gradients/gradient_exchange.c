@@ -164,7 +164,8 @@ int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_
 
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
 {
-    return is_alone(exchange) ? (aq_exchange_figures){0} : aq_rank_link_figures(exchange->link);
+    return exchange != NULL && exchange->link != NULL ? aq_rank_link_figures(exchange->link)
+                                                      : (aq_exchange_figures){0};
 }
 
 aq_exchange_figures aq_rank_link_figures(const aq_rank_link *link)
