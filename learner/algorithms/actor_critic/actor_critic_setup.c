@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/nn/products.h"
 
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
 {
@@ -80,6 +81,7 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
     setup.noise_first =
         aq_gradient_exchange_rank(from->exchange) * (uint32_t)config->learner.batch_size;
     setup.quant = aq_fake_quant_of(config, &setup.policy);
+    setup.bf16_threads = aq_products_bf16_threads(config, 1);
     *ret_setup = setup;
     return 0;
 }
