@@ -1,5 +1,5 @@
-"""Arms of one training beside each other: formats that actors act in, or corrections for what they
-drew otherwise than the learner would have."""
+"""Arms of one training beside each other: formats that actors act in or that the learner computes in,
+or corrections for what actors drew otherwise than the learner would have."""
 import csv
 import json
 import pathlib
@@ -18,6 +18,7 @@ TO_THE_END = ["evaluator.threshold=100000"]
 FORMATS = {"int8": ["quantizer.error_budget=1"], "fp32": ["quantizer.format=fp32"]}
 CORRECTIONS = {name: [f"learner.correction={name}"]
                for name in ["clipped", "bypass", "vtrace", "none"]}
+PRODUCTS = {name: [f"learner.products={name}"] for name in ["bf16", "fp32"]}
 FIGURES = ["actor_k3", "effective_share", "weights_clipped"]
 
 

@@ -9,7 +9,7 @@ and greatest mean return, how many seeds came to the target, and medians of seco
 from the start of `actorq train` to its end, and of processors, all processes together. Runs that
 DIR has already are not made again.
 
-The rows of int8 and of correction have arms, of which arms.py prints a table: means with 95 %
+The rows of int8, of products and of correction have arms, of which arms.py prints a table: means with 95 %
 intervals, of that and of all greedy episodes in the last fifth of the steps; and the difference of
 these last from those of the last arm.
 """
@@ -17,7 +17,7 @@ import argparse
 import pathlib
 import statistics
 
-from arms import CORRECTIONS, FORMATS, HEAD, compare
+from arms import CORRECTIONS, FORMATS, HEAD, PRODUCTS, compare
 from run_once import command, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -58,6 +58,11 @@ ROWS = {
                   ("impala", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
                   ("sac", "gym:MountainCarContinuous-v0", ["limits.env_steps=50000"]),
                   ("ppo", "dmc:cartpole_balance", [])]],
+    "products": [{"task": task, "algorithm": algorithm, "episodes": 100, "arms": PRODUCTS,
+                  "settings": [f"limits.env_steps={steps}"]} for algorithm, task, steps in [
+                      ("dqn", "gym:CartPole-v1", 50_000), ("ppo", "gym:CartPole-v1", 100_000),
+                      ("sac", "gym:Pendulum-v1", 15_000), ("td3", "gym:Pendulum-v1", 15_000),
+                      ("d4pg", "gym:Pendulum-v1", 20_000)]],
     # Actors that are far from the learner, and the same where they are not. a2c with rewards as
     # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,

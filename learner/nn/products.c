@@ -15,8 +15,9 @@
 #include "learner/nn/thread_pool.h"
 
 enum {
-    NARROW = 16,    /* a product of fewer rows or columns is as fast in fp32 */
-    LINE_PAIRS = 16 /* of a cache line */
+    LEAST = 16,             /* rows, columns and k, below which bf16 is slower, ... */
+    LEAST_IN_ALL = 1 << 17, /* ... and their product */
+    LINE_PAIRS = 16         /* of a cache line */
 };
 
 struct aq_products {
@@ -71,7 +72,8 @@ static void run_fp32(const aq_product *product)
 
 static bool is_rounded(const aq_product *product)
 {
-    return product->m >= NARROW && product->n >= NARROW;
+    const uint64_t m = product->m, n = product->n, k = product->k;
+    return m >= LEAST && n >= LEAST && k >= LEAST && m * n * k >= LEAST_IN_ALL;
 }
 
 /* A line more than `count` needs: rows that lie powers of two apart would share a few places of

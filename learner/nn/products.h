@@ -8,7 +8,7 @@
  *   sum = fma(a[k + 1], b[k + 1], sum);  sum = fma(a[k], b[k], sum)
  *
  * where a subnormal number, as an operand, a sum or before it is rounded, counts as zero. That is
- * what vdpbf16ps does. Products too narrow to gain by it are OpenBLAS's: their shape alone decides.
+ * what vdpbf16ps does. Products too small to gain by it are OpenBLAS's: their shape alone decides.
  */
 #ifndef AQ_LEARNER_NN_PRODUCTS_H
 #define AQ_LEARNER_NN_PRODUCTS_H

@@ -3,8 +3,8 @@
  * in 24 registers over all of k; each step along k is two loads of a panel and, for each row, one
  * pair of A given to all lanes.
  *
- * The rows of a tile come first and panels run past them, so that A's pairs stay in the nearest
- * cache, B's in the second, and a row of C is written from its first column to its last.
+ * Panels run past the rows of a tile, as many of them as the second cache holds, then past the next
+ * rows: so A's pairs stay in the nearest cache, and a row of C is written from left to right.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -15,7 +15,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 16, ALL_LANES = 0xFFFF, PAIR = 2, AHEAD = 2048 };
+enum {
+    LANES = 16,
+    ALL_LANES = 0xFFFF,
+    PAIR = 2,
+    AHEAD = 2048,          /* floats: what is read is asked for so long before */
+    PANELS_PAIRS = 1 << 17 /* of panels that stay in the second cache, 512 KiB */
+};
 
 _Static_assert(AQ_PANEL == 2 * LANES, "a panel is two vectors of pairs");
 
@@ -72,14 +78,15 @@ INLINE void round_columns(const float *x, size_t x_stride, size_t rows, size_t c
                           size_t first, size_t end, size_t stride, size_t block, size_t next,
                           uint32_t *out)
 {
+    const size_t ahead = (AHEAD / (PAIR * x_stride) + 1) * PAIR * x_stride;
     for (size_t p = first; p < end; p++) {
         const float *top = x + PAIR * p * x_stride;
         const bool is_odd = PAIR * p + 1 == rows;
         for (size_t c = 0; c < columns; c += LANES) {
             const __mmask16 lanes = lanes_from(c, columns);
             const __m512 low = _mm512_maskz_loadu_ps(lanes, top + c);
-            will_read(top + c + AHEAD);
-            will_read(top + x_stride + c + AHEAD);
+            will_read(top + ahead + c);
+            will_read(top + ahead + x_stride + c);
             const __m512 high =
                 is_odd ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(lanes, top + x_stride + c);
             _mm512_storeu_si512(out + c / block * next + p * stride + c % block,
@@ -217,27 +224,37 @@ static void multiply_rows(const tile *at, size_t rows)
 }
 
 /* Rows are shared out evenly, so that no tile is much lower than others. */
+static void multiply_block(const aq_bf16_product *product, size_t first, size_t rows,
+                           size_t first_column, size_t end_column)
+{
+    const size_t n = product->is->n;
+    for (size_t column = first_column; column < end_column; column += AQ_PANEL) {
+        multiply_rows(&(tile){.a = product->a + first * product->a_row,
+                              .b = product->b + column / AQ_PANEL * product->panel,
+                              .a_row = product->a_row,
+                              .a_pair = product->a_pair,
+                              .pairs = product->pairs,
+                              .c = product->is->c + first * n + column,
+                              .c_row = n,
+                              .lanes = {lanes_from(column, n), lanes_from(column + LANES, n)}},
+                      rows);
+    }
+}
+
 void aq_bf16_multiply(const aq_bf16_product *product, size_t part, size_t parts)
 {
     const aq_product *is = product->is;
-    const size_t blocks = (is->m + AQ_TILE_ROWS - 1) / AQ_TILE_ROWS;
-    for (size_t i = blocks * part / parts; i < blocks * (part + 1) / parts; i++) {
-        const size_t first = is->m * i / blocks, rows = is->m * (i + 1) / blocks - first;
-        float *c = is->c + first * is->n;
-        for (size_t column = 0; column < is->n; column += AQ_PANEL) {
-            multiply_rows(
-                &(tile){.a = product->a + first * product->a_row,
-                        .b = product->b + column / AQ_PANEL * product->panel,
-                        .a_row = product->a_row,
-                        .a_pair = product->a_pair,
-                        .pairs = product->pairs,
-                        .c = c + column,
-                        .c_row = is->n,
-                        .lanes = {lanes_from(column, is->n), lanes_from(column + LANES, is->n)}},
-                rows);
-        }
-        if (is->bias != NULL) {
-            aq_passes_best()->bias_activate(c, is->bias, rows, is->n, is->activation);
+    const size_t m = is->m, n = is->n, blocks = (m + AQ_TILE_ROWS - 1) / AQ_TILE_ROWS;
+    const size_t width = (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
+    for (size_t column = 0; column < n; column += width) {
+        const size_t end = n - column > width ? column + width : n;
+        for (size_t i = blocks * part / parts; i < blocks * (part + 1) / parts; i++) {
+            const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
+            multiply_block(product, first, rows, column, end);
+            if (is->bias != NULL && end == n) {
+                aq_passes_best()->bias_activate(is->c + first * n, is->bias, rows, n,
+                                                is->activation);
+            }
         }
     }
 }

@@ -8,12 +8,12 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-enum { ROWS = 48, STEPS = 10 };
+enum { ROWS = 64, STEPS = 10 };
 
 static aq_run_config config_of(uint32_t products, uint64_t threads)
 {
     aq_run_config config = fixture_config();
-    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "40,32"), 0);
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,70"), 0);
     config.learner.batch_size = ROWS;
     config.learner.products = products;
     config.learner.threads = threads;

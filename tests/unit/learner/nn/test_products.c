@@ -112,9 +112,9 @@ static void fill(aq_rng *rng)
 
 BF16_TEST(every_way_that_operands_lie_gives_the_stated_sums)
 {
-    static const uint32_t sizes[][3] = {{16, 16, 1},  {16, 16, 2},   {17, 33, 3},  {24, 32, 31},
-                                        {25, 48, 32}, {37, 31, 33},  {64, 64, 64}, {256, 51, 23},
-                                        {51, 70, 85}, {100, 17, 130}};
+    static const uint32_t sizes[][3] = {{16, 16, 512}, {17, 33, 241}, {25, 48, 111}, {37, 31, 117},
+                                        {64, 64, 64},  {256, 51, 23}, {51, 70, 85},  {19, 300, 24},
+                                        {300, 17, 27}, {100, 83, 16}};
     aq_rng rng = rng_of(1, 0);
     fill(&rng);
     EACH_ROW(i, sizes) {
@@ -145,26 +145,28 @@ BF16_TEST(rare_numbers_give_the_stated_sums)
     aq_rng rng = rng_of(2, 0);
     fill(&rng);
     for (uint32_t i = 0; i < ROOM; i++) {
-        if (aq_rng_below(&rng, 3) == 0) {
+        if (aq_rng_below(&rng, 6) == 0) {
             /* Those that are not numbers in a few places only. */
             const uint32_t kinds = i % 512 == 0 ? 15 : 10;
             at->a[i] = aq_f32_from_bits(rare[aq_rng_below(&rng, kinds)]);
             at->b[i] = aq_f32_from_bits(rare[aq_rng_below(&rng, 10)]);
         }
     }
-    for (uint32_t k = 1; k < 9; k++) {
-        check(&(aq_product){.m = 40, .n = 40, .k = k, .b_stride = 40}, 1);
-        check(&(aq_product){.transposes_b = true, .m = 40, .n = 40, .k = k, .b_stride = k}, 1);
+    for (uint32_t k = 16; k < 20; k++) {
+        check(&(aq_product){.m = 96, .n = 96, .k = k, .b_stride = 96}, 1);
+        check(&(aq_product){.transposes_b = true, .m = 96, .n = 96, .k = k, .b_stride = k}, 1);
     }
 }
 
-BF16_TEST(narrow_products_are_those_of_fp32)
+BF16_TEST(small_products_are_those_of_fp32)
 {
-    static const uint32_t sizes[][2] = {{15, 64}, {64, 15}, {1, 1}};
+    static const uint32_t sizes[][3] = {
+        {15, 256, 256}, {256, 15, 256}, {256, 256, 15}, {32, 63, 64}, {1, 1, 1}};
     aq_rng rng = rng_of(3, 0);
     fill(&rng);
     EACH_ROW(i, sizes) {
-        aq_product p = {.m = sizes[i][0], .n = sizes[i][1], .k = 64, .b_stride = sizes[i][1]};
+        aq_product p = {
+            .m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2], .b_stride = sizes[i][1]};
         run(&p, 1);
         p.c = at->expected;
         aq_products_run(NULL, &p);

@@ -122,7 +122,7 @@ TEST(products_in_bf16_solve_the_chain)
 {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         check_solved(seed,
-                     &(chain_case){.n_step = 1, .hidden = "32,32", .products = AQ_PRODUCTS_BF16});
+                     &(chain_case){.n_step = 1, .hidden = "64,64", .products = AQ_PRODUCTS_BF16});
     }
 }
 
