@@ -1,5 +1,6 @@
-"""Arms of one training beside each other: formats that actors act in, formats of gradients between
-ranks, or corrections for what actors drew otherwise than the learner would have."""
+"""Arms of one training beside each other: formats that actors act in or that the learner computes
+in, formats of gradients between ranks, or corrections for what actors drew otherwise than the
+learner would have."""
 import csv
 import json
 import pathlib
@@ -19,6 +20,7 @@ FORMATS = {"int8": ["quantizer.error_budget=1"], "fp32": ["quantizer.format=fp32
 GRADIENTS = {name: [f"learner.gradient_format={name}"] for name in ["int8", "fp32"]}
 CORRECTIONS = {name: [f"learner.correction={name}"]
                for name in ["clipped", "bypass", "vtrace", "none"]}
+PRODUCTS = {name: [f"learner.products={name}"] for name in ["bf16", "fp32"]}
 FIGURES = ["actor_k3", "effective_share", "weights_clipped"]
 
 

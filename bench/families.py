@@ -9,15 +9,15 @@ and greatest mean return, how many seeds came to the target, and medians of seco
 from the start of `actorq train` to its end, and of processors, all processes together. Runs that
 DIR has already are not made again.
 
-The rows of int8, gradients and correction have arms, of which arms.py prints a table: means with
-95 % intervals, of that and of all greedy episodes in the last fifth of the steps; and the
-difference of these last from those of the last arm.
+The rows of int8, gradients, products and correction have arms, of which arms.py prints a table:
+means with 95 % intervals, of that and of all greedy episodes in the last fifth of the steps; and
+the difference of these last from those of the last arm.
 """
 import argparse
 import pathlib
 import statistics
 
-from arms import CORRECTIONS, FORMATS, GRADIENTS, HEAD, compare
+from arms import CORRECTIONS, FORMATS, GRADIENTS, HEAD, PRODUCTS, compare
 from run_once import command, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -66,6 +66,11 @@ ROWS = {
                    for task, algorithm, steps in [("gym:CartPole-v1", "dqn", 100_000),
                                                   ("dmc:cartpole_balance", "d4pg", 40_000),
                                                   ("dmc:walker_stand", "d4pg", 40_000)]],
+    "products": [{"task": task, "algorithm": algorithm, "episodes": 100, "arms": PRODUCTS,
+                  "settings": [f"limits.env_steps={steps}"]} for algorithm, task, steps in [
+                      ("dqn", "gym:CartPole-v1", 50_000), ("ppo", "gym:CartPole-v1", 100_000),
+                      ("sac", "gym:Pendulum-v1", 15_000), ("td3", "gym:Pendulum-v1", 15_000),
+                      ("d4pg", "gym:Pendulum-v1", 20_000)]],
     # Actors that are far from the learner, and the same where they are not. a2c with rewards as
     # they are: normalized, as by its preset, they make steps that quantizing harms less.
     "correction": [{"task": "gym:CartPole-v1", "algorithm": algorithm, "settings": settings,

@@ -26,7 +26,7 @@
 
 enum {
     THREADS_MAX = 2,
-    ROWS_MAX = 32,
+    ROWS_MAX = 64,
     SLICES = 11,
     SLICES_QUICK = 3,
     SLICE_MS = 300,
@@ -34,7 +34,7 @@ enum {
 };
 
 typedef struct bench_row {
-    const char *name;
+    aq_learner_case_name name;
     uint32_t threads;
     aq_learner_time time;
     double flop;
@@ -90,13 +90,13 @@ static int measure_row(const aq_learner_timing *timing, size_t index, uint32_t t
     if (rc != 0) {
         return rc;
     }
-    row->name = aq_learner_case_name(index);
+    row->name = aq_learner_case_name_of(index);
     row->threads = threads;
     row->flop = aq_learner_case_flop(&of);
     row->torch_steps_per_s = NAN;
     rc = aq_learner_timing_measure(timing, &of, &row->time);
     if (rc != 0) {
-        (void)aq_fail(error, rc, "%s: a training step failed", row->name);
+        (void)aq_fail(error, rc, "%s: a training step failed", row->name.text);
     }
     aq_learner_case_fini(&of);
     return rc;
@@ -110,7 +110,8 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
     };
     result->load[0] = load_now();
     for (size_t i = 0; i < aq_learner_case_count(); i++) {
-        const bool is_wanted = strstr(aq_learner_case_name(i), request->only) != NULL;
+        const aq_learner_case_name name = aq_learner_case_name_of(i);
+        const bool is_wanted = strstr(name.text, request->only) != NULL;
         for (uint32_t threads = 1; is_wanted && threads <= THREADS_MAX; threads++) {
             bench_row *row = &result->rows[result->count];
             int rc = measure_row(&timing, i, threads, row, error);
@@ -130,7 +131,8 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
         }
         for (size_t i = 0; i < result->count; i++) {
             bench_row *row = &result->rows[i];
-            row->torch_steps_per_s = aq_torch_steps_per_s(result->torch, row->name, row->threads);
+            row->torch_steps_per_s =
+                aq_torch_steps_per_s(result->torch, row->name.text, row->threads);
         }
     }
     result->load[1] = load_now();
@@ -151,7 +153,7 @@ static double gemm_share(const bench_row *row)
 static json_t *row_json(const bench_row *row, bool has_torch)
 {
     json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name, "threads",
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name.text, "threads",
                   aq_json_count(row->threads), "steps_per_s", aq_json_number(steps_per_s(row)),
                   "gemm_share", aq_json_number(gemm_share(row)), "step_us",
                   aq_json_number(row->time.step_us), "products_us",
@@ -198,7 +200,7 @@ static int print_result(const bench_result *result, aq_error *error)
         const bench_row *row = &result->rows[i];
         aq_figure figure;
         aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->name);
+        aq_text_table_cell(table, "%s", row->name.text);
         aq_text_table_cell(table, "%u", row->threads);
         aq_text_table_cell(table, "%s", aq_figure_number(&figure, steps_per_s(row)));
         aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->time.step_us));

@@ -8,9 +8,8 @@
  */
 #include "bench/learner/learner_case.h"
 
+#include <stdio.h>
 #include <string.h>
-
-#include <cblas.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -28,7 +27,7 @@ enum {
 };
 
 typedef struct case_row {
-    const char *name, *summary;
+    const char *name;
     uint32_t algorithm; /* enum aq_algorithm */
     uint32_t rows, inputs;
     uint32_t actions; /* choices of discrete ones */
@@ -36,44 +35,54 @@ typedef struct case_row {
     const char *hidden, *critic_hidden;
 } case_row;
 
+/* Observations of the dimensions of cheetah (17 and 6), CartPole (4 and 2) or Pendulum (3 and 1);
+ * d4pg with Acme's networks. */
 static const case_row case_rows[] = {
-    {"d4pg_acme", "Acme's networks on cheetah's dimensions, 256 rows", AQ_ALGORITHM_D4PG, 256, 17,
-     6, false, "256,256,256", "512,512,256"},
-    {"dqn_256x256_b64", "256x256 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4,
-     2, true, "256,256", ""},
-    {"dqn_64x64_b64", "64x64 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4, 2,
-     true, "64,64", ""},
-    {"ppo_choices_b64", "64x64 tanh on CartPole's dimensions, minibatches of 64 rows",
-     AQ_ALGORITHM_PPO, 64, 4, 2, true, "64,64", ""},
-    {"ppo_choices_b256", "64x64 tanh on CartPole's dimensions, minibatches of 256 rows",
-     AQ_ALGORITHM_PPO, 256, 4, 2, true, "64,64", ""},
-    {"ppo_numbers_b64", "64x64 tanh on Pendulum's dimensions, minibatches of 64 rows",
-     AQ_ALGORITHM_PPO, 64, 3, 1, false, "64,64", ""},
-    {"ppo_numbers_b256", "64x64 tanh on Pendulum's dimensions, minibatches of 256 rows",
-     AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", ""},
-    {"sac_256x256_b256", "256x256 relu and two critics on cheetah's dimensions, 256 rows",
-     AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
-    {"sac_64x64_b100", "64x64 relu and two critics on Pendulum's dimensions, 100 rows",
-     AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
+    {"d4pg_acme", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "256,256,256", "512,512,256"},
+    {"dqn_256x256_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "256,256", ""},
+    {"dqn_2048x3_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "2048,2048,2048", ""},
+    {"dqn_256x256_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "256,256", ""},
+    {"dqn_64x64_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "64,64", ""},
+    {"ppo_choices_b64", AQ_ALGORITHM_PPO, 64, 4, 2, true, "64,64", ""},
+    {"ppo_choices_b256", AQ_ALGORITHM_PPO, 256, 4, 2, true, "64,64", ""},
+    {"ppo_numbers_b64", AQ_ALGORITHM_PPO, 64, 3, 1, false, "64,64", ""},
+    {"ppo_numbers_b256", AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", ""},
+    {"sac_256x256_b256", AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
+    {"sac_64x64_b100", AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
     /* The wide one, beyond those that are counted. */
-    {"d4pg_2048", "2048 x 3 on cheetah's dimensions, 256 rows", AQ_ALGORITHM_D4PG, 256, 17, 6,
-     false, "2048,2048,2048", "2048,2048,2048"},
+    {"d4pg_2048", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "2048,2048,2048", "2048,2048,2048"},
 };
+
+/* Each row is two cases where there is bf16: its products in fp32, and in bf16. */
+static uint32_t formats(void)
+{
+    return aq_products_has_bf16() ? 2 : 1;
+}
 
 size_t aq_learner_case_count(void)
 {
-    return sizeof(case_rows) / sizeof(case_rows[0]) - 1;
+    return (sizeof(case_rows) / sizeof(case_rows[0]) - 1) * formats();
 }
 
-const char *aq_learner_case_name(size_t index)
+static bool is_bf16(size_t index)
 {
+    return index % formats() == 1;
+}
+
+aq_learner_case_name aq_learner_case_name_of(size_t index)
+{
+    aq_learner_case_name name;
+
     AQ_ASSERT(index < aq_learner_case_count());
-    return case_rows[index].name;
+    (void)snprintf(name.text, sizeof(name.text), "%s%s", case_rows[index / formats()].name,
+                   is_bf16(index) ? "_bf16" : "");
+    return name;
 }
 
 /* ---- what is trained ------------------------------------------------------------------------ */
 
-static int configure(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
+static int configure(aq_learner_case *of, const case_row *row, uint32_t products, uint32_t threads,
+                     aq_error *error)
 {
     const bool is_d4pg = row->algorithm == AQ_ALGORITHM_D4PG;
     aq_run_config *config = &of->config;
@@ -86,6 +95,7 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t threads,
     config->learner.algorithm = row->algorithm;
     config->learner.batch_size = row->rows;
     config->learner.threads = threads;
+    config->learner.products = products;
     config->learner.target_period = 100;
     config->learner.atoms = ATOMS;
     config->learner.tau = row->algorithm == AQ_ALGORITHM_SAC ? 0.005 : 0;
@@ -159,10 +169,11 @@ static void fill_batch(aq_learner_case *of, aq_rng *rng)
 
 /* ---- its products --------------------------------------------------------------------------- */
 
-static void add_product(aq_learner_case *of, aq_product product)
+static void add_product(aq_learner_case *of, aq_product product, uint32_t times)
 {
     AQ_ASSERT(of->product_count < AQ_PRODUCTS_MAX);
-    of->products[of->product_count++] = product;
+    product.b_stride = product.transposes_b ? product.k : product.n;
+    of->products[of->product_count++] = (aq_case_product){product, times};
 }
 
 /* How often a network goes forward over the batch's rows and over twice as many, how many rows of
@@ -182,13 +193,17 @@ static void add_network(aq_learner_case *of, const aq_net_spec *spec, const netw
         if (spec->layers[l].kind != AQ_LAYER_LINEAR) {
             continue;
         }
-        add_product(of, (aq_product){false, true, rows, outputs, inputs, work->forward});
-        add_product(of, (aq_product){false, true, 2 * rows, outputs, inputs, work->forward_twice});
-        add_product(of, (aq_product){true, false, outputs, inputs, rows, 1});
+        const aq_product forward = {.transposes_b = true, .m = rows, .n = outputs, .k = inputs};
+        aq_product twice = forward;
+        twice.m *= 2;
+        add_product(of, forward, work->forward);
+        add_product(of, twice, work->forward_twice);
+        add_product(of, (aq_product){.transposes_a = true, .m = outputs, .n = inputs, .k = rows},
+                    1);
         if (l > 0) {
-            add_product(of, (aq_product){false, false, work->back_rows, inputs, outputs, 1});
+            add_product(of, (aq_product){.m = work->back_rows, .n = inputs, .k = outputs}, 1);
         } else if (work->input_columns > 0) {
-            add_product(of, (aq_product){false, false, rows, work->input_columns, outputs, 1});
+            add_product(of, (aq_product){.m = rows, .n = work->input_columns, .k = outputs}, 1);
         }
     }
 }
@@ -226,14 +241,16 @@ static int list_products(aq_learner_case *of, aq_error *error)
 
 static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
 {
+    aq_products_room room = {0};
     size_t floats = 1;
 
     for (size_t i = 0; i < of->product_count; i++) {
-        const aq_product *p = &of->products[i];
+        aq_product *p = &of->products[i].is;
         const size_t a = (size_t)p->m * p->k, b = (size_t)p->k * p->n, c = (size_t)p->m * p->n;
         floats = a > floats ? a : floats;
         floats = b > floats ? b : floats;
         floats = c > floats ? c : floats;
+        aq_products_room_for(p, &room);
     }
     of->a = aq_alloc(floats, sizeof(float));
     of->b = aq_alloc(floats, sizeof(float));
@@ -243,7 +260,14 @@ static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
     }
     fill_uniform(of->a, floats, rng);
     fill_uniform(of->b, floats, rng);
-    return 0;
+    for (size_t i = 0; i < of->product_count; i++) {
+        aq_product *p = &of->products[i].is;
+        p->a = of->a;
+        p->b = of->b;
+        p->c = of->c;
+    }
+    return aq_products_bf16_threads(&of->config, 1) != 0 ? aq_products_create(room, 1, &of->bf16)
+                                                         : 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -274,11 +298,11 @@ static int make_batch(aq_learner_case *of, aq_error *error)
     return rc;
 }
 
-static int make(aq_learner_case *of, const case_row *row, uint32_t threads,
+static int make(aq_learner_case *of, const case_row *row, uint32_t products, uint32_t threads,
                 aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
 {
     aq_rng rng;
-    int rc = configure(of, row, threads, error);
+    int rc = configure(of, row, products, threads, error);
 
     if (rc != 0) {
         return rc;
@@ -314,14 +338,12 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
                          aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
 {
     AQ_ASSERT(index <= AQ_LEARNER_CASE_WIDE);
-    const case_row *row = &case_rows[index];
+    const case_row *row = &case_rows[index / formats()];
+    const bool is_wide = index == AQ_LEARNER_CASE_WIDE;
+    const uint32_t products = !is_wide && is_bf16(index) ? AQ_PRODUCTS_BF16 : AQ_PRODUCTS_FP32;
 
-    *of = (aq_learner_case){.name = row->name,
-                            .summary = row->summary,
-                            .rows = row->rows,
-                            .inputs = row->inputs,
-                            .actions = row->actions};
-    int rc = make(of, row, threads, exchange, model, error);
+    *of = (aq_learner_case){.rows = row->rows, .inputs = row->inputs, .actions = row->actions};
+    int rc = make(of, row, products, threads, exchange, model, error);
     if (rc != 0) {
         aq_learner_case_fini(of);
         return aq_fail_context(error, rc, "%s", row->name);
@@ -338,6 +360,7 @@ void aq_learner_case_fini(aq_learner_case *of)
     aq_free(of->a);
     aq_free(of->b);
     aq_free(of->c);
+    aq_products_destroy(of->bf16);
     *of = (aq_learner_case){0};
 }
 
@@ -352,14 +375,9 @@ int aq_learner_case_update(aq_learner_case *of, uint64_t *ret_steps)
     return rc;
 }
 
-void aq_learner_case_product(aq_learner_case *of, const aq_product *product)
+void aq_learner_case_product(aq_learner_case *of, const aq_case_product *product)
 {
-    const int m = (int)product->m, n = (int)product->n, k = (int)product->k;
-
-    cblas_sgemm(CblasRowMajor, product->transposes_a ? CblasTrans : CblasNoTrans,
-                product->transposes_b ? CblasTrans : CblasNoTrans, m, n, k, 1.0f, of->a,
-                product->transposes_a ? m : k, of->b, product->transposes_b ? k : n, 0.0f, of->c,
-                n);
+    aq_products_run(of->bf16, &product->is);
 }
 
 double aq_learner_case_flop(const aq_learner_case *of)
@@ -367,8 +385,8 @@ double aq_learner_case_flop(const aq_learner_case *of)
     double flop = 0;
 
     for (size_t i = 0; i < of->product_count; i++) {
-        const aq_product *p = &of->products[i];
-        flop += 2.0 * p->m * p->n * p->k * p->times;
+        const aq_case_product *p = &of->products[i];
+        flop += 2.0 * p->is.m * p->is.n * p->is.k * p->times;
     }
     return flop;
 }

@@ -50,10 +50,10 @@ static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)
 }
 
 /* Of one call. */
-static double time_product(aq_learner_case *of, const aq_product *product, int64_t slice_ns)
+static double time_product(aq_learner_case *of, const aq_case_product *product, int64_t slice_ns)
 {
     /* As many calls between two looks at the clock as take some microseconds. */
-    const double flop = 2.0 * product->m * product->n * product->k;
+    const double flop = 2.0 * product->is.m * product->is.n * product->is.k;
     const int burst = flop < 1e6 ? 64 : 4;
     const int64_t start = now_ns(1);
     int64_t now = start;

@@ -161,12 +161,14 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .gap_ci95 = NAN,
         .algorithm = "",
         .precision = "",
+        .products = "",
         .format = "",
     };
     if (result->status && result->status->learner) {
         const Actorq__V1__LearnerStatus *learner = result->status->learner;
         report.algorithm = result->status->algorithm;
         report.precision = result->status->precision;
+        report.products = learner->products;
         report.env_steps = learner->env_steps;
         report.learner_steps = learner->learner_steps;
         report.policy_versions = learner->policy_versions;
@@ -260,7 +262,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
         "s:o, "
-        "s:b, s:o, s:o, s:o, s:o, s:o, s:b}",
+        "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -286,7 +288,8 @@ json_t *aq_train_report_json(const aq_train_report *report)
         report->broadcast_packed_bytes_fp32 > 0 ? whole(report->broadcast_packed_bytes_fp32)
                                                 : json_null(),
         "best_return", aq_json_number(report->best.mean), "best_episodes",
-        whole(report->best.episodes), "best_is_fresh", report->best.is_fresh);
+        whole(report->best.episodes), "best_is_fresh", report->best.is_fresh, "products",
+        report->products);
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */

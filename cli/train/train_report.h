@@ -29,6 +29,7 @@ typedef struct aq_train_report {
     const char *run_dir;         /* lent */
     const char *algorithm;
     const char *precision;  /* that was asked for */
+    const char *products;   /* of the learner: "bf16", "fp32"; "": not known */
     const char *format;     /* of the policy that is kept; "": there is none */
     uint32_t policy_format; /* the same as enum aq_format, when there is one */
     double wall_s;          /* of this call */

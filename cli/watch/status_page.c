@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/text/figure_text.h"
 #include "cli/train/run_energy.h"
@@ -86,9 +87,10 @@ static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
                   aq_figure_count(&limit, (double)learner->env_steps_limit),
                   aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
                   aq_figure_count(&rate, learner->env_steps_per_s));
-    aq_print_fact(out, "training", "%s steps, %s/s; waits for samples %s of the time",
+    aq_print_fact(out, "training", "%s steps, %s/s%s; waits for samples %s of the time",
                   aq_figure_count(&done, (double)learner->learner_steps),
                   aq_figure_count(&rate, learner->learner_steps_per_s),
+                  strcmp(learner->products, "bf16") == 0 ? " in bf16" : "",
                   aq_figure_share(&share, learner->batch_wait_share));
     print_metrics(out, learner);
 }

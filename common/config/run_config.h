@@ -48,6 +48,10 @@ enum aq_rate_schedule { AQ_RATE_SCHEDULES(AQ_CHOICE_CONSTANT) };
     X(AQ_GRADIENT_FP32, "fp32") X(AQ_GRADIENT_BF16, "bf16") X(AQ_GRADIENT_INT8, "int8")
 enum aq_gradient_format { AQ_GRADIENT_FORMATS(AQ_CHOICE_CONSTANT) };
 
+#define AQ_PRODUCT_FORMATS(X)                                                                      \
+    X(AQ_PRODUCTS_FP32, "fp32") X(AQ_PRODUCTS_BF16, "bf16") X(AQ_PRODUCTS_AUTO, "auto")
+enum aq_product_format { AQ_PRODUCT_FORMATS(AQ_CHOICE_CONSTANT) };
+
 #define AQ_RANK_RATES(X)                                                                           \
     X(AQ_RANK_RATE_NONE, "none") X(AQ_RANK_RATE_SQRT, "sqrt") X(AQ_RANK_RATE_LINEAR, "linear")
 enum aq_rank_rate { AQ_RANK_RATES(AQ_CHOICE_CONSTANT) };
@@ -150,6 +154,7 @@ typedef struct aq_run_config {
         uint32_t gradient_format; /* enum aq_gradient_format */
         uint32_t rank_rate;       /* enum aq_rank_rate */
         uint64_t model_ranks;     /* that share one network */
+        uint32_t products;        /* enum aq_product_format */
     } learner;
 
     struct {               /* sizes are of all shards together */

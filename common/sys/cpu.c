@@ -19,7 +19,8 @@
 #include "common/base/assert.h"
 
 #define X86_FLAGS                                                                                  \
-    ((uint32_t)(AQ_CPU_SSE42 | AQ_CPU_AVX2 | AQ_CPU_AVX_VNNI | AQ_CPU_AVX512 | AQ_CPU_AVX512_VNNI))
+    ((uint32_t)(AQ_CPU_SSE42 | AQ_CPU_AVX2 | AQ_CPU_AVX_VNNI | AQ_CPU_AVX512 |                     \
+                AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16))
 #define ARM_FLAGS ((uint32_t)(AQ_CPU_NEON | AQ_CPU_NEON_DOT))
 #define ALL_FLAGS (X86_FLAGS | ARM_FLAGS)
 
@@ -36,6 +37,7 @@ static const struct rung {
     {"avxvnni", AQ_CPU_AVX_VNNI, X86_FLAGS},
     {"avx512", AQ_CPU_AVX512, X86_FLAGS},
     {"avx512vnni", AQ_CPU_AVX512_VNNI, X86_FLAGS},
+    {"avx512bf16", AQ_CPU_AVX512_BF16, X86_FLAGS},
     {"neon", AQ_CPU_NEON, ARM_FLAGS},
     {"neondot", AQ_CPU_NEON_DOT, ARM_FLAGS},
 };
@@ -78,6 +80,9 @@ static uint32_t detect(void)
         flags |= AQ_CPU_AVX512;
         if (__builtin_cpu_supports("avx512vnni")) {
             flags |= AQ_CPU_AVX512_VNNI;
+        }
+        if (__builtin_cpu_supports("avx512bf16")) {
+            flags |= AQ_CPU_AVX512_BF16;
         }
     }
     return flags;

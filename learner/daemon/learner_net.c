@@ -17,6 +17,7 @@
 #include "learner/daemon/learner_parts.h"
 #include "learner/metrics/energy_file.h"
 #include "learner/nn/blas.h"
+#include "learner/nn/products.h"
 
 enum { TICK_MS = 5 };
 
@@ -223,6 +224,19 @@ static void say_what_is_shared(const learner *self)
            all, aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)), critic);
 }
 
+static void say_products(const aq_run_config *config)
+{
+    const char *format = aq_products_format(config);
+    if (config->learner.products == AQ_PRODUCTS_BF16 && !aq_products_has_bf16()) {
+        aq_log(AQ_LOG_WARN, "products_fp32",
+               "learner.products=bf16: this processor has no AVX512-BF16, or this build does not "
+               "use it, so matrix products are in fp32",
+               "format=%s", format);
+    } else {
+        aq_log(AQ_LOG_INFO, "products", "", "format=%s", format);
+    }
+}
+
 static void say_what_runs(const learner *self)
 {
     char problem[1024];
@@ -234,6 +248,7 @@ static void say_what_runs(const learner *self)
     if (aq_blas_problem(problem, sizeof(problem))) {
         aq_log(AQ_LOG_WARN, "blas_slow", problem, "core=%s", aq_blas_core());
     }
+    say_products(&plan->config);
     aq_energy_account_say(self->parts.energy);
     aq_daemon_security_say(&self->parts.security, aq_rpc_server_url(self->parts.ports.server));
     aq_log(AQ_LOG_INFO, "ready", "",

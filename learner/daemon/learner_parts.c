@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "learner/nn/blas.h"
+#include "learner/nn/products.h"
 
 /* `actorq train` writes to the run folder, too. */
 enum { TIDY_AGE_S = 60 };
@@ -139,7 +140,11 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
 static int begin_ranks(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
 {
     const aq_rank_birth birth = {
-        .run_id = parts->folder.run_id, .first_step = resumed->step, .config = parts->live.text};
+        .run_id = parts->folder.run_id,
+        .first_step = resumed->step,
+        .is_bf16 = aq_products_bf16_threads(&parts->live.now.config, 1) != 0,
+        .config = parts->live.text,
+    };
     int rc = aq_ranks_say_birth(&parts->ranks, &birth, error);
     return rc == 0 ? aq_ranks_begin(&parts->ranks, parts->agent, 0,
                                     resumed->read.arrays.count > 0 ? &resumed->read.arrays : NULL,

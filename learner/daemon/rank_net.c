@@ -118,6 +118,9 @@ static int make_plan(rank *self, aq_error *error)
     int rc = aq_settings_read_yaml(aq_run_config_table(), "rank 0", self->birth.config,
                                    strlen(self->birth.config), &config, error);
     if (rc == 0) {
+        rc = aq_ranks_take_products(&self->birth, &config, error);
+    }
+    if (rc == 0) {
         aq_env_allow_code(config.task);
         rc = aq_run_plan_make(&config, &self->plan, error);
     }

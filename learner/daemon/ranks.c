@@ -15,6 +15,7 @@
 #include "common/net/security/incarnation.h"
 #include "common/sys/log.h"
 #include "common/sys/process.h"
+#include "learner/nn/products.h"
 
 enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
 
@@ -182,7 +183,7 @@ void aq_ranks_part(aq_ranks *ranks, bool in_order)
 typedef struct birth_head {
     char version[VERSION_MAX];
     uint64_t word_bytes, places_bytes;
-    uint64_t run_id, first_step, config_bytes;
+    uint64_t run_id, first_step, config_bytes, is_bf16;
 } birth_head;
 
 static birth_head own_head(void)
@@ -206,6 +207,7 @@ int aq_ranks_say_birth(aq_ranks *ranks, const aq_rank_birth *birth, aq_error *er
     }
     head.run_id = birth->run_id;
     head.first_step = birth->first_step;
+    head.is_bf16 = birth->is_bf16;
     head.config_bytes = strlen(birth->config) + 1;
     AQ_ASSERT(head.config_bytes <= CONFIG_BYTES_MAX);
     return link->spread(link, 0, &head, sizeof(head)) == 0 &&
@@ -235,8 +237,21 @@ int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *
         aq_free(config);
         return lost(link, error);
     }
-    *ret_birth =
-        (aq_rank_birth){.run_id = head.run_id, .first_step = head.first_step, .config = config};
+    *ret_birth = (aq_rank_birth){.run_id = head.run_id,
+                                 .first_step = head.first_step,
+                                 .is_bf16 = head.is_bf16 != 0,
+                                 .config = config};
+    return 0;
+}
+
+int aq_ranks_take_products(const aq_rank_birth *birth, aq_run_config *config, aq_error *error)
+{
+    if (birth->is_bf16 && !aq_products_has_bf16()) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "rank 0 computes in bf16, which this processor or build can't: set "
+                       "learner.products=fp32");
+    }
+    config->learner.products = birth->is_bf16 ? AQ_PRODUCTS_BF16 : AQ_PRODUCTS_FP32;
     return 0;
 }
 

@@ -56,6 +56,7 @@ bool aq_ranks_follows(const aq_ranks *ranks);
 typedef struct aq_rank_birth {
     uint64_t run_id;
     uint64_t first_step;
+    bool is_bf16; /* its matrix products */
     char *config; /* YAML, of all settings; owned by whoever heard it */
 } aq_rank_birth;
 
@@ -63,6 +64,10 @@ typedef struct aq_rank_birth {
  * when a rank is lost. */
 int aq_ranks_say_birth(aq_ranks *ranks, const aq_rank_birth *birth, aq_error *error) AQ_MUST_USE;
 int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *error) AQ_MUST_USE;
+
+/* What rank 0's products are in become this one's. AQ_E_UNSUPPORTED, in words, where it can't. */
+int aq_ranks_take_products(const aq_rank_birth *birth, aq_run_config *config,
+                           aq_error *error) AQ_MUST_USE;
 
 /* Everybody's agents come to keep what rank 0's does: what it has `resumed`, or, of NULL, what it
  * begins with. `rc` says whether this rank can take part, and `error` why not; then none does.

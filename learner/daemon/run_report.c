@@ -14,6 +14,7 @@
 #include "common/net/rpc/reflect.h"
 #include "common/sys/log.h"
 #include "learner/daemon/role_times.h"
+#include "learner/nn/products.h"
 
 /* The shortest time between lines about screenings that changed nothing. */
 #define EVALUATION_LINE_NS (100 * AQ_NS_PER_MS)
@@ -315,6 +316,7 @@ void aq_run_report_ended(aq_run_report *report)
         .energy = aq_energy_account_metrics(report->from.energy),
         .time = aq_run_report_time(report),
         .findings = report->findings,
+        .products = aq_products_format(report->from.config),
         .best = best,
     };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
@@ -386,6 +388,7 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
                           ? report->metrics_trouble
                           : (char *)(uintptr_t)aq_training_trouble(report->from.training);
     status->energy = aq_energy_account_status(report->from.energy);
+    status->products = (char *)(uintptr_t)aq_products_format(report->from.config);
 }
 
 json_t *aq_run_report_time(const aq_run_report *report)

@@ -262,14 +262,15 @@ static json_t *findings_json(const aq_findings *findings)
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
     json_t *line = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
-        number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
-        "learner_steps", count(outcome->learner_steps), "policy_versions",
-        count(outcome->policy_versions), "policy_deltas", count(outcome->policy_deltas),
-        "policy_fallbacks", count(outcome->policy_fallbacks), "broadcast_bytes",
-        count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "event", "end",
+        "wall_s", number(outcome->wall_s), "state", outcome->state, "env_steps",
+        count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
+        "policy_versions", count(outcome->policy_versions), "policy_deltas",
+        count(outcome->policy_deltas), "policy_fallbacks", count(outcome->policy_fallbacks),
+        "broadcast_bytes", count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
         count(outcome->broadcast_bytes_fp32), "broadcast_packed_bytes_fp32",
-        count(outcome->broadcast_packed_bytes_fp32), "findings", findings_json(&outcome->findings));
+        count(outcome->broadcast_packed_bytes_fp32), "findings", findings_json(&outcome->findings),
+        "products", outcome->products);
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     (void)json_object_set_new(line, "precision_gap", gap_of_run(&outcome->gap));

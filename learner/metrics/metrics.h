@@ -50,6 +50,7 @@ typedef struct aq_metrics_sample {
 typedef struct aq_metrics_outcome {
     struct json_t *time;   /* as in a sample */
     const char *state;     /* "solved" */
+    const char *products;  /* "fp32" */
     struct json_t *energy; /* what it took; NULL: left out. Lent */
     double wall_s;
     uint64_t env_steps;

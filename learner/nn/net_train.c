@@ -28,6 +28,7 @@ struct aq_net_train {
     float *uncounted;                         /* sums that nobody wants, of the widest layer */
     float *no_bias;                           /* zeros, as wide; NULL: nobody shares it */
     float *d[AQ_NET_VALUES_MAX]; /* dX of each value, while it is needed, backward_rows_max rows */
+    aq_products *products;       /* NULL: those of fp32 */
     float *more[AQ_LAYER_SOURCES_MAX]; /* what is then added to it; NULL in a chain */
 };
 
@@ -138,6 +139,29 @@ static void place_arrays(aq_net_train *train, const places *at)
     }
 }
 
+/* For bf16, the memory and threads of all layers' products. */
+static int make_products(const aq_net_train_config *config, aq_net_train *train, aq_error *error)
+{
+    aq_products_room room = {0};
+    if (config->bf16_threads == 0) {
+        return 0;
+    }
+    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
+        const aq_train_kind *kind = aq_train_kind_of(&train->spec.layers[l]);
+        if (kind->add_room != NULL) {
+            kind->add_room(&train->spec.layers[l], config->rows_max, config->backward_rows_max,
+                           &room);
+        }
+    }
+    int rc = aq_products_create(room, config->bf16_threads, &train->products);
+    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
+        train->layers[l].products = train->products;
+    }
+    return rc == 0 ? 0
+                   : aq_fail(error, rc, "no memory or threads for products in bf16 on %u threads",
+                             config->bf16_threads);
+}
+
 int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
                         aq_error *error)
 {
@@ -167,13 +191,21 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
     train->gives_input_parts = aq_net_reader_count(&train->spec, 0) == 1 &&
                                aq_train_kind_of(&train->spec.layers[0])->gives_parts;
     place_arrays(train, &at);
+    rc = make_products(config, train, error);
+    if (rc != 0) {
+        aq_net_train_destroy(train);
+        return rc;
+    }
     *ret_train = train;
     return 0;
 }
 
 void aq_net_train_destroy(aq_net_train *train)
 {
-    aq_free(train);
+    if (train != NULL) {
+        aq_products_destroy(train->products);
+        aq_free(train);
+    }
 }
 
 void aq_net_train_quantize(aq_net_train *train, bool is_quantized)

@@ -1,5 +1,5 @@
 /*
- * Forward and backward over a network description on OpenBLAS, with everything kept that the
+ * Forward and backward over a network description, with everything kept that the
  * backward pass needs, and quantization-aware where that is asked for. Sized once; a step allocates
  * nothing. One thread at a time.
  *
@@ -32,9 +32,11 @@ typedef struct aq_net_train_config {
     uint32_t rows_max;          /* that go forward; not 0 */
     uint32_t backward_rows_max; /* of these, at most, back; not 0, not more */
     aq_fake_quant quant;        /* no bits: it can't be quantized */
+    uint32_t bf16_threads;      /* of products in bf16; 0: they are in fp32 */
 } aq_net_train_config;
 
-/* AQ_E_UNSUPPORTED, in words, for a kind of layer that can't be trained; AQ_E_NOMEM. */
+/* AQ_E_UNSUPPORTED, in words, for a kind of layer that can't be trained; AQ_E_NOMEM, or that of a
+ * thread. */
 int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
                         aq_error *error) AQ_MUST_USE;
 void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/policy/layer_spec.h"
+#include "learner/nn/products.h"
 
 /* One layer of a pass. Parameters and first source are those that are computed with, quantized or
  * not. */
@@ -22,6 +23,7 @@ typedef struct aq_train_layer {
     const float *x[AQ_LAYER_SOURCES_MAX]; /* (rows, the width of each source) */
     float *out;                           /* (rows, outputs) */
     void *kept;                           /* (rows) of kept_bytes, for the way back */
+    aq_products *products;                /* NULL: those of fp32 */
 } aq_train_layer;
 
 typedef struct aq_train_gradient {
@@ -39,6 +41,9 @@ typedef struct aq_train_gradient {
 typedef struct aq_train_kind {
     /* Of a row, what forward leaves for backward. NULL: nothing. */
     size_t (*kept_bytes)(const aq_layer_spec *layer);
+    /* Makes the room large enough for the layer's products; NULL: it has none. */
+    void (*add_room)(const aq_layer_spec *layer, uint32_t rows, uint32_t backward_rows,
+                     aq_products_room *room);
     bool gives_parts; /* backward computes what is wanted of d_x[0] alone */
     void (*forward)(const aq_train_layer *layer, uint32_t rows); /* NULL: it cannot be trained */
     void (*backward)(const aq_train_layer *layer, const aq_train_gradient *gradient, uint32_t rows);

@@ -14,7 +14,7 @@ import unittest
 OBJDUMP, NM, BUILD = sys.argv[1:4]
 
 # A rung is a static library of its own, named after what it needs.
-RUNG = re.compile(r"_(avx2|avxvnni|avx512|avx512vnni|neondot)\.a\.p/")
+RUNG = re.compile(r"_(avx2|avxvnni|avx512|avx512vnni|avx512bf16|neondot)\.a\.p/")
 
 # Everything of VEX and EVEX encoding is called v...; the rest is what came between SSE2 and AVX,
 # and Arm's dot products.

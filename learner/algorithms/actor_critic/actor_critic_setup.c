@@ -9,6 +9,7 @@
 #include "common/base/exact_math.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/nn/products.h"
 
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
@@ -89,6 +90,7 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
     setup.noise_first =
         aq_gradient_exchange_rank(from->exchange) * (uint32_t)config->learner.batch_size;
     setup.quant = aq_fake_quant_of(config, &policy);
+    setup.bf16_threads = aq_products_bf16_threads(config, 1);
     *ret_setup = setup;
     return 0;
 }

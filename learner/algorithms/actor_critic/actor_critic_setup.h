@@ -37,6 +37,7 @@ typedef struct aq_actor_critic_setup {
     uint64_t seed;
     uint32_t noise_first; /* of this rank's rows, among those of all ranks */
     aq_fake_quant quant;
+    uint32_t bf16_threads; /* see net_train.h */
 } aq_actor_critic_setup;
 
 /* AQ_E_UNSUPPORTED for a task that is not for the class, AQ_E_INVALID for settings that make no

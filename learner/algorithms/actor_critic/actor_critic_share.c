@@ -91,7 +91,8 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
                                                         .split = &setup->policy,
                                                         .rows_max = rows_max,
                                                         .backward_rows_max = rows_max,
-                                                        .quant = setup->quant},
+                                                        .quant = setup->quant,
+                                                        .bf16_threads = setup->bf16_threads},
                                  &share->policy, error);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         const uint32_t rows = k < setup->judges && setup->choices == 0 ? 2 * rows_max : rows_max;
@@ -99,7 +100,8 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
         rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->critic.slice,
                                                         .split = &setup->critic,
                                                         .rows_max = rows,
-                                                        .backward_rows_max = rows},
+                                                        .backward_rows_max = rows,
+                                                        .bf16_threads = setup->bf16_threads},
                                  &share->critic[k], error);
     }
     if (rc != 0) {

@@ -11,6 +11,7 @@
 #include "common/config/pacing.h"
 #include "learner/algorithms/on_policy/on_policy_network.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
+#include "learner/nn/products.h"
 
 /* Streams of the run's seed: "onpolicy", "minibatc". */
 #define INIT_STREAM  UINT64_C(0x6f6e706f6c696379)
@@ -164,7 +165,9 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
         }
         rc = aq_net_train_create(&(aq_net_train_config){.spec = &net->spec,
                                                         .rows_max = self->part_max,
-                                                        .backward_rows_max = self->part_max},
+                                                        .backward_rows_max = self->part_max,
+                                                        .bf16_threads = aq_products_bf16_threads(
+                                                            config, config->learner.threads)},
                                  &net->train, error);
     }
     self->value.adam.learning_rate =

@@ -33,6 +33,7 @@
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/passes.h"
+#include "learner/nn/products.h"
 
 /* The stream of the initial weights, among those of the run's seed: "dqn init". */
 #define INIT_STREAM UINT64_C(0x64716e20696e6974)
@@ -144,7 +145,9 @@ static int make_networks(q_learner *self, const aq_run_config *config, aq_error 
                                                       .split = &self->split,
                                                       .rows_max = 2 * self->rows_max,
                                                       .backward_rows_max = self->rows_max,
-                                                      .quant = self->quant},
+                                                      .quant = self->quant,
+                                                      .bf16_threads = aq_products_bf16_threads(
+                                                          config, config->learner.threads)},
                                &self->net, error);
 }
 

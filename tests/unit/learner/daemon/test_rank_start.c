@@ -2,7 +2,9 @@
  * How ranks come together: what rank 0 says, who can't take part, and that all begin alike.
  */
 #include "common/base/parse.h"
+#include "common/sys/cpu.h"
 #include "learner/daemon/ranks.h"
+#include "learner/nn/products.h"
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
@@ -11,15 +13,18 @@ enum { RANKS = 2, TIMEOUT_MS = 1000 };
 
 typedef struct start {
     const char *hidden[RANKS]; /* of each rank's network */
+    bool is_bf16;              /* rank 0 */
     int reason;                /* why rank 1 can't take part, with words; 0: it can */
     int codes[RANKS];
     aq_error errors[RANKS];
     uint64_t hashes[RANKS];
     aq_rank_birth heard;
+    uint32_t products; /* of rank 1 */
     int64_t patience_ms;
 } start;
 
 static start began;
+static bool is_bf16; /* of the next one */
 
 static void set_patience(aq_rank_link *link, int64_t patience_ms)
 {
@@ -31,7 +36,8 @@ static void set_patience(aq_rank_link *link, int64_t patience_ms)
 static int tell(start *s, aq_ranks *ranks)
 {
     char config[] = "seed: 3\n";
-    const aq_rank_birth said = {.run_id = 7, .first_step = 42, .config = config};
+    const aq_rank_birth said = {
+        .run_id = 7, .first_step = 42, .is_bf16 = s->is_bf16, .config = config};
     return ranks->link->rank == 0
                ? aq_ranks_say_birth(ranks, &said, &s->errors[0])
                : aq_ranks_hear_birth(ranks->link, &s->heard, &s->errors[ranks->link->rank]);
@@ -51,6 +57,10 @@ static void act(void *user, aq_rank_link *link)
     int rc = aq_ranks_make(link, &config, &ranks, error);
     if (rc == 0) {
         rc = tell(s, &ranks);
+    }
+    if (rc == 0 && own != 0) {
+        rc = aq_ranks_take_products(&s->heard, &config, error);
+        s->products = config.learner.products;
     }
     const aq_algorithm_setup setup = {
         .config = &config, .schema = &schema, .seed = own, .exchange = ranks.exchange};
@@ -73,7 +83,7 @@ static void act(void *user, aq_rank_link *link)
 static start *start_of(const char *first, const char *second, unsigned lost_at, int reason)
 {
     aq_free(began.heard.config);
-    began = (start){.hidden = {first, second}, .reason = reason};
+    began = (start){.hidden = {first, second}, .reason = reason, .is_bf16 = is_bf16};
     crew_run(RANKS, lost_at, act, &began);
     return &began;
 }
@@ -105,6 +115,25 @@ TEST(who_cannot_take_part_is_named_to_all)
             assert_string_equal(s->errors[rank].text, rows[i].words);
         }
         assert_true(s->hashes[0] != s->hashes[1]);
+    }
+}
+
+/* What rank 0 was told, and what another was, don't count: its processor decides for all. */
+TEST(products_are_in_what_rank_0_has_or_a_rank_is_refused)
+{
+    assert_int_equal(start_of("16,12", "16,12", 0, 0)->products, AQ_PRODUCTS_FP32);
+    is_bf16 = true;
+    if (aq_products_has_bf16()) {
+        assert_int_equal(start_of("16,12", "16,12", 0, 0)->products, AQ_PRODUCTS_BF16);
+    }
+    aq_cpu_set_mask(0);
+    const start *s = start_of("16,12", "16,12", 0, 0);
+    aq_cpu_set_mask(UINT32_MAX);
+    is_bf16 = false;
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(s->codes[rank], AQ_E_UNSUPPORTED);
+        assert_says(s->errors[rank].text, "rank 1: rank 0 computes in bf16");
+        assert_says(s->errors[rank].text, "set learner.products=fp32");
     }
 }
 

@@ -194,6 +194,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                    .confirmed = true};
     assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, NULL), 0);
     aq_metrics_outcome outcome = {.state = "solved",
+                                  .products = "bf16",
                                   .wall_s = 31,
                                   .env_steps = 6000,
                                   .learner_steps = 700,
@@ -219,6 +220,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
               "\"broadcast_bytes\": 900, \"broadcast_bytes_fp32\": 1000, "
               "\"broadcast_packed_bytes_fp32\": 0, "
               "\"findings\": [{\"words\": \"a\", \"setting\": \"learner.tau=0.005\"}], "
+              "\"products\": \"bf16\", "
               "\"best\": {\"policy_version\": 9, \"episodes\": 100, \"return_mean\": 480.5, "
               "\"return_std\": 20.0, \"confirmed\": true}}");
 }
@@ -229,7 +231,7 @@ TEST_IN(metrics_desk, desk, a_comparison_is_a_line_and_their_sum_part_of_the_end
     const aq_version_gap one = {.version = 7, .episodes = 1, .return_fp32 = 90, .mean = -4};
     const aq_version_gap other = {
         .version = 8, .episodes = 4, .return_fp32 = 95, .mean = 2, .std = 2};
-    aq_metrics_outcome outcome = {.state = "budget"};
+    aq_metrics_outcome outcome = {.state = "budget", .products = "fp32"};
     assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
     aq_precision_gap_add(&outcome.gap, &one);
     aq_precision_gap_add(&outcome.gap, &other);

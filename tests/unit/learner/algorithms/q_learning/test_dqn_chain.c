@@ -7,6 +7,7 @@
  * Its batches are drawn uniformly over all states and actions, so what is tested is learning alone.
  * With n-step returns the items follow the optimal policy after their first action.
  */
+#include "common/base/parse.h"
 #include "common/nn/forward.h"
 #include "common/policy/head.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
@@ -53,6 +54,8 @@ typedef struct chain_case {
     uint32_t activation;
     bool norm, dueling;
     uint32_t bits; /* of quantization-aware training */
+    uint32_t products;
+    const char *hidden; /* NULL: the fixture's */
 } chain_case;
 
 /* How far a value may be off. With few bits a step of one weight from level to level moves it. */
@@ -67,6 +70,9 @@ static void check_solved(uint64_t seed, const chain_case *of)
     float obs[STATES * STATES] = {0}, q[STATES * ACTIONS], scratch[SCRATCH];
     const aq_schema schema = fixture_schema(STATES, ACTIONS);
     aq_run_config config = fixture_config();
+    if (of->hidden != NULL) {
+        assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, of->hidden), 0);
+    }
     config.learner.batch_size = ROWS;
     config.learner.learning_rate = 3e-3;
     config.learner.gradient_clip = 10;
@@ -75,6 +81,8 @@ static void check_solved(uint64_t seed, const chain_case *of)
     config.learner.norm = of->norm;
     config.learner.dueling = of->dueling;
     config.learner.qat_bits = of->bits;
+    config.learner.products = of->products;
+    config.learner.threads = 1;
     aq_agent *algorithm = agent_of(&aq_dqn_class, &config, &schema, seed);
     aq_batch *batch = fixture_batch(&schema, ROWS);
     aq_rng rng = rng_of(seed, 0);
@@ -106,6 +114,15 @@ TEST(one_and_three_step_returns_solve_the_chain_from_every_seed)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         check_solved(seed, &(chain_case){.n_step = 1});
         check_solved(seed, &(chain_case){.n_step = 3});
+    }
+}
+
+/* Layers wide enough for it. */
+TEST(products_in_bf16_solve_the_chain)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed,
+                     &(chain_case){.n_step = 1, .hidden = "64,64", .products = AQ_PRODUCTS_BF16});
     }
 }
 

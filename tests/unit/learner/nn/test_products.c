@@ -1,0 +1,199 @@
+/*
+ * Products in bf16 against the sums that products.h states, bit by bit: each way that operands lie,
+ * lengths that fill no tile, panel or pair, threads, and numbers that are rare.
+ */
+#include "common/policy/half.h"
+#include "common/policy/layer_spec.h"
+#include "common/sys/cpu.h"
+#include "learner/nn/passes.h"
+#include "learner/nn/products.h"
+#include "tests/support/test.h"
+
+enum { GUARD = 8, ROOM = 300 * 300 };
+
+typedef struct operands {
+    float a[ROOM], b[ROOM], c[ROOM + GUARD], expected[ROOM], bias[ROOM];
+} operands;
+
+static operands *at; /* of this test */
+
+static int make_operands(void **state)
+{
+    (void)state;
+    if (!aq_products_has_bf16()) {
+        skip();
+    }
+    at = aq_alloc(1, sizeof(*at));
+    return at == NULL;
+}
+
+static int drop_operands(void **state)
+{
+    (void)state;
+    aq_free(at);
+    at = NULL;
+    return 0;
+}
+
+#define BF16_TEST(name) TEST_WITH(name, make_operands, drop_operands)
+
+static float without_subnormals(float value)
+{
+    return fabsf(value) < 0x1p-126f ? copysignf(0.0f, value) : value;
+}
+
+static float rounded(float value)
+{
+    return without_subnormals(aq_bf16_to_f32(aq_bf16_from_f32(without_subnormals(value))));
+}
+
+static void make_expected(const aq_product *p)
+{
+    for (uint32_t r = 0; r < p->m; r++) {
+        for (uint32_t c = 0; c < p->n; c++) {
+            float sum = 0.0f;
+            for (uint32_t k = 0; k < p->k + p->k % 2; k++) {
+                const uint32_t i = k ^ 1; /* the second of a pair comes first */
+                const float a = i < p->k ? p->a[p->transposes_a ? i * p->m + r : r * p->k + i] : 0;
+                const float b =
+                    i < p->k ? p->b[p->transposes_b ? c * p->b_stride + i : i * p->b_stride + c]
+                             : 0;
+                sum = without_subnormals(fmaf(rounded(a), rounded(b), sum));
+            }
+            at->expected[r * p->n + c] = sum;
+        }
+    }
+    if (p->bias != NULL) {
+        aq_passes_best()->bias_activate(at->expected, p->bias, p->m, p->n, p->activation);
+    }
+}
+
+static void run(aq_product *p, uint32_t threads)
+{
+    aq_products_room room = {0};
+    aq_products *products;
+    aq_products_room_for(p, &room);
+    assert_succeeds(aq_products_create(room, threads, &products));
+    for (size_t i = 0; i < (size_t)p->m * p->n + GUARD; i++) {
+        at->c[i] = 777.0f;
+    }
+    p->a = at->a;
+    p->b = at->b;
+    p->c = at->c;
+    aq_products_run(products, p);
+    aq_products_destroy(products);
+}
+
+static void check(aq_product *p, uint32_t threads)
+{
+    run(p, threads);
+    make_expected(p);
+    for (size_t i = 0; i < (size_t)p->m * p->n; i++) {
+        if (aq_f32_to_bits(at->c[i]) != aq_f32_to_bits(at->expected[i]) &&
+            !(isnan(at->c[i]) && isnan(at->expected[i]))) {
+            fail_msg("%ux%ux%u%s%s on %u threads: element %zu is %.9g, not %.9g", p->m, p->n, p->k,
+                     p->transposes_a ? " A'" : "", p->transposes_b ? " B'" : "", threads, i,
+                     (double)at->c[i], (double)at->expected[i]);
+        }
+    }
+    for (size_t i = 0; i < GUARD; i++) {
+        assert_true(at->c[(size_t)p->m * p->n + i] == 777.0f);
+    }
+}
+
+static void fill(aq_rng *rng)
+{
+    for (size_t i = 0; i < ROOM; i++) {
+        at->a[i] = (float)aq_rng_normal(rng);
+        at->b[i] = (float)aq_rng_normal(rng);
+        at->bias[i] = (float)aq_rng_normal(rng);
+    }
+}
+
+BF16_TEST(every_way_that_operands_lie_gives_the_stated_sums)
+{
+    static const uint32_t sizes[][3] = {{16, 16, 512}, {17, 33, 241}, {25, 48, 111}, {37, 31, 117},
+                                        {64, 64, 64},  {256, 51, 23}, {51, 70, 85},  {19, 300, 24},
+                                        {300, 17, 27}, {100, 83, 16}};
+    aq_rng rng = rng_of(1, 0);
+    fill(&rng);
+    EACH_ROW(i, sizes) {
+        for (int ways = 0; ways < 8; ways++) {
+            const bool transposes_b = (ways & 2) != 0;
+            const uint32_t n = sizes[i][1], k = sizes[i][2];
+            aq_product p = {.transposes_a = (ways & 1) != 0,
+                            .transposes_b = transposes_b,
+                            .m = sizes[i][0],
+                            .n = n,
+                            .k = k,
+                            .b_stride = (transposes_b ? k : n) + (ways & 4),
+                            .bias = (ways & 4) != 0 ? at->bias : NULL,
+                            .activation = AQ_ACTIVATION_ELU};
+            for (uint32_t threads = 1; threads <= 3; threads++) {
+                check(&p, threads);
+            }
+        }
+    }
+}
+
+/* Halfway cases of rounding, subnormal numbers and sums, infinities and NaN. */
+BF16_TEST(rare_numbers_give_the_stated_sums)
+{
+    static const uint32_t rare[] = {0x3F808000, 0x3F818000, 0x3F808001, 0x007FFFFF, 0x00008000,
+                                    0x00800000, 0x80800001, 0x7F7FFFFF, 0x1F800000, 0x9FC10000,
+                                    0x7F800000, 0xFF800000, 0x7FC00000, 0x80000000, 0x00000000};
+    aq_rng rng = rng_of(2, 0);
+    fill(&rng);
+    for (uint32_t i = 0; i < ROOM; i++) {
+        if (aq_rng_below(&rng, 6) == 0) {
+            /* Those that are not numbers in a few places only. */
+            const uint32_t kinds = i % 512 == 0 ? 15 : 10;
+            at->a[i] = aq_f32_from_bits(rare[aq_rng_below(&rng, kinds)]);
+            at->b[i] = aq_f32_from_bits(rare[aq_rng_below(&rng, 10)]);
+        }
+    }
+    for (uint32_t k = 16; k < 20; k++) {
+        check(&(aq_product){.m = 96, .n = 96, .k = k, .b_stride = 96}, 1);
+        check(&(aq_product){.transposes_b = true, .m = 96, .n = 96, .k = k, .b_stride = k}, 1);
+    }
+}
+
+BF16_TEST(small_products_are_those_of_fp32)
+{
+    static const uint32_t sizes[][3] = {
+        {15, 256, 256}, {256, 15, 256}, {256, 256, 15}, {32, 63, 64}, {1, 1, 1}};
+    aq_rng rng = rng_of(3, 0);
+    fill(&rng);
+    EACH_ROW(i, sizes) {
+        aq_product p = {
+            .m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2], .b_stride = sizes[i][1]};
+        run(&p, 1);
+        p.c = at->expected;
+        aq_products_run(NULL, &p);
+        assert_memory_equal(at->c, at->expected, (size_t)p.m * p.n * sizeof(float));
+    }
+}
+
+BF16_TEST(memory_and_threads_that_are_not_there_are_an_error)
+{
+    aq_products *products;
+    assert_made_despite_failures(products,
+                                 aq_products_create((aq_products_room){64, 64}, 2, &products));
+    aq_products_destroy(products);
+}
+
+TEST(what_products_are_in_follows_from_the_setting_and_the_processor)
+{
+    aq_run_config config = {0};
+    const char *best = aq_products_has_bf16() ? "bf16" : "fp32";
+    assert_string_equal(aq_products_format(&config), "fp32");
+    config.learner.products = AQ_PRODUCTS_AUTO;
+    assert_string_equal(aq_products_format(&config), best);
+    config.learner.products = AQ_PRODUCTS_BF16;
+    assert_string_equal(aq_products_format(&config), best);
+    assert_int_equal(aq_products_bf16_threads(&config, 3), aq_products_has_bf16() ? 3 : 0);
+    aq_cpu_set_mask(~(uint32_t)AQ_CPU_AVX512_BF16);
+    assert_string_equal(aq_products_format(&config), "fp32");
+    assert_int_equal(aq_products_bf16_threads(&config, 3), 0);
+    aq_cpu_set_mask(UINT32_MAX);
+}
