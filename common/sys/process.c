@@ -75,8 +75,7 @@ void aq_process_allow_descriptors(void)
 static bool is_live_child(const char *pid, int64_t parent)
 {
     char path[64], line[512] = "";
-    char state = 'Z';
-    int64_t its = -1;
+    uint64_t its;
     (void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
     FILE *file = fopen(path, "r");
     if (file != NULL) {
@@ -84,9 +83,14 @@ static bool is_live_child(const char *pid, int64_t parent)
         line[length] = '\0';
         (void)fclose(file);
     }
-    const char *rest = strrchr(line, ')');
-    return rest != NULL && sscanf(rest, ") %c %" SCNd64, &state, &its) == 2 && its == parent &&
-           state != 'Z' && state != 'X';
+    char *rest = strrchr(line, ')');
+    if (rest == NULL || strlen(rest) < sizeof(") S 1")) {
+        return false; /* it has ended since */
+    }
+    const char state = rest[2];
+    char *text = rest + 4;
+    text[strcspn(text, " ")] = '\0';
+    return aq_parse_u64(text, &its) == 0 && its == (uint64_t)parent && state != 'Z' && state != 'X';
 }
 
 int aq_process_live_children(int64_t parent)

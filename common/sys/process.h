@@ -23,7 +23,7 @@ void aq_process_let_writes_fail(void);
 void aq_process_allow_descriptors(void);
 
 /* How many children process `parent` has that have not ended; -1 where the system doesn't say. */
-int aq_process_live_children(int64_t parent);
+int aq_process_live_children(int64_t parent) AQ_MUST_USE;
 
 /* The file of another program of ours: beside this one, or in the folder `folder` beside this one's
  * folder (the build tree). AQ_E_NOT_FOUND names both places. */
