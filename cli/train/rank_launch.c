@@ -17,6 +17,9 @@ enum { PATH_BYTES_MAX = 4096 };
 /* Until mpirun has begun its ranks, and until it has ended those that are left. */
 enum { LAUNCH_MS = 8000 };
 
+/* Far more than mpirun takes to end when its ranks have. */
+enum { ALONE_MS = 5000 };
+
 static bool is_on_path(const char *program)
 {
     char file[PATH_BYTES_MAX];
@@ -69,5 +72,6 @@ void aq_rank_launch_wrap(uint64_t learners, aq_rank_launch *launch, aq_child_spe
     memcpy(spec->args, before, sizeof(before));
     spec->program = "setpriv";
     spec->launch_ms = LAUNCH_MS;
+    spec->alone_ms = ALONE_MS;
     let_root_start();
 }

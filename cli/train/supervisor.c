@@ -16,6 +16,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/sys/process.h"
 
 enum {
     CHILDREN_MAX = 4200,
@@ -24,6 +25,7 @@ enum {
     LONG_LIFE_MS = 10000, /* a child that lived this long starts with the shortest delay again */
     QUICK_DEATH_MS = 2000,
     QUICK_DEATHS_MAX = 5,
+    ALONE_LOOKS = 5, /* in aq_child_spec.alone_ms */
     ARGV_MAX = 2 * AQ_SUPERVISOR_ARGS_MAX + 2,
 };
 
@@ -38,7 +40,9 @@ typedef struct child {
     size_t first_arg_count; /* argv entries of the first start */
     enum child_state state;
     uv_process_t process;
-    uv_timer_t timer; /* the delay before a restart, or the patience before SIGKILL */
+    uv_timer_t timer; /* until a restart, SIGKILL, or the next look */
+    int alone_ms;     /* see aq_child_spec */
+    int alone_looks;  /* in a row at which what it launched was gone; -1: it has launched nothing */
     uint64_t started_ms;
     uint64_t quick_death_ms;
     int delay_ms;
@@ -96,6 +100,20 @@ static void start_timer(child *of, uv_timer_cb due, int delay_ms)
 /* ---- starting ------------------------------------------------------------------------------- */
 
 static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int term_signal);
+
+/* Open MPI 4.1 has stood still in its own end, with all of its ranks gone. */
+static void on_look(uv_timer_t *timer)
+{
+    child *launcher = timer->data;
+    const int live = aq_process_live_children(launcher->process.pid);
+    if (live != 0) {
+        launcher->alone_looks = live > 0 ? 0 : -1;
+    } else if (launcher->alone_looks >= 0 && ++launcher->alone_looks > ALONE_LOOKS) {
+        (void)uv_process_kill(&launcher->process, SIGKILL);
+        return;
+    }
+    start_timer(launcher, on_look, launcher->alone_ms / ALONE_LOOKS);
+}
 static void on_process_closed(uv_handle_t *handle);
 
 static int spawn(child *starting, aq_error *error)
@@ -138,6 +156,10 @@ static int spawn(child *starting, aq_error *error)
     starting->starts++;
     starting->state = CHILD_STARTED;
     starting->started_ms = now_ms();
+    starting->alone_looks = -1;
+    if (starting->alone_ms > 0) {
+        start_timer(starting, on_look, 0);
+    }
     return 0;
 }
 
@@ -173,6 +195,7 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
     made->supervisor = supervisor;
     made->delay_ms = DELAY_MIN_MS;
     made->quick_death_ms = QUICK_DEATH_MS + (uint64_t)spec->launch_ms;
+    made->alone_ms = spec->alone_ms;
     made->name = aq_text_copy(spec->name);
     made->program = aq_text_copy(spec->program);
     made->log_path = aq_text_copy(spec->log_path);

@@ -27,7 +27,9 @@ typedef struct aq_child_spec {
     const char *log_path;                             /* appended to */
     const char *args[AQ_SUPERVISOR_ARGS_MAX];         /* NULL-terminated, without argv[0] */
     const char *restart_args[AQ_SUPERVISOR_ARGS_MAX]; /* put after them from the second start on */
-    int launch_ms; /* by which its launcher makes a life longer than it was */
+    /* Of one that only launches others: by how much it makes their life look longer, and how long
+     * it may outlive all of them before it gets SIGKILL. 0: it is none. */
+    int launch_ms, alone_ms;
 } aq_child_spec;
 
 typedef struct aq_supervisor_owner {

@@ -3,9 +3,12 @@
  */
 #include "common/sys/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -66,6 +69,43 @@ void aq_process_allow_descriptors(void)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit); /* else it has those that it has */
     }
+}
+
+/* Of "PID (NAME) STATE PARENT ..."; a name may have blanks and brackets. */
+static bool is_live_child(const char *pid, int64_t parent)
+{
+    char path[64], line[512] = "";
+    uint64_t its;
+    (void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        const size_t length = fread(line, 1, sizeof(line) - 1, file);
+        line[length] = '\0';
+        (void)fclose(file);
+    }
+    char *rest = strrchr(line, ')');
+    if (rest == NULL || strlen(rest) < sizeof(") S 1")) {
+        return false; /* it has ended since */
+    }
+    const char state = rest[2];
+    char *text = rest + 4;
+    text[strcspn(text, " ")] = '\0';
+    return aq_parse_u64(text, &its) == 0 && its == (uint64_t)parent && state != 'Z' && state != 'X';
+}
+
+int aq_process_live_children(int64_t parent)
+{
+    DIR *processes = access("/proc/self/stat", R_OK) == 0 ? opendir("/proc") : NULL;
+    int count = 0;
+    if (processes == NULL) {
+        return -1;
+    }
+    for (const struct dirent *entry; (entry = readdir(processes)) != NULL;) {
+        uint64_t pid;
+        count += aq_parse_u64(entry->d_name, &pid) == 0 && is_live_child(entry->d_name, parent);
+    }
+    (void)closedir(processes);
+    return count;
 }
 
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,

@@ -21,6 +21,7 @@ import time
 import unittest
 
 PATIENCE_S = 90
+STUCK_S = 10  # mpirun, after its ranks have ended
 SKIPPED = 77
 ACTORQ, MODULE = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
 SMALL = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "learner.batch_size=16", "--set",
@@ -134,11 +135,16 @@ class TestRanks(unittest.TestCase):
         self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
         self.assertEqual(self.end()["learners"], 2)
 
-    def goes_on_without(self, number, signal_number, words, *arguments):
+    def goes_on_without(self, number, signal_number, words, *arguments, freezes=False):
+        """`freezes`: mpirun does not notice."""
         self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", "--set",
                    "net.rank_timeout_ms=2000", *arguments)
         self.wait("steps", self.trains)
-        os.kill(self.ranks()[number], signal_number)
+        rank = self.ranks()[number]
+        if freezes:
+            with open(f"/proc/{rank}/stat", encoding="utf-8") as file:
+                os.kill(int(file.read().rsplit(")", 1)[1].split()[1]), signal.SIGSTOP)
+        os.kill(rank, signal_number)
         self.wait("a new start", lambda: "event=resumed" in self.log())
         self.wait("its ranks", lambda: self.log().count("as a rank of the learner") >= 2)
         before = self.metric("learner_steps")
@@ -199,6 +205,9 @@ class LongTestRanks(TestRanks):
     def test_a_rank_that_stands_still_is_given_up_in_words(self):
         self.goes_on_without(1, signal.SIGSTOP, "another rank was silent for 2000 ms")
 
+    def test_an_mpirun_that_outlives_its_ranks_is_killed(self):
+        self.goes_on_without(1, signal.SIGKILL, "event=resumed", freezes=True)
+
     def test_a_rank_with_another_network_is_refused(self):
         """The task's code is each host's own, which may be another."""
         for python in ("python3", "/usr/bin/python3"):
@@ -252,7 +261,7 @@ class Storm:
                        "evaluator: {threshold: 1000}\nlimits: {env_steps: 1000000000}\n"
                        "net: {rank_timeout_ms: 5000}\n")
         self.counts = {"steps": 0, "acknowledged": 0}
-        self.starts = 0
+        self.starts, self.stuck = 0, 0
         self.took, self.members, self.learner = [], [], None
 
     def __enter__(self):
@@ -340,8 +349,13 @@ class Storm:
         victims = self.rng.choice([[0], [1], [0], [1], [0, 1]])
         for pid in [ranks[number] for number in victims if number in ranks]:
             os.kill(pid, signal.SIGKILL)
-        self.learner.wait(PATIENCE_S)
         self.wait("the end of all ranks", lambda: not self.test.ranks())
+        try:
+            self.learner.wait(STUCK_S)
+        except subprocess.TimeoutExpired:  # as `actorq train` does it
+            self.learner.kill()
+            self.learner.wait()
+            self.stuck += 1
         self.check_log()
         self.launch()
 
@@ -353,8 +367,9 @@ class Storm:
         self.learner.wait(PATIENCE_S)
         self.check_log()
         took = sorted(self.took)
-        print(f"{self.starts} starts, {self.counts['steps']} steps; to training again, s: median "
-              f"{took[len(took) // 2]:.1f}, most {took[-1]:.1f}", flush=True)
+        print(f"{self.starts} starts, {self.counts['steps']} steps, mpirun stuck {self.stuck} "
+              f"times; to training again, s: median {took[len(took) // 2]:.1f}, most "
+              f"{took[-1]:.1f}", flush=True)
 
 
 if __name__ == "__main__":

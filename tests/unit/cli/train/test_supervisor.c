@@ -27,6 +27,7 @@ typedef struct supervisor_desk {
     bool out_of_patience;
     aq_supervisor *supervisor;
     bool stop_at_death; /* the owner stops all when it is told of one */
+    int alone_ms;       /* of children that are started */
     death restarts[EVENTS_MAX];
     size_t restart_count;
     death gave_up;
@@ -140,7 +141,8 @@ static int try_start(supervisor_desk *desk, const char *name, const char *script
                           .program = "/bin/sh",
                           .log_path = cli_path(&desk->folder, file),
                           .args = {"-c", script, "sh"},
-                          .restart_args = {"again"}};
+                          .restart_args = {"again"},
+                          .alone_ms = desk->alone_ms};
     return aq_supervisor_start(desk->supervisor, &spec, error);
 }
 
@@ -163,6 +165,19 @@ static void run_for(supervisor_desk *desk, uint64_t ms)
     while (uv_hrtime() / 1000000 < until_ms) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
+}
+
+/* ---- launchers ----------------------------------------------------------------------------- */
+
+/* The second time it stays without having launched anything, which is its own affair. */
+TEST_OF_SUPERVISOR_DESK(a_launcher_that_outlives_what_it_launched_is_killed)
+{
+    desk->alone_ms = 50;
+    start(desk, "mpirun", "[ $# -gt 0 ] || { sleep 1 & wait; }; echo alone $1; exec sleep 600");
+    run_until_logged(desk, "mpirun", "alone again");
+    assert_string_equal(desk->restarts[0].how, "killed by signal 9");
+    run_for(desk, 300);
+    assert_int_equal(desk->restart_count, 1);
 }
 
 /* ---- starting ------------------------------------------------------------------------------ */
