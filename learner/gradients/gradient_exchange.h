@@ -2,9 +2,9 @@
  * Gradient exchange: where the gradient of one rank meets those of the others, and becomes their
  * mean, the same bits on all. An algorithm hands over each block before it judges it: its norm is
  * clipped, and a step refused, by what all ranks have. Whatever else it decides by its rows, it
- * decides by a sum over all ranks. Without a link a rank is alone, as it is in one of a single rank,
- * and a gradient stays as it is; without an exchange (NULL) nobody looks at it either. Of the part
- * that an algorithm names it tells how much is chance (gradient_noise.h).
+ * decides by a sum over all ranks. Without a link a rank is alone, as it is in one of a single
+ * rank, and a gradient stays as it is; without an exchange (NULL) nobody looks at it either. Of the
+ * part that an algorithm names it tells how much is chance (gradient_noise.h).
  *
  * The parameters are cut into pieces of whole buckets. Each rank gets everybody's part of its
  * piece, adds it up in the order of the ranks, and gives the mean to all: two calls of a link,
