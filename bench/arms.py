@@ -1,5 +1,5 @@
-"""Arms of one training beside each other: formats that actors act in or that the learner computes in,
-or corrections for what actors drew otherwise than the learner would have."""
+"""Arms of one training beside each other: formats that actors act in or the learner computes in, or
+corrections for what was drawn otherwise than the learner would have."""
 import csv
 import json
 import pathlib

@@ -9,9 +9,9 @@ and greatest mean return, how many seeds came to the target, and medians of seco
 from the start of `actorq train` to its end, and of processors, all processes together. Runs that
 DIR has already are not made again.
 
-The rows of int8, of products and of correction have arms, of which arms.py prints a table: means with 95 %
-intervals, of that and of all greedy episodes in the last fifth of the steps; and the difference of
-these last from those of the last arm.
+The rows of int8, of products and of correction have arms, of which arms.py prints a table: means
+with 95 % intervals, of that and of all greedy episodes in the last fifth of the steps; and the
+difference of these last from those of the last arm.
 """
 import argparse
 import pathlib
