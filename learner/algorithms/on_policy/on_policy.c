@@ -139,9 +139,9 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                              aq_net_spec_parameters(&self->value.spec)};
     const size_t count = counts[0] + counts[1];
     size_t first = 0;
-    int rc = 0;
+    int rc = aq_gradient_exchange_reserve(self->exchange, count);
     self->block = aq_alloc_large(count, 3 * sizeof(float));
-    if (self->block == NULL) {
+    if (rc != 0 || self->block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
     }
     for (int i = 0; rc == 0 && i < 2; i++) {
@@ -209,6 +209,7 @@ int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setu
     }
     self->head.class = class;
     self->kind = class->kind;
+    self->exchange = setup->exchange;
     rc = aq_on_policy_policy_spec(setup->config, setup->schema, class->name, &self->policy.spec,
                                   error);
     if (rc == 0) {

@@ -52,6 +52,7 @@ typedef struct aq_on_policy_sums {
 typedef struct aq_on_policy {
     aq_algorithm head;
     const aq_on_policy_kind *kind;
+    aq_gradient_exchange *exchange; /* with the other ranks; NULL: alone */
     aq_policy_gradient_rule rule;
     aq_space action;
     const aq_head *drawing;             /* the head */

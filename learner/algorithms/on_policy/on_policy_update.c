@@ -245,15 +245,21 @@ void aq_on_policy_find_parts(aq_on_policy *self, const uint32_t *steps, uint32_t
     }
 }
 
-/* One step of Adam on a gradient, clipped. AQ_E_CORRUPT unless `loss` and gradient are finite;
- * *ret_norm is of the gradient before. */
+/* One step of Adam on the gradient of all ranks, clipped. AQ_E_CORRUPT unless `loss` and gradient
+ * are finite; *ret_norm is of the gradient before. */
 static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
 {
+    const size_t first = (size_t)(net->online.block - self->block);
+    int rc = aq_gradient_mean(self->exchange, isfinite(loss), first, net->gradient.block,
+                              net->gradient.count);
+    if (rc != 0) {
+        return rc;
+    }
     const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
     const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
     const double scale = is_long ? self->gradient_clip / norm : 1.0;
     /* Written so that a NaN fails it. */
-    if (!(isfinite(loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
         return AQ_E_CORRUPT;
     }
     aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
