@@ -53,6 +53,18 @@ typedef struct aq_algorithm_setup {
     aq_gradient_exchange *exchange; /* with the other ranks; lent; NULL: there are none */
 } aq_algorithm_setup;
 
+/* What an algorithm can besides whose gradients others compute (actor.gradients). Its array
+ * "parameters" holds all that it trains, the policy's first and the critic's behind, if there is
+ * one; a gradient is of all of them, in that order. */
+typedef struct aq_algorithm_by_gradients {
+    /* Goes on from the parameters that another had at gradient step `step`. */
+    void (*adopt)(aq_algorithm *algorithm, const float *parameters, uint64_t step);
+
+    /* One step along a gradient, as though rows had given it. AQ_E_CORRUPT when it is not finite:
+     * the parameters are as before. */
+    int (*follow)(aq_algorithm *algorithm, const float *gradient, aq_update_report *ret_report);
+} aq_algorithm_by_gradients;
+
 typedef struct aq_algorithm_class {
     const char *name; /* "dqn" */
     const char *summary;
@@ -63,6 +75,7 @@ typedef struct aq_algorithm_class {
     /* Its gradients go through the exchange, and all that it decides follows from what that gave:
      * several ranks may train it. */
     bool shares_gradients;
+    const aq_algorithm_by_gradients *by_gradients; /* NULL: it learns from rows alone */
 
     /* How actors act on such a task; enum aq_head_number. */
     uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);
