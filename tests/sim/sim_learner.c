@@ -191,7 +191,7 @@ static void create_cores(sim_learner *learner)
     const aq_algorithm_setup setup = {
         .config = config,
         .schema = &plan->settings.schema,
-        .sequence_length = plan->table.sequence_length,
+        .sequence_length = plan->sequence_length,
         .seed = config->seed,
     };
     must(aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error));

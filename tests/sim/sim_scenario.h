@@ -63,6 +63,9 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario);
 /* A storm in a paced run, whose steps may be 0 to 3 versions behind; each group makes one. */
 void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario);
 
+/* A storm in a run whose actors send gradients. */
+void sim_scenario_gradients(uint64_t seed, sim_scenario *ret_scenario);
+
 /* No faults, and settings under which the task is learned quickly. */
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario);
 

@@ -9,7 +9,8 @@
 #include "tests/support/test.h"
 
 /* Some five seconds of one core. */
-#define SEEDS "100"
+#define SEEDS              "100"
+#define SEEDS_OF_GRADIENTS "30"
 
 static uint64_t number_from(const char *variable, const char *otherwise)
 {
@@ -83,10 +84,10 @@ static void run_seed(draw_fn draw, uint64_t seed, sim_outcome *ret_outcome)
 }
 
 /* All seeds hold. */
-static uint64_t run_seeds(draw_fn draw, sim_outcome *ret_total)
+static uint64_t run_seeds(draw_fn draw, const char *seeds, sim_outcome *ret_total)
 {
     uint64_t first = number_from("AQ_SEED", "1");
-    uint64_t count = number_from("AQ_SIM_SEEDS", SEEDS);
+    uint64_t count = number_from("AQ_SIM_SEEDS", seeds);
     sim_outcome total = {0};
     for (uint64_t seed = first; seed < first + count; seed++) {
         sim_outcome outcome;
@@ -106,13 +107,20 @@ static uint64_t run_seeds(draw_fn draw, sim_outcome *ret_total)
 TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
 {
     sim_outcome total;
-    uint64_t count = run_seeds(sim_scenario_draw, &total);
+    uint64_t count = run_seeds(sim_scenario_draw, SEEDS, &total);
     assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
+}
+
+TEST(no_gradient_is_lost_doubled_or_stuck_in_a_storm)
+{
+    sim_outcome total;
+    uint64_t count = run_seeds(sim_scenario_gradients, SEEDS_OF_GRADIENTS, &total);
+    assert_true(total.learner_steps > count);
 }
 
 TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)
 {
     sim_outcome total;
-    uint64_t count = run_seeds(sim_scenario_paced, &total);
+    uint64_t count = run_seeds(sim_scenario_paced, SEEDS, &total);
     assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }
