@@ -72,6 +72,9 @@ TOWERS = {
         "web: messages",
         "daemon: threads clock loop sockets messages",
     )),
+    # A module that actors load: the learner's algorithms on their own steps.
+    "gradients": (("common", "quantizer", "envs", "rollout", "replay/table",
+                   "learner/algorithms"), ("gradients:",)),
     "cli": (("common", "quantizer", "envs", "rollout"), (
         "text:",
         "train: clock loop sockets messages",
@@ -129,7 +132,7 @@ LIBRARIES = (
     (r"mpi\.h", r"learner/mpi/", "Open MPI is a module's, which only ranks load"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
     (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/|"
-     r"learner/daemon/ranks\.c$|bench/learner/",
+     r"learner/daemon/ranks\.c$|actor/daemon/gradient_load\.c$|bench/learner/",
      "code is loaded in few places"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"

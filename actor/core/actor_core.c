@@ -4,14 +4,15 @@
  */
 #include "actor/core/actor_core.h"
 
+#include "actor/core/actor_seeds.h"
 #include "actor/core/chooser.h"
 #include "actor/core/chunker.h"
 #include "actor/core/episode_returns.h"
 #include "actor/core/record.h"
+#include "actor/core/unroll.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "rollout/vec_env.h"
 
 /* Chunks of a paced run wait for nothing but credit. */
@@ -32,6 +33,8 @@ struct aq_actor_core {
     aq_chooser chooser;
     int64_t (*clock_ns)(void); /* NULL: times are not counted */
     int64_t inference_ns, environment_ns;
+
+    aq_unroll unroll;
 
     uint64_t stepped;    /* fresh transitions made */
     uint64_t open_steps; /* of them, those in open chunks */
@@ -64,17 +67,6 @@ static int create_spread(aq_actor_core *core, const aq_run_settings *settings, u
     return aq_shard_spread_create(&config, &core->spread, error);
 }
 
-/* A restarted actor must not play the same episodes again, so its incarnation is in the seed. */
-static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uint64_t *ret_env_seed,
-                         uint64_t *ret_explore_seed)
-{
-    aq_rng rng;
-    aq_rng_init(&rng, seed, slot);
-    aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
-    *ret_env_seed = aq_rng_next(&rng);
-    *ret_explore_seed = aq_rng_next(&rng);
-}
-
 static void begin_episode(aq_actor_core *core, uint32_t lane)
 {
     aq_step_values values = {
@@ -87,10 +79,9 @@ static void begin_episode(aq_actor_core *core, uint32_t lane)
 static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
                         uint64_t incarnation, const aq_layout *layout, aq_error *error)
 {
-    uint64_t env_seed, explore_seed;
-    derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
+    const aq_actor_seeds seeds = aq_actor_seeds_of(settings->seed, slot, incarnation);
     if (aq_record_init(&core->record, settings, core->lanes) != 0 ||
-        aq_chooser_init(&core->chooser, &core->task, &settings->config, slot, explore_seed,
+        aq_chooser_init(&core->chooser, &core->task, &settings->config, slot, seeds.explore,
                         &core->record) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
@@ -99,7 +90,7 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     if (rc != 0) {
         return rc;
     }
-    rc = aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec, error);
+    rc = aq_vec_env_create(&core->task, core->lanes, seeds.env, &core->vec, error);
     if (rc != 0) {
         return rc;
     }
@@ -117,9 +108,12 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
                             uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
                             aq_actor_core **ret_core, aq_error *error)
 {
-    aq_layout layout;
+    aq_layout layout, steps;
     AQ_ASSERT(settings->config.actor.envs <= AQ_VEC_ENV_LANES_MAX);
     int rc = aq_run_settings_layout(settings, &layout, error);
+    if (rc == 0) {
+        rc = aq_run_settings_steps_layout(settings, &steps, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -135,7 +129,7 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
         core->is_paced ? FLUSH_NS_NEVER : (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
-        rc = create_lanes(core, settings, slot, incarnation, &layout, error);
+        rc = create_lanes(core, settings, slot, incarnation, &steps, error);
     }
     if (rc != 0) {
         aq_actor_core_destroy(core);
@@ -165,6 +159,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     if (core == NULL) {
         return;
     }
+    aq_unroll_fini(&core->unroll);
     aq_shard_spread_destroy(core->spread);
     aq_chunker_destroy(core->chunker);
     aq_vec_env_destroy(core->vec);
@@ -172,6 +167,14 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_record_fini(&core->record);
     aq_env_task_fini(&core->task);
     aq_free(core);
+}
+
+void aq_actor_core_make_gradients(aq_actor_core *core, const aq_gradient_maker *maker,
+                                  uint64_t steps)
+{
+    AQ_ASSERT(core->stepped == 0 && core->engine == NULL);
+    aq_unroll_init(&core->unroll, maker, steps);
+    core->flush_ns = FLUSH_NS_NEVER; /* steps stay here */
 }
 
 void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
@@ -189,6 +192,9 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
     if (core->cuts_at_versions && engine != NULL) {
         flush_all(core);
     }
+    if (aq_unroll_is_used(&core->unroll)) {
+        aq_unroll_adopt(&core->unroll, engine != NULL ? aq_engine_snapshot(engine) : NULL);
+    }
     core->engine = engine;
     core->version = 0;
     core->is_random =
@@ -201,6 +207,11 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
     return before;
 }
 
+bool aq_actor_core_may_change(const aq_actor_core *core)
+{
+    return core->unroll.gathered == 0;
+}
+
 /* ---- stepping ------------------------------------------------------------------------------- */
 
 /* A chunk leaves for a shard that has credit for it, or is among the last there are. */
@@ -209,7 +220,9 @@ static void put_closed(aq_actor_core *core, const aq_closed_chunk *closed)
     const uint32_t fresh = aq_chunk_view_fresh(&closed->chunk->view);
     AQ_ASSERT(fresh <= core->open_steps);
     core->open_steps -= fresh;
-    if (core->draining) {
+    if (aq_unroll_is_used(&core->unroll)) {
+        aq_unroll_take(&core->unroll, closed->chunk);
+    } else if (core->draining) {
         aq_shard_spread_put_last(core->spread, closed->chunk, closed->since_ns);
     } else {
         aq_shard_spread_put(core->spread, closed->chunk, closed->since_ns);
@@ -296,7 +309,7 @@ static void flush_if_due(aq_actor_core *core, int64_t now_ns)
  * is not known yet at whose expense. */
 static uint64_t credit_needed(const aq_actor_core *core)
 {
-    return core->open_steps + core->lanes;
+    return aq_unroll_is_used(&core->unroll) ? 1 : core->open_steps + core->lanes;
 }
 
 bool aq_actor_core_needs_credit(const aq_actor_core *core)
@@ -317,7 +330,18 @@ static bool waits_for_policy(const aq_actor_core *core)
 /* True: every chunk that the step closes finds a shard. */
 static bool may_step(aq_actor_core *core)
 {
-    return !waits_for_policy(core) && aq_shard_spread_begin(core->spread) >= credit_needed(core);
+    return !waits_for_policy(core) && aq_unroll_may_go(&core->unroll) &&
+           aq_shard_spread_begin(core->spread) >= credit_needed(core);
+}
+
+/* The steps that were gathered become a gradient, which there is credit for. */
+static void make_gradient(aq_actor_core *core, int64_t now_ns)
+{
+    flush_chunks(core, INT64_MAX);
+    aq_chunk *row = aq_unroll_make(&core->unroll);
+    if (row != NULL) {
+        aq_shard_spread_put(core->spread, row, now_ns);
+    }
 }
 
 void aq_actor_core_seal(aq_actor_core *core)
@@ -370,6 +394,9 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         follow_lane(core, lane, now_ns);
     }
+    if (aq_unroll_is_used(&core->unroll) && aq_unroll_gather(&core->unroll, made)) {
+        make_gradient(core, now_ns);
+    }
     return made;
 }
 
@@ -393,7 +420,8 @@ const char *aq_actor_core_env_failure(const aq_actor_core *core)
 /* Nothing more will come for now, so nothing is gained by waiting for it. */
 static bool is_urgent(const aq_actor_core *core)
 {
-    return core->draining || aq_actor_core_needs_credit(core) || waits_for_policy(core);
+    return core->draining || aq_unroll_is_used(&core->unroll) || aq_actor_core_needs_credit(core) ||
+           waits_for_policy(core);
 }
 
 aq_shard_spread *aq_actor_core_spread(aq_actor_core *core)
@@ -424,7 +452,9 @@ int64_t aq_actor_core_due_ns(const aq_actor_core *core, uint32_t shard)
 void aq_actor_core_drain(aq_actor_core *core)
 {
     core->draining = true;
-    flush_chunks(core, INT64_MAX);
+    if (!aq_unroll_is_used(&core->unroll)) { /* which would be of too few steps */
+        flush_chunks(core, INT64_MAX);
+    }
 }
 
 bool aq_actor_core_is_draining(const aq_actor_core *core)
@@ -450,8 +480,9 @@ aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
         .policy_version = core->version,
         .unacknowledged = sum.unacknowledged,
         .resent = sum.resent,
-        .acknowledged_steps = sum.acknowledged_steps,
-        .shard_steps = sum.shard_steps,
+        .acknowledged_steps = sum.acknowledged_steps * aq_unroll_row_steps(&core->unroll),
+        .shard_steps = sum.shard_steps * aq_unroll_row_steps(&core->unroll),
+        .gradients = core->unroll.made,
         .inference_ns = core->inference_ns,
         .environment_ns = core->environment_ns,
     };

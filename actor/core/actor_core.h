@@ -8,6 +8,9 @@
  * environments, and K * (n - 1) transitions that are too few for an item; a shard must grant more
  * than that.
  *
+ * With a gradient maker what leaves is the gradient of so many steps, in a row of one transition:
+ * that is what credit counts then. Steps of one gradient are of one version, and are its alone.
+ *
  * One thread at a time. After create, a step allocates nothing but the chunks that it opens.
  */
 #ifndef AQ_ACTOR_CORE_ACTOR_CORE_H
@@ -21,6 +24,7 @@
 #include "common/config/run_settings.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
+#include "rollout/gradient_maker.h"
 
 typedef struct aq_actor_core aq_actor_core;
 
@@ -36,6 +40,7 @@ typedef struct aq_actor_counters {
     uint64_t shard_steps;        /* of them, by the stores that the shards have now */
     int64_t inference_ns;        /* choosing actions; 0 without a clock, as the next one */
     int64_t environment_ns;      /* stepping environments */
+    uint64_t gradients;          /* that were made */
 } aq_actor_counters;
 
 /* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The
@@ -51,6 +56,12 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
                             uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
                             aq_actor_core **ret_core, aq_error *error) AQ_MUST_USE;
 
+/* From now on steps go to `maker`, and the gradients of so many of them at a time to the shards:
+ * the settings' run is of gradients (gradient_rows.h). The maker is the core's from here on. Before
+ * the first step. */
+void aq_actor_core_make_gradients(aq_actor_core *core, const aq_gradient_maker *maker,
+                                  uint64_t steps);
+
 /* NULL is fine. The engine is not the core's: take it back first with aq_actor_core_set_engine. */
 void aq_actor_core_destroy(aq_actor_core *core);
 
@@ -61,6 +72,9 @@ void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config);
  * (NULL at first). It must allow actor.envs rows and be a policy for the task. Without
  * one the actor acts at random, as version 0. */
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
+
+/* Whether it may be swapped now: a gradient is of steps of one version. */
+bool aq_actor_core_may_change(const aq_actor_core *core);
 
 /* From now on the core counts where its time goes, by this clock; nothing that it does depends on
  * it. NULL: not any more. */

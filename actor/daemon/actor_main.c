@@ -15,6 +15,9 @@ static const aq_option option_rows[] = {
      AQ_TO(aq_url_take_callable, aq_actor_options, learner_url)},
     {"evaluate", 0, NULL, "play greedy episodes and report their returns instead of acting",
      AQ_TO_FLAG(aq_actor_options, evaluate)},
+    {"gradients", 0, NULL,
+     "compute gradients of the steps and send those, in a run that wants them (actor.gradients)",
+     AQ_TO_FLAG(aq_actor_options, gradients)},
     AQ_ALLOW_CODE_OPTION,
     AQ_DAEMON_OPTION_ROWS(aq_actor_options, daemon),
 };
@@ -26,6 +29,7 @@ static const aq_options options_page = {
                "replay shard. Everything else it needs comes from the learner.",
     .details = "Examples:\n"
                "  actorq-actor --learner tcp://127.0.0.1:5550\n"
+               "  actorq-actor --learner tcp://head:5550 --gradients\n"
                "  actorq-actor --learner tcp://head:5550 --evaluate\n",
     AQ_OPTION_ROWS(option_rows),
 };

@@ -16,6 +16,7 @@
 
 #include "actor/daemon/actor_http.h"
 #include "actor/daemon/fetch_line.h"
+#include "actor/daemon/gradient_load.h"
 #include "actor/daemon/policy_thread.h"
 #include "actor/session/actor_session.h"
 #include "actor/session/evaluator_session.h"
@@ -354,6 +355,13 @@ static int create_session(actor_shell *shell, aq_error *error)
         .send = send_frame,
     };
     aq_member_identity identity = {0};
+    aq_gradient_maker_open_fn gradients = NULL;
+    if (shell->options->gradients && !shell->options->evaluate) {
+        int loaded = aq_gradient_load(&gradients, error);
+        if (loaded != 0) {
+            return loaded;
+        }
+    }
     int rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &shell->meter);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
@@ -378,6 +386,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .transport = transport,
             .cpu_flags = aq_cpu_flags(),
             .is_sealed = aq_security_token(shell->security.security) != NULL,
+            .gradients = gradients,
             .start_ns = shell->options->start_ns,
             .seed = identity.incarnation,
             .clock_ns = aq_clock_monotonic_ns,

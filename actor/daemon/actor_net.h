@@ -15,6 +15,7 @@ typedef struct aq_actor_options {
     aq_daemon_options daemon;
     const char *learner_url;
     bool evaluate;    /* be an evaluator */
+    bool gradients;   /* send gradients, in a run that wants them */
     int64_t start_ns; /* when the process started (monotonic) */
 } aq_actor_options;
 

@@ -5,9 +5,11 @@
 
 #include <inttypes.h>
 
+#include "actor/core/actor_seeds.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/gradient_rows.h"
 #include "common/sys/log.h"
 #include "common/sys/machine.h"
 
@@ -57,6 +59,40 @@ static void follow_settings(aq_actor_session *session, const aq_member_view *vie
     aq_actor_core_explore(session->core, &view->settings.config);
 }
 
+/* Whether gradients are sent is said twice, so that nobody is surprised: what an actor needs for it
+ * has to be there. */
+static int check_gradients(const aq_actor_session *session, const aq_run_settings *settings,
+                           aq_error *error)
+{
+    const bool is_able = session->config.gradients != NULL;
+    const bool is_wanted = settings->gradient_values > 0;
+    if (is_able == is_wanted) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   is_wanted
+                       ? "this run's actors send gradients (actor.gradients): start this one "
+                         "with --gradients"
+                       : "this run's actors send steps (actor.gradients is false): start this "
+                         "one without --gradients");
+}
+
+static int add_gradients(aq_actor_session *session, const aq_member_view *view,
+                         uint64_t incarnation, aq_error *error)
+{
+    const aq_actor_seeds seeds = aq_actor_seeds_of(view->settings.seed, view->slot, incarnation);
+    aq_gradient_maker maker;
+    if (session->config.gradients == NULL) {
+        return 0;
+    }
+    int rc = session->config.gradients(sizeof(maker), &view->settings, seeds.learn, &maker, error);
+    if (rc == 0) {
+        aq_actor_core_make_gradients(session->core, &maker,
+                                     aq_gradient_steps(&view->settings.config));
+    }
+    return rc;
+}
+
 static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
 {
     /* A core numbers its messages from 1. To a shard that knows the one before, it must be somebody
@@ -65,8 +101,14 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     drop_core(session);
     session->settings = view->settings;
     session->settings_generation = view->settings_generation;
-    int rc = aq_actor_core_create(&view->settings, view->run_id, view->member, incarnation,
+    int rc = check_gradients(session, &view->settings, error);
+    if (rc == 0) {
+        rc = aq_actor_core_create(&view->settings, view->run_id, view->member, incarnation,
                                   view->slot, &session->core, error);
+    }
+    if (rc == 0) {
+        rc = add_gradients(session, view, incarnation, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -276,7 +318,8 @@ int64_t aq_actor_session_next_ns(const aq_actor_session *session)
 
 static void adopt_policy(aq_actor_session *session)
 {
-    aq_engine *engine = aq_policy_session_take(session->policy);
+    aq_engine *engine =
+        aq_actor_core_may_change(session->core) ? aq_policy_session_take(session->policy) : NULL;
     if (engine == NULL) {
         return;
     }

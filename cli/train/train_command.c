@@ -45,6 +45,7 @@ typedef struct train_arguments {
     aq_json_form json;
     bool print_config;
     bool no_http;
+    bool gradients;
     aq_train_options options;
 } train_arguments;
 
@@ -77,6 +78,10 @@ static const aq_option option_rows[] = {
     {"learners", 0, "N",
      "how many learners train together, each on batches of its own (default 1; more need Open MPI)",
      AQ_TO_NUMBER(train_arguments, options.learners, 1, 64)},
+    {"gradients", 0, NULL,
+     "actors compute gradients and send those in place of steps, as A3C's do; short for --set "
+     "actor.gradients=true",
+     AQ_TO_FLAG(train_arguments, gradients)},
     {"run", 0, "DIR", "the run folder (default: a new one below ./runs)",
      AQ_TO(take_run_dir, train_arguments, options.run_dir)},
     {"resume", 0, NULL, "go on with the run that --run holds",
@@ -109,6 +114,7 @@ static const aq_options options_page = {
                "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
                "  actorq train gym:Pendulum-v1 --set learner.algorithm=ppo\n"
                "  actorq train dmc:walker_walk --preset none --set learner.algorithm=td3\n"
+               "  actorq train gym:CartPole-v1 --gradients --set learner.algorithm=a2c\n"
                "  actorq train gym:CartPole-v1 --seeds 5 --run runs/five\n"
                "  actorq train --run runs/first --resume\n"
                "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
@@ -183,6 +189,14 @@ static int resolve_settings(train_arguments *arguments, aq_run_config *config, a
     }
     if (rc == 0 && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
+    }
+    if (rc == 0 && arguments->gradients) {
+        rc = assign(config, "actor.gradients", "true", error);
+    }
+    if (rc == 0 && config->actor.gradients && arguments->offline) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "--offline trains on steps without actors; gradients are theirs "
+                     "(actor.gradients)");
     }
     return rc != 0 ? rc : aq_run_config_validate(config, error);
 }

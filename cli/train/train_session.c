@@ -197,7 +197,8 @@ static const char allow_code[] = "--allow-code";
 static int start_actor(train_session *session, uint64_t number, aq_error *error)
 {
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code},
+        .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code,
+                 session->config->actor.gradients ? "--gradients" : NULL},
     };
     return start(session, &actor_plan, number, &spec, error);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "common/config/gradient_rows.h"
 #include "common/experience/batch.h"
 
 enum { LAG_MAX = 1000000 };
@@ -24,7 +25,7 @@ static bool parse(const aq_run_config *config, uint32_t *ret_versions_max)
     *ret_versions_max = 0;
     if (strcmp(text, "auto") == 0) {
         *ret_versions_max =
-            is_of_sequences(config) &&
+            is_of_sequences(config) && !config->actor.gradients &&
             aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
         return true;
     }
@@ -38,16 +39,24 @@ static bool parse(const aq_run_config *config, uint32_t *ret_versions_max)
     return true;
 }
 
-uint32_t aq_pacing_versions_max(const aq_run_config *config)
+uint32_t aq_pacing_lag(const aq_run_config *config)
 {
     uint32_t versions_max;
     return parse(config, &versions_max) ? versions_max : 0;
+}
+
+uint32_t aq_pacing_versions_max(const aq_run_config *config)
+{
+    return config->actor.gradients ? 0 : aq_pacing_lag(config);
 }
 
 uint64_t aq_pacing_group_steps(const aq_run_config *config)
 {
     if (!is_of_sequences(config)) {
         return 0;
+    }
+    if (config->actor.gradients) {
+        return aq_gradient_steps(config);
     }
     return config->learner.group_steps > 0
                ? config->learner.group_steps
@@ -125,7 +134,7 @@ int aq_pacing_check(const aq_run_config *config, aq_error *error)
                        config->learner.lag_max, LAG_MAX);
     }
     int rc = check_group(config, error);
-    if (rc != 0 || versions_max == 0) {
+    if (rc != 0 || versions_max == 0 || config->actor.gradients) {
         return rc;
     }
     if (config->replay.selector != AQ_SELECTOR_QUEUE || config->replay.tables[0] != '\0') {

@@ -14,8 +14,12 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 
-/* Of how many versions steps may be, the newest included: learner.lag_max and one; 0 when the run
- * is not paced. "auto" paces algorithms that learn from a queue of sequences: 1. */
+/* Of how many versions steps may be, the newest included: learner.lag_max and one; 0: of any.
+ * "auto" is 1 for algorithms that learn from a queue of sequences. */
+uint32_t aq_pacing_lag(const aq_run_config *config);
+
+/* The same where the run is paced by it, else 0: gradients that actors compute (actor.gradients)
+ * come as they come, and those that are too old are dropped by the learner alone. */
 uint32_t aq_pacing_versions_max(const aq_run_config *config);
 
 /* The steps that a group is to have, 0 where its rows are counted instead: a group of a queue of

@@ -13,6 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
 
 /* What the rules look at: the tables, and which of them the learner reads. */
@@ -174,7 +175,7 @@ static int check_sizes(const aq_run_config *config, const tables_view *tables, a
         }
     }
     const uint64_t min_size = tables->specs[tables->learner].min_size;
-    if (min_size < config->learner.batch_size && !is_paced(config)) {
+    if (min_size < config->learner.batch_size && !is_paced(config) && !config->actor.gradients) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.min_size is %" PRIu64
                        ", less than one learner.batch_size of %" PRIu64
@@ -327,6 +328,9 @@ int aq_replay_rules_check(const aq_run_config *config, aq_error *error)
                                                      check_limiter};
     tables_view tables;
     int rc = aq_pacing_check(config, error);
+    if (rc == 0) {
+        rc = aq_gradient_check(config, error);
+    }
     if (rc == 0) {
         rc = aq_run_config_tables(config, tables.specs, &tables.count, &tables.learner, error);
     }

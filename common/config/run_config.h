@@ -102,7 +102,7 @@ typedef struct aq_run_config {
         uint64_t batches_per_request;
         char table[AQ_TABLE_NAME_MAX]; /* that batches are drawn from */
         double importance_exponent;    /* 0: draws are not corrected */
-        char lag_max[16];              /* see aq_pacing_lag_max */
+        char lag_max[16];              /* see aq_pacing_lag */
         uint64_t group_steps;          /* see aq_pacing_group_steps */
         double checkpoint_period_s;
         uint64_t checkpoints_kept;
@@ -155,6 +155,7 @@ typedef struct aq_run_config {
         uint32_t rank_rate;       /* enum aq_rank_rate */
         uint64_t model_ranks;     /* that share one network */
         uint32_t products;        /* enum aq_product_format */
+        bool lag_damping;
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -187,6 +188,7 @@ typedef struct aq_run_config {
         double epsilon_alpha;
         double noise; /* of continuous actions, a share of half their range */
         bool random_first;
+        bool gradients; /* they send gradients, in place of steps (gradient_rows.h) */
         uint64_t flush_ms;
         uint32_t noise_ladder;  /* enum aq_noise_ladder */
         uint64_t noise_steps;   /* for which a head that holds noise has the same */

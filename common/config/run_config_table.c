@@ -113,7 +113,8 @@ static const aq_setting rows[] = {
      "How many versions behind the newest a step may be that is learned from. 0: steps are made "
      "when a version is out, and by that one only. Older ones are dropped and counted. Needs "
      "replay.selector queue; none bounds nothing. auto is 0 for algorithms that learn from a queue "
-     "of sequences, and none for others."},
+     "of sequences, and none for others. With actor.gradients it is gradients that are dropped, "
+     "and auto is none."},
     {MEMBER(U64, learner.group_steps), "0", 0, AQ_BATCH_ROWS_MAX, NULL, "steps",
      "Environment steps that one update learns from, with a queue of sequences. 0 takes "
      "replay.sequence_length from each environment."},
@@ -242,8 +243,9 @@ static const aq_setting rows[] = {
      "What each reward counts where it is learned from, after learner.reward_clip. Values, and "
      "learner.value_min and value_max, are in such units."},
     {MEMBER(CHOICE, learner.gradient_format), "fp32", 0, 0, gradient_choices, "",
-     "A learner of several ranks: what gradients are sent in. bf16 and int8 take a half and a "
-     "quarter of the bytes; what they round off is given with the next step."},
+     "A learner of several ranks, or actor.gradients: what gradients are sent in. bf16 and int8 "
+     "take a half and a "
+     "quarter of the bytes; what they round off is given with the next one."},
     {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, rank_rate_choices, "",
      "A learner of several ranks: by what its learning rates are multiplied, as one step averages "
      "over that many batches: the number of ranks (linear), its square root (sqrt), or nothing."},
@@ -254,6 +256,9 @@ static const aq_setting rows[] = {
      "What the numbers of the learner's matrix products are rounded to; sums, parameters and all "
      "else stay in fp32. bf16 takes half the time of fp32, and needs a processor with AVX512-BF16; "
      "on others the learner computes in fp32 and warns. auto is bf16 where it is there."},
+    {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
+     "actor.gradients: divides what a gradient counts by 1 and the number of versions that its "
+     "parameters are behind."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -266,7 +271,7 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
      "Which chunk makes room for new ones: the oldest, or the one whose items' mean priority is "
      "least."},
-    {MEMBER(U64, replay.capacity), "100000", 100, 1e9, NULL, "steps",
+    {MEMBER(U64, replay.capacity), "100000", 2, 1e9, NULL, "steps",
      "How many environment steps replay holds, over all shards. Others make room for new ones, see "
      "replay.remover."},
     {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
@@ -332,6 +337,10 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(BOOL, actor.random_first, ACTORS), "false", 0, 0, NULL, "",
      "Draws all actions at random until the first version comes that was trained, so that "
      "replay.min_size steps explore evenly, and not as an untrained network happens to act."},
+    {SEEN_MEMBER(BOOL, actor.gradients, ACTORS | SHARDS), "false", 0, 0, NULL, "",
+     "Actors compute gradients of their own steps, by the parameters that they have, and send "
+     "those in place of the steps; the learner follows them as they come. With a2c this is A3C, "
+     "with dqn asynchronous n-step Q-learning."},
     {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
     {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",

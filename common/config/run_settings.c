@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/config/gradient_rows.h"
 #include "common/experience/batch.h"
 
 /* Each by itself, no name twice, and the span that all of them need. */
@@ -45,11 +46,29 @@ static int check_tables(const aq_run_settings *settings, aq_error *error)
     return 0;
 }
 
-int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layout, aq_error *error)
+/* That chunks of steps are made for. */
+static int take_span(const aq_run_settings *settings, uint32_t *ret_span, aq_error *error)
+{
+    aq_table_spec steps;
+    *ret_span = settings->n_step;
+    if (settings->gradient_values == 0) {
+        return 0;
+    }
+    int rc = aq_gradient_steps_table(&settings->config, &steps, error);
+    *ret_span = rc == 0 ? aq_table_spec_span(&steps) : 0;
+    return rc;
+}
+
+int aq_run_settings_steps_layout(const aq_run_settings *settings, aq_layout *ret_layout,
+                                 aq_error *error)
 {
     aq_layout layout = {.hash = 0};
-    int rc = aq_layout_init(&settings->schema, settings->n_step,
-                            (uint32_t)settings->config.replay.chunk_length, &layout, error);
+    uint32_t span;
+    int rc = take_span(settings, &span, error);
+    if (rc == 0) {
+        rc = aq_layout_init(&settings->schema, span, (uint32_t)settings->config.replay.chunk_length,
+                            &layout, error);
+    }
     if (rc == 0) {
         rc = aq_layout_record(&layout, settings->recorded, settings->recorded_count, error);
     }
@@ -57,6 +76,23 @@ int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layou
         *ret_layout = layout;
     }
     return rc;
+}
+
+int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layout, aq_error *error)
+{
+    return settings->gradient_values > 0
+               ? aq_gradient_layout(&settings->config, settings->gradient_values, ret_layout, error)
+               : aq_run_settings_steps_layout(settings, ret_layout, error);
+}
+
+uint64_t aq_run_settings_lanes(const aq_run_settings *settings)
+{
+    return settings->gradient_values > 0 ? 1 : settings->config.actor.envs;
+}
+
+uint64_t aq_run_settings_chunk_length(const aq_run_settings *settings)
+{
+    return settings->gradient_values > 0 ? 1 : settings->config.replay.chunk_length;
 }
 
 static int check_relations(const aq_run_settings *settings, aq_error *error)
@@ -72,6 +108,9 @@ static int check_relations(const aq_run_settings *settings, aq_error *error)
         return aq_fail(error, AQ_E_INVALID,
                        "a sample request of %" PRIu32 " rows; 1 to %" PRIu32 " are possible",
                        settings->sample_rows, AQ_BATCH_ROWS_MAX);
+    }
+    if (settings->gradient_values > 0 && !settings->config.actor.gradients) {
+        return aq_fail(error, AQ_E_INVALID, "gradients are sent, but actor.gradients is false");
     }
     if (isinf(settings->evaluation_threshold)) {
         return aq_fail(error, AQ_E_INVALID, "evaluator.threshold is infinite");
@@ -109,8 +148,14 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
     if (rc == 0) {
         aq_layout layout;
         rc = aq_run_settings_layout(settings, &layout, error);
+        rc = rc == 0 ? aq_run_settings_steps_layout(settings, &layout, error) : rc;
     }
     return rc;
+}
+
+bool aq_run_settings_tell(const aq_run_settings *settings, const aq_setting *row)
+{
+    return row->seen_by != 0 || settings->gradient_values > 0;
 }
 
 static void copy_seen(const aq_run_config *from, bool live_alone, aq_run_config *to)
@@ -118,7 +163,7 @@ static void copy_seen(const aq_run_config *from, bool live_alone, aq_run_config 
     const aq_settings_table *table = aq_run_config_table();
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        if (row->seen_by != 0 && (row->is_live || !live_alone)) {
+        if ((row->seen_by != 0 || from->actor.gradients) && (row->is_live || !live_alone)) {
             aq_setting_copy(row, from, to);
         }
     }
@@ -140,12 +185,14 @@ bool aq_run_settings_agree(const aq_run_settings *a, const aq_run_settings *b, u
     const aq_settings_table *table = aq_run_config_table();
     bool agree = strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
                  a->n_step == b->n_step && a->versions_max == b->versions_max &&
+                 a->gradient_values == b->gradient_values &&
                  a->recorded_count == b->recorded_count &&
                  memcmp(a->recorded, b->recorded, a->recorded_count * sizeof(a->recorded[0])) == 0;
     for (size_t i = 0; agree && i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        agree = (row->seen_by & who) == 0 || row->is_live ||
-                aq_setting_is_same(row, &a->config, &b->config);
+        const bool is_seen =
+            (row->seen_by & who) != 0 || (who == AQ_SEEN_BY_ACTORS && a->gradient_values > 0);
+        agree = !is_seen || row->is_live || aq_setting_is_same(row, &a->config, &b->config);
     }
     return agree;
 }

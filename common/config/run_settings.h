@@ -31,12 +31,26 @@ typedef struct aq_run_settings {
     uint32_t table_count;
     aq_column recorded[AQ_COLUMNS_RECORDED_MAX]; /* what actors record besides */
     uint32_t recorded_count;
+    /* The parameters that actors compute gradients of (gradient_rows.h); 0: they send steps. With
+     * gradients, every setting is seen, and all of the above but the tables, n_step and sample_rows
+     * is of the steps that gradients are made of. */
+    uint32_t gradient_values;
     aq_run_config config; /* the settings whose rows say who sees them; all others are 0 */
 } aq_run_settings;
 
-/* Of the run's chunks. AQ_E_INVALID, AQ_E_SCHEMA or AQ_E_TOO_BIG, in words. */
+/* Of the run's chunks, as they are sent and stored, and of those that actors make of steps: the
+ * same, unless gradients are sent. AQ_E_INVALID, AQ_E_SCHEMA or AQ_E_TOO_BIG, in words. */
 int aq_run_settings_layout(const aq_run_settings *settings, aq_layout *ret_layout,
                            aq_error *error) AQ_MUST_USE;
+int aq_run_settings_steps_layout(const aq_run_settings *settings, aq_layout *ret_layout,
+                                 aq_error *error) AQ_MUST_USE;
+
+/* What shards count by: how many environments of an actor send chunks, and how long those are. */
+uint64_t aq_run_settings_lanes(const aq_run_settings *settings);
+uint64_t aq_run_settings_chunk_length(const aq_run_settings *settings);
+
+/* Whether members of the run are told the setting. */
+bool aq_run_settings_tell(const aq_run_settings *settings, const aq_setting *row);
 
 /* Takes the settings that members see from `config`. */
 void aq_run_settings_take(aq_run_settings *settings, const aq_run_config *config);

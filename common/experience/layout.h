@@ -31,7 +31,7 @@ enum {
     AQ_COLUMNS_MAX = AQ_COLUMNS_STANDARD + AQ_COLUMNS_RECORDED_MAX,
 };
 
-#define AQ_COLUMN_BYTES_MAX (UINT32_C(1) << 20) /* of one recorded value */
+#define AQ_COLUMN_BYTES_MAX (UINT32_C(1) << 26) /* of one recorded value */
 
 typedef struct aq_layout {
     uint64_t hash;       /* of the columns; the schema's where none are recorded */

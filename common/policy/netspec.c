@@ -202,9 +202,9 @@ static int check_arrays(const aq_net_spec *spec, aq_error *error)
             return aq_fail(error, AQ_E_INVALID,
                            "array %u: its name is not made of small letters, digits and _", i);
         }
-        if (array->count < 1 || array->count > AQ_NET_WIDTH_MAX) {
+        if (array->count < 1 || array->count > AQ_NET_ARRAY_VALUES_MAX) {
             return aq_fail(error, AQ_E_INVALID, "array %s has %u values; 1 to %u are possible",
-                           array->name, array->count, AQ_NET_WIDTH_MAX);
+                           array->name, array->count, AQ_NET_ARRAY_VALUES_MAX);
         }
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(array->name, spec->arrays[k].name) == 0) {
@@ -301,6 +301,13 @@ size_t aq_net_spec_array_values(const aq_net_spec *spec)
         count += spec->arrays[i].count;
     }
     return count;
+}
+
+uint32_t aq_net_spec_acting_arrays(const aq_net_spec *spec)
+{
+    const uint32_t count = array_count(spec);
+    return count > 0 && strcmp(spec->arrays[count - 1].name, AQ_CRITIC_ARRAY) == 0 ? count - 1
+                                                                                   : count;
 }
 
 size_t aq_net_spec_parameters(const aq_net_spec *spec)

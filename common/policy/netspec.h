@@ -26,7 +26,12 @@ enum {
     AQ_NET_ENDS_MAX = 4,
     AQ_NET_ARRAYS_MAX = 4,
     AQ_NET_ARRAY_NAME_MAX = 24,
+    AQ_NET_ARRAY_VALUES_MAX = 1 << 26,
 };
+
+/* The last array may be the critic's parameters, for those who compute gradients with the network;
+ * no head knows of it. */
+#define AQ_CRITIC_ARRAY "critic"
 
 typedef struct aq_net_array {
     char name[AQ_NET_ARRAY_NAME_MAX]; /* a small letter; then small letters, digits and _ */
@@ -57,7 +62,8 @@ uint64_t aq_net_spec_hash(const aq_net_spec *spec);
 
 /* Weights and biases, and arrays. */
 size_t aq_net_spec_parameters(const aq_net_spec *spec);
-size_t aq_net_spec_array_values(const aq_net_spec *spec); /* the arrays alone */
+size_t aq_net_spec_array_values(const aq_net_spec *spec);    /* the arrays alone */
+uint32_t aq_net_spec_acting_arrays(const aq_net_spec *spec); /* but for the critic's */
 
 uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_outputs(const aq_net_spec *spec);   /* of its last layer */

@@ -145,7 +145,8 @@ int aq_wire_schema_unpack(const uint8_t *bytes, size_t size, aq_schema *ret_sche
     X(evaluation_threshold)                                                                        \
     X(sample_rows)                                                                                 \
     X(versions_max)                                                                                \
-    X(network_hash)
+    X(network_hash)                                                                                \
+    X(gradient_values)
 
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
 {
@@ -220,12 +221,13 @@ static int recorded_from(const Actorq__V1__RunSettings *message, aq_run_settings
 }
 
 /* What has a row in the configuration, as texts. */
-static void values_to(const aq_run_config *config, aq_wire_settings_view *view)
+static void values_to(const aq_run_settings *settings, aq_wire_settings_view *view)
 {
+    const aq_run_config *config = &settings->config;
     const aq_settings_table *table = aq_run_config_table();
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        if (row->seen_by != 0) {
+        if (aq_run_settings_tell(settings, row)) {
             const size_t n = view->message.n_values++;
             AQ_ASSERT(n < AQ_WIRE_VALUES_MAX);
             actorq__v1__setting_value__init(&view->values[n]);
@@ -238,7 +240,7 @@ static void values_to(const aq_run_config *config, aq_wire_settings_view *view)
 }
 
 /* All that are seen here and no other, each once: the learner is believed to know the same. */
-static int values_from(const Actorq__V1__RunSettings *message, aq_run_config *config,
+static int values_from(const Actorq__V1__RunSettings *message, aq_run_settings *settings,
                        aq_error *error)
 {
     const aq_settings_table *table = aq_run_config_table();
@@ -246,7 +248,7 @@ static int values_from(const Actorq__V1__RunSettings *message, aq_run_config *co
     for (size_t i = 0; i < message->n_values; i++) {
         const Actorq__V1__SettingValue *value = message->values[i];
         const aq_setting *row = aq_settings_find(table, value->key);
-        if (row == NULL || row->seen_by == 0) {
+        if (row == NULL || !aq_run_settings_tell(settings, row)) {
             return aq_fail(error, AQ_E_INVALID,
                            "%.*s is no setting that members know; is the learner of another "
                            "version?",
@@ -256,13 +258,13 @@ static int values_from(const Actorq__V1__RunSettings *message, aq_run_config *co
             return aq_fail(error, AQ_E_INVALID, "%s is there twice", row->key);
         }
         is_given[row - table->rows] = true;
-        int rc = aq_setting_set(row, value->value, config, error);
+        int rc = aq_setting_set(row, value->value, &settings->config, error);
         if (rc != 0) {
             return rc;
         }
     }
     for (size_t i = 0; i < table->count; i++) {
-        if (table->rows[i].seen_by != 0 && !is_given[i]) {
+        if (aq_run_settings_tell(settings, &table->rows[i]) && !is_given[i]) {
             return aq_fail(error, AQ_E_INVALID, "%s is missing; is the learner of another version?",
                            table->rows[i].key);
         }
@@ -287,7 +289,7 @@ void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view 
     ret_view->message.n_tables = settings->table_count;
     ret_view->message.tables = ret_view->table_pointers;
     recorded_to(settings, ret_view);
-    values_to(&settings->config, ret_view);
+    values_to(settings, ret_view);
 }
 
 int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_settings *ret_settings,
@@ -298,6 +300,9 @@ int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_setting
         return aq_fail(error, AQ_E_INVALID, "the run's settings are missing");
     }
     memset(&settings, 0, sizeof(settings));
+#define COPY(member) settings.member = message->member;
+    SAME_MEMBERS(COPY)
+#undef COPY
     int rc = aq_wire_text_copy(settings.task, sizeof(settings.task), message->task, "task", error);
     if (rc == 0) {
         rc = aq_wire_schema_from(message->schema, &settings.schema, error);
@@ -309,14 +314,11 @@ int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_setting
         rc = recorded_from(message, &settings, error);
     }
     if (rc == 0) {
-        rc = values_from(message, &settings.config, error);
+        rc = values_from(message, &settings, error);
     }
     if (rc != 0) {
         return rc;
     }
-#define COPY(member) settings.member = message->member;
-    SAME_MEMBERS(COPY)
-#undef COPY
     rc = aq_run_settings_validate(&settings, error);
     if (rc == 0) {
         *ret_settings = settings;

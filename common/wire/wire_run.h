@@ -30,7 +30,7 @@ size_t aq_wire_schema_pack(const aq_schema *schema, uint8_t out[AQ_WIRE_SCHEMA_B
 int aq_wire_schema_unpack(const uint8_t *bytes, size_t size, aq_schema *ret_schema,
                           aq_error *error) AQ_MUST_USE;
 
-enum { AQ_WIRE_VALUES_MAX = 64 }; /* settings that members see */
+enum { AQ_WIRE_VALUES_MAX = AQ_SETTINGS_ROWS_MAX }; /* all, if gradients are sent */
 
 typedef struct aq_wire_settings_view {
     Actorq__V1__RunSettings message;

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -13,6 +14,7 @@
 #include "common/config/pacing.h"
 #include "common/policy/netspec.h"
 #include "learner/algorithms/agent_ranks.h"
+#include "learner/algorithms/shared_network.h"
 #include "learner/nn/obs_normalizer.h"
 
 /* Only where observations are normalized. */
@@ -37,90 +39,9 @@ struct aq_agent {
     normalization normal;
     aq_model_group *model; /* NULL: the networks are whole */
     aq_params whole;       /* the policy; the group's first rank's */
-};
-
-static const aq_metric agent_metrics[AQ_AGENT_METRICS] = {
-    [AQ_AGENT_REWARD_SIZE] = {.name = "reward_size",
-                              .title = "size of rewards",
-                              .unit = "",
-                              .meaning = "Mean size of what the rows trained on were rewarded "
-                                         "with, over learner.n_step steps each, in the last "
-                                         "second."},
-    [AQ_AGENT_REWARDED] = {.name = "rewarded_share",
-                           .title = "rows with a reward",
-                           .unit = "",
-                           .meaning = "Share of the rows trained on whose reward is not 0, over "
-                                      "the last second."},
-    [AQ_AGENT_ENDED] = {.name = "ended_share",
-                        .title = "rows with an end",
-                        .unit = "",
-                        .meaning = "Share of the rows trained on in which an episode ended "
-                                   "otherwise than at its step limit, over the last second."},
-    [AQ_AGENT_VALUE_FLOOR] = {.name = "value_floor",
-                              .title = "least possible value",
-                              .unit = "",
-                              .meaning = "What the least reward of the rows trained on would be "
-                                         "worth if it came for ever, in the last second.",
-                              .fold = AQ_METRIC_MIN},
-    [AQ_AGENT_VALUE_CEILING] = {.name = "value_ceiling",
-                                .title = "most possible value",
-                                .unit = "",
-                                .meaning = "What the greatest reward of the rows trained on would "
-                                           "be worth if it came for ever, in the last second.",
-                                .fold = AQ_METRIC_MAX},
-    [AQ_AGENT_EXPLORATION] = {.name = "exploration_entropy",
-                              .title = "entropy of exploration",
-                              .unit = "nats",
-                              .meaning = "Mean entropy of how actors act around the greedy action, "
-                                         "as actor.epsilon_base and actor.noise are set.",
-                              .fold = AQ_METRIC_LAST},
-    [AQ_AGENT_AUDITED] = {.name = "audited_rows",
-                          .title = "audited rows",
-                          .unit = "rows",
-                          .meaning = "Rows since the start whose log-probability the learner has "
-                                     "computed again.",
-                          .fold = AQ_METRIC_LAST},
-    [AQ_AGENT_AUDIT_DIFFERENT] = {.name = "audit_different",
-                                  .title = "rows that differ",
-                                  .unit = "rows",
-                                  .meaning = "Of audited_rows, those for which something else came "
-                                             "out than the actor said.",
-                                  .fold = AQ_METRIC_LAST},
-    [AQ_AGENT_LEVELS_CHANGED] = {.name = "levels_changed",
-                                 .title = "changed weights",
-                                 .unit = "",
-                                 .meaning = "Share of the stored bytes of quantized weights that "
-                                            "differ from the version before, over the last "
-                                            "second."},
-    [AQ_AGENT_RANKS] = {.name = "ranks",
-                        .title = "ranks",
-                        .unit = "",
-                        .meaning = "Ranks of the learner, if there are several.",
-                        .fold = AQ_METRIC_LAST},
-    [AQ_AGENT_EXCHANGE_BYTES] = {.name = "exchange_bytes",
-                                 .title = "gradients sent",
-                                 .unit = "bytes",
-                                 .meaning = "Bytes that each rank sends the others in an update, "
-                                            "mean of the last second."},
-    [AQ_AGENT_EXCHANGE_MS] = {.name = "exchange_ms",
-                              .title = "time of the exchange",
-                              .unit = "ms",
-                              .meaning = "What exchanges with the other ranks take of an update, "
-                                         "waiting for them included, mean of the last second."},
-    [AQ_AGENT_NOISE_SCALE] = {.name = "noise_scale",
-                              .title = "noise of the gradient",
-                              .unit = "rows",
-                              .meaning = "Rows from which on a larger batch gains less: the "
-                                         "gradient's variance by row over its size, each squared; "
-                                         "of the last looks.",
-                              .fold = AQ_METRIC_LAST,
-                              .is_logarithmic = true},
-    [AQ_AGENT_GRADIENT_COSINE] = {.name = "gradient_cosine",
-                                  .title = "gradients alike",
-                                  .unit = "",
-                                  .meaning = "Cosine of a gradient with the mean of the 15 beside "
-                                             "it, of the last looks.",
-                                  .fold = AQ_METRIC_LAST},
+    /* Only where actors compute the gradients. */
+    float *parameters; /* the algorithm's; NULL: nowhere else */
+    aq_shared_network shared;
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -189,8 +110,59 @@ static void take_metrics(aq_agent *agent)
     const aq_metric_list *own = &agent->class->metrics;
     AQ_ASSERT(own->count + AQ_AGENT_METRICS <= AQ_METRICS_MAX);
     memcpy(agent->metric_rows, own->rows, own->count * sizeof(*own->rows));
-    memcpy(agent->metric_rows + own->count, agent_metrics, sizeof(agent_metrics));
+    memcpy(agent->metric_rows + own->count, aq_agent_metric_rows, sizeof(aq_agent_metric_rows));
     agent->metrics = (aq_metric_list){agent->metric_rows, own->count + AQ_AGENT_METRICS};
+}
+
+/* "a2c, reinforce and dqn" */
+static void list_by_gradients(char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < aq_algorithm_count() && used < size; i++) {
+        const aq_algorithm_class *class = aq_algorithm_at(i);
+        if (class->by_gradients != NULL) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     class->name);
+        }
+    }
+}
+
+static int check_by_gradients(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                              aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    char others[256];
+    if (class->by_gradients == NULL) {
+        list_by_gradients(others, sizeof(others));
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "actors compute no gradients of %s (actor.gradients); they do of %s",
+                       class->name, others);
+    }
+    if (config->learner.normalize_obs || config->learner.qat_bits != 0) {
+        return aq_fail(
+            error, AQ_E_UNSUPPORTED,
+            "actors that compute gradients (actor.gradients) know what a version gives, "
+            "and nothing of learner.normalize_obs or learner.qat_bits; false and 0 work");
+    }
+    if (aq_gradient_exchange_ranks(setup->exchange) > 1) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "gradients of actors (actor.gradients) go to one learner: start one rank");
+    }
+    return 0;
+}
+
+static int share(aq_agent *agent, aq_error *error)
+{
+    aq_named_arrays arrays = {.count = 0};
+    agent->class->arrays(agent->algorithm, &arrays);
+    const aq_named_array *parameters = aq_named_arrays_find(&arrays, "parameters");
+    AQ_ASSERT(parameters != NULL && parameters->type == AQ_ARRAY_F32);
+    agent->parameters = parameters->values;
+    const size_t policy = agent->class->policy(agent->algorithm)->count;
+    AQ_ASSERT(policy <= parameters->count);
+    return aq_shared_network_init(&agent->shared, agent->class->spec(agent->algorithm),
+                                  parameters->count - policy, error);
 }
 
 static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
@@ -229,6 +201,9 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     if (rc == 0) {
         rc = aq_agent_check_model(class, setup, error);
     }
+    if (rc == 0 && config->actor.gradients) {
+        rc = check_by_gradients(class, setup, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -248,6 +223,9 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     if (rc == 0 && config->learner.normalize_obs) {
         rc = normalize(agent, setup, error);
     }
+    if (rc == 0 && config->actor.gradients) {
+        rc = share(agent, error);
+    }
     if (rc != 0) {
         aq_agent_destroy(agent);
         return rc;
@@ -262,6 +240,7 @@ void aq_agent_destroy(aq_agent *agent)
         return;
     }
     agent->class->destroy(agent->algorithm);
+    aq_shared_network_fini(&agent->shared);
     aq_obs_normalizer_fini(&agent->normal.normalizer);
     aq_params_fini(&agent->normal.acting);
     aq_params_fini(&agent->whole);
@@ -407,6 +386,26 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
     return rc;
 }
 
+size_t aq_agent_gradient_values(const aq_agent *agent)
+{
+    return agent->shared.params.count;
+}
+
+int aq_agent_follow(aq_agent *agent, const float *gradient, aq_update_report *ret_report)
+{
+    return agent->class->by_gradients->follow(agent->algorithm, gradient, ret_report);
+}
+
+int aq_agent_adopt(aq_agent *agent, const aq_snapshot *version)
+{
+    const float *parameters;
+    int rc = aq_shared_network_split(&agent->shared, version, &parameters);
+    if (rc == 0) {
+        agent->class->by_gradients->adopt(agent->algorithm, parameters, version->learner_step);
+    }
+    return rc;
+}
+
 void aq_agent_set_exploration(aq_agent *agent, double entropy, double epsilon)
 {
     agent->exploration_entropy = entropy;
@@ -424,7 +423,7 @@ void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_lea
 
 const aq_net_spec *aq_agent_spec(const aq_agent *agent)
 {
-    return agent->class->spec(agent->algorithm);
+    return agent->parameters != NULL ? &agent->shared.spec : agent->class->spec(agent->algorithm);
 }
 
 aq_model_group *aq_agent_model(const aq_agent *agent)
@@ -442,6 +441,9 @@ aq_slices aq_agent_slices(const aq_agent *agent, const aq_named_array *array)
 /* Normalized, it is made anew at each call, in a place of the agent's own. */
 const aq_params *aq_agent_policy(aq_agent *agent)
 {
+    if (agent->parameters != NULL) {
+        return aq_shared_network_join(&agent->shared, agent->parameters);
+    }
     const aq_params *policy = agent->class->policy(agent->algorithm);
     normalization *normal = &agent->normal;
     if (agent->model != NULL) {

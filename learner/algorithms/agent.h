@@ -13,6 +13,7 @@
 #ifndef AQ_LEARNER_ALGORITHMS_AGENT_H
 #define AQ_LEARNER_ALGORITHMS_AGENT_H
 
+#include "common/policy/snapshot.h"
 #include "learner/algorithms/algorithm.h"
 
 typedef struct aq_agent aq_agent;
@@ -45,8 +46,12 @@ enum {
     AQ_AGENT_EXCHANGE_MS,
     AQ_AGENT_NOISE_SCALE,
     AQ_AGENT_GRADIENT_COSINE,
+    AQ_AGENT_GRADIENTS_DAMPED,
+    AQ_AGENT_GRADIENTS_DROPPED,
+    AQ_AGENT_GRADIENTS_REFUSED,
     AQ_AGENT_METRICS
 };
+extern const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS];
 
 /* The rows of one update, when `group_rows` are there: all of them, or learner.batch_size. */
 uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows);
@@ -59,6 +64,21 @@ const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */
 /* The parameters that actors act with, until the next update. Ranks that share networks ask at
  * once; only the first of them gets it. NULL: not here, or a rank is lost. */
 const aq_params *aq_agent_policy(aq_agent *agent);
+
+/* ---- where actors compute the gradients (actor.gradients) ----------------------------------- */
+
+/* Parameters that a gradient is of; 0: it learns from rows. */
+size_t aq_agent_gradient_values(const aq_agent *agent);
+
+/* One step along a gradient of so many, as aq_agent_train, but for the report's metrics, which are
+ * the caller's. */
+int aq_agent_follow(aq_agent *agent, const float *gradient,
+                    aq_update_report *ret_report) AQ_MUST_USE;
+
+/* Goes on from the parameters that a version gives. AQ_E_SCHEMA when it is of another network. */
+int aq_agent_adopt(aq_agent *agent, const aq_snapshot *version) AQ_MUST_USE;
+
+/* ---- what others see ------------------------------------------------------------------------ */
 
 /* As aq_explore_entropy, which is only told on, and aq_explore_mean_rate say of the settings that
  * actors go by now. */

@@ -54,6 +54,18 @@ typedef struct aq_algorithm_setup {
     aq_model_group *model;          /* that shares the networks; lent; NULL: nobody does */
 } aq_algorithm_setup;
 
+/* What an algorithm can besides whose gradients others compute (actor.gradients). Its array
+ * "parameters" holds all that it trains, the policy's first and the critic's behind, if there is
+ * one; a gradient is of all of them, in that order. */
+typedef struct aq_algorithm_by_gradients {
+    /* Goes on from the parameters that another had at gradient step `step`. */
+    void (*adopt)(aq_algorithm *algorithm, const float *parameters, uint64_t step);
+
+    /* One step along a gradient, as though rows had given it. AQ_E_CORRUPT when it is not finite:
+     * the parameters are as before. */
+    int (*follow)(aq_algorithm *algorithm, const float *gradient, aq_update_report *ret_report);
+} aq_algorithm_by_gradients;
+
 typedef struct aq_algorithm_class {
     const char *name; /* "dqn" */
     const char *summary;
@@ -61,6 +73,7 @@ typedef struct aq_algorithm_class {
     aq_algorithm_needs needs;
     aq_metric_list metrics;
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
+    const aq_algorithm_by_gradients *by_gradients; /* NULL: it learns from rows alone */
 
     /* How actors act on such a task; enum aq_head_number. */
     uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);

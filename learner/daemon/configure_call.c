@@ -7,6 +7,7 @@
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/gradient_rows.h"
 #include "common/settings/settings.h"
 #include "common/sys/log.h"
 #include "learner/run/live_settings.h"
@@ -116,6 +117,7 @@ aq_coordinator_config aq_configure_limits(const aq_run_plan *plan)
         .learner_steps_limit = plan->config.limits.learner_steps,
         .wall_limit_s = plan->config.limits.wall_s,
         .threshold = plan->threshold,
+        .row_steps = aq_gradient_steps_of_row(&plan->config),
     };
 }
 

@@ -90,6 +90,22 @@ static int open_records(aq_learner_parts *parts, aq_error *error)
     return rc;
 }
 
+static int create_agent(aq_learner_parts *parts, aq_error *error)
+{
+    aq_run_plan *plan = &parts->live.now;
+    const aq_algorithm_setup setup = {
+        .config = &plan->config,
+        .schema = &plan->settings.schema,
+        .sequence_length = plan->sequence_length,
+        .seed = plan->config.seed,
+        .exchange = parts->ranks.exchange,
+        .model = parts->ranks.model,
+    };
+    int rc = aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
+    const size_t gradient = rc == 0 ? aq_agent_gradient_values(parts->agent) : 0;
+    return gradient > 0 ? aq_run_plan_take_gradients(plan, gradient, error) : rc;
+}
+
 static int create_cores(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_plan *plan = &parts->live.now;
@@ -102,18 +118,7 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
         return aq_fail(error, rc, "out of memory");
     }
     rc = aq_ranks_make(parts->options->link, &plan->config, &parts->ranks, error);
-    if (rc != 0) {
-        return rc;
-    }
-    const aq_algorithm_setup setup = {
-        .config = &plan->config,
-        .schema = &plan->settings.schema,
-        .sequence_length = plan->table.sequence_length,
-        .seed = plan->config.seed,
-        .exchange = parts->ranks.exchange,
-        .model = parts->ranks.model,
-    };
-    return aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
+    return rc == 0 ? create_agent(parts, error) : rc;
 }
 
 /* Takes up the run that is in the folder, if there is one. */

@@ -140,7 +140,7 @@ static int make_agent(rank *self, aq_rank_link *link, aq_error *error)
     const aq_algorithm_setup setup = {
         .config = &self->plan.config,
         .schema = &self->plan.settings.schema,
-        .sequence_length = self->plan.table.sequence_length,
+        .sequence_length = self->plan.sequence_length,
         .seed = self->plan.config.seed,
         .exchange = self->ranks.exchange,
         .model = self->ranks.model,

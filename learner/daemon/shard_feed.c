@@ -72,7 +72,9 @@ static int create_links(aq_shard_feed *feed, uint32_t in_flight)
 int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
 {
     const aq_run_config *settings = &config->plan->config;
-    const uint32_t steps = (uint32_t)aq_pacing_group_steps(settings);
+    const uint32_t gradients =
+        config->plan->settings.gradient_values > 0 ? config->plan->settings.sample_rows : 0;
+    const uint32_t steps = gradients > 0 ? gradients : (uint32_t)aq_pacing_group_steps(settings);
     aq_shard_feed *feed = aq_alloc(1, sizeof(*feed));
     if (feed == NULL) {
         return AQ_E_NOMEM;

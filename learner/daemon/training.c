@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/explore.h"
+#include "common/config/pacing.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
@@ -342,7 +343,11 @@ static int create_trainer(aq_training *training)
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
                  .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
-                 .versions_max = training->begun.settings.versions_max,
+                 .versions_max = aq_pacing_lag(config),
+                 .gradients = {.values = training->begun.settings.gradient_values,
+                               .format = (enum aq_gradient_format)config->learner.gradient_format,
+                               .steps = aq_gradient_steps_of_row(config),
+                               .is_damped = config->learner.lag_damping},
                  .exchange = training->config.ranks->exchange,
                  .audit = training->audit},
         .agent = training->config.agent,

@@ -11,20 +11,14 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/policy/half.h"
+#include "learner/gradients/gradient_codes.h"
 #include "learner/nn/adam.h"
 #include "learner/nn/passes.h"
 
-enum { LEVELS = 127 };
-
-/* Below this a bucket is nothing: its unit could not be divided by. */
-#define SIZE_MIN 1e-30f
-
-/* A small number that is added to it is whole afterwards, ties to even: vectors can do that. */
-#define WHOLE 12582912.0f /* 1.5 * 2^23 */
-
 struct aq_gradient_exchange {
     aq_rank_link *link; /* NULL: alone */
+    bool keeps;         /* gradients, instead of steps that are taken */
+    float *kept;        /* (reserved), then */
     enum aq_gradient_format format;
     size_t reserved;          /* parameters, rounded up to whole buckets for each rank */
     float *residual;          /* (reserved): what was rounded off; NULL: of fp32 */
@@ -53,8 +47,18 @@ int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format form
     return 0;
 }
 
+int aq_gradient_exchange_create_keeping(aq_gradient_exchange **ret_exchange)
+{
+    int rc = aq_gradient_exchange_create(NULL, AQ_GRADIENT_FP32, ret_exchange);
+    if (rc == 0) {
+        (*ret_exchange)->keeps = true;
+    }
+    return rc;
+}
+
 static void free_room(aq_gradient_exchange *exchange)
 {
+    aq_free(exchange->kept);
     aq_free(exchange->residual);
     aq_free(exchange->sizes);
     aq_free(exchange->sent);
@@ -84,13 +88,17 @@ static size_t piece_of(const aq_gradient_exchange *exchange, size_t count)
 
 static size_t code_bytes(const aq_gradient_exchange *exchange)
 {
-    return exchange->format == AQ_GRADIENT_INT8   ? sizeof(int8_t)
-           : exchange->format == AQ_GRADIENT_BF16 ? sizeof(uint16_t)
-                                                  : sizeof(float);
+    return aq_gradient_code_bytes(exchange->format);
 }
 
 int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t parameters)
 {
+    if (exchange != NULL && exchange->keeps) {
+        free_room(exchange);
+        exchange->reserved = parameters;
+        exchange->kept = aq_alloc_large(parameters, sizeof(float));
+        return exchange->kept != NULL ? 0 : AQ_E_NOMEM;
+    }
     if (is_alone(exchange)) {
         return 0;
     }
@@ -160,6 +168,11 @@ int aq_rank_link_gather(aq_rank_link *link, void *all, size_t bytes)
 int aq_gradient_exchange_gather(aq_gradient_exchange *exchange, void *all, size_t bytes)
 {
     return is_alone(exchange) ? 0 : aq_rank_link_gather(exchange->link, all, bytes);
+}
+
+const float *aq_gradient_exchange_kept(const aq_gradient_exchange *exchange)
+{
+    return exchange != NULL ? exchange->kept : NULL;
 }
 
 aq_exchange_figures aq_gradient_exchange_figures(const aq_gradient_exchange *exchange)
@@ -236,49 +249,10 @@ static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_
 
 /* ---- formats that round --------------------------------------------------------------------- */
 
-static void pack(enum aq_gradient_format format, const float *levels, size_t count, uint8_t *codes)
-{
-    if (format == AQ_GRADIENT_INT8) {
-        for (size_t i = 0; i < count; i++) {
-            const float rounded = (levels[i] + WHOLE) - WHOLE;
-            ((int8_t *)codes)[i] = (int8_t)(int32_t)rounded;
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            ((uint16_t *)(void *)codes)[i] = aq_bf16_from_f32(levels[i]);
-        }
-    }
-}
-
-static void unpack(enum aq_gradient_format format, const uint8_t *codes, size_t count,
-                   float *levels)
-{
-    if (format == AQ_GRADIENT_INT8) {
-        for (size_t i = 0; i < count; i++) {
-            levels[i] = (float)((const int8_t *)codes)[i];
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            levels[i] = aq_bf16_to_f32(((const uint16_t *)(const void *)codes)[i]);
-        }
-    }
-}
-
 static size_t bucket_count(size_t count, size_t bucket)
 {
     const size_t left = count - bucket * AQ_GRADIENT_BUCKET;
     return left < AQ_GRADIENT_BUCKET ? left : AQ_GRADIENT_BUCKET;
-}
-
-/* As bits, sizes are in the same order, and a NaN is the greatest. */
-static float greatest_size(const float *values, size_t count)
-{
-    uint32_t greatest = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t size = aq_f32_to_bits(fabsf(values[i]));
-        greatest = size > greatest ? size : greatest;
-    }
-    return aq_f32_from_bits(greatest);
 }
 
 /* Adds what is left of before, and agrees on the greatest size of each bucket, which replaces this
@@ -295,7 +269,7 @@ static int agree_on_sizes(aq_gradient_exchange *exchange, const float *residual,
         for (size_t i = 0; i < values; i++) {
             gradient[first + i] += residual[first + i];
         }
-        own[b] = greatest_size(gradient + first, values);
+        own[b] = aq_gradient_greatest(gradient + first, values);
     }
     int rc = aq_rank_link_gather(exchange->link, exchange->sizes, buckets * sizeof(float));
     for (size_t b = 0; rc == 0 && b < buckets; b++) {
@@ -311,10 +285,7 @@ static int agree_on_sizes(aq_gradient_exchange *exchange, const float *residual,
 
 static float unit_of(const aq_gradient_exchange *exchange, size_t bucket)
 {
-    const float size = exchange->sizes[bucket];
-    return exchange->format == AQ_GRADIENT_BF16 ? 1.0f
-           : size > SIZE_MIN                    ? size / (float)LEVELS
-                                                : 0.0f;
+    return aq_gradient_unit(exchange->format, exchange->sizes[bucket]);
 }
 
 /* Codes of this rank's own, and what they leave over. */
@@ -329,8 +300,8 @@ static void give(aq_gradient_exchange *exchange, float *residual, const float *g
         for (size_t i = 0; i < values; i++) {
             levels[i] = gradient[first + i] * per_unit;
         }
-        pack(exchange->format, levels, values, codes);
-        unpack(exchange->format, codes, values, levels);
+        aq_gradient_codes_pack(exchange->format, levels, values, codes);
+        aq_gradient_codes_unpack(exchange->format, codes, values, levels);
         for (size_t i = 0; i < values; i++) {
             residual[first + i] = gradient[first + i] - levels[i] * unit;
         }
@@ -350,15 +321,15 @@ static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
         uint8_t *codes = exchange->sent + (own.first + at) * bytes;
         memset(mean, 0, sizeof(mean));
         for (uint32_t rank = 0; rank < ranks; rank++) {
-            unpack(exchange->format, exchange->came + (rank * own.count + at) * bytes, values,
-                   levels);
+            aq_gradient_codes_unpack(
+                exchange->format, exchange->came + (rank * own.count + at) * bytes, values, levels);
             aq_passes_best()->add(mean, levels, values);
         }
         for (size_t i = 0; i < values; i++) {
             mean[i] /= (float)ranks;
         }
-        pack(exchange->format, mean, values, codes);
-        unpack(exchange->format, codes, values, levels);
+        aq_gradient_codes_pack(exchange->format, mean, values, codes);
+        aq_gradient_codes_unpack(exchange->format, codes, values, levels);
         for (size_t i = 0; i < values; i++) {
             residual[own.first + at + i] += (float)ranks * (mean[i] - levels[i]) * unit;
         }
@@ -370,8 +341,8 @@ static void take(const aq_gradient_exchange *exchange, float *gradient, size_t c
     for (size_t b = 0; b < buckets_of(count); b++) {
         const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
         const float unit = unit_of(exchange, b);
-        unpack(exchange->format, exchange->sent + first * code_bytes(exchange), values,
-               gradient + first);
+        aq_gradient_codes_unpack(exchange->format, exchange->sent + first * code_bytes(exchange),
+                                 values, gradient + first);
         for (size_t i = 0; i < values; i++) {
             gradient[first + i] *= unit;
         }
@@ -455,6 +426,11 @@ int aq_gradient_exchange_sum(aq_gradient_exchange *exchange, double *numbers, si
 int aq_gradient_mean(aq_gradient_exchange *exchange, bool is_good, size_t first, float *gradient,
                      size_t count)
 {
+    if (aq_gradient_exchange_kept(exchange) != NULL) {
+        AQ_ASSERT(first + count <= exchange->reserved);
+        memcpy(exchange->kept + first, gradient, count * sizeof(*gradient));
+        return is_good ? 0 : AQ_E_CORRUPT;
+    }
     int rc = mean(exchange, is_good, first, gradient, count);
     if (rc == 0 && exchange != NULL) {
         watch(exchange, first, gradient, count);

@@ -18,6 +18,9 @@
  *          sums of levels are whole numbers, the same in any order
  *
  * What was rounded off is not kept over a restart. One thread at a time.
+ *
+ * Instead of ranks it can be made to keep: each gradient is set aside, in the place of its
+ * parameters, and the algorithm takes no step. So an actor computes what a learner will step along.
  */
 #ifndef AQ_LEARNER_GRADIENTS_GRADIENT_EXCHANGE_H
 #define AQ_LEARNER_GRADIENTS_GRADIENT_EXCHANGE_H
@@ -25,17 +28,17 @@
 #include <stdbool.h>
 
 #include "common/base/error.h"
+#include "common/config/gradient_rows.h"
 #include "common/config/run_config.h"
 #include "learner/gradients/gradient_noise.h"
 #include "learner/gradients/rank_link.h"
-
-enum { AQ_GRADIENT_BUCKET = 1024 };
 
 typedef struct aq_gradient_exchange aq_gradient_exchange;
 
 /* `link` is lent; NULL: alone. AQ_E_NOMEM. */
 int aq_gradient_exchange_create(aq_rank_link *link, enum aq_gradient_format format,
                                 aq_gradient_exchange **ret_exchange) AQ_MUST_USE;
+int aq_gradient_exchange_create_keeping(aq_gradient_exchange **ret_exchange) AQ_MUST_USE;
 void aq_gradient_exchange_destroy(aq_gradient_exchange *exchange); /* NULL is fine */
 
 /* Makes room for the gradient of so many parameters in all; NULL is fine. AQ_E_NOMEM. */
@@ -46,6 +49,9 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
 int aq_gradient_exchange_watch(aq_gradient_exchange *exchange, size_t first, size_t count,
                                double rows) AQ_MUST_USE;
 aq_noise_figures aq_gradient_exchange_noise(const aq_gradient_exchange *exchange);
+/* What was kept: the newest gradient of all parameters. NULL: this exchange keeps none, and steps
+ * are taken. */
+const float *aq_gradient_exchange_kept(const aq_gradient_exchange *exchange);
 
 /* Of NULL: 0 of 1. */
 uint32_t aq_gradient_exchange_rank(const aq_gradient_exchange *exchange);

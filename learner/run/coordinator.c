@@ -333,7 +333,8 @@ void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarna
 
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator)
 {
-    return aq_store_ledger_total(&coordinator->stores);
+    const uint64_t row_steps = coordinator->config.row_steps;
+    return aq_store_ledger_total(&coordinator->stores) * (row_steps > 0 ? row_steps : 1);
 }
 
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,

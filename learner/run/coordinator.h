@@ -45,6 +45,7 @@ typedef struct aq_coordinator_config {
     uint64_t learner_steps_limit; /* 0: none */
     double wall_limit_s;          /* 0: none */
     double threshold;             /* NaN: none */
+    uint64_t row_steps; /* environment steps that each step of a shard stands for; 0 is 1 */
 } aq_coordinator_config;
 
 typedef struct aq_coordinator aq_coordinator;

@@ -213,9 +213,11 @@ static void suggest_scale(const char *task, double times, aq_finding *finding)
     }
 }
 
+/* Each step once. */
 static bool learns_from_groups(const aq_run_config *config)
 {
-    return aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
+    return config->actor.gradients ||
+           aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
 }
 
 static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
@@ -269,7 +271,8 @@ static double foreseen(const aq_learning_facts *facts, uint64_t count)
  * is too short. */
 static void suggest_updates(const aq_run_config *config, double times, aq_finding *finding)
 {
-    const double often = round_out(times * config->replay.samples_per_insert);
+    const double often =
+        config->actor.gradients ? 0 : round_out(times * config->replay.samples_per_insert);
     if (often > 0 && often <= (double)config->learner.batch_size) {
         suggest(finding, "replay.samples_per_insert=%g", often);
     } else if (config->limits.learner_steps > 0) {

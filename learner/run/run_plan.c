@@ -9,9 +9,13 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
 #include "common/experience/column_catalog.h"
 #include "envs/env_open.h"
+
+/* Gradients that one Sample call brings: each is followed as it comes. */
+enum { GRADIENTS_PER_REQUEST = 1 };
 
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
@@ -65,7 +69,8 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->schema_hash = aq_schema_hash(&settings->schema);
     settings->seed = config->seed;
     settings->evaluation_threshold = plan->threshold;
-    settings->sample_rows = (uint32_t)aq_pacing_group_rows(config);
+    settings->sample_rows =
+        config->actor.gradients ? GRADIENTS_PER_REQUEST : (uint32_t)aq_pacing_group_rows(config);
     settings->versions_max = aq_pacing_versions_max(config);
     aq_run_settings_take(settings, config);
 }
@@ -92,6 +97,7 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
         settings->n_step = span > settings->n_step ? span : settings->n_step;
     }
     plan->table = settings->tables[learner];
+    plan->sequence_length = plan->table.sequence_length;
     return 0;
 }
 
@@ -178,6 +184,18 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     }
     *ret_plan = plan;
     return 0;
+}
+
+int aq_run_plan_take_gradients(aq_run_plan *plan, size_t parameters, aq_error *error)
+{
+    aq_run_settings *settings = &plan->settings;
+    settings->gradient_values = (uint32_t)parameters;
+    settings->tables[0] = aq_gradient_rows_table(&plan->config);
+    settings->table_count = 1;
+    settings->n_step = 1;
+    plan->table = settings->tables[0];
+    int rc = aq_run_settings_layout(settings, &plan->layout, error);
+    return rc == 0 ? aq_run_settings_validate(settings, error) : rc;
 }
 
 int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_run_plan *ret_plan,

@@ -9,6 +9,9 @@
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "learner/algorithms/learning_rate.h"
+#include "learner/gradients/gradient_codes.h"
+
+_Static_assert((int)AQ_GRADIENT_FIGURES == (int)AQ_METRICS_MAX, "a gradient tells all metrics");
 
 struct aq_trainer_core {
     aq_trainer_core_config config;
@@ -22,8 +25,10 @@ struct aq_trainer_core {
     uint64_t step;
     uint64_t publish_at; /* the step from which a version is due */
     aq_trainer_sums sums;
-    aq_audit_counts audit; /* in all */
-    double changed;        /* of the newest version */
+    aq_audit_counts audit;             /* in all */
+    double changed;                    /* of the newest version */
+    float *gradient;                   /* that is followed; NULL: groups are of rows */
+    uint64_t damped, dropped, refused; /* gradients, in all */
 };
 
 int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
@@ -44,13 +49,23 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
         .step = config->first_step,
         .publish_at = config->first_step + config->publish_period,
     };
+    if (config->gradients.values > 0) {
+        core->gradient = aq_alloc_large(config->gradients.values, sizeof(float));
+        if (core->gradient == NULL) {
+            aq_free(core);
+            return AQ_E_NOMEM;
+        }
+    }
     *ret_core = core;
     return 0;
 }
 
 void aq_trainer_core_destroy(aq_trainer_core *core)
 {
-    aq_free(core);
+    if (core != NULL) {
+        aq_free(core->gradient);
+        aq_free(core);
+    }
 }
 
 static bool offer(aq_trainer_core *core, const aq_batch *batch)
@@ -102,7 +117,8 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
         core->sums.failed++;
         return false;
     }
-    core->sums.rows += (uint64_t)rows * aq_gradient_exchange_ranks(core->config.exchange);
+    const uint64_t steps = core->gradient != NULL ? core->config.gradients.steps : 1;
+    core->sums.rows += rows * steps * aq_gradient_exchange_ranks(core->config.exchange);
     aq_metric_sums_add(aq_agent_metrics(core->agent), &core->sums.metrics, report->metrics);
     return true;
 }
@@ -147,6 +163,10 @@ static void tell(const aq_trainer_core *core, double *metrics)
     own[AQ_AGENT_AUDITED] = has_audit ? (double)core->audit.audited : (double)NAN;
     own[AQ_AGENT_AUDIT_DIFFERENT] = has_audit ? (double)core->audit.different : (double)NAN;
     own[AQ_AGENT_LEVELS_CHANGED] = core->changed;
+    const double known = core->gradient != NULL ? 1.0 : (double)NAN;
+    own[AQ_AGENT_GRADIENTS_DAMPED] = known * (double)core->damped;
+    own[AQ_AGENT_GRADIENTS_DROPPED] = known * (double)core->dropped;
+    own[AQ_AGENT_GRADIENTS_REFUSED] = known * (double)core->refused;
 }
 
 static void audit(aq_trainer_core *core, const aq_batch *group)
@@ -181,6 +201,12 @@ uint64_t aq_trainer_core_oldest_version(const aq_batch *group)
     return oldest;
 }
 
+static bool is_outdated(const aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    const uint64_t fresh_from = aq_trainer_core_fresh_from(core, newest_version);
+    return fresh_from > 0 && aq_trainer_core_oldest_version(group) < fresh_from;
+}
+
 static uint64_t steps_of(const aq_batch *group)
 {
     uint64_t steps = group->rows;
@@ -211,35 +237,105 @@ void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *s
     core->is_held = true;
 }
 
-static void follow_schedules(aq_trainer_core *core)
+static void follow_schedules(aq_trainer_core *core, double share)
 {
     const aq_schedules now = core->is_held ? core->held : aq_trainer_core_schedules(core);
     if (!isnan(now.learning_rate)) {
-        aq_agent_set_rates(core->agent, now.learning_rate, now.critic_learning_rate);
+        aq_agent_set_rates(core->agent, share * now.learning_rate,
+                           share * now.critic_learning_rate);
         aq_agent_set_exploration(core->agent, core->settings.exploration_entropy, now.epsilon);
     }
 }
 
+/* ---- gradients of actors -------------------------------------------------------------------- */
+
+/* A version may be out, and gradients of it here, before the trainer hears of it. Until the first
+ * of a learner that was started again, gradients are of versions that the one before had out. */
+enum { VERSIONS_UNHEARD = 64 };
+
+/* What the actor told of the update that gave it. */
+static void take_told(const aq_batch *row, aq_update_report *report)
+{
+    const float *told =
+        (const float *)(const void *)row->columns[AQ_BATCH_RECORDED + 2 * AQ_GRADIENT_TOLD].bytes;
+    for (uint32_t i = 0; i < AQ_METRICS_MAX; i++) {
+        report->metrics[i] = isfinite(told[i]) ? (double)told[i] : (double)NAN;
+    }
+}
+
+static bool is_possible(const aq_trainer_core *core, const aq_batch *row, uint64_t newest_version)
+{
+    const aq_gradient_rules *rules = &core->config.gradients;
+    const uint8_t *packed = row->columns[AQ_BATCH_RECORDED + 2 * AQ_GRADIENT_PACKED].bytes;
+    const bool is_known =
+        newest_version == 0 || row->version[0] <= newest_version + VERSIONS_UNHEARD;
+    return row->version[0] > 0 && is_known &&
+           aq_gradient_unpack(rules->format, packed, rules->values, core->gradient) == 0;
+}
+
+/* Follows one gradient; false: it is passed over. */
+static bool follow(aq_trainer_core *core, const aq_batch *row, uint64_t newest_version, int *ret_rc,
+                   aq_update_report *ret_report)
+{
+    if (!is_possible(core, row, newest_version)) {
+        core->refused++;
+        return false;
+    }
+    if (is_outdated(core, row, newest_version)) {
+        core->sums.outdated += core->config.gradients.steps;
+        core->dropped++;
+        return false;
+    }
+    const uint64_t version = row->version[0];
+    const uint64_t behind = newest_version > version ? newest_version - version : 0;
+    const bool is_damped = core->config.gradients.is_damped && behind > 0;
+    count_versions(core, row, newest_version);
+    core->damped += is_damped;
+    follow_schedules(core, is_damped ? 1.0 / (1.0 + (double)behind) : 1.0);
+    take_told(row, ret_report);
+    *ret_rc = row->reward[0] == AQ_GRADIENT_GOOD
+                  ? aq_agent_follow(core->agent, core->gradient, ret_report)
+                  : AQ_E_CORRUPT;
+    return true;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+/* One update; false: there was none, or a rank is lost. */
+static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_version,
+                   int *ret_rc, aq_update_report *ret_report)
+{
+    if (core->gradient != NULL) {
+        return follow(core, rows, newest_version, ret_rc, ret_report);
+    }
+    follow_schedules(core, 1.0);
+    *ret_rc = aq_agent_train(core->agent, rows, ret_report);
+    return *ret_rc != AQ_E_PEER;
+}
+
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
-    const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
+    const uint32_t update_rows =
+        core->gradient != NULL ? 1 : aq_agent_update_rows(core->agent, group->rows);
     AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
-    const uint64_t fresh_from = aq_trainer_core_fresh_from(core, newest_version);
-    if (fresh_from > 0 && aq_trainer_core_oldest_version(group) < fresh_from) {
+    if (core->gradient == NULL && is_outdated(core, group, newest_version)) {
         core->sums.outdated += steps_of(group);
         return;
     }
-
-    count_versions(core, group, newest_version);
-    audit(core, group);
+    if (core->gradient == NULL) {
+        count_versions(core, group, newest_version);
+        audit(core, group);
+    }
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
-        follow_schedules(core);
         const aq_exchange_figures before = exchange_figures(core);
-        int rc = aq_agent_train(core->agent, &rows, &report);
-        if (rc == AQ_E_PEER) {
-            return; /* a rank is lost, which the next meeting finds, too */
+        int rc = 0;
+        if (!update(core, &rows, newest_version, &rc, &report)) {
+            if (rc != 0) {
+                return; /* which the next meeting finds, too */
+            }
+            continue;
         }
         tell(core, report.metrics);
         tell_exchange(core, &before, report.metrics + aq_agent_class(core->agent)->metrics.count);

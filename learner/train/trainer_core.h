@@ -9,12 +9,20 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/config/run_config.h"
+#include "common/config/gradient_rows.h"
 #include "common/experience/batch.h"
 #include "learner/algorithms/agent.h"
 #include "learner/train/draw_audit.h"
 
 typedef struct aq_trainer_core aq_trainer_core;
+
+/* Groups of gradients that actors have computed (common/config/gradient_rows.h). */
+typedef struct aq_gradient_rules {
+    size_t values; /* of a gradient; 0: groups are of rows */
+    enum aq_gradient_format format;
+    uint64_t steps; /* of environments, that each is of */
+    bool is_damped; /* by the versions that it is behind */
+} aq_gradient_rules;
 
 typedef struct aq_trainer_core_config {
     uint64_t publish_period;        /* steps */
@@ -22,7 +30,8 @@ typedef struct aq_trainer_core_config {
     bool obs_is_f32;                /* else nothing can be measured on the observations */
     aq_draw_audit *audit;           /* lent; NULL: none */
     aq_gradient_exchange *exchange; /* that is told of; lent; NULL: none */
-    uint64_t versions_max; /* of which steps are trained on, the newest included; 0: of any */
+    uint64_t versions_max;       /* of which steps are trained on, the newest included; 0: of any */
+    aq_gradient_rules gradients; /* of groups that are gradients, and not rows */
 } aq_trainer_core_config;
 
 /* What may change while it trains. */
@@ -64,8 +73,9 @@ void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
 /* Offers the parameters as they are, before any training: so that actors have a version 1. */
 void aq_trainer_core_offer_first(aq_trainer_core *core);
 
-/* One update after the other, until all rows of the group were trained on. `newest_version` is that
- * of the newest policy, 0 for none. A group with a step that is too old for versions_max is passed
+/* One update after the other, until all rows of the group were trained on, or all its gradients
+ * followed, each but those that are too old or cannot be. `newest_version` is that of the newest
+ * policy, 0 for none. A group with a step that is too old for versions_max is passed
  * over as a whole: answers of several shards may come in another order than they were asked for. */
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
 

@@ -60,6 +60,11 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
         return;
     }
     const aq_run_settings *settings = aq_replay_core_settings(core);
+    if (settings->gradient_values > 0) {
+        aq_rpc_fail(closure_data, AQ_RPC_FAILED_PRECONDITION,
+                    "this run's actors send gradients (actor.gradients): there are no steps here");
+        return;
+    }
     Actorq__V1__ExportReply reply = ACTORQ__V1__EXPORT_REPLY__INIT;
     aq_buffer page;
     aq_buffer_init(&page, AQ_EXCHANGE_BYTES_MAX + AQ_FRAME_HEADER_BYTES +

@@ -23,8 +23,8 @@ static uint64_t most_of(uint64_t a, uint64_t b)
 
 void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings)
 {
-    const uint64_t lanes = settings->config.actor.envs;
-    const uint64_t chunk_length = settings->config.replay.chunk_length;
+    const uint64_t lanes = aq_run_settings_lanes(settings);
+    const uint64_t chunk_length = aq_run_settings_chunk_length(settings);
     *credit = (aq_replay_credit){
         .lanes = lanes,
         .rest_steps = lanes * settings->n_step - 1,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/base/assert.h"
+#include "gradients/gradient_module.h"
 #include "tests/sim/sim_plant.h"
 #include "tests/support/must.h"
 
@@ -174,6 +175,7 @@ void sim_actor_start(sim_actor *actor)
                       .close = transport_close,
                       .send = transport_send},
         .cpu_flags = site->cpu_flags,
+        .gradients = site->plan.settings.gradient_values > 0 ? aq_gradient_maker_open : NULL,
         .start_ns = sim_now_ns(&site->world),
         .seed = actor->incarnation,
     };

@@ -64,7 +64,7 @@ static sim_account *account_of(sim_book *book, uint64_t incarnation, sim_stream 
 /* Chunks leave, the oldest first, until the others fit. */
 static void let_go(sim_book *book)
 {
-    if (book->settings.versions_max > 0) {
+    if (sim_book_is_queue(book)) {
         return;
     }
     while (book->transitions > book->settings.tables[0].capacity &&
@@ -178,7 +178,7 @@ void sim_book_check_restored(sim_book *book, const aq_replay_core *core)
         return; /* it begins */
     }
     check_marks(book, core);
-    if (book->settings.versions_max > 0) {
+    if (sim_book_is_queue(book)) {
         return;
     }
     book->base_lead = aq_replay_limiter_lead(&shelf->limiter);
@@ -280,7 +280,7 @@ void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *me
     account->mark = message->seq;
     account->moved_ns = sim_now_ns(book->world);
     uint64_t received = account->received + sent->fresh;
-    uint64_t most = account->granted + book->settings.config.actor.envs;
+    uint64_t most = account->granted + aq_run_settings_lanes(&book->settings);
     account->received = received < most ? received : most;
     account->forgiven += received - account->received; /* an earlier life granted them */
     sent->stored_in = book->store;
@@ -378,7 +378,7 @@ void sim_book_check_samples(const sim_book *book, const aq_replay_counters *coun
 {
     const aq_run_settings *settings = &book->settings;
     double lead = lead_of(book, counters);
-    if (counters->sampled > 0 && settings->versions_max == 0 &&
+    if (counters->sampled > 0 && !sim_book_is_queue(book) &&
         (counters->inserted < settings->tables[0].min_size ||
          lead < -settings->tables[0].tolerance - 1e-6)) {
         sim_broken(book->world, SIM_SAMPLES,
@@ -403,7 +403,7 @@ static void compare_paced(const sim_book *book, const aq_replay_counters *counte
 {
     const uint64_t came = counters->inserted - book->base_inserted + book->base_items;
     const uint64_t left = counters->sampled + counters->outdated;
-    const uint64_t most = 2 * (book->settings.config.replay.chunk_length - 1);
+    const uint64_t most = 2 * (aq_run_settings_chunk_length(&book->settings) - 1);
     if (counters->inserted != book->inserted || came < left || came - left > counters->stored ||
         counters->stored - (came - left) > most) {
         sim_broken(book->world, SIM_LAG,
@@ -415,7 +415,7 @@ static void compare_paced(const sim_book *book, const aq_replay_counters *counte
 
 void sim_book_compare(sim_book *book, const aq_replay_counters *counters)
 {
-    if (book->settings.versions_max > 0) {
+    if (sim_book_is_queue(book)) {
         compare_paced(book, counters);
         return;
     }
@@ -486,7 +486,7 @@ static bool is_row_of(const sim_book *book, const Actorq__V1__SampleReply *reply
 
 void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply, float discount)
 {
-    for (uint32_t i = 0; i < reply->rows && book->settings.versions_max == 0; i++) {
+    for (uint32_t i = 0; i < reply->rows && !sim_book_is_queue(book); i++) {
         uint64_t item = word_at(&reply->item, i, 8);
         const sim_entry *of = find_item(book, item);
         if (!of || !is_row_of(book, reply, i, discount, of, (uint32_t)(item - of->first_item))) {

@@ -74,6 +74,12 @@ typedef struct sim_book {
     bool alive;
 } sim_book;
 
+/* Whose steps leave as they are drawn. */
+static inline bool sim_book_is_queue(const sim_book *book)
+{
+    return book->settings.tables[0].selector == AQ_SELECTOR_QUEUE;
+}
+
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
                    const aq_layout *layout, uint64_t store, bool durable);
 void sim_book_fini(sim_book *book);

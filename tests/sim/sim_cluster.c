@@ -145,11 +145,16 @@ typedef struct sim_marks {
     uint64_t acknowledged[SIM_ACTORS_MAX];
 } sim_marks;
 
+/* Of what it sends: steps, or gradients. */
 static uint64_t steps_of(const sim_actor *actor)
 {
     const aq_actor_core *core =
         actor->session != NULL ? aq_actor_session_core(actor->session) : NULL;
-    return core != NULL ? aq_actor_core_counters(core).env_steps : 0;
+    if (core == NULL) {
+        return 0;
+    }
+    const aq_actor_counters counters = aq_actor_core_counters(core);
+    return actor->site->plan.settings.gradient_values > 0 ? counters.gradients : counters.env_steps;
 }
 
 static uint64_t acknowledged_of(const sim_actor *actor)

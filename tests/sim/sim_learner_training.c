@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/pacing.h"
 #include "common/wire/wire_policy.h"
 #include "learner/algorithms/agent_ranks.h"
 #include "learner/publish/publication_plan.h"
@@ -353,12 +354,15 @@ static void create_prefetch(sim_rank *rank)
 {
     const sim_site *site = rank->learner->site;
     const aq_run_config *config = &site->plan.config;
+    const uint32_t gradients =
+        site->plan.settings.gradient_values > 0 ? site->plan.settings.sample_rows : 0;
     const aq_prefetch_config prefetch = {
         .run_id = site->run_id,
         .table = site->plan.table,
         .importance_exponent = config->learner.importance_exponent,
-        .batch_rows = (uint32_t)config->learner.batch_size,
-        .batch_count = (uint32_t)config->learner.batches_per_request,
+        .batch_rows = gradients > 0 ? gradients : (uint32_t)config->learner.batch_size,
+        .batch_count = gradients > 0 ? 1 : (uint32_t)config->learner.batches_per_request,
+        .steps = gradients,
         .versions_max = site->plan.settings.versions_max,
         .in_flight = (uint32_t)config->learner.prefetch,
         .discount = (float)config->learner.discount,
@@ -404,6 +408,7 @@ static void create_stage(sim_learner *learner)
 void sim_learner_training_create(sim_learner *learner)
 {
     const sim_site *site = learner->site;
+    const aq_run_config *settings = &site->plan.config;
     sim_rank *own = &learner->ranks[0];
     learner->links_seen = 0;
     learner->report_count = 0;
@@ -419,7 +424,11 @@ void sim_learner_training_create(sim_learner *learner)
         const aq_trainer_core_config config = {
             .publish_period = site->plan.config.quantizer.publish_period,
             .first_step = learner->first_step,
-            .versions_max = site->plan.settings.versions_max,
+            .versions_max = aq_pacing_lag(settings),
+            .gradients = {.values = site->plan.settings.gradient_values,
+                          .format = (enum aq_gradient_format)settings->learner.gradient_format,
+                          .steps = aq_gradient_steps_of_row(settings),
+                          .is_damped = settings->learner.lag_damping},
             .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
             .exchange = rank->exchange,
         };

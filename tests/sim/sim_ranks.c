@@ -39,7 +39,7 @@ void sim_ranks_create(sim_learner *learner)
         const aq_algorithm_setup setup = {
             .config = &plan->config,
             .schema = &plan->settings.schema,
-            .sequence_length = plan->table.sequence_length,
+            .sequence_length = plan->sequence_length,
             .seed = plan->config.seed,
             .exchange = rank->exchange,
         };

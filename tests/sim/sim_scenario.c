@@ -17,6 +17,7 @@ enum {
     QUANTIZER_STREAM = 0x7175616e,
     STORAGE_STREAM = 0x73746f72,
     PACING_STREAM = 0x70616365,
+    GRADIENT_STREAM = 0x67726164,
     LIAR_STREAM = 0x6c696172,
     RANKS_STREAM = 0x72616e6b
 };
@@ -180,6 +181,24 @@ void sim_scenario_ranks(uint64_t seed, sim_scenario *ret_scenario)
     ret_scenario->ranks = (uint32_t)sim_draw_number(&rng, 1, SIM_RANKS_MAX - 1);
     ret_scenario->config.learner.gradient_format = (uint32_t)aq_rng_below(&rng, 3);
     ret_scenario->config.net.rank_timeout_ms = sim_draw_number(&rng, 1000, 5000);
+}
+
+void sim_scenario_gradients(uint64_t seed, sim_scenario *ret_scenario)
+{
+    aq_rng rng = rng_of(seed, GRADIENT_STREAM);
+    sim_scenario_paced(seed, ret_scenario);
+    aq_run_config *config = &ret_scenario->config;
+    config->actor.gradients = true;
+    /* Members are told the limit, which so has its bounds: counts of a liar would come to it. */
+    config->limits.env_steps = 1000000000;
+    ret_scenario->has_liar = false;
+    config->learner.batch_size = config->actor.envs * sim_draw_number(&rng, 1, 6);
+    config->learner.n_step = sim_draw_number(&rng, 1, 5);
+    config->replay.chunk_length += config->learner.n_step; /* which fits, then */
+    config->learner.gradient_format = (uint32_t)aq_rng_below(&rng, 3);
+    config->learner.lag_damping = sim_chance(&rng, 0.5);
+    (void)snprintf(config->learner.lag_max, sizeof(config->learner.lag_max), "%s",
+                   sim_chance(&rng, 0.5) ? "none" : "20");
 }
 
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)

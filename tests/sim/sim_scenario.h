@@ -67,6 +67,8 @@ void sim_scenario_paced(uint64_t seed, sim_scenario *ret_scenario);
 
 /* A storm, paced or not, in which the learner has several ranks. */
 void sim_scenario_ranks(uint64_t seed, sim_scenario *ret_scenario);
+/* A storm in a run whose actors send gradients. */
+void sim_scenario_gradients(uint64_t seed, sim_scenario *ret_scenario);
 
 /* No faults, and settings under which the task is learned quickly. */
 void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario);

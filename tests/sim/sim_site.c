@@ -7,7 +7,9 @@
 
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
+#include "learner/algorithms/agent.h"
 #include "learner/nn/blas.h"
+#include "tests/support/must.h"
 
 void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_t size)
 {
@@ -32,6 +34,23 @@ static void place_liar(sim_site *site)
     sim_push_place(&site->push, rpc_url, SIM_HOST_SHARD);
 }
 
+/* As a learner does before it has a folder. */
+static void take_gradients(aq_run_plan *plan)
+{
+    aq_agent *agent;
+    aq_error error = {0};
+    if (!plan->config.actor.gradients) {
+        return;
+    }
+    const aq_algorithm_setup setup = {.config = &plan->config,
+                                      .schema = &plan->settings.schema,
+                                      .sequence_length = plan->sequence_length,
+                                      .seed = plan->config.seed};
+    must(aq_agent_create(plan->algorithm_class, &setup, &agent, &error));
+    must(aq_run_plan_take_gradients(plan, aq_agent_gradient_values(agent), &error));
+    aq_agent_destroy(agent);
+}
+
 void sim_site_init(sim_site *site, const sim_scenario *scenario)
 {
     aq_error error = {0};
@@ -47,6 +66,7 @@ void sim_site_init(sim_site *site, const sim_scenario *scenario)
         fprintf(stderr, "seed %llu: %s\n", (unsigned long long)scenario->seed, error.text);
     }
     AQ_ASSERT(rc == 0);
+    take_gradients(&site->plan);
     site->run_id = sim_draw_incarnation(&site->world);
     /* Where a liar says that it has a shard an actor has another lane, which may inherit. */
     sim_ledger_init(&site->ledger, &site->world, site->run_id, &site->plan.settings,

@@ -112,6 +112,13 @@ TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
     assert_true(count < 100 || (total.policy_gaps > 0 && total.lies > 0));
 }
 
+TEST(no_gradient_is_lost_doubled_or_stuck_in_a_storm)
+{
+    sim_outcome total;
+    uint64_t count = run_seeds(sim_scenario_gradients, 3, &total);
+    assert_true(total.learner_steps > count);
+}
+
 TEST(nothing_too_old_is_learned_from_and_nothing_is_stuck_in_a_paced_run)
 {
     sim_outcome total;

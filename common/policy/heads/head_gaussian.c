@@ -21,7 +21,7 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
                        "policy: the network gives %u means for an action of %zu", outputs,
                        aq_space_elements(action));
     }
-    if (spec->array_count != 1 || spec->arrays[0].count != outputs ||
+    if (aq_net_spec_acting_arrays(spec) != 1 || spec->arrays[0].count != outputs ||
         strcmp(spec->arrays[0].name, AQ_LOG_DEVIATION_ARRAY) != 0) {
         return aq_fail(error, AQ_E_SCHEMA,
                        "policy: a Gaussian one needs an array of %u log-deviations", outputs);

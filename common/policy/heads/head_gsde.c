@@ -32,7 +32,7 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
         return rc;
     }
     const size_t elements = aq_space_elements(action);
-    bool fits = spec->array_count == ARRAYS;
+    bool fits = aq_net_spec_acting_arrays(spec) == ARRAYS;
     for (int i = 0; fits && i < ARRAYS; i++) {
         fits = strcmp(spec->arrays[i].name, names[i]) == 0 &&
                spec->arrays[i].count == elements * (i == BIAS ? 1 : features);

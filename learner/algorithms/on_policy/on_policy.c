@@ -355,6 +355,35 @@ int aq_on_policy_train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_
     return rc;
 }
 
+/* ---- gradients of others -------------------------------------------------------------------- */
+
+static void adopt(aq_algorithm *algorithm, const float *parameters, uint64_t step)
+{
+    aq_on_policy *self = self_of(algorithm);
+    (void)step;
+    memcpy(self->block, parameters,
+           (self->policy.online.count + self->value.online.count) * sizeof(*parameters));
+}
+
+static int follow(aq_algorithm *algorithm, const float *gradient, aq_update_report *ret_report)
+{
+    aq_on_policy *self = self_of(algorithm);
+    aq_on_policy_net *nets[] = {&self->policy, &self->value};
+    double norm;
+    for (int i = 0; i < 2; i++) {
+        memcpy(nets[i]->gradient.block, gradient, nets[i]->gradient.count * sizeof(*gradient));
+        gradient += nets[i]->gradient.count;
+        int rc = aq_on_policy_step_along(self, nets[i], 0.0, &norm);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    ret_report->steps = 1;
+    return 0;
+}
+
+const aq_algorithm_by_gradients aq_on_policy_by_gradients = {.adopt = adopt, .follow = follow};
+
 /* ---- what others see ------------------------------------------------------------------------ */
 
 const aq_net_spec *aq_on_policy_spec(const aq_algorithm *algorithm)

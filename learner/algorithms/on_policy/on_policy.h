@@ -35,6 +35,9 @@ void aq_on_policy_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate);
 void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 
+/* Of those whose update is one step: others could compute it. */
+extern const aq_algorithm_by_gradients aq_on_policy_by_gradients;
+
 enum {
     AQ_ON_POLICY_LOSS,
     AQ_ON_POLICY_VALUE_LOSS,

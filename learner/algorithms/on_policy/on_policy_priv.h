@@ -118,6 +118,11 @@ aq_on_policy_part aq_on_policy_part_of(const aq_on_policy *self, uint32_t number
  * settings say so. */
 int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part) AQ_MUST_USE;
 
+/* One step of Adam on the gradient of all ranks, clipped; none where gradients are kept.
+ * AQ_E_CORRUPT unless `loss` and gradient are finite; *ret_norm is of the gradient before. */
+int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double loss,
+                            double *ret_norm) AQ_MUST_USE;
+
 /* Epochs of minibatches: of the policy and its values, or of the values alone. */
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone) AQ_MUST_USE;
 

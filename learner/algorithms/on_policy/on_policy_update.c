@@ -62,9 +62,8 @@ int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part)
     return rc;
 }
 
-/* One step of Adam on the gradient of all ranks, clipped. AQ_E_CORRUPT unless `loss` and gradient
- * are finite; *ret_norm is of the gradient before. */
-static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
+int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double loss,
+                            double *ret_norm)
 {
     const size_t first = (size_t)(net->online.block - self->block);
     int rc = aq_gradient_mean(self->exchange, isfinite(loss), first, net->gradient.block,
@@ -79,8 +78,10 @@ static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, do
     if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
         return AQ_E_CORRUPT;
     }
-    aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
-                 (float)scale);
+    if (aq_gradient_exchange_kept(self->exchange) == NULL) {
+        aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
+                     (float)scale);
+    }
     *ret_norm = norm;
     return 0;
 }
@@ -211,7 +212,7 @@ static int train_policy(aq_on_policy *self, const aq_on_policy_part *part, bool 
     if (rc != 0 || !*ret_goes_on) {
         return rc;
     }
-    rc = step_along(self, &self->policy, loss, &norm);
+    rc = aq_on_policy_step_along(self, &self->policy, loss, &norm);
     self->sums.policy_updates += rc == 0;
     self->sums.norm += norm;
     return rc;
@@ -221,7 +222,7 @@ static int train_values(aq_on_policy *self, const aq_on_policy_part *part)
 {
     double norm = 0;
     const double loss = find_value_gradient(self, part);
-    int rc = step_along(self, &self->value, loss, &norm);
+    int rc = aq_on_policy_step_along(self, &self->value, loss, &norm);
     self->sums.value_updates += rc == 0;
     self->sums.value_norm += norm;
     return rc;

@@ -60,6 +60,7 @@ typedef struct q_learner {
     aq_net_train *net;
     aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the network is whole */
+    bool has_adopted;               /* parameters of another, at adam.step */
     aq_atoms atoms;                 /* distributional only; else one value an action */
     float *input;                   /* (2 rows, inputs): obs, then next_obs */
     float *target_q;                /* (rows, outputs): values, or logits */
@@ -319,33 +320,48 @@ static void update_target(q_learner *self)
     }
 }
 
+/* A step along the gradient, of all ranks and clipped; none where gradients are kept. *ret_norm is
+ * of the gradient before, *ret_scale by what it was shortened. */
+static int step_along(q_learner *self, bool is_good, double *ret_norm, double *ret_scale)
+{
+    int rc =
+        aq_gradient_mean(self->exchange, is_good, 0, self->gradient.block, self->gradient.count);
+    double norm;
+    rc = find_norm(self, rc, &norm);
+    if (rc != 0) {
+        return rc;
+    }
+    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
+    const double scale = is_long ? self->gradient_clip / norm : 1.0;
+    /* Written so that a NaN fails it. */
+    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return AQ_E_CORRUPT;
+    }
+    if (aq_gradient_exchange_kept(self->exchange) == NULL) {
+        aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
+                     (float)scale);
+        update_target(self);
+    }
+    *ret_norm = norm;
+    *ret_scale = scale;
+    return 0;
+}
+
 int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
 {
     q_learner *self = q_learner_of(algorithm);
     aq_dqn_loss loss;
-    double norm, scale = 1.0;
+    double norm = 0, scale = 1;
 
     AQ_ASSERT(batch->rows > 0);
     AQ_ASSERT(batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
     AQ_ASSERT(batch->action_bytes == sizeof(int32_t));
     int rc = find_gradient(self, batch, &loss);
-    rc = aq_gradient_mean(self->exchange, rc == 0 && isfinite(loss.loss), 0, self->gradient.block,
-                          self->gradient.count);
-    rc = find_norm(self, rc, &norm);
+    rc = step_along(self, rc == 0 && isfinite(loss.loss), &norm, &scale);
     if (rc != 0) {
         return rc;
     }
-    if (self->gradient_clip > 0 && norm > self->gradient_clip) {
-        scale = self->gradient_clip / norm;
-    }
-    /* Written so that a NaN fails it. */
-    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
-        return AQ_E_CORRUPT;
-    }
-    aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
-                 (float)scale);
-    update_target(self);
     *ret_report = (aq_update_report){.steps = 1};
     ret_report->metrics[AQ_VALUE_LOSS] = loss.loss;
     ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
@@ -356,6 +372,40 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     }
     return 0;
 }
+
+/* ---- gradients of others -------------------------------------------------------------------- */
+
+/* The target follows as it would have followed each step: an older version of the network. */
+static void adopt(aq_algorithm *algorithm, const float *parameters, uint64_t step)
+{
+    q_learner *self = q_learner_of(algorithm);
+    const uint64_t before = self->adam.step;
+    const bool goes_on = self->has_adopted && step >= before;
+    const double left = pow(1.0 - (double)self->tau, (double)(step - before));
+    memcpy(self->online.block, parameters, self->online.count * sizeof(*parameters));
+    self->adam.step = step;
+    self->has_adopted = true;
+    if (goes_on && self->tau > 0.0f) {
+        aq_passes_best()->approach(self->target.block, self->online.block, (float)(1.0 - left),
+                                   self->online.count);
+    } else if (!goes_on || step / self->target_period != before / self->target_period) {
+        aq_params_copy(&self->target, &self->online);
+    }
+}
+
+static int follow(aq_algorithm *algorithm, const float *gradient, aq_update_report *ret_report)
+{
+    q_learner *self = q_learner_of(algorithm);
+    double norm, scale;
+    memcpy(self->gradient.block, gradient, self->gradient.count * sizeof(*gradient));
+    int rc = step_along(self, true, &norm, &scale);
+    ret_report->steps = rc == 0;
+    return rc;
+}
+
+const aq_algorithm_by_gradients aq_q_learner_by_gradients = {.adopt = adopt, .follow = follow};
+
+/* ---- what others see ------------------------------------------------------------------------ */
 
 const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm)
 {

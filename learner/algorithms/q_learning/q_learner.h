@@ -34,6 +34,8 @@ void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
 void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array);
 
+extern const aq_algorithm_by_gradients aq_q_learner_by_gradients;
+
 /* What both tell, and after it what distributions tell besides. */
 extern const aq_metric aq_q_learner_metrics[];
 enum {
@@ -43,9 +45,9 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
-    .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
-    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays,                            \
-    .slices = aq_q_learner_slices
+    .by_gradients = &aq_q_learner_by_gradients, .head = aq_q_learner_head,                         \
+    .create = aq_q_learner_create, .destroy = aq_q_learner_destroy, .train = aq_q_learner_train,   \
+    .spec = aq_q_learner_spec, .policy = aq_q_learner_policy, .set_rates = aq_q_learner_set_rates, \
+    .arrays = aq_q_learner_arrays, .slices = aq_q_learner_slices
 
 #endif

@@ -22,7 +22,9 @@ ROLES = ("learner", "replay", "actor", "evaluator")
 ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")
 
 # Of these an untouched page may hold nothing: no result yet, or no priorities in this run.
-QUIET = {"actorq_learner_ranks", "actorq_learner_exchange_bytes", "actorq_learner_exchange_ms",
+QUIET = {"actorq_learner_gradients_damped", "actorq_learner_gradients_dropped",
+         "actorq_learner_gradients_refused",
+         "actorq_learner_ranks", "actorq_learner_exchange_bytes", "actorq_learner_exchange_ms",
          "actorq_learner_noise_scale", "actorq_learner_gradient_cosine",
          "actorq_learner_audited_rows", "actorq_learner_audit_different",
          "actorq_learner_levels_changed", "actorq_learner_precision_gap_return",

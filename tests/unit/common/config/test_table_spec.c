@@ -131,7 +131,7 @@ TEST(there_are_at_most_eight_tables)
 
 TEST(bounds_are_those_of_the_settings)
 {
-    refuse("recent: capacity=99", "table recent: capacity is 99; 100 to");
+    refuse("recent: capacity=1", "table recent: capacity is 1; 2 to");
     refuse("recent: n_step=65", "table recent: n_step is 65");
     refuse("recent: n_step=0", "table recent: n_step is 0");
     refuse("recent: sequence_length=1025", "table recent: sequence_length is 1025");

@@ -136,9 +136,9 @@ TEST(arrays_that_cannot_be_are_refused)
     refuse(&spec, "two arrays are called log_deviation");
     spec.arrays[1].name[3] = '\0';
     spec.arrays[1].count = 0;
-    refuse(&spec, "array log has 0 values; 1 to 16384");
-    spec.arrays[1].count = AQ_NET_WIDTH_MAX + 1;
-    refuse(&spec, "array log has 16385 values");
+    refuse(&spec, "array log has 0 values; 1 to 67108864");
+    spec.arrays[1].count = AQ_NET_ARRAY_VALUES_MAX + 1;
+    refuse(&spec, "array log has 67108865 values");
     spec.array_count = AQ_NET_ARRAYS_MAX + 1;
     refuse(&spec, "5 arrays; at most 4");
 }

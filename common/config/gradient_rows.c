@@ -1,0 +1,156 @@
+/*
+ * Gradient rows: see gradient_rows.h.
+ */
+#include "common/config/gradient_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Rows of a queue, for each actor that is expected: so many that it hardly waits for credit, which
+ * takes milliseconds, and does not run ahead of a learner that is late. */
+enum { ROWS_PER_ACTOR = 4 };
+
+/* What a message has besides a packed gradient. */
+enum { MESSAGE_REST = 1024 };
+
+/* ---- how many steps ------------------------------------------------------------------------- */
+
+static bool is_of_sequences(const aq_run_config *config)
+{
+    return aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
+}
+
+uint64_t aq_gradient_steps(const aq_run_config *config)
+{
+    const uint64_t envs = config->actor.envs;
+    const uint64_t wanted = !is_of_sequences(config) ? config->learner.batch_size
+                            : config->learner.group_steps > 0
+                                ? config->learner.group_steps
+                                : envs * config->replay.sequence_length;
+    return (wanted + envs - 1) / envs * envs;
+}
+
+uint64_t aq_gradient_steps_of_row(const aq_run_config *config)
+{
+    return config->actor.gradients ? aq_gradient_steps(config) : 1;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+int aq_gradient_steps_table(const aq_run_config *config, aq_table_spec *ret_spec, aq_error *error)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    uint32_t count, learner;
+    int rc = aq_run_config_tables(config, specs, &count, &learner, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_table_spec *spec = &specs[learner];
+    *ret_spec = (aq_table_spec){
+        .name = "steps",
+        .selector = AQ_SELECTOR_QUEUE,
+        .remover = AQ_REMOVER_FIFO,
+        .capacity = 2 * (aq_gradient_steps(config) + config->actor.envs * spec->n_step),
+        .n_step = spec->n_step,
+        .sequence_length = spec->sequence_length,
+        .sequence_period = spec->sequence_length > 0 ? spec->sequence_length : 1,
+        .min_size = 1,
+    };
+    return 0;
+}
+
+aq_table_spec aq_gradient_rows_table(const aq_run_config *config)
+{
+    const uint64_t rows = ROWS_PER_ACTOR * config->actor.count;
+    return (aq_table_spec){
+        .name = "gradients",
+        .selector = AQ_SELECTOR_QUEUE,
+        .remover = AQ_REMOVER_FIFO,
+        .capacity = aq_run_config_shard_share(config, rows) + 1,
+        .n_step = 1,
+        .sequence_period = 1,
+        .min_size = 1,
+    };
+}
+
+/* ---- the layout ----------------------------------------------------------------------------- */
+
+size_t aq_gradient_bytes(enum aq_gradient_format format, size_t parameters)
+{
+    const size_t buckets = (parameters + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
+    switch (format) {
+    case AQ_GRADIENT_BF16:
+        return parameters * sizeof(uint16_t);
+    case AQ_GRADIENT_INT8:
+        return buckets * sizeof(float) + parameters;
+    case AQ_GRADIENT_FP32:
+        break;
+    }
+    return parameters * sizeof(float);
+}
+
+static int check_message(const aq_run_config *config, size_t parameters, size_t bytes,
+                         aq_error *error)
+{
+    if (bytes + MESSAGE_REST <= config->net.message_bytes) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_TOO_BIG,
+                   "a gradient of %zu parameters takes %zu bytes, which net.message_bytes %" PRIu64
+                   " has no room for; net.message_bytes=%zu works, or a learner.gradient_format or "
+                   "networks that take less",
+                   parameters, bytes, config->net.message_bytes, bytes + MESSAGE_REST);
+}
+
+int aq_gradient_layout(const aq_run_config *config, size_t parameters, aq_layout *ret_layout,
+                       aq_error *error)
+{
+    const enum aq_gradient_format format = (enum aq_gradient_format)config->learner.gradient_format;
+    const size_t bytes = aq_gradient_bytes(format, parameters);
+    const aq_column columns[] = {
+        [AQ_GRADIENT_PACKED] = {.name = "gradient",
+                                .dtype = format == AQ_GRADIENT_FP32 ? AQ_DTYPE_F32 : AQ_DTYPE_U8,
+                                .bytes = (uint32_t)bytes},
+        [AQ_GRADIENT_TOLD] = {.name = "told",
+                              .dtype = AQ_DTYPE_U8,
+                              .bytes = AQ_GRADIENT_FIGURES * sizeof(float)},
+    };
+    aq_schema nothing; /* is seen and done in a row */
+    aq_layout layout;
+    memset(&nothing, 0, sizeof(nothing));
+    aq_space_init_discrete(&nothing.obs, 1);
+    aq_space_init_discrete(&nothing.action, 1);
+    int rc = check_message(config, parameters, bytes, error);
+    if (rc == 0) {
+        rc = aq_layout_init(&nothing, 1, 1, &layout, error);
+    }
+    if (rc == 0) {
+        rc = aq_layout_record(&layout, columns, sizeof(columns) / sizeof(columns[0]), error);
+    }
+    if (rc == 0) {
+        *ret_layout = layout;
+    }
+    return rc;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+int aq_gradient_check(const aq_run_config *config, aq_error *error)
+{
+    if (!config->actor.gradients) {
+        return 0;
+    }
+    if (config->replay.tables[0] != '\0') {
+        return aq_fail(error, AQ_E_INVALID,
+                       "actor.gradients: shards hold gradients, and no replay.tables of steps; an "
+                       "empty replay.tables works");
+    }
+    if (!is_of_sequences(config) && config->learner.batch_size % config->actor.envs != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "actor.gradients: learner.batch_size %" PRIu64
+                       " is not the same number of steps in each of actor.envs %" PRIu64
+                       "; learner.batch_size=%" PRIu64 " works",
+                       config->learner.batch_size, config->actor.envs, aq_gradient_steps(config));
+    }
+    return 0;
+}

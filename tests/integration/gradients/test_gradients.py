@@ -1,0 +1,135 @@
+"""Actors that send gradients, as `actorq train --gradients` starts them: whoever is killed, the run
+goes on, and what does not fit it is refused in words.
+
+    test_gradients.py ACTORQ ACTOR [unittest's arguments]
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PATIENCE_S = 60
+ACTORQ, ACTOR = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
+SMALL = ("--set", "learner.hidden=16", "--set", "evaluator.threshold=1000", "--set",
+         "limits.env_steps=1000000000", "--set", "learner.checkpoint_period_s=0.5")
+
+
+class TestGradients(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="actorq-gradients-")
+        self.run_dir = self.home + "/run"
+        self.train = None
+
+    def tearDown(self):
+        if self.train and self.train.poll() is None:
+            self.train.terminate()
+            self.train.wait()
+        shutil.rmtree(self.home)
+
+    def start(self, *arguments):
+        with open(self.home + "/out", "w", encoding="utf-8") as out:
+            self.train = subprocess.Popen(
+                [ACTORQ, "train", "gym:CartPole-v1", "--gradients", "--run", self.run_dir,
+                 "--actors", "2", "--no-http", "--no-evaluator", "--json", "--quiet", "--seed", "1",
+                 *SMALL, *arguments], stdout=out, stderr=subprocess.STDOUT)
+
+    def said(self):
+        with open(self.home + "/out", encoding="utf-8") as file:
+            return file.read()
+
+    def metric(self, name, of=None):
+        """The newest figure, or one of those that were told together; None before there is one."""
+        found = None
+        path = self.run_dir + "/metrics.jsonl"
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    told = json.loads(line) if line.endswith("}\n") else {}
+                    found = (told.get(of) or {} if of else told).get(name, found)
+        return found
+
+    def wait(self, what, done):
+        end = time.monotonic() + PATIENCE_S
+        while not done():
+            self.assertIsNone(self.train.poll(), f"it ended, waiting for {what}: {self.said()}")
+            self.assertLess(time.monotonic(), end, f"{what} took too long: {self.said()}")
+            time.sleep(0.05)
+
+    def goes_on(self):
+        """Waits for gradients that come after now."""
+        before = self.metric("learner_steps") or 0
+        self.wait("gradients", lambda: (self.metric("learner_steps") or 0) > before + 50)
+
+    def one(self, name):
+        """The number of a process of this run."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    words = file.read().decode().split("\0")
+            except OSError:
+                continue
+            if words[0].startswith(name) and f"--parent\0{self.train.pid}" in "\0".join(words):
+                return int(pid)
+        return None
+
+    def kill(self, name):
+        self.wait(name, lambda: self.one(name))
+        pid = self.one(name)
+        os.kill(pid, signal.SIGKILL)
+        self.wait(f"another {name}", lambda: self.one(name) not in (None, pid))
+
+    def end(self):
+        self.train.send_signal(signal.SIGTERM)
+        self.assertEqual(self.train.wait(PATIENCE_S), 0, self.said())
+        return json.loads(self.said()[self.said().index("{"):])
+
+    def test_whoever_is_killed_the_run_goes_on(self):
+        self.start("--set", "learner.algorithm=a2c", "--set", "learner.gradient_format=int8")
+        self.goes_on()
+        for name in ("actor-", "replay-", "learner"):
+            self.kill(name)
+            self.goes_on()
+        self.assertEqual(self.metric("gradients_refused"), 0)
+        self.assertEqual(self.metric("rejected", "replay"), 0)
+        self.end()
+        self.assertGreaterEqual(self.metric("env_steps"),
+                                256 * (self.metric("learner_steps") - 1))
+
+    def test_old_gradients_are_dropped_or_damped(self):
+        self.start("--set", "learner.algorithm=a2c", "--set", "learner.lag_max=0", "--set",
+                   "learner.lag_damping=true")
+        self.goes_on()
+        self.wait("a gradient that is too old", lambda: self.metric("gradients_dropped"))
+        self.end()
+
+    def refused(self, *arguments):
+        said = subprocess.run([ACTORQ, "train", *arguments, "--run", self.run_dir],
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertNotEqual(said.returncode, 0)
+        return said.stderr.decode()
+
+    def test_an_algorithm_of_many_steps_an_update_is_refused(self):
+        self.assertIn("actors compute no gradients of ppo",
+                      self.refused("gym:CartPole-v1", "--gradients", "--set",
+                                   "learner.algorithm=ppo"))
+
+    def test_an_actor_of_steps_is_refused(self):
+        self.start("--set", "learner.algorithm=a2c")
+        self.goes_on()
+        with open(self.run_dir + "/endpoint.json", encoding="utf-8") as file:
+            learner = json.load(file)["learner"]
+        said = subprocess.run([ACTOR, "--learner", learner], capture_output=True,
+                              timeout=PATIENCE_S, check=False)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("--gradients", said.stderr.decode())
+        self.end()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
