@@ -13,6 +13,7 @@
 #include "common/config/explore.h"
 #include "common/config/pacing.h"
 #include "common/policy/netspec.h"
+#include "learner/algorithms/agent_gradients.h"
 #include "learner/algorithms/agent_ranks.h"
 #include "learner/algorithms/shared_network.h"
 #include "learner/nn/obs_normalizer.h"
@@ -114,44 +115,6 @@ static void take_metrics(aq_agent *agent)
     agent->metrics = (aq_metric_list){agent->metric_rows, own->count + AQ_AGENT_METRICS};
 }
 
-/* "a2c, reinforce and dqn" */
-static void list_by_gradients(char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < aq_algorithm_count() && used < size; i++) {
-        const aq_algorithm_class *class = aq_algorithm_at(i);
-        if (class->by_gradients != NULL) {
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     class->name);
-        }
-    }
-}
-
-static int check_by_gradients(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                              aq_error *error)
-{
-    const aq_run_config *config = setup->config;
-    char others[256];
-    if (class->by_gradients == NULL) {
-        list_by_gradients(others, sizeof(others));
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "actors compute no gradients of %s (actor.gradients); they do of %s",
-                       class->name, others);
-    }
-    if (config->learner.normalize_obs || config->learner.qat_bits != 0) {
-        return aq_fail(
-            error, AQ_E_UNSUPPORTED,
-            "actors that compute gradients (actor.gradients) know what a version gives, "
-            "and nothing of learner.normalize_obs or learner.qat_bits; false and 0 work");
-    }
-    if (aq_gradient_exchange_ranks(setup->exchange) > 1) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "gradients of actors (actor.gradients) go to one learner: start one rank");
-    }
-    return 0;
-}
-
 static int share(aq_agent *agent, aq_error *error)
 {
     aq_named_arrays arrays = {.count = 0};
@@ -202,7 +165,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
         rc = aq_agent_check_model(class, setup, error);
     }
     if (rc == 0 && config->actor.gradients) {
-        rc = check_by_gradients(class, setup, error);
+        rc = aq_agent_check_gradients(class, setup, error);
     }
     if (rc != 0) {
         return rc;

@@ -33,3 +33,17 @@ void aq_publish_log_failed(aq_publish_log *own, const aq_error *error)
                suppressed);
     }
 }
+
+int aq_publish_log_take_version(aq_version_numbers *versions, uint64_t *ret_version,
+                                aq_error *error)
+{
+    const uint64_t leaps = versions->leaps;
+    int rc = aq_version_numbers_take(versions, ret_version, error);
+    if (versions->leaps != leaps) {
+        aq_log(AQ_LOG_WARN, "versions_behind",
+               "members have seen later versions than the run folder knows of, as if it were an "
+               "older copy; numbers go on after those",
+               "version=%" PRIu64, *ret_version);
+    }
+    return rc;
+}

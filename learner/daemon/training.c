@@ -34,10 +34,9 @@ struct aq_training {
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
     bool is_over;
-    uint64_t newest_version;    /* that is out */
-    double newest_changed;      /* aq_publication.changed of it */
-    _Atomic uint64_t settled;   /* offers that the stage took, and of which no more will come */
-    double exploration_entropy; /* as the settings are */
+    uint64_t newest_version;  /* that is out */
+    double newest_changed;    /* aq_publication.changed of it */
+    _Atomic uint64_t settled; /* offers that the stage took, and of which no more will come */
     aq_publish_log publish_log;
     char checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
 };
@@ -85,16 +84,7 @@ static void on_group_done(void *user, aq_batch *group)
 static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error)
 {
     aq_training *training = user;
-    aq_version_numbers *versions = training->config.versions;
-    const uint64_t leaps = versions->leaps;
-    int rc = aq_version_numbers_take(versions, ret_version, error);
-    if (versions->leaps != leaps) {
-        aq_log(AQ_LOG_WARN, "versions_behind",
-               "members have seen later versions than the run folder knows of, as if it were an "
-               "older copy; numbers go on after those",
-               "version=%" PRIu64, *ret_version);
-    }
-    return rc;
+    return aq_publish_log_take_version(training->config.versions, ret_version, error);
 }
 
 static void tell_trouble(aq_training *training, const aq_error *error, bool settles)
@@ -250,21 +240,15 @@ static void end_if_diverged(aq_training *training)
     }
 }
 
-static void look_at_exploration(aq_training *training)
-{
-    const aq_run_config *config = &training->config.live->now.config;
-    const double share = aq_explore_share(config, aq_training_step(training));
-    training->exploration_entropy =
-        aq_explore_entropy(config, share, &training->begun.settings.schema.action);
-}
-
 static void configure_trainer(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
+    const double share = aq_explore_share(config, aq_training_step(training));
     const aq_trainer_settings trainer = {
         .config = *config,
         .env_steps = aq_coordinator_env_steps(training->config.coordinator),
-        .exploration_entropy = training->exploration_entropy,
+        .exploration_entropy =
+            aq_explore_entropy(config, share, &training->begun.settings.schema.action),
         .epsilon = aq_explore_mean_rate(config),
     };
     aq_trainer_configure(training->trainer, &trainer);
@@ -278,7 +262,6 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
     }
     const aq_run_config *config = &training->config.live->now.config;
     if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1) {
-        look_at_exploration(training);
         configure_trainer(training);
     }
     end_if_diverged(training);
@@ -298,7 +281,6 @@ void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, do
 void aq_training_configure(aq_training *training)
 {
     const aq_run_config *config = &training->config.live->now.config;
-    look_at_exploration(training);
     configure_trainer(training);
     aq_quantizer_stage_configure(training->stage, (uint32_t)config->quantizer.full_period,
                                  config->quantizer.error_budget);
@@ -422,7 +404,6 @@ int aq_training_create(const aq_training_config *config, aq_training **ret_train
 int aq_training_start(aq_training *training, aq_error *error)
 {
     int rc = aq_quantizer_stage_start(training->stage);
-    look_at_exploration(training);
     configure_trainer(training);
     if (rc == 0) {
         rc = aq_trainer_start(training->trainer);

@@ -182,7 +182,8 @@ TEST_IN(sealed_stage, stage, sealed_messages_outlive_kill_9_and_a_flipped_bit_co
     const Actorq__V1__ReplayStats *replay = stage->net.report->replay;
     assert_in_range(replay->damaged, 1, 2); /* the last kill may have torn the end besides */
     assert_true(stored % STEPS == 0 && stored >= (acknowledged - 1) * STEPS);
-    assert_int_equal(replay->inserted, stored + STEPS);
+    /* One that was lost is counted by the numbers of later ones, if there are any. */
+    assert_in_range(replay->inserted, stored, stored + STEPS);
     assert_true(daemon_process_said(&stage->process, "event=record_damaged"));
 }
 

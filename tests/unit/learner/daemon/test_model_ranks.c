@@ -110,8 +110,10 @@ static int update(team *t, const aq_ranks *ranks, aq_agent *agent, uint32_t rank
     if (rc == 0 && aq_model_group_rank(ranks->model) == 0) {
         mine->rows = ROWS;
         for (uint32_t c = 0; c < rows.column_count; c++) {
-            memcpy(mine->columns[c].bytes, rows.columns[c].bytes,
-                   ROWS * aq_batch_column_bytes(&rows.columns[c]));
+            const size_t bytes = ROWS * aq_batch_column_bytes(&rows.columns[c]);
+            if (bytes > 0) { /* else it may be nowhere */
+                memcpy(mine->columns[c].bytes, rows.columns[c].bytes, bytes);
+            }
         }
         if (number == 1 && group == t->bad_group) {
             mine->reward[0] = NAN;

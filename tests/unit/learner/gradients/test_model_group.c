@@ -31,7 +31,9 @@ static void act(void *user, aq_rank_link *link)
         t->heard[own] = aq_model_group_says(group, own != 1);
         rc = aq_model_group_judge(group, t->found[own], t->squares[own], 2);
     }
-    t->figures = own == 0 ? aq_model_group_figures(group) : t->figures;
+    if (own == 0) {
+        t->figures = aq_model_group_figures(group);
+    }
     t->codes[own] = rc;
     aq_model_group_destroy(group);
 }
