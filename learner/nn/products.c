@@ -138,13 +138,13 @@ void aq_products_destroy(aq_products *products)
 static void round_part(void *user, uint32_t index)
 {
     const aq_products *products = user;
-    aq_bf16_round(&products->now, index, aq_thread_pool_size(products->pool));
+    aq_round_avx512bf16(&products->now, index, aq_thread_pool_size(products->pool));
 }
 
 static void multiply_part(void *user, uint32_t index)
 {
     const aq_products *products = user;
-    aq_bf16_multiply(&products->now, index, aq_thread_pool_size(products->pool));
+    aq_multiply_avx512bf16(&products->now, index, aq_thread_pool_size(products->pool));
 }
 
 static void run_bf16(aq_products *products, const aq_product *product)

@@ -144,7 +144,7 @@ static void round_transposed(const aq_bf16_product *product, size_t first, size_
     }
 }
 
-void aq_bf16_round(const aq_bf16_product *product, size_t part, size_t parts)
+void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts)
 {
     const aq_product *is = product->is;
     const size_t m = is->m, n = is->n, k = is->k;
@@ -241,7 +241,7 @@ static void multiply_block(const aq_bf16_product *product, size_t first, size_t 
     }
 }
 
-void aq_bf16_multiply(const aq_bf16_product *product, size_t part, size_t parts)
+void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts)
 {
     const aq_product *is = product->is;
     const size_t m = is->m, n = is->n, blocks = (m + AQ_TILE_ROWS - 1) / AQ_TILE_ROWS;

@@ -24,7 +24,7 @@ typedef struct aq_bf16_product {
 
 /* Part `part` of `parts` of rounding the operands, and then of the product; all threads are done
  * with the one before any begins with the other. */
-void aq_bf16_round(const aq_bf16_product *product, size_t part, size_t parts);
-void aq_bf16_multiply(const aq_bf16_product *product, size_t part, size_t parts);
+void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts);
+void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts);
 
 #endif
