@@ -77,12 +77,11 @@ aq_table_spec aq_gradient_rows_table(const aq_run_config *config)
 
 size_t aq_gradient_bytes(enum aq_gradient_format format, size_t parameters)
 {
-    const size_t buckets = (parameters + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
     switch (format) {
     case AQ_GRADIENT_BF16:
         return parameters * sizeof(uint16_t);
     case AQ_GRADIENT_INT8:
-        return buckets * sizeof(float) + parameters;
+        return aq_gradient_buckets(parameters) * sizeof(float) + parameters;
     case AQ_GRADIENT_FP32:
         break;
     }

@@ -22,6 +22,18 @@
  * that are not finite are untold. */
 enum { AQ_GRADIENT_BUCKET = 1024, AQ_GRADIENT_FIGURES = 32 };
 
+static inline size_t aq_gradient_buckets(size_t parameters)
+{
+    return (parameters + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
+}
+
+/* Parameters of one of them: the last may have fewer. */
+static inline size_t aq_gradient_bucket_values(size_t parameters, size_t bucket)
+{
+    const size_t left = parameters - bucket * AQ_GRADIENT_BUCKET;
+    return left < AQ_GRADIENT_BUCKET ? left : AQ_GRADIENT_BUCKET;
+}
+
 /* The recorded columns, in their order. */
 enum { AQ_GRADIENT_PACKED, AQ_GRADIENT_TOLD };
 

@@ -72,17 +72,6 @@ void aq_gradient_codes_unpack(enum aq_gradient_format format, const uint8_t *cod
 
 /* ---- a whole one ---------------------------------------------------------------------------- */
 
-static size_t buckets_of(size_t count)
-{
-    return (count + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
-}
-
-static size_t bucket_count(size_t count, size_t bucket)
-{
-    const size_t left = count - bucket * AQ_GRADIENT_BUCKET;
-    return left < AQ_GRADIENT_BUCKET ? left : AQ_GRADIENT_BUCKET;
-}
-
 /* Behind the units. */
 static size_t codes_at(enum aq_gradient_format format, size_t count)
 {
@@ -97,8 +86,8 @@ void aq_gradient_pack(enum aq_gradient_format format, const float *gradient, siz
         memcpy(packed, gradient, count * sizeof(*gradient));
         return;
     }
-    for (size_t b = 0; b < buckets_of(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+    for (size_t b = 0; b < aq_gradient_buckets(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
         uint8_t *codes = packed + codes_at(format, count) + first * aq_gradient_code_bytes(format);
         float *left = residual + first;
         for (size_t i = 0; i < values; i++) {
@@ -126,8 +115,8 @@ int aq_gradient_unpack(enum aq_gradient_format format, const uint8_t *packed, si
     if (format == AQ_GRADIENT_FP32) {
         memcpy(gradient, packed, count * sizeof(*gradient));
     }
-    for (size_t b = 0; format != AQ_GRADIENT_FP32 && b < buckets_of(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+    for (size_t b = 0; format != AQ_GRADIENT_FP32 && b < aq_gradient_buckets(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
         const uint8_t *codes =
             packed + codes_at(format, count) + first * aq_gradient_code_bytes(format);
         const float unit =

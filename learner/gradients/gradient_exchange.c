@@ -74,16 +74,11 @@ void aq_gradient_exchange_destroy(aq_gradient_exchange *exchange)
     }
 }
 
-static size_t buckets_of(size_t count)
-{
-    return (count + AQ_GRADIENT_BUCKET - 1) / AQ_GRADIENT_BUCKET;
-}
-
 /* Parameters of a rank's piece, whole buckets. */
 static size_t piece_of(const aq_gradient_exchange *exchange, size_t count)
 {
     const size_t ranks = exchange->link->count;
-    return (buckets_of(count) + ranks - 1) / ranks * AQ_GRADIENT_BUCKET;
+    return (aq_gradient_buckets(count) + ranks - 1) / ranks * AQ_GRADIENT_BUCKET;
 }
 
 static size_t code_bytes(const aq_gradient_exchange *exchange)
@@ -114,7 +109,7 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
         return exchange->came != NULL ? 0 : AQ_E_NOMEM;
     }
     exchange->residual = aq_alloc_large(values, sizeof(float));
-    exchange->sizes = aq_alloc(ranks * buckets_of(values), sizeof(float));
+    exchange->sizes = aq_alloc(ranks * aq_gradient_buckets(values), sizeof(float));
     exchange->sent = aq_alloc_large(values, code_bytes(exchange));
     return exchange->came != NULL && exchange->residual != NULL && exchange->sizes != NULL &&
                    exchange->sent != NULL
@@ -249,23 +244,17 @@ static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_
 
 /* ---- formats that round --------------------------------------------------------------------- */
 
-static size_t bucket_count(size_t count, size_t bucket)
-{
-    const size_t left = count - bucket * AQ_GRADIENT_BUCKET;
-    return left < AQ_GRADIENT_BUCKET ? left : AQ_GRADIENT_BUCKET;
-}
-
 /* Adds what is left of before, and agrees on the greatest size of each bucket, which replaces this
  * rank's own. AQ_E_CORRUPT when one is no number that can be rounded. */
 static int agree_on_sizes(aq_gradient_exchange *exchange, const float *residual, float *gradient,
                           size_t count)
 {
-    const size_t buckets = buckets_of(count);
+    const size_t buckets = aq_gradient_buckets(count);
     const uint32_t ranks = exchange->link->count;
     float *own = exchange->sizes + exchange->link->rank * buckets;
     bool is_finite = true;
     for (size_t b = 0; b < buckets; b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
         for (size_t i = 0; i < values; i++) {
             gradient[first + i] += residual[first + i];
         }
@@ -293,8 +282,8 @@ static void give(aq_gradient_exchange *exchange, float *residual, const float *g
                  size_t count)
 {
     float levels[AQ_GRADIENT_BUCKET];
-    for (size_t b = 0; b < buckets_of(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+    for (size_t b = 0; b < aq_gradient_buckets(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
         const float unit = unit_of(exchange, b), per_unit = unit > 0.0f ? 1.0f / unit : 0.0f;
         uint8_t *codes = exchange->sent + first * code_bytes(exchange);
         for (size_t i = 0; i < values; i++) {
@@ -315,8 +304,8 @@ static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
     const uint32_t ranks = exchange->link->count;
     const size_t bytes = code_bytes(exchange);
     float mean[AQ_GRADIENT_BUCKET], levels[AQ_GRADIENT_BUCKET];
-    for (size_t b = 0; b < buckets_of(own.count); b++) {
-        const size_t at = b * AQ_GRADIENT_BUCKET, values = bucket_count(own.count, b);
+    for (size_t b = 0; b < aq_gradient_buckets(own.count); b++) {
+        const size_t at = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(own.count, b);
         const float unit = unit_of(exchange, own.first / AQ_GRADIENT_BUCKET + b);
         uint8_t *codes = exchange->sent + (own.first + at) * bytes;
         memset(mean, 0, sizeof(mean));
@@ -338,8 +327,8 @@ static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
 
 static void take(const aq_gradient_exchange *exchange, float *gradient, size_t count)
 {
-    for (size_t b = 0; b < buckets_of(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = bucket_count(count, b);
+    for (size_t b = 0; b < aq_gradient_buckets(count); b++) {
+        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
         const float unit = unit_of(exchange, b);
         aq_gradient_codes_unpack(exchange->format, exchange->sent + first * code_bytes(exchange),
                                  values, gradient + first);

@@ -64,7 +64,7 @@ typedef struct aq_trainer_sums {
     uint64_t outdated; /* steps that were too old by then: not trained on */
 } aq_trainer_sums;
 
-/* `agent` is lent. Without policy_due nothing is offered. */
+/* `agent` is lent. */
 int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
                            aq_policy_due_fn policy_due, void *user,
                            aq_trainer_core **ret_core) AQ_MUST_USE;
