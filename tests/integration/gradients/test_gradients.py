@@ -6,60 +6,23 @@ goes on, and what does not fit it is refused in words.
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
-PATIENCE_S = 60
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from train_run import PATIENCE_S, TrainRun
+
 ACTORQ, ACTOR = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
 SMALL = ("--set", "learner.hidden=16", "--set", "evaluator.threshold=1000", "--set",
          "limits.env_steps=1000000000", "--set", "learner.checkpoint_period_s=0.5")
 
 
-class TestGradients(unittest.TestCase):
-    def setUp(self):
-        self.home = tempfile.mkdtemp(prefix="actorq-gradients-")
-        self.run_dir = self.home + "/run"
-        self.train = None
-
-    def tearDown(self):
-        if self.train and self.train.poll() is None:
-            self.train.terminate()
-            self.train.wait()
-        shutil.rmtree(self.home)
-
+class TestGradients(TrainRun):
     def start(self, *arguments):
-        with open(self.home + "/out", "w", encoding="utf-8") as out:
-            self.train = subprocess.Popen(
-                [ACTORQ, "train", "gym:CartPole-v1", "--gradients", "--run", self.run_dir,
-                 "--actors", "2", "--no-http", "--no-evaluator", "--json", "--quiet", "--seed", "1",
-                 *SMALL, *arguments], stdout=out, stderr=subprocess.STDOUT)
-
-    def said(self):
-        with open(self.home + "/out", encoding="utf-8") as file:
-            return file.read()
-
-    def metric(self, name, of=None):
-        """The newest figure, or one of those that were told together; None before there is one."""
-        found = None
-        path = self.run_dir + "/metrics.jsonl"
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                for line in file:
-                    told = json.loads(line) if line.endswith("}\n") else {}
-                    found = (told.get(of) or {} if of else told).get(name, found)
-        return found
-
-    def wait(self, what, done):
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            self.assertIsNone(self.train.poll(), f"it ended, waiting for {what}: {self.said()}")
-            self.assertLess(time.monotonic(), end, f"{what} took too long: {self.said()}")
-            time.sleep(0.05)
+        self.begin(ACTORQ, "train", "gym:CartPole-v1", "--gradients", "--actors", "2", "--no-http",
+                   "--no-evaluator", "--json", "--quiet", "--seed", "1", *SMALL, *arguments)
 
     def goes_on(self):
         """Waits for gradients that come after now."""

@@ -16,11 +16,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-PATIENCE_S = 90
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from train_run import PATIENCE_S, TrainRun
+
 STUCK_S = 10  # mpirun, after its ranks have ended
 SKIPPED = 77
 ACTORQ, MODULE = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
@@ -58,58 +59,16 @@ def rank_of(pid, run_dir):
     return int(found[1]) if found and is_learner else None
 
 
-class TestRanks(unittest.TestCase):
-    def setUp(self):
-        self.home = tempfile.mkdtemp(prefix="actorq-ranks-")
-        self.run_dir = self.home + "/run"
-        self.train = None
-
-    def tearDown(self):
-        if self.train and self.train.poll() is None:
-            self.train.terminate()
-            self.train.wait()
-        shutil.rmtree(self.home)
-
+class TestRanks(TrainRun):
     def start(self, *arguments, task="gym:CartPole-v1"):
-        with open(self.home + "/out", "w", encoding="utf-8") as out:
-            self.train = subprocess.Popen(
-                [ACTORQ, "train", task, "--learners", "2", "--run", self.run_dir, "--no-http",
-                 "--json", "--seed", "1", *arguments],
-                stdout=out, stderr=subprocess.STDOUT)
+        self.begin(ACTORQ, "train", task, "--learners", "2", "--no-http", "--json", "--seed", "1",
+                   *arguments)
 
     def ranks(self):
         """Processes of this run's learner, by their number."""
         found = {rank_of(pid, self.run_dir): int(pid)
                  for pid in os.listdir("/proc") if pid.isdigit()}
         found.pop(None, None)
-        return found
-
-    def wait(self, what, done):
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            self.assertIsNone(self.train.poll(), f"it ended, waiting for {what}: {self.said()}")
-            self.assertLess(time.monotonic(), end, f"{what} took too long: {self.log()}")
-            time.sleep(0.05)
-
-    def said(self):
-        with open(self.home + "/out", encoding="utf-8") as file:
-            return file.read()
-
-    def log(self):
-        path = self.run_dir + "/logs/learner.log"
-        if not os.path.exists(path):
-            return ""
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-
-    def metric(self, name):
-        """The newest figure; None before there is one."""
-        found = None
-        path = self.run_dir + "/metrics.jsonl"
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                for line in file:
-                    found = json.loads(line).get(name, found) if line.endswith("}\n") else found
         return found
 
     def trains(self):
