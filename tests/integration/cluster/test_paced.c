@@ -125,6 +125,30 @@ CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goe
     check_metrics_file(cluster);
 }
 
+/* ---- an actor that is stopped ---------------------------------------------------------------- */
+
+static bool has_gone_on(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__ActorStats *stats = second_actor(cluster);
+    return stats != NULL && stats->acknowledged_steps > *(uint64_t *)user;
+}
+
+CLUSTER_TEST(an_actor_that_is_stopped_holds_nobody_up_and_goes_on, ipc)
+{
+    set_all(cluster);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_start(cluster, SEAT_ACTOR_2);
+    cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
+    daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGSTOP);
+    const int64_t stopped_ns = aq_clock_monotonic_ns();
+    cluster_wait_progress(cluster, 20 * ENV_STEPS, 20 * LEARNER_STEPS);
+    assert_true(aq_clock_monotonic_ns() - stopped_ns < UNNOTICED_NS);
+    uint64_t before = second_actor(cluster)->acknowledged_steps;
+    daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGCONT);
+    cluster_wait(cluster, "steps of the actor that was stopped", has_gone_on, &before);
+    check_staleness(learner_of(cluster));
+}
+
 /* ---- processors ----------------------------------------------------------------------------- */
 
 /* On a processor that can no more than this. */
