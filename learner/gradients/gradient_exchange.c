@@ -12,7 +12,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "learner/gradients/gradient_codes.h"
-#include "learner/nn/adam.h"
+#include "learner/nn/optimizer.h"
 #include "learner/nn/passes.h"
 
 struct aq_gradient_exchange {

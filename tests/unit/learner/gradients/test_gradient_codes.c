@@ -2,7 +2,7 @@
  * Gradients that were packed, and what an optimizer makes of them.
  */
 #include "learner/gradients/gradient_codes.h"
-#include "learner/nn/adam.h"
+#include "learner/nn/optimizer.h"
 #include "tests/support/test.h"
 
 enum { SMALL = 192, COUNT = 2 * SMALL };
@@ -13,7 +13,7 @@ static double path_of_the_small(enum aq_gradient_format format)
     static uint8_t packed[COUNT * sizeof(float)];
     float p[COUNT] = {0}, m[COUNT] = {0}, v[COUNT] = {0}, residual[COUNT] = {0}, gradient[COUNT];
     const aq_run_config config = {.learner = {.learning_rate = 1e-3, .adam_epsilon = 1e-8}};
-    aq_adam adam = aq_adam_of(&config, m, v);
+    aq_optimizer adam = aq_optimizer_of(&config, m, v);
     aq_rng rng = rng_of(3, 0);
     double path = 0;
     for (int step = 0; step < 500; step++) {
@@ -23,7 +23,7 @@ static double path_of_the_small(enum aq_gradient_format format)
         aq_gradient_pack(format, gradient, COUNT, residual, packed);
         assert_succeeds(aq_gradient_unpack(format, packed, COUNT, gradient));
         const double before = (double)p[SMALL / 2];
-        aq_adam_step(&adam, p, gradient, COUNT, 1);
+        aq_optimizer_step(&adam, p, gradient, COUNT, 1);
         path += fabs((double)p[SMALL / 2] - before);
     }
     return path;

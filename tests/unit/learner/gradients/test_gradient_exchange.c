@@ -95,12 +95,8 @@ static void assert_all_have_the_mean(const trade *t, uint32_t ranks)
 
 TEST(all_ranks_get_the_same_mean_in_every_format)
 {
-    static const size_t counts[] = {1,
-                                    AQ_GRADIENT_BUCKET - 1,
-                                    AQ_GRADIENT_BUCKET,
-                                    AQ_GRADIENT_BUCKET + 1,
-                                    1025,
-                                    COUNT_MAX};
+    static const size_t counts[] = {
+        1, AQ_GRADIENT_BUCKET - 1, AQ_GRADIENT_BUCKET, AQ_GRADIENT_BUCKET + 1, 1025, COUNT_MAX};
     for (uint32_t format = 0; format < FORMATS; format++) {
         for (uint32_t ranks = 1; ranks <= CREW_MAX; ranks++) {
             for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
