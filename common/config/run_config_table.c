@@ -263,7 +263,7 @@ static const aq_setting rows[] = {
      "parameters are behind."},
     {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, optimizer_choices, "",
      "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
-     "learner.adam_epsilon added to it, without momentum: A3C's, where many learn at once."},
+     "learner.adam_epsilon added to it, without momentum, as A3C does."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

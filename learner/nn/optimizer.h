@@ -1,11 +1,11 @@
 /*
- * Optimizers, over one flat block, fused into one pass; and the norm by which a gradient is clipped.
- * One owner, no locking. With g a gradient and b = beta2,
+ * Optimizers, over one flat block, fused into one pass; and the norm by which a gradient is
+ * clipped. One owner, no locking.
  *
  *   adam     Kingma and Ba, 2015, with bias correction: parameters -= rate * mhat / (sqrt(vhat) +
  *            epsilon), betas 0.9 and 0.999
- *   rmsprop  v = b v + (1 - b) g^2, b = 0.99; parameters -= rate * g / (sqrt(v) + epsilon). PyTorch's
- *            without momentum, and A3C's shared one, which has epsilon within the root
+ *   rmsprop  v = 0.99 v + 0.01 g^2; parameters -= rate * g / (sqrt(v) + epsilon). As PyTorch's
+ *            without momentum; A3C's shared one has epsilon within the root
  *
  * Both with decoupled weight decay (Loshchilov and Hutter, 2019).
  */

@@ -3,8 +3,8 @@
 
     tests/golden/learner/make_torch_10_steps.py > tests/golden/learner/torch_10_steps.txt
 
-Networks are torch.nn modules, gradients are autograd's, the optimizer is torch.optim.Adam or RMSprop, clipping
-is torch.nn.utils.clip_grad_norm_. What the C code is handed is rounded to float32 first. Made with
+Networks are torch.nn modules, gradients are autograd's, optimizers are torch.optim's, clipping is
+torch.nn.utils.clip_grad_norm_. What the C code is handed is rounded to float32 first. Made with
 PyTorch 1.13.1 of Debian 12; the tests only read the file.
 
 One record a line, its kind first, numbers separated by commas:

@@ -3,7 +3,8 @@ goes on, and what does not fit it is refused in words.
 
     test_gradients.py ACTORQ [unittest's arguments]
 
-The storm of the long ones kills actors, the shard and the learner AQ_STORM times (6), as AQ_SEED says:
+The storm of the long ones kills actors, the shard and the learner AQ_STORM times (6), as AQ_SEED
+says:
 
     AQ_STORM=200 test_gradients.py B/cli/actorq LongTestGradients.test_a_storm
 """

@@ -179,9 +179,9 @@ class LongTestRanks(TestRanks):
             os.mkdir(folder)
             with open(folder + "/uneven.py", "w", encoding="utf-8") as file:
                 file.write(ENVIRONMENT.replace("WIDTH", str(width)))
-            words += ["-n", "1", "env", "PYTHONPATH=" + folder, program(ACTORQ, "learner"), "--config",
-                      self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l", "--run",
-                      self.run_dir, "--allow-code", ":"]
+            words += ["-n", "1", "env", "PYTHONPATH=" + folder, program(ACTORQ, "learner"),
+                      "--config", self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l",
+                      "--run", self.run_dir, "--allow-code", ":"]
         run = subprocess.run(words[:-1], env={**os.environ, **AS_ROOT}, timeout=PATIENCE_S,
                              capture_output=True, text=True, check=False)
         self.assertNotEqual(run.returncode, 0)
