@@ -49,6 +49,7 @@ class KillStorm:
             process.terminate()
         for process in self.processes.values():
             process.wait(PATIENCE_S)
+        self.check_log()
 
     # ---- processes ------------------------------------------------------------------------------
 
@@ -124,7 +125,8 @@ class KillStorm:
         """What was said to be written is what the next life went on from, or what was written
         while it was read."""
         log = self.log()
-        for word in ("checkpoint_skipped", "checkpoint_failed", "store_ledger", "Sanitizer"):
+        for word in ("checkpoint_skipped", "checkpoint_failed", "store_ledger", "Sanitizer",
+                     "runtime error"):
             self.test.assertNotIn(word, log)
         written = [0]
         for event, step in re.findall(r"event=(checkpoint_written|resumed) step=(\d+)", log):
