@@ -25,7 +25,7 @@ SMALL = [WIDTH, "learner.critic_hidden=128,128", "learner.batch_size=64", "limit
 ROWS = [
     ("ppo", "gym:CartPole-v1", 475, ["limits.env_steps=200000"]),
     ("a2c", "gym:CartPole-v1", 475, ["limits.env_steps=500000"]),
-    ("dqn", "gym:CartPole-v1", 475, [WIDTH, "limits.env_steps=100000"]),
+    ("dqn", "gym:CartPole-v1", 475, [WIDTH, "limits.env_steps=300000"]),
     ("d4pg", "dmc:cartpole_balance", 900, SMALL),
     ("sac", "dmc:cartpole_swingup", 300, [*SMALL, "replay.samples_per_insert=64"]),
 ]

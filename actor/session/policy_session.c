@@ -15,14 +15,13 @@
 #include "common/sys/log.h"
 #include "proto/policy.pb-c.h"
 
-/* How long the broadcast may be behind before a fetch (less where the run may have to wait for
- * nothing but this: for the first policy, or for each in a paced run), and the pauses between
- * fetches that did not help.
+/* How long the broadcast may be behind before a fetch (less in a paced run, which may have to wait
+ * for nothing but this), and the pauses between fetches that did not help.
  * Where the network is slow a version takes long to come, and fetching it would only take the way
  * from the broadcast: so that may be behind for twice as long as last time. */
 #define BEHIND_NS     AQ_NS_PER_S
 #define BEHIND_NS_MAX (300 * AQ_NS_PER_S)
-#define FIRST_NS      (100 * AQ_NS_PER_MS)
+#define AWAITED_NS    (100 * AQ_NS_PER_MS)
 #define PAUSE_NS_MIN  AQ_NS_PER_S
 #define PAUSE_NS_MAX  (30 * AQ_NS_PER_S)
 
@@ -110,8 +109,8 @@ int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *
     session->listen_at_ns = INT64_MIN;
     session->urgent = false;
     session->behind_since_ns = INT64_MAX;
-    session->patience_ns = FIRST_NS;
-    session->patience_ns_min = source->is_awaited ? FIRST_NS : BEHIND_NS;
+    session->patience_ns = 0; /* what was out before is not broadcast again */
+    session->patience_ns_min = source->is_awaited ? AWAITED_NS : BEHIND_NS;
     session->late_since_ns = INT64_MAX;
     session->passed = false;
     session->fetch_from_ns = INT64_MIN;

@@ -15,6 +15,10 @@
  * have more actors each. */
 enum { SPLIT_MIN = 4, HYBRID_ACTORS = 2 };
 
+/* Without replay each step is learned from once: in small batches, by parameters that are fresh. */
+#define WITHOUT_REPLAY                                                                             \
+    " learner.batch_size=32 learner.n_step=5 learner.target_period=200 quantizer.publish_period=2"
+
 static const char *const modes[] = {AQ_LEARNING_MODES(AQ_CHOICE_WORD) NULL};
 
 const char *aq_compare_subject_name(enum aq_compare_subject subject)
@@ -109,9 +113,9 @@ int aq_compare_request_scales(aq_compare_request *request, const char *text, aq_
 static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t parallel,
                      uint32_t algorithm)
 {
-    const bool halves =
-        parallel >= SPLIT_MIN && parallel % 2 == 0 &&
+    const bool of_items =
         aq_algorithm_learns_from((enum aq_algorithm)algorithm) == AQ_LEARNS_FROM_ITEMS;
+    const bool halves = parallel >= SPLIT_MIN && parallel % 2 == 0 && of_items;
     const uint64_t sharing = mode == AQ_MODE_MODEL              ? parallel
                              : mode == AQ_MODE_HYBRID && halves ? parallel / 2
                                                                 : 1;
@@ -119,9 +123,10 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
     arm->mode = mode;
     arm->parallel = parallel;
     arm->learners = mode == AQ_MODE_EXPERIENCE || mode == AQ_MODE_ASYNC ? 1 : parallel;
-    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s",
+    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s%s",
                         has_more ? HYBRID_ACTORS * parallel : parallel,
-                        mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "");
+                        mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "",
+                        mode == AQ_MODE_ASYNC && of_items ? WITHOUT_REPLAY : "");
     if (sharing > 1) {
         (void)snprintf(arm->settings + size, sizeof(arm->settings) - (size_t)size,
                        " learner.model_ranks=%" PRIu64, sharing);

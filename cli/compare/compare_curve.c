@@ -182,7 +182,7 @@ static void take_members(aq_compare_curve *curve, const json_t *line)
                               aq_json_number_of(replay, "inserted") /
                               aq_json_number_of(line, "env_steps");
     const double actors = aq_json_number_of(line, "actors");
-    if (step_bytes > 0) { /* not known of shards that hold nothing, as queues do that are emptied */
+    if (step_bytes > 0) { /* not known before there are any */
         curve->step_bytes = step_bytes;
     }
     if (actors > 0) {

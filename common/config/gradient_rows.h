@@ -18,9 +18,11 @@
 #include "common/config/table_spec.h"
 #include "common/experience/layout.h"
 
-/* Formats that round do so by buckets, each with a unit of its own. Of the figures, floats, those
- * that are not finite are untold. */
-enum { AQ_GRADIENT_BUCKET = 1024, AQ_GRADIENT_FIGURES = 32 };
+/* Formats that round do so by buckets, each with a unit of its own. They are short: a number that
+ * is small beside the greatest of its bucket comes in pulses, a unit now and then, and Adam, which
+ * divides by the root of their squares, makes too little of those. Where layers meet, sizes differ
+ * by a hundred times. Of the figures, floats, those that are not finite are untold. */
+enum { AQ_GRADIENT_BUCKET = 64, AQ_GRADIENT_FIGURES = 32 };
 
 static inline size_t aq_gradient_buckets(size_t parameters)
 {

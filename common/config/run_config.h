@@ -44,6 +44,9 @@ enum aq_correction { AQ_CORRECTIONS(AQ_CHOICE_CONSTANT) };
 #define AQ_RATE_SCHEDULES(X) X(AQ_RATE_LINEAR, "linear") X(AQ_RATE_COSINE, "cosine")
 enum aq_rate_schedule { AQ_RATE_SCHEDULES(AQ_CHOICE_CONSTANT) };
 
+#define AQ_OPTIMIZERS(X) X(AQ_OPTIMIZER_ADAM, "adam") X(AQ_OPTIMIZER_RMSPROP, "rmsprop")
+enum aq_optimizer_choice { AQ_OPTIMIZERS(AQ_CHOICE_CONSTANT) };
+
 #define AQ_GRADIENT_FORMATS(X)                                                                     \
     X(AQ_GRADIENT_FP32, "fp32") X(AQ_GRADIENT_BF16, "bf16") X(AQ_GRADIENT_INT8, "int8")
 enum aq_gradient_format { AQ_GRADIENT_FORMATS(AQ_CHOICE_CONSTANT) };
@@ -156,6 +159,7 @@ typedef struct aq_run_config {
         uint64_t model_ranks;     /* that share one network */
         uint32_t products;        /* enum aq_product_format */
         bool lag_damping;
+        uint32_t optimizer; /* enum aq_optimizer_choice */
     } learner;
 
     struct {               /* sizes are of all shards together */

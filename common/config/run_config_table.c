@@ -41,6 +41,7 @@ static const char *const formula_choices[] = {AQ_QUANTIZER_FORMULAS(AQ_CHOICE_WO
 static const char *const activations_choices[] = {AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_WORD) NULL};
 static const char *const ranges_choices[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
 static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NULL};
+static const char *const optimizer_choices[] = {AQ_OPTIMIZERS(AQ_CHOICE_WORD) NULL};
 static const char *const rate_choices[] = {AQ_RATE_SCHEDULES(AQ_CHOICE_WORD) NULL};
 static const char *const correction_choices[] = {AQ_CORRECTIONS(AQ_CHOICE_WORD) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
@@ -75,9 +76,10 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
     {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
-     "Step size of the Adam optimizer."},
+     "Step size of the optimizer."},
     {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
-     "Added to Adam's divisor. Larger values damp the steps of parameters that rarely move."},
+     "Added to the optimizer's divisor. Larger values damp the steps of parameters that rarely "
+     "move."},
     {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
      "What a reward is worth one step later, gamma."},
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
@@ -259,6 +261,9 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
      "actor.gradients: divides what a gradient counts by 1 and the number of versions that its "
      "parameters are behind."},
+    {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, optimizer_choices, "",
+     "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
+     "learner.adam_epsilon added to it, without momentum, as A3C does."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

@@ -176,8 +176,7 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 {
     learner *self = signal_handle->data;
     aq_notify_stopping(self->notify);
-    aq_log(AQ_LOG_INFO, "stopping", "a checkpoint is written; the run can be resumed", "signal=%d",
-           number);
+    aq_log(AQ_LOG_INFO, "stopping", "the run can be resumed", "signal=%d", number);
     self->signalled = true;
     uv_stop(&self->loop);
 }

@@ -14,10 +14,8 @@
 #include "common/net/rpc/reflect.h"
 #include "common/sys/log.h"
 #include "learner/daemon/role_times.h"
+#include "learner/metrics/line_pace.h"
 #include "learner/nn/products.h"
-
-/* The shortest time between lines about screenings that changed nothing. */
-#define EVALUATION_LINE_NS (100 * AQ_NS_PER_MS)
 
 /* Rates and means over the last second. */
 typedef struct report_window {
@@ -44,7 +42,7 @@ struct aq_run_report {
     aq_findings findings;
     Actorq__V1__FindingStatus shown_findings[AQ_FINDINGS_MAX];
     Actorq__V1__FindingStatus *finding_pointers[AQ_FINDINGS_MAX];
-    int64_t evaluation_line_ns; /* when the next screening gets a line */
+    aq_line_pace screenings, rankings; /* that change nothing */
     aq_log_limit train_limit, audit_limit, metrics_limit;
     char metrics_trouble[AQ_ERROR_TEXT_MAX]; /* of the last line; "": it was written */
 };
@@ -257,20 +255,20 @@ void aq_run_report_second(aq_run_report *report, int64_t now_ns)
 
 /* ---- what happens --------------------------------------------------------------------------- */
 
-/* A fast evaluator screens hundreds of versions a second: of those that change nothing a few are
- * enough for the curve. */
+/* A fast evaluator screens hundreds of versions a second, and ranks one of them as often: of those
+ * that change nothing a few are enough for the curve. */
 void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *result,
                              bool is_best)
 {
-    const int64_t now_ns = aq_clock_monotonic_ns();
-    if (!is_best && (!result->confirmed || result->ranks_only) &&
-        now_ns < report->evaluation_line_ns) {
+    const double now_s = wall_s(report);
+    aq_line_pace *pace = result->ranks_only ? &report->rankings : &report->screenings;
+    const bool is_news = is_best || (result->confirmed && !result->ranks_only);
+    if (!aq_line_pace_take(pace, now_s) && !is_news) {
         return;
     }
-    report->evaluation_line_ns = now_ns + EVALUATION_LINE_NS;
     aq_error error;
     int rc =
-        aq_metrics_evaluation(report->from.metrics, wall_s(report),
+        aq_metrics_evaluation(report->from.metrics, now_s,
                               aq_coordinator_env_steps(report->from.coordinator), result, &error);
     say_unless_written(report, rc, &error);
 }

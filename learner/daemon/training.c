@@ -326,10 +326,8 @@ static int create_trainer(aq_training *training)
                  .first_step = training->config.first_step,
                  .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
                  .versions_max = aq_pacing_lag(config),
-                 .gradients = {.values = training->begun.settings.gradient_values,
-                               .format = (enum aq_gradient_format)config->learner.gradient_format,
-                               .steps = aq_gradient_steps_of_row(config),
-                               .is_damped = config->learner.lag_damping},
+                 .gradients =
+                     aq_gradient_rules_of(config, training->begun.settings.gradient_values),
                  .exchange = training->config.ranks->exchange,
                  .audit = training->audit},
         .agent = training->config.agent,

@@ -12,7 +12,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "learner/gradients/gradient_codes.h"
-#include "learner/nn/adam.h"
+#include "learner/nn/optimizer.h"
 #include "learner/nn/passes.h"
 
 struct aq_gradient_exchange {
@@ -22,7 +22,7 @@ struct aq_gradient_exchange {
     enum aq_gradient_format format;
     size_t reserved;          /* parameters, rounded up to whole buckets for each rank */
     float *residual;          /* (reserved): what was rounded off; NULL: of fp32 */
-    float *sizes;             /* (ranks, buckets): the greatest of each bucket, likewise */
+    float *sizes;             /* (buckets): the greatest of each, likewise */
     uint8_t *sent;            /* (reserved) codes, likewise */
     uint8_t *came;            /* (reserved) codes, or floats: one piece of each rank's */
     aq_gradient_noise *noise; /* of what follows; NULL: nobody wants to know */
@@ -109,7 +109,7 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
         return exchange->came != NULL ? 0 : AQ_E_NOMEM;
     }
     exchange->residual = aq_alloc_large(values, sizeof(float));
-    exchange->sizes = aq_alloc(ranks * aq_gradient_buckets(values), sizeof(float));
+    exchange->sizes = aq_alloc(aq_gradient_buckets(values), sizeof(float));
     exchange->sent = aq_alloc_large(values, code_bytes(exchange));
     return exchange->came != NULL && exchange->residual != NULL && exchange->sizes != NULL &&
                    exchange->sent != NULL
@@ -190,17 +190,21 @@ double aq_rank_rate(const aq_run_config *config, uint32_t ranks)
 
 /* ---- this rank's piece ---------------------------------------------------------------------- */
 
-/* Where it is among `count` parameters; the last ranks of few have nothing. */
+/* Where it is among `count` numbers; the last ranks of few have nothing. */
 typedef struct span {
     size_t piece, first, count;
 } span;
 
-static span own_span(const aq_gradient_exchange *exchange, size_t count)
+static span span_of(const aq_gradient_exchange *exchange, size_t count, size_t piece)
 {
-    const size_t piece = piece_of(exchange, count);
     const size_t first = piece * exchange->link->rank;
     const size_t left = first < count ? count - first : 0;
     return (span){.piece = piece, .first = first, .count = left < piece ? left : piece};
+}
+
+static span own_span(const aq_gradient_exchange *exchange, size_t count)
+{
+    return span_of(exchange, count, piece_of(exchange, count));
 }
 
 static int swap(aq_gradient_exchange *exchange, const void *out, size_t count, size_t piece,
@@ -244,32 +248,42 @@ static int mean_of_floats(aq_gradient_exchange *exchange, float *gradient, size_
 
 /* ---- formats that round --------------------------------------------------------------------- */
 
-/* Adds what is left of before, and agrees on the greatest size of each bucket, which replaces this
- * rank's own. AQ_E_CORRUPT when one is no number that can be rounded. */
+/* Each becomes the greatest of any rank. */
+static int find_greatest(aq_gradient_exchange *exchange, float *sizes, size_t count)
+{
+    const uint32_t ranks = exchange->link->count;
+    const span own = span_of(exchange, count, (count + ranks - 1) / ranks);
+    const float *came = (const float *)(const void *)exchange->came;
+    float theirs[AQ_RANKS_MAX];
+    int rc = swap(exchange, sizes, count, own.piece, sizeof(*sizes));
+    if (rc != 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < own.count; i++) {
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            theirs[rank] = came[rank * own.count + i];
+        }
+        sizes[own.first + i] = aq_gradient_greatest(theirs, ranks);
+    }
+    return join(exchange, sizes, count, own.piece, sizeof(*sizes));
+}
+
+/* Adds what is left of before, and agrees on the greatest size of each bucket, or of all where
+ * units do not follow from it. AQ_E_CORRUPT when one is no number that can be rounded. */
 static int agree_on_sizes(aq_gradient_exchange *exchange, const float *residual, float *gradient,
                           size_t count)
 {
-    const size_t buckets = aq_gradient_buckets(count);
-    const uint32_t ranks = exchange->link->count;
-    float *own = exchange->sizes + exchange->link->rank * buckets;
-    bool is_finite = true;
-    for (size_t b = 0; b < buckets; b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
-        for (size_t i = 0; i < values; i++) {
-            gradient[first + i] += residual[first + i];
-        }
-        own[b] = aq_gradient_greatest(gradient + first, values);
+    const bool has_units = exchange->format == AQ_GRADIENT_INT8;
+    const size_t sizes = has_units ? aq_gradient_buckets(count) : 1;
+    aq_passes_best()->add(gradient, residual, count);
+    for (size_t b = 0; b < sizes; b++) {
+        exchange->sizes[b] =
+            aq_gradient_greatest(gradient + b * AQ_GRADIENT_BUCKET,
+                                 has_units ? aq_gradient_bucket_values(count, b) : count);
     }
-    int rc = aq_rank_link_gather(exchange->link, exchange->sizes, buckets * sizeof(float));
-    for (size_t b = 0; rc == 0 && b < buckets; b++) {
-        float *size = exchange->sizes + b;
-        for (uint32_t rank = 0; rank < ranks; rank++) {
-            const float theirs = exchange->sizes[rank * buckets + b];
-            is_finite &= theirs <= (float)AQ_GRADIENT_NORM_MAX;
-            *size = theirs > *size ? theirs : *size;
-        }
-    }
-    return rc != 0 ? rc : is_finite ? 0 : AQ_E_CORRUPT;
+    int rc = find_greatest(exchange, exchange->sizes, sizes);
+    const float greatest = aq_gradient_greatest(exchange->sizes, sizes);
+    return rc != 0 ? rc : greatest <= (float)AQ_GRADIENT_NORM_MAX ? 0 : AQ_E_CORRUPT;
 }
 
 static float unit_of(const aq_gradient_exchange *exchange, size_t bucket)

@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/explore.h"
+#include "common/config/gradient_rows.h"
 #include "learner/algorithms/learning_rate.h"
 #include "learner/gradients/gradient_codes.h"
 
@@ -31,6 +32,24 @@ struct aq_trainer_core {
     uint64_t damped, dropped, refused; /* gradients, in all */
 };
 
+aq_gradient_rules aq_gradient_rules_of(const aq_run_config *config, size_t values)
+{
+    return (aq_gradient_rules){.values = values,
+                               .format = (enum aq_gradient_format)config->learner.gradient_format,
+                               .steps = aq_gradient_steps_of_row(config),
+                               .actors = config->actor.count,
+                               .is_damped = config->learner.lag_damping};
+}
+
+/* Steps from version to version; 0: each update makes one. */
+static uint64_t period_of(const aq_trainer_core *core)
+{
+    const bool by_period = aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_PERIOD;
+    return by_period                ? core->config.publish_period
+           : core->gradient != NULL ? core->config.gradients.actors
+                                    : 0;
+}
+
 int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
                            aq_policy_due_fn policy_due, void *user, aq_trainer_core **ret_core)
 {
@@ -47,7 +66,6 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
         .user = user,
         .changed = NAN,
         .step = config->first_step,
-        .publish_at = config->first_step + config->publish_period,
     };
     if (config->gradients.values > 0) {
         core->gradient = aq_alloc_large(config->gradients.values, sizeof(float));
@@ -56,6 +74,7 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
             return AQ_E_NOMEM;
         }
     }
+    core->publish_at = config->first_step + period_of(core);
     *ret_core = core;
     return 0;
 }
@@ -179,8 +198,7 @@ static void audit(aq_trainer_core *core, const aq_batch *group)
 
 static bool is_version_due(const aq_trainer_core *core)
 {
-    return aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_UPDATE ||
-           core->step >= core->publish_at;
+    return core->step >= core->publish_at;
 }
 
 uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version)
@@ -344,7 +362,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         }
         if (aq_model_group_says(aq_agent_model(core->agent), is_version_due(core)) &&
             offer(core, group)) {
-            core->publish_at = core->step + core->config.publish_period;
+            core->publish_at = core->step + period_of(core);
         }
     }
 }
@@ -355,8 +373,9 @@ void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings 
     AQ_ASSERT(publish_period > 0);
     core->settings = *settings;
     core->is_configured = true;
-    core->publish_at = core->publish_at - core->config.publish_period + publish_period;
+    core->publish_at -= period_of(core);
     core->config.publish_period = publish_period;
+    core->publish_at += period_of(core);
 }
 
 uint64_t aq_trainer_core_step(const aq_trainer_core *core)

@@ -20,12 +20,16 @@ typedef struct aq_trainer_core aq_trainer_core;
 typedef struct aq_gradient_rules {
     size_t values; /* of a gradient; 0: groups are of rows */
     enum aq_gradient_format format;
-    uint64_t steps; /* of environments, that each is of */
-    bool is_damped; /* by the versions that it is behind */
+    uint64_t steps;  /* of environments, that each is of */
+    uint64_t actors; /* that are expected: a version is made of as many gradients */
+    bool is_damped;  /* by the versions that it is behind */
 } aq_gradient_rules;
 
+/* Of a run whose gradients are of so many parameters; 0: it has none of actors. */
+aq_gradient_rules aq_gradient_rules_of(const aq_run_config *config, size_t values);
+
 typedef struct aq_trainer_core_config {
-    uint64_t publish_period;        /* steps */
+    uint64_t publish_period;        /* steps, where versions are made by them */
     uint64_t first_step;            /* steps done before, by an earlier process */
     bool obs_is_f32;                /* else nothing can be measured on the observations */
     aq_draw_audit *audit;           /* lent; NULL: none */

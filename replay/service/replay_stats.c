@@ -109,8 +109,9 @@ void aq_replay_stats_fill(const aq_replay_host *host, aq_replay_stats *ret_stats
                              : 0.0;
     message->store = aq_replay_core_store(host->core);
     message->mapped_bytes = stored.mapped_bytes;
-    message->bytes_per_step =
-        counters.stored > 0 ? (double)stored.resident_bytes / (double)counters.stored : 0.0;
+    message->bytes_per_step = counters.stored > 0
+                                  ? (double)stored.resident_bytes / (double)counters.stored
+                                  : counters.bytes_per_step; /* a queue may be empty at any look */
     fill_tables(host->core, ret_stats);
     fill_accounting(host, ret_stats);
     fill_log(host->core, message);

@@ -376,6 +376,8 @@ aq_replay_counters aq_replay_core_counters(const aq_replay_core *core)
         .stored = aq_replay_table_holdings(core->tables.shelves[0].table).transitions,
         .bytes = bytes,
         .messages = core->taken,
+        .bytes_per_step =
+            core->stored_steps > 0 ? (double)core->stored_bytes / (double)core->stored_steps : 0.0,
         .duplicates = core->duplicates,
         .gaps = core->gaps,
         .rejected = core->rejected,

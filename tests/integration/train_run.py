@@ -12,6 +12,11 @@ import unittest
 PATIENCE_S = 90
 
 
+def program(actorq, role):
+    """Of the build that `actorq` is of."""
+    return f"{os.path.dirname(os.path.abspath(actorq))}/../{role}/actorq-{role}"
+
+
 class TrainRun(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="actorq-run-")

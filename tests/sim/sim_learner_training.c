@@ -425,10 +425,7 @@ void sim_learner_training_create(sim_learner *learner)
             .publish_period = site->plan.config.quantizer.publish_period,
             .first_step = learner->first_step,
             .versions_max = aq_pacing_lag(settings),
-            .gradients = {.values = site->plan.settings.gradient_values,
-                          .format = (enum aq_gradient_format)settings->learner.gradient_format,
-                          .steps = aq_gradient_steps_of_row(settings),
-                          .is_damped = settings->learner.lag_damping},
+            .gradients = aq_gradient_rules_of(settings, site->plan.settings.gradient_values),
             .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
             .exchange = rank->exchange,
         };

@@ -24,7 +24,7 @@ TEST(a_cluster_in_one_process_learns_to_balance_a_pole)
                outcome.best_return);
         assert_string_equal(outcome.words, "");
         assert_true(outcome.env_steps <= scenario.config.limits.env_steps + 2000);
-        learned += outcome.best_return > 150.0;
+        learned += outcome.best_return > 100.0;
     }
     assert_true(learned >= 2);
 }

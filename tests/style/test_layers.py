@@ -62,7 +62,7 @@ class Layers(PlantedTree):
         self.assertEqual(self.found(), ["replay/daemon/inbox.c:2 knowledge"])
 
     def test_blas_outside_of_the_learner_is_found(self):
-        self.plant_include("learner/nn/adam.c", "<cblas.h>")
+        self.plant_include("learner/nn/optimizer.c", "<cblas.h>")
         self.plant_include("common/nn/forward.c", "<cblas.h>")
         self.assertEqual(self.found(), ["common/nn/forward.c:2 knowledge"])
 

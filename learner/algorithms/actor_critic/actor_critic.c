@@ -23,7 +23,7 @@
 #include "common/base/exact_math.h"
 #include "common/base/memory.h"
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
-#include "learner/nn/adam.h"
+#include "learner/nn/optimizer.h"
 #include "learner/nn/passes.h"
 #include "learner/nn/thread_pool.h"
 
@@ -34,7 +34,7 @@ enum { LINE_FLOATS = 16 };
 
 typedef struct section {
     size_t first, count; /* floats of the block */
-    aq_adam adam;
+    aq_optimizer optimizer;
     aq_adam_pass pass; /* of this step */
     bool is_due;       /* in this step */
     bool has_target;
@@ -88,7 +88,7 @@ static size_t make_section(section *made, size_t first, size_t end, const aq_run
 {
     made->first = first;
     made->count = end - first;
-    made->adam = aq_adam_of(config, m + first, v + first);
+    made->optimizer = aq_optimizer_of(config, m + first, v + first);
     return end;
 }
 
@@ -116,7 +116,7 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
         0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the noise of gradients");
     }
-    sections[SECTION_TEMPERATURE].adam.weight_decay = 0.0f; /* 1 is no better than others */
+    sections[SECTION_TEMPERATURE].optimizer.weight_decay = 0.0f; /* 1 is no better than others */
     sections[SECTION_POLICY].has_target = !is_soft;
     sections[SECTION_CRITIC].has_target = true;
     if (is_soft) {
@@ -262,8 +262,8 @@ static void change_part(void *user, uint32_t index)
         float *online = self->online.block + at, *target = self->target.block + at;
 
         if (of->is_due) {
-            passes->adam(&of->pass, online, of->adam.m + first, of->adam.v + first, gradient + at,
-                         count);
+            passes->adam(&of->pass, online, of->optimizer.m + first, of->optimizer.v + first,
+                         gradient + at, count);
         }
         if (!self->targets_follow || !of->has_target) {
             continue;
@@ -426,7 +426,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
         section *of = &self->sections[s];
         if (of->is_due) {
-            of->pass = aq_adam_advance(&of->adam, (float)clip_of(self, norms[s]));
+            of->pass = aq_optimizer_advance(&of->optimizer, (float)clip_of(self, norms[s]));
         }
     }
     aq_thread_pool_run(self->pool, change_part, self);
@@ -459,16 +459,16 @@ void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
 {
     actor_critic *self = actor_critic_of(algorithm);
 
-    self->sections[SECTION_POLICY].adam.learning_rate = (float)learning_rate;
-    self->sections[SECTION_TEMPERATURE].adam.learning_rate = (float)learning_rate;
-    self->sections[SECTION_CRITIC].adam.learning_rate =
+    self->sections[SECTION_POLICY].optimizer.learning_rate = (float)learning_rate;
+    self->sections[SECTION_TEMPERATURE].optimizer.learning_rate = (float)learning_rate;
+    self->sections[SECTION_CRITIC].optimizer.learning_rate =
         (float)(critic_learning_rate > 0 ? critic_learning_rate : learning_rate);
 }
 
 void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     actor_critic *self = actor_critic_of(algorithm);
-    const aq_adam *first = &self->sections[SECTION_POLICY].adam;
+    const aq_optimizer *first = &self->sections[SECTION_POLICY].optimizer;
     const size_t count = self->parameters;
     const size_t unfollowed = self->setup.kind->is_soft ? self->online.policy.count : 0;
     const size_t followed = self->sections[SECTION_TEMPERATURE].first - unfollowed;
@@ -484,9 +484,9 @@ void aq_actor_critic_restored(aq_algorithm *algorithm)
 {
     actor_critic *self = actor_critic_of(algorithm);
 
-    self->sections[SECTION_POLICY].adam.step = self->step / self->policy_period;
-    self->sections[SECTION_CRITIC].adam.step = self->step;
-    self->sections[SECTION_TEMPERATURE].adam.step = self->step;
+    self->sections[SECTION_POLICY].optimizer.step = self->step / self->policy_period;
+    self->sections[SECTION_CRITIC].optimizer.step = self->step;
+    self->sections[SECTION_TEMPERATURE].optimizer.step = self->step;
 }
 
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array)

@@ -156,8 +156,8 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
     for (int i = 0; rc == 0 && i < 2; i++) {
         aq_on_policy_net *net = nets[i];
         net->online = aq_params_view(&net->spec, self->block + first);
-        net->adam =
-            aq_adam_of(config, self->block + count + first, self->block + 2 * count + first);
+        net->optimizer =
+            aq_optimizer_of(config, self->block + count + first, self->block + 2 * count + first);
         first += counts[i];
         rc = aq_params_init(&net->spec, &net->gradient);
         if (rc != 0) {
@@ -170,7 +170,7 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                                                             config, config->learner.threads)},
                                  &net->train, error);
     }
-    self->value.adam.learning_rate =
+    self->value.optimizer.learning_rate =
         (float)critic_rate(config->learner.learning_rate, config->learner.critic_learning_rate);
     return rc;
 }
@@ -400,8 +400,8 @@ void aq_on_policy_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate)
 {
     aq_on_policy *self = self_of(algorithm);
-    self->policy.adam.learning_rate = (float)learning_rate;
-    self->value.adam.learning_rate = (float)critic_rate(learning_rate, critic_learning_rate);
+    self->policy.optimizer.learning_rate = (float)learning_rate;
+    self->value.optimizer.learning_rate = (float)critic_rate(learning_rate, critic_learning_rate);
 }
 
 void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
@@ -409,10 +409,11 @@ void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     aq_on_policy *self = self_of(algorithm);
     const size_t count = self->policy.online.count + self->value.online.count;
     aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->block);
-    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->policy.adam.m);
-    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->policy.adam.v);
-    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->policy.adam.step);
-    aq_named_arrays_add(arrays, "value_adam_step", AQ_ARRAY_U64, 1, &self->value.adam.step);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->policy.optimizer.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count,
+                                    self->policy.optimizer.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->policy.optimizer.step);
+    aq_named_arrays_add(arrays, "value_adam_step", AQ_ARRAY_U64, 1, &self->value.optimizer.step);
     aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &self->updates);
     aq_named_arrays_add(arrays, "returns", AQ_ARRAY_F64, AQ_ON_POLICY_RETURNS, self->returns);
 }

@@ -8,8 +8,8 @@
 #include "common/policy/head.h"
 #include "learner/algorithms/on_policy/on_policy.h"
 #include "learner/algorithms/on_policy/policy_gradient.h"
-#include "learner/nn/adam.h"
 #include "learner/nn/net_train.h"
+#include "learner/nn/optimizer.h"
 
 enum { AQ_ON_POLICY_VECTORS = 5, AQ_ON_POLICY_RETURNS = 3 };
 
@@ -20,7 +20,7 @@ enum { AQ_ON_POLICY_VECTORS = 5, AQ_ON_POLICY_RETURNS = 3 };
 typedef struct aq_on_policy_net {
     aq_net_spec spec;
     aq_params online, gradient;
-    aq_adam adam;
+    aq_optimizer optimizer;
     aq_net_train *train;
 } aq_on_policy_net;
 

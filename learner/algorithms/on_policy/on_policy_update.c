@@ -79,8 +79,8 @@ int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double lo
         return AQ_E_CORRUPT;
     }
     if (aq_gradient_exchange_kept(self->exchange) == NULL) {
-        aq_adam_step(&net->adam, net->online.block, net->gradient.block, net->online.count,
-                     (float)scale);
+        aq_optimizer_step(&net->optimizer, net->online.block, net->gradient.block,
+                          net->online.count, (float)scale);
     }
     *ret_norm = norm;
     return 0;

@@ -29,9 +29,9 @@
 #include "learner/algorithms/q_learning/c51_loss.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
 #include "learner/algorithms/q_learning/q_network.h"
-#include "learner/nn/adam.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/net_train.h"
+#include "learner/nn/optimizer.h"
 #include "learner/nn/passes.h"
 #include "learner/nn/products.h"
 
@@ -56,7 +56,7 @@ typedef struct q_learner {
     uint64_t quant_delay; /* steps */
     aq_params online, target, gradient;
     aq_params acting; /* the learned network as it acts, once training is quantized */
-    aq_adam adam;
+    aq_optimizer optimizer;
     aq_net_train *net;
     aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the network is whole */
@@ -119,8 +119,8 @@ static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uin
     self->actions = actions;
     self->outputs = aq_net_spec_outputs(spec);
     self->rows_max = rows_max;
-    self->adam.m = (float *)(block + m);
-    self->adam.v = (float *)(block + v);
+    self->optimizer.m = (float *)(block + m);
+    self->optimizer.v = (float *)(block + v);
     self->input = (float *)(block + input);
     self->target_q = (float *)(block + target_q);
     self->d_q = (float *)(block + d_q);
@@ -177,7 +177,7 @@ static void take_settings(q_learner *self, const aq_run_config *config, const aq
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
     self->quant_delay = config->learner.qat_delay;
-    self->adam = aq_adam_of(config, self->adam.m, self->adam.v);
+    self->optimizer = aq_optimizer_of(config, self->optimizer.m, self->optimizer.v);
     if (self->is_distributional) {
         aq_atoms_init(&self->atoms, (uint32_t)config->learner.atoms,
                       (float)config->learner.value_min, (float)config->learner.value_max);
@@ -246,7 +246,7 @@ static void load_obs(const q_learner *self, const uint8_t *column, uint32_t rows
 /* Of the step that comes next; the same after a resume. */
 static bool is_quantized(const q_learner *self)
 {
-    return self->quant.bits != 0 && self->adam.step >= self->quant_delay;
+    return self->quant.bits != 0 && self->optimizer.step >= self->quant_delay;
 }
 
 static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_dqn_loss *ret_loss)
@@ -315,7 +315,7 @@ static void update_target(q_learner *self)
     if (self->tau > 0.0f) {
         aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
                                    self->online.count);
-    } else if (self->adam.step % self->target_period == 0) {
+    } else if (self->optimizer.step % self->target_period == 0) {
         aq_params_copy(&self->target, &self->online);
     }
 }
@@ -338,8 +338,8 @@ static int step_along(q_learner *self, bool is_good, double *ret_norm, double *r
         return AQ_E_CORRUPT;
     }
     if (aq_gradient_exchange_kept(self->exchange) == NULL) {
-        aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
-                     (float)scale);
+        aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
+                          self->online.count, (float)scale);
         update_target(self);
     }
     *ret_norm = norm;
@@ -379,11 +379,11 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
 static void adopt(aq_algorithm *algorithm, const float *parameters, uint64_t step)
 {
     q_learner *self = q_learner_of(algorithm);
-    const uint64_t before = self->adam.step;
+    const uint64_t before = self->optimizer.step;
     const bool goes_on = self->has_adopted && step >= before;
     const double left = pow(1.0 - (double)self->tau, (double)(step - before));
     memcpy(self->online.block, parameters, self->online.count * sizeof(*parameters));
-    self->adam.step = step;
+    self->optimizer.step = step;
     self->has_adopted = true;
     if (goes_on && self->tau > 0.0f) {
         aq_passes_best()->approach(self->target.block, self->online.block, (float)(1.0 - left),
@@ -428,7 +428,7 @@ void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate)
 {
     (void)critic_learning_rate; /* there is one network only */
-    q_learner_of(algorithm)->adam.learning_rate = (float)learning_rate;
+    q_learner_of(algorithm)->optimizer.learning_rate = (float)learning_rate;
 }
 
 void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
@@ -438,9 +438,9 @@ void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 
     aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
     aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
-    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->adam.m);
-    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->adam.v);
-    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->adam.step);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->optimizer.step);
 }
 
 aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array)

@@ -3,8 +3,8 @@
 
     tests/golden/learner/make_torch_10_steps.py > tests/golden/learner/torch_10_steps.txt
 
-Networks are torch.nn modules, gradients are autograd's, the optimizer is torch.optim.Adam, clipping
-is torch.nn.utils.clip_grad_norm_. What the C code is handed is rounded to float32 first. Made with
+Networks are torch.nn modules, gradients are autograd's, optimizers are torch.optim's, clipping is
+torch.nn.utils.clip_grad_norm_. What the C code is handed is rounded to float32 first. Made with
 PyTorch 1.13.1 of Debian 12; the tests only read the file.
 
 One record a line, its kind first, numbers separated by commas:
@@ -74,8 +74,7 @@ class Values(Case):
         self.online = [network(self.inputs, hidden, outputs, self.get("activation", "relu"),
                                norm=self.get("norm", False))]
         self.target = copy.deepcopy(self.online)
-        self.adam = torch.optim.Adam(self.parameters(self.online),
-                                     self.settings["learner.learning_rate"], eps=1e-8)
+        self.of_all = self.optimizer(self.parameters(self.online))
 
     def outputs(self, nets, obs):
         """(rows, actions, width)"""
@@ -112,10 +111,10 @@ class Values(Case):
         else:
             each = priority = cross_entropy(chosen, y)
         loss = (self.weight * each).mean()
-        self.adam.zero_grad()
+        self.of_all.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.parameters(self.online), self.clip)
-        self.adam.step()
+        self.of_all.step()
         self.follow()
         record("step", loss, value.mean(), norm)
         record("priority", priority)
@@ -140,10 +139,9 @@ class ActorCritic(Case):
                            self.get("critic_norm_first", False)) for _ in range(1 + self.is_twin)]
         self.online = [policy] + critics
         self.target = copy.deepcopy(self.online)
-        rate = self.settings["learner.learning_rate"]
-        self.policy_adam = torch.optim.Adam(policy.parameters(), rate, eps=1e-8)
-        self.critic_adam = torch.optim.Adam(self.parameters(critics),
-                                            self.get("critic_learning_rate", rate), eps=1e-8)
+        self.for_policy = self.optimizer(policy.parameters())
+        self.for_critics = self.optimizer(self.parameters(critics),
+                                          self.get("critic_learning_rate", None))
 
     def value(self, out):
         return out[:, 0] if self.atoms is None else (torch.softmax(out, 1) * self.atoms).sum(1)
@@ -185,13 +183,13 @@ class ActorCritic(Case):
         for parameter, gradient in zip(critics, critic_gradients):
             parameter.grad = gradient
         norm = nn.utils.clip_grad_norm_(critics, self.clip)
-        self.critic_adam.step()
+        self.for_critics.step()
         if is_policys:
             policy = list(self.online[0].parameters())
             for parameter, gradient in zip(policy, policy_gradients):
                 parameter.grad = gradient
             nn.utils.clip_grad_norm_(policy, self.clip)
-            self.policy_adam.step()
+            self.for_policy.step()
         self.follow(is_policys)
         record("step", loss, value, norm)
         record("priority", priority)
@@ -231,8 +229,7 @@ class Soft(Case):
         self.target = copy.deepcopy(critics)
         self.log_temperature = nn.Parameter(single(torch.log(torch.tensor(
             self.get("temperature", 1.0), dtype=torch.float64))))
-        rate = self.settings["learner.learning_rate"]
-        self.adams = [torch.optim.Adam(p, rate, eps=1e-8) for p in (
+        self.optimizers = [self.optimizer(p) for p in (
             self.policy.parameters(), self.parameters(critics), [self.log_temperature])]
 
     def parameters(self, nets):
@@ -291,8 +288,8 @@ class Soft(Case):
             for parameter, gradient in zip(group, of):
                 parameter.grad = gradient
             norms.append(nn.utils.clip_grad_norm_(group, self.clip))
-        for adam in self.adams[:2 + self.get("learn_temperature", True)]:
-            adam.step()
+        for optimizer in self.optimizers[:2 + self.get("learn_temperature", True)]:
+            optimizer.step()
         everything, self.online, self.is_following = self.online, critics, True
         self.follow()
         self.online, self.is_following = everything, False
@@ -380,6 +377,11 @@ def main():
     OnPolicy("impala", sequences(4, hidden="8", critic_hidden="9", learning_rate=0.002,
                                  gae_lambda=1, gradient_clip=1),
              4, 2, 6, (-1.0, 1.0)).run()
+    Values("dqn", settings(hidden="9", learning_rate=0.0005, optimizer="rmsprop"), 3, 2, 6).run()
+    Soft("sac", settings(hidden="8", critic_hidden="9", tau=0.1, learning_rate=0.0005,
+                         optimizer="rmsprop"), 3, 1, 6, (-1.0, 1.0)).run()
+    OnPolicy("a2c", sequences(4, hidden="8", critic_hidden="9", learning_rate=0.0005,
+                              optimizer="rmsprop"), 3, 2, 6).run()
 
 
 main()

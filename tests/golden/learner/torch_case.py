@@ -85,6 +85,11 @@ class Case:
         if self.target:
             record("target", *self.parameters(self.target))
 
+    def optimizer(self, parameters, rate=None):
+        rate = rate or self.settings["learner.learning_rate"]
+        made = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
+        return made[self.get("optimizer", "adam")](parameters, rate, eps=1e-8)
+
     @staticmethod
     def parameters(nets):
         return [parameter for net in nets for parameter in net.parameters()]

@@ -89,10 +89,8 @@ class OnPolicy(Case):
         self.online, self.target = [self.arrays, self.policy, self.values], []
         self.of_policy = self.parameters(self.online[:2])
         self.of_values = self.parameters(self.online[2:])
-        rate = self.settings["learner.learning_rate"]
-        self.policy_adam = torch.optim.Adam(self.of_policy, rate, eps=1e-8)
-        self.value_adam = torch.optim.Adam(self.of_values,
-                                           self.get("critic_learning_rate", rate), eps=1e-8)
+        self.for_policy = self.optimizer(self.of_policy)
+        self.for_values = self.optimizer(self.of_values, self.get("critic_learning_rate", None))
         self.returns = []
 
     def distribution(self, obs, moved=0, holds_features=True):
@@ -188,11 +186,11 @@ class OnPolicy(Case):
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def step_along(self, adam, loss, parameters):
-        adam.zero_grad()
+    def step_along(self, optimizer, loss, parameters):
+        optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(parameters, self.clip)
-        adam.step()
+        optimizer.step()
         return norm
 
     def policy_loss(self, part):
@@ -240,10 +238,10 @@ class OnPolicy(Case):
                     self.told.append([of.detach().sum() for of in of_step] + [len(part)])
                     if kl_max and of_step[3].mean() > 1.5 * kl_max:
                         return
-                    self.norms.append(self.step_along(self.policy_adam, of_step[0].mean(),
+                    self.norms.append(self.step_along(self.for_policy, of_step[0].mean(),
                                                       self.of_policy))
                 loss = self.value_loss(part)
-                self.value_norms.append(self.step_along(self.value_adam, loss.mean(),
+                self.value_norms.append(self.step_along(self.for_values, loss.mean(),
                                                         self.of_values))
                 self.value_told.append((loss.detach().sum(), len(part)))
 

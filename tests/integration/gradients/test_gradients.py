@@ -1,20 +1,31 @@
 """Actors that send gradients, as `actorq train --gradients` starts them: whoever is killed, the run
 goes on, and what does not fit it is refused in words.
 
-    test_gradients.py ACTORQ ACTOR [unittest's arguments]
+    test_gradients.py ACTORQ [unittest's arguments]
+
+The storm of the long ones kills actors, the shard and the learner AQ_STORM times (6), as AQ_SEED
+says:
+
+    AQ_STORM=200 test_gradients.py B/cli/actorq LongTestGradients.test_a_storm
 """
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from train_run import PATIENCE_S, TrainRun
+from kill_storm import KillStorm, storms
+from train_run import PATIENCE_S, TrainRun, program
 
-ACTORQ, ACTOR = sys.argv[1:3] if len(sys.argv) > 2 else [""] * 2
+ACTORQ = sys.argv[1] if len(sys.argv) > 1 else ""
+STORM_STEPS = 64  # of a gradient
 SMALL = ("--set", "learner.hidden=16", "--set", "evaluator.threshold=1000", "--set",
          "limits.env_steps=1000000000", "--set", "learner.checkpoint_period_s=0.5")
 
@@ -95,12 +106,75 @@ class TestGradients(TrainRun):
         self.goes_on()
         with open(self.run_dir + "/endpoint.json", encoding="utf-8") as file:
             learner = json.load(file)["learner"]
-        said = subprocess.run([ACTOR, "--learner", learner], capture_output=True,
+        said = subprocess.run([program(ACTORQ, "actor"), "--learner", learner], capture_output=True,
                               timeout=PATIENCE_S, check=False)
         self.assertNotEqual(said.returncode, 0)
         self.assertIn("--gradients", said.stderr.decode())
         self.end()
 
 
+class LongTestGradients(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="actorq-storm-")
+
+    def tearDown(self):
+        shutil.rmtree(self.home)
+
+    def test_a_storm(self):
+        storms(self, GradientStorm, ("a2c", "dqn"))
+
+
+class GradientStorm(KillStorm):
+    """A learner, a shard and two actors, of which any may be killed, or several."""
+
+    NAMES = ("actor-0", "actor-1", "replay", "learner")
+
+    def __init__(self, test, algorithm, rng):
+        super().__init__(test, rng, ACTORQ, algorithm, f"algorithm: {algorithm}, hidden: [16], "
+                         f"batch_size: {STORM_STEPS}, group_steps: {STORM_STEPS}",
+                         "actor: {gradients: true, count: 2}")
+        self.told_before = []  # each start of the shard
+
+    @staticmethod
+    def row_steps():
+        return STORM_STEPS
+
+    def start_one(self, name):
+        if name == "learner":
+            self.start_learner()
+        elif name == "replay":
+            self.told_before.append(self.acknowledged())
+            self.steps = 0  # what it had not yet acknowledged is lost with it
+            self.start_member(name)
+        else:
+            self.start_member(name, "--gradients")
+
+    def launch(self):
+        for name in self.NAMES:
+            self.start_one(name)
+
+    def kill(self):
+        if self.rng.random() < 0.7:
+            self.trains()
+        time.sleep(self.rng.uniform(0, 0.6))
+        self.look()
+        victims = self.rng.sample(self.NAMES, self.rng.choice([1, 1, 1, 2, 4]))
+        for name in victims:
+            self.processes[name].kill()
+        for name in victims:
+            self.processes[name].wait(PATIENCE_S)
+        self.check_log()
+        for name in victims:
+            self.start_one(name)
+
+    def check_log(self):
+        """A shard's files have what actors knew to be stored. One that was killed before it said
+        so leaves its place to the next, of which more was known."""
+        super().check_log()
+        restored = re.findall(r"event=store_restored .* inserted=(\d+)", self.log())
+        for rows, told in zip(restored, self.told_before):
+            self.test.assertGreaterEqual(int(rows) * STORM_STEPS, told, self.log()[-4000:])
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -10,7 +10,6 @@ The storm of the long ones kills ranks AQ_STORM times (6), as AQ_SEED says:
 
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -20,7 +19,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from train_run import PATIENCE_S, TrainRun
+from kill_storm import KillStorm, storms
+from train_run import PATIENCE_S, TrainRun, program
 
 STUCK_S = 10  # mpirun, after its ranks have ended
 SKIPPED = 77
@@ -40,10 +40,6 @@ class Uneven:
     action_space = types.SimpleNamespace(n=2, start=0)
     reset = step = print
 """
-
-
-def program(role):
-    return f"{os.path.dirname(os.path.abspath(ACTORQ))}/../{role}/actorq-{role}"
 
 
 def rank_of(pid, run_dir):
@@ -183,120 +179,34 @@ class LongTestRanks(TestRanks):
             os.mkdir(folder)
             with open(folder + "/uneven.py", "w", encoding="utf-8") as file:
                 file.write(ENVIRONMENT.replace("WIDTH", str(width)))
-            words += ["-n", "1", "env", "PYTHONPATH=" + folder, program("learner"), "--config",
-                      self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l", "--run",
-                      self.run_dir, "--allow-code", ":"]
+            words += ["-n", "1", "env", "PYTHONPATH=" + folder, program(ACTORQ, "learner"),
+                      "--config", self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l",
+                      "--run", self.run_dir, "--allow-code", ":"]
         run = subprocess.run(words[:-1], env={**os.environ, **AS_ROOT}, timeout=PATIENCE_S,
                              capture_output=True, text=True, check=False)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("rank 1 made another network than rank 0", run.stdout + run.stderr)
 
     def test_a_storm(self):
-        seed = int(os.environ.get("AQ_SEED", "1"))
-        kills = int(os.environ.get("AQ_STORM", "6"))
-        print(f"AQ_SEED={seed} AQ_STORM={kills}", flush=True)
-        rng = random.Random(seed)
-        for algorithm, part in (("ppo", kills // 2), ("dqn", kills - kills // 2)):
-            with self.subTest(algorithm=algorithm), Storm(self, algorithm, rng) as storm:
-                for _ in range(part):
-                    storm.kill()
-                storm.end()
+        storms(self, RankStorm, ("ppo", "dqn"))
 
 
-class Storm:
-    """Ranks that are killed at random moments and started again as mpirun's caller would, beside a
-    shard and an actor that live through it all."""
+class RankStorm(KillStorm):
+    """Ranks that mpirun's caller starts again, beside a shard and an actor that live through it."""
 
     def __init__(self, test, algorithm, rng):
-        self.test, self.rng = test, rng
-        test.run_dir = f"{test.home}/{algorithm}"
-        self.url = f"ipc://{test.run_dir}-l"
-        self.log_path = test.run_dir + ".log"
-        self.config = test.run_dir + ".yaml"
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write("task: gym:CartPole-v1\n"
-                       f"learner: {{algorithm: {algorithm}, hidden: [16], "
-                       "checkpoint_period_s: 0.2}\n"
-                       "evaluator: {threshold: 1000}\nlimits: {env_steps: 1000000000}\n"
-                       "net: {rank_timeout_ms: 5000}\n")
-        self.counts = {"steps": 0, "acknowledged": 0}
-        self.starts, self.stuck = 0, 0
-        self.took, self.members, self.learner = [], [], None
-
-    def __enter__(self):
-        own = ["--learner", self.url]
-        self.members = [
-            self.spawn("replay", *own, "--listen", f"ipc://{self.test.run_dir}-r", "--data",
-                       self.test.run_dir + "-data"),
-            self.spawn("actor", *own)]
-        self.launch()
-        return self
-
-    def __exit__(self, *_):
-        for process in [self.learner, *self.members]:
-            process.terminate()
-        for process in [self.learner, *self.members]:
-            process.wait(PATIENCE_S)
-
-    def spawn(self, role, *arguments, before=()):
-        with open(self.log_path, "a", encoding="utf-8") as out:
-            return subprocess.Popen([*before, program(role), *arguments], stdout=out,
-                                    stderr=subprocess.STDOUT, env={**os.environ, **AS_ROOT})
+        super().__init__(test, rng, ACTORQ, algorithm,
+                         f"algorithm: {algorithm}, hidden: [16]", "net: {rank_timeout_ms: 5000}")
+        self.stuck = 0
 
     def launch(self):
-        self.learner = self.spawn(
-            "learner", "--config", self.config, "--listen", self.url, "--run", self.test.run_dir,
-            *(["--resume"] if self.starts else []),
-            before=["mpirun", "-n", "2", "--bind-to", "none", "--oversubscribe", "--mca",
-                    "odls_base_sigkill_timeout", "2"])
-        self.starts += 1
+        self.start_member("replay")
+        self.start_member("actor")
+        self.start_learner()
 
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-
-    def look(self):
-        """What all say, that must not have got less; False while there is no learner."""
-        asked = subprocess.run([ACTORQ, "status", self.url, "--json", "--timeout-ms", "500"],
-                               capture_output=True, text=True, check=False)
-        status = json.loads(asked.stdout) if asked.returncode == 0 else {"members": []}
-        said = {}
-        for member in status["members"]:
-            said.update({role: member[role] for role in ("replay", "actor") if role in member})
-        if len(said) < 2: # both have joined, and told of themselves
-            return False
-        inserted = said["replay"]["inserted"]
-        if status["learner"]["learner_steps_per_s"] > 0 and inserted > 0:
-            test, counts = self.test, self.counts
-            test.assertGreaterEqual(inserted, counts["acknowledged"], "acknowledged steps are lost")
-            test.assertGreaterEqual(status["learner"]["env_steps"], counts["steps"])
-            counts["steps"] = status["learner"]["env_steps"]
-            counts["acknowledged"] = said["actor"]["acknowledged_steps"]
-            return True
-        return False
-
-    def wait(self, what, done):
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            self.test.assertLess(time.monotonic(), end, f"{what}: {self.log()[-4000:]}")
-            time.sleep(0.02)
-
-    def check_log(self):
-        """What was said to be written is what the next life went on from, or what was written
-        while it was read."""
-        log = self.log()
-        for word in ("checkpoint_skipped", "checkpoint_failed", "store_ledger", "Sanitizer"):
-            self.test.assertNotIn(word, log)
-        written = [0]
-        for event, step in re.findall(r"event=(checkpoint_written|resumed) step=(\d+)", log):
-            if event == "resumed":
-                self.test.assertGreaterEqual(int(step), max(written), log[-4000:])
-            written.append(int(step))
-
-    def trains(self):
-        begun = time.monotonic()
-        self.wait("training", self.look)
-        self.took.append(time.monotonic() - begun)
+    def start_learner(self):
+        super().start_learner(before=["mpirun", "-n", "2", "--bind-to", "none", "--oversubscribe",
+                                      "--mca", "odls_base_sigkill_timeout", "2"], env=AS_ROOT)
 
     def kill(self):
         if self.rng.random() < 0.7:
@@ -309,26 +219,18 @@ class Storm:
         for pid in [ranks[number] for number in victims if number in ranks]:
             os.kill(pid, signal.SIGKILL)
         self.wait("the end of all ranks", lambda: not self.test.ranks())
+        learner = self.processes["learner"]
         try:
-            self.learner.wait(STUCK_S)
+            learner.wait(STUCK_S)
         except subprocess.TimeoutExpired:  # as `actorq train` does it
-            self.learner.kill()
-            self.learner.wait()
+            learner.kill()
+            learner.wait()
             self.stuck += 1
         self.check_log()
-        self.launch()
+        self.start_learner()
 
-    def end(self):
-        self.trains()
-        for member in self.members:
-            self.test.assertIsNone(member.poll(), self.log()[-4000:])
-        self.learner.terminate()
-        self.learner.wait(PATIENCE_S)
-        self.check_log()
-        took = sorted(self.took)
-        print(f"{self.starts} starts, {self.counts['steps']} steps, mpirun stuck {self.stuck} "
-              f"times; to training again, s: median {took[len(took) // 2]:.1f}, most "
-              f"{took[-1]:.1f}", flush=True)
+    def said(self):
+        return f"{super().said()}; mpirun stuck {self.stuck} times"
 
 
 if __name__ == "__main__":

@@ -59,10 +59,7 @@ static void begin(group_desk *desk, const char *more)
     const aq_trainer_core_config core = {
         .publish_period = 1,
         .versions_max = aq_pacing_lag(settings),
-        .gradients = {.values = desk->plan.settings.gradient_values,
-                      .format = (enum aq_gradient_format)settings->learner.gradient_format,
-                      .steps = aq_gradient_steps_of_row(settings),
-                      .is_damped = settings->learner.lag_damping},
+        .gradients = aq_gradient_rules_of(settings, desk->plan.settings.gradient_values),
     };
     assert_succeeds(aq_trainer_core_create(&core, desk->agent, on_policy_due, desk, &desk->core));
     aq_trainer_core_configure(desk->core, &(aq_trainer_settings){.config = *settings});
@@ -123,8 +120,22 @@ TEST(each_gradient_is_a_step_and_counts_for_its_steps)
     assert_int_equal(sums.rows, 2 * 64);
     assert_int_equal(sums.staleness[0], 1);
     assert_int_equal(sums.staleness[aq_staleness_bin(5)], 1);
-    assert_int_equal(desk.offers, 2);
     end(&desk);
+}
+
+/* So that the cost of versions does not grow with the number of actors. */
+TEST(a_version_is_made_of_as_many_gradients_as_there_are_actors)
+{
+    static const char *const counts[] = {"actor.count=1", "actor.count=3"};
+    EACH_ROW(i, counts) {
+        group_desk desk;
+        begin(&desk, counts[i]);
+        for (int k = 0; k < 7; k++) {
+            give(&desk, 1.0f, NEWEST, AQ_GRADIENT_GOOD);
+        }
+        assert_int_equal(desk.offers, i == 0 ? 7 : 2);
+        end(&desk);
+    }
 }
 
 TEST(what_is_too_old_is_dropped_and_counted)

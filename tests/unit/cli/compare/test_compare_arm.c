@@ -32,7 +32,9 @@ TEST(each_mode_adds_what_actorq_train_would_be_given)
     } rows[] = {
         {2, "experience", " --set actor.count=2"},
         {2, "sync", " --set actor.count=2 --learners 2"},
-        {2, "async", " --set actor.count=2 --set actor.gradients=true"},
+        {2, "async",
+         " --set actor.count=2 --set actor.gradients=true --set learner.batch_size=32 --set "
+         "learner.n_step=5 --set learner.target_period=200 --set quantizer.publish_period=2"},
         {2, "model", " --set actor.count=2 --set learner.model_ranks=2 --learners 2"},
         {2, "hybrid", " --set actor.count=4 --learners 2"},
         {4, "hybrid", " --set actor.count=4 --set learner.model_ranks=2 --learners 4"},
@@ -42,6 +44,12 @@ TEST(each_mode_adds_what_actorq_train_would_be_given)
         assert_int_equal(make_arms(rows[i].mode, rows[i].parallel, NULL), 1);
         assert_string_equal(aq_compare_arm_flags(&arms[0], flags, sizeof(flags)), rows[i].flags);
     }
+}
+
+TEST(what_learns_on_policy_needs_no_other_settings_for_gradients)
+{
+    (void)make_arms_of(AQ_ALGORITHM_A2C, "async", 2, NULL);
+    assert_string_equal(arms[0].settings, "actor.count=2 actor.gradients=true");
 }
 
 TEST(a_hybrid_of_what_cannot_be_split_has_more_actors)

@@ -95,7 +95,8 @@ static void assert_all_have_the_mean(const trade *t, uint32_t ranks)
 
 TEST(all_ranks_get_the_same_mean_in_every_format)
 {
-    static const size_t counts[] = {1, 1023, 1024, 1025, COUNT_MAX};
+    static const size_t counts[] = {
+        1, AQ_GRADIENT_BUCKET - 1, AQ_GRADIENT_BUCKET, AQ_GRADIENT_BUCKET + 1, 1025, COUNT_MAX};
     for (uint32_t format = 0; format < FORMATS; format++) {
         for (uint32_t ranks = 1; ranks <= CREW_MAX; ranks++) {
             for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
@@ -135,17 +136,23 @@ TEST(int8_is_the_same_in_any_order_of_the_ranks)
     assert_memory_equal(t->got[0], before, sizeof(before));
 }
 
-TEST(formats_take_a_half_and_a_quarter_of_the_bytes)
+static void assert_bytes(uint32_t ranks)
 {
     uint64_t bytes[FORMATS];
     for (uint32_t format = 0; format < FORMATS; format++) {
-        trade *t = trade_of(format, 4 * AQ_GRADIENT_BUCKET);
-        crew_run(2, 0, act, t);
+        trade *t = trade_of(format, 4096);
+        crew_run(ranks, 0, act, t);
         bytes[format] = t->bytes[0];
     }
-    assert_int_equal(bytes[AQ_GRADIENT_FP32], 4 * AQ_GRADIENT_BUCKET * sizeof(float));
-    assert_in_range(2 * bytes[AQ_GRADIENT_BF16], bytes[0], bytes[0] + bytes[0] / 100);
-    assert_in_range(4 * bytes[AQ_GRADIENT_INT8], bytes[0], bytes[0] + bytes[0] / 100);
+    assert_int_equal(bytes[AQ_GRADIENT_FP32], 2 * (ranks - 1) * 4096 / ranks * sizeof(float));
+    assert_in_range(1000 * bytes[AQ_GRADIENT_BF16], 500 * bytes[0], 505 * bytes[0]);
+    assert_in_range(1000 * bytes[AQ_GRADIENT_INT8], 250 * bytes[0], 266 * bytes[0]);
+}
+
+TEST(formats_take_a_half_and_a_quarter_of_the_bytes_for_any_number_of_ranks)
+{
+    assert_bytes(2);
+    assert_bytes(CREW_MAX);
 }
 
 TEST(a_rank_without_a_gradient_spoils_the_step_for_all_and_nothing_else)

@@ -63,6 +63,17 @@ TEST_IN(paced_kit, kit, a_request_is_answered_with_what_is_made_for_it)
     assert_int_equal(kit_status(kit)->report->replay->outdated, 0);
 }
 
+TEST_IN(paced_kit, kit, a_queue_that_was_emptied_knows_what_a_step_takes)
+{
+    const kit_answer *sample = want(kit, 9);
+    assert_true(kit_status(kit)->report->replay->bytes_per_step == 0.0);
+    bring(kit, 1, 9, ASKED);
+    kit_assert_answered(sample, AQ_RPC_OK, "");
+    const Actorq__V1__ReplayStats *stats = kit_status(kit)->report->replay;
+    assert_int_equal(stats->stored, 0);
+    assert_true(stats->bytes_per_step > 0.0);
+}
+
 TEST_IN(paced_kit, kit, what_is_too_old_is_dropped_and_counted)
 {
     const kit_answer *sample = want(kit, 9);

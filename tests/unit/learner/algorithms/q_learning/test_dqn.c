@@ -4,8 +4,8 @@
  */
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
-#include "learner/nn/adam.h"
 #include "learner/nn/blas.h"
+#include "learner/nn/optimizer.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -1,11 +1,18 @@
 /*
- * Adam (Kingma and Ba, 2015), with bias correction and decoupled weight decay (Loshchilov and
- * Hutter, 2019), over one flat block, fused into one pass; and the norm by which a gradient is
+ * Optimizers, over one flat block, fused into one pass; and the norm by which a gradient is
  * clipped. One owner, no locking.
+ *
+ *   adam     Kingma and Ba, 2015, with bias correction: parameters -= rate * mhat / (sqrt(vhat) +
+ *            epsilon), betas 0.9 and 0.999
+ *   rmsprop  v = 0.99 v + 0.01 g^2; parameters -= rate * g / (sqrt(v) + epsilon). As PyTorch's
+ *            without momentum; A3C's shared one has epsilon within the root
+ *
+ * Both with decoupled weight decay (Loshchilov and Hutter, 2019).
  */
-#ifndef AQ_LEARNER_NN_ADAM_H
-#define AQ_LEARNER_NN_ADAM_H
+#ifndef AQ_LEARNER_NN_OPTIMIZER_H
+#define AQ_LEARNER_NN_OPTIMIZER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,27 +22,28 @@
 /* A gradient of a greater norm has squares that v could not hold. */
 #define AQ_GRADIENT_NORM_MAX 1e19
 
-typedef struct aq_adam {
+typedef struct aq_optimizer {
     float learning_rate, beta1, beta2, epsilon;
+    bool is_corrected; /* while moments are of few steps */
     float weight_decay;
     uint64_t step; /* steps taken */
     float *m, *v;  /* lent; `count` floats each, zero before the first step */
-} aq_adam;
+} aq_optimizer;
 
 /* As the settings describe it, before its first step. */
-aq_adam aq_adam_of(const aq_run_config *config, float *m, float *v);
+aq_optimizer aq_optimizer_of(const aq_run_config *config, float *m, float *v);
 
 /* sqrt(sum g^2), summed in double. NaN or infinite when an element is. */
 double aq_gradient_norm(const float *gradient, size_t count);
 
 /* Counts one more step, and gives its coefficients: for those who walk over the block in pieces. */
-aq_adam_pass aq_adam_advance(aq_adam *adam, float gradient_scale);
+aq_adam_pass aq_optimizer_advance(aq_optimizer *adam, float gradient_scale);
 
 /* parameters -= learning_rate * weight_decay * parameters, and then
  * parameters -= learning_rate * mhat / (sqrt(vhat) + epsilon), with g scaled by gradient_scale
  * first. Whatever finite g of a norm up to AQ_GRADIENT_NORM_MAX leaves m, v and the parameters
  * finite. */
-void aq_adam_step(aq_adam *adam, float *parameters, const float *gradient, size_t count,
-                  float gradient_scale);
+void aq_optimizer_step(aq_optimizer *adam, float *parameters, const float *gradient, size_t count,
+                       float gradient_scale);
 
 #endif

@@ -1,27 +1,28 @@
 /*
- * Adam against the textbook formulas in double precision.
+ * Optimizers against the textbook formulas in double precision.
  */
 #include <float.h>
 
-#include "learner/nn/adam.h"
+#include "learner/nn/optimizer.h"
 #include "tests/support/test.h"
 
 enum { COUNT = 37 };
 
 typedef struct fixture {
-    aq_adam adam;
+    aq_optimizer optimizer;
     float m[COUNT], v[COUNT], parameters[COUNT], gradient[COUNT];
 } fixture;
 
 static void init(fixture *f, float learning_rate, float epsilon)
 {
     memset(f, 0, sizeof(*f));
-    f->adam = (aq_adam){.learning_rate = learning_rate,
-                        .beta1 = 0.9f,
-                        .beta2 = 0.999f,
-                        .epsilon = epsilon,
-                        .m = f->m,
-                        .v = f->v};
+    f->optimizer = (aq_optimizer){.learning_rate = learning_rate,
+                                  .beta1 = 0.9f,
+                                  .beta2 = 0.999f,
+                                  .is_corrected = true,
+                                  .epsilon = epsilon,
+                                  .m = f->m,
+                                  .v = f->v};
 }
 
 TEST(the_first_step_is_the_learning_rate_against_the_sign)
@@ -31,11 +32,11 @@ TEST(the_first_step_is_the_learning_rate_against_the_sign)
     for (int i = 0; i < COUNT; i++) {
         f.gradient[i] = (i % 2 == 0 ? 1.0f : -1.0f) * powf(10, (float)(i % 9 - 4));
     }
-    aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, 1);
     for (int i = 0; i < COUNT; i++) {
         assert_true(fabs(f.parameters[i] + (i % 2 == 0 ? 0.01 : -0.01)) < 2e-6);
     }
-    assert_int_equal(f.adam.step, 1);
+    assert_int_equal(f.optimizer.step, 1);
 }
 
 TEST(a_hundred_steps_follow_the_textbook)
@@ -49,7 +50,7 @@ TEST(a_hundred_steps_follow_the_textbook)
         for (int i = 0; i < COUNT; i++) {
             f.gradient[i] = (float)(aq_rng_normal(&rng) + 0.1 * i);
         }
-        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, (float)scale);
+        aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, (float)scale);
         for (int i = 0; i < COUNT; i++) {
             double g = f.gradient[i] * scale;
             m[i] = beta1 * m[i] + (1 - beta1) * g;
@@ -67,7 +68,7 @@ TEST(decay_is_decoupled_as_in_adamw)
     static const double torch[] = {0.161957079, 0.190551932, 0.198992390, 0.295057824, 0.393857046};
     fixture f;
     init(&f, 0.01f, 1e-8f);
-    f.adam.weight_decay = 0.1f;
+    f.optimizer.weight_decay = 0.1f;
     for (int i = 0; i < 5; i++) {
         f.parameters[i] = 0.1f * (float)(i + 1);
     }
@@ -75,7 +76,7 @@ TEST(decay_is_decoupled_as_in_adamw)
         for (int i = 0; i < 5; i++) {
             f.gradient[i] = (float)(i - 2) * 0.3f + 0.1f * (float)t;
         }
-        aq_adam_step(&f.adam, f.parameters, f.gradient, 5, 1);
+        aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, 5, 1);
     }
     EACH_ROW(i, torch) {
         assert_near(f.parameters[i], torch[i], 1e-6);
@@ -88,7 +89,7 @@ TEST(the_settings_make_an_optimizer)
     config.learner.learning_rate = 0.5;
     config.learner.adam_epsilon = 0.25;
     config.learner.weight_decay = 0.125;
-    const aq_adam adam = aq_adam_of(&config, NULL, NULL);
+    const aq_optimizer adam = aq_optimizer_of(&config, NULL, NULL);
     assert_true(adam.learning_rate == 0.5f && adam.epsilon == 0.25f && adam.weight_decay == 0.125f);
     assert_true(adam.beta1 == 0.9f && adam.beta2 == 0.999f && adam.step == 0);
 }
@@ -99,7 +100,7 @@ TEST(zero_gradients_leave_the_parameters)
     init(&f, 0.01f, 1e-8f);
     f.parameters[3] = 2;
     for (int t = 0; t < 10; t++) {
-        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+        aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, 1);
     }
     assert_true(f.parameters[3] == 2);
     assert_true(f.parameters[0] == 0);
@@ -111,10 +112,10 @@ TEST(moments_never_become_denormal)
     init(&f, 0.01f, 1e-8f);
     f.gradient[0] = 1e-12f;
     f.gradient[1] = -1;
-    aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, 1);
     memset(f.gradient, 0, sizeof(f.gradient));
     for (int t = 0; t < 2000; t++) {
-        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+        aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, 1);
         assert_true(f.m[0] == 0 || fabsf(f.m[0]) >= FLT_MIN);
         assert_true(f.m[1] == 0 || fabsf(f.m[1]) >= FLT_MIN);
         assert_true(f.v[0] == 0 || f.v[0] >= FLT_MIN);
@@ -131,7 +132,7 @@ TEST(the_largest_gradients_leave_everything_finite)
         f.gradient[1] = t == 0 ? (float)AQ_GRADIENT_NORM_MAX : FLT_MIN;
         f.gradient[2] = t % 2 == 0 ? FLT_MIN : -FLT_MIN;
         f.gradient[3] = 1e-17f;
-        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+        aq_optimizer_step(&f.optimizer, f.parameters, f.gradient, COUNT, 1);
     }
     for (int i = 0; i < COUNT; i++) {
         assert_true(isfinite(f.parameters[i]) && isfinite(f.m[i]) && isfinite(f.v[i]));

@@ -1,0 +1,68 @@
+/*
+ * The bookkeeping; the pass over the numbers is one of passes.h. RMSProp's is Adam's, too: beta1 is
+ * 0, so that m is the gradient, and nothing is corrected.
+ *
+ * mhat = m / (1 - beta1^t) and vhat = v / (1 - beta2^t) are never formed.
+ * With s = sqrt(1 - beta2^t),
+ *
+ *   mhat / (sqrt(vhat) + epsilon) = s / (1 - beta1^t) * m / (sqrt(v) + s * epsilon)
+ *
+ * so the corrections become two coefficients a step instead of two divisions an element.
+ */
+#include "learner/nn/optimizer.h"
+
+#include <math.h>
+
+#include "learner/nn/passes.h"
+
+static const struct betas {
+    float beta1, beta2;
+    bool is_corrected;
+} betas[] = {
+    [AQ_OPTIMIZER_ADAM] = {0.9f, 0.999f, true},
+    [AQ_OPTIMIZER_RMSPROP] = {0.0f, 0.99f, false},
+};
+
+aq_optimizer aq_optimizer_of(const aq_run_config *config, float *m, float *v)
+{
+    const struct betas *of = &betas[config->learner.optimizer];
+    return (aq_optimizer){
+        .learning_rate = (float)config->learner.learning_rate,
+        .beta1 = of->beta1,
+        .beta2 = of->beta2,
+        .is_corrected = of->is_corrected,
+        .epsilon = (float)config->learner.adam_epsilon,
+        .weight_decay = (float)config->learner.weight_decay,
+        .m = m,
+        .v = v,
+    };
+}
+
+double aq_gradient_norm(const float *gradient, size_t count)
+{
+    return sqrt(aq_passes_best()->sum_squares(gradient, count));
+}
+
+aq_adam_pass aq_optimizer_advance(aq_optimizer *optimizer, float gradient_scale)
+{
+    double t = (double)++optimizer->step;
+    double correction1 = optimizer->is_corrected ? 1.0 - pow(optimizer->beta1, t) : 1.0;
+    double correction2 = optimizer->is_corrected ? sqrt(1.0 - pow(optimizer->beta2, t)) : 1.0;
+
+    return (aq_adam_pass){
+        .gradient_scale = gradient_scale,
+        .beta1 = optimizer->beta1,
+        .beta2 = optimizer->beta2,
+        .step_size = (float)(optimizer->learning_rate * correction2 / correction1),
+        .epsilon = (float)(optimizer->epsilon * correction2),
+        .decay = optimizer->learning_rate * optimizer->weight_decay,
+    };
+}
+
+void aq_optimizer_step(aq_optimizer *optimizer, float *parameters, const float *gradient,
+                       size_t count, float gradient_scale)
+{
+    aq_adam_pass pass = aq_optimizer_advance(optimizer, gradient_scale);
+
+    aq_passes_best()->adam(&pass, parameters, optimizer->m, optimizer->v, gradient, count);
+}
