@@ -49,16 +49,16 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
                    : 0;
 }
 
-static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
-                   const aq_net_spec *spec, const aq_params *params, const float *obs, size_t rows,
-                   aq_error *error)
+/* Beside the twin. */
+static int measure(const aq_publication_config *config, const aq_publication *made,
+                   const float *obs, size_t rows, aq_error *error)
 {
     aq_engine *engine = NULL;
-    int rc = aq_engine_create(snapshot, rows, config->cpu_flags, &engine, error);
+    int rc = aq_engine_create(made->snapshot, rows, config->cpu_flags, &engine, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_quant_error_measure(engine, spec, params, obs, rows, &snapshot->quant_error);
+    rc = aq_quant_error_beside(engine, made->twin, obs, rows, &made->snapshot->quant_error);
     aq_engine_destroy(engine);
     return rc != 0 ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
@@ -101,22 +101,19 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     if (rc != 0) {
         return aq_fail(error, rc, "%s", why.text);
     }
-    if (rows > 0) {
-        rc = measure(config, made->snapshot, spec, params, obs, rows, error);
+    if (aq_snapshot_is_fp32(made->snapshot)) {
+        made->twin = aq_snapshot_ref(made->snapshot);
+    } else {
+        rc = make_twin(meta, spec, params, made, error);
+    }
+    if (rc == 0 && rows > 0) {
+        rc = measure(config, made, obs, rows, error);
     }
     if (rc != 0) {
         return rc;
     }
     made->measured = made->snapshot->quant_error;
-    if (aq_snapshot_is_fp32(made->snapshot)) {
-        made->twin = aq_snapshot_ref(made->snapshot);
-        return 0;
-    }
-    rc = make_twin(meta, spec, params, made, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if ((double)made->measured.cost > config->error_budget) {
+    if (made->snapshot != made->twin && (double)made->measured.cost > config->error_budget) {
         aq_snapshot_unref(made->snapshot);
         made->snapshot = aq_snapshot_ref(made->twin);
         made->fell_back = true;
