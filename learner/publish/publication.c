@@ -172,8 +172,8 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
     const bool is_delta = history->twin != NULL && history->twin_deltas + 1 < config->full_period;
     size_t *known = &history->twin_bytes[is_delta];
     uint32_t *age = &history->twin_age[is_delta];
-    const bool is_due = *known == 0 || *age >= TWIN_PERIOD ||
-                        made->frame_bytes_fp32 <= TWIN_BYTES_SMALL;
+    const bool is_due =
+        *known == 0 || *age >= TWIN_PERIOD || made->frame_bytes_fp32 <= TWIN_BYTES_SMALL;
     int rc = 0;
     if (made->snapshot == made->twin && !made->fell_back) { /* that is what is sent */
         *known = aq_publication_broadcast(made)->size;

@@ -9,8 +9,8 @@
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
  *   TILE_REGISTERS       of a processor whose sums are in the order of qkernels.h; left out, in any
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
- *   TILE_AHEAD_LINES     lines of a step's weights that are asked for ahead of time, 1 to 4, and how
- *   TILE_AHEAD_BYTES     far ahead; left out, all of them and 4 KiB
+ *   TILE_AHEAD_LINES     lines of a step's weights that are asked for ahead of time, 1 to 4,
+ *   TILE_AHEAD_BYTES     and how far ahead; left out, all of them and 4 KiB
  *   accumulator, weight_vector, input_vector, block_constants
  *   accumulator_zero(), accumulator_add(a, b)
  *   load_weight(bytes)                      a block's weights for one step, from aligned memory
@@ -29,8 +29,8 @@
  * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more
  * chains; where the order of the sums is given, one with many has to take its chains in turns.
  * Weights that outgrow the second-level cache are asked for ahead of time: what a core does by
- * itself depends on where things happen to lie (1.2 times as fast on a bad day; below that size, 1.2
- * times slower).
+ * itself depends on where things happen to lie (1.2 times as fast on a bad day; below that size,
+ * 1.2 times slower).
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
  * registers but neither does so reliably for arrays that loops walk.
