@@ -24,7 +24,7 @@ TEMPLATES = {
         "group_block.h", "qrow_walk.h", "sparse_block.h", "tile.h", "tile_chains.h", "tile_float.h",
         "tile_int8.h", "tile_pack.h", "x86/group_avx2.h", "x86/group_avx512vnni.h",
         "x86/group_avxvnni.h")
-}
+} | {"bench/kernels/limit_read.h"}
 
 # What an ordinary build of some machine leaves out, or a test compiles by itself.
 NOT_ALWAYS_BUILT = ("quantizer/kernels/x86/", "quantizer/kernels/arm/", "tests/fuzz/",

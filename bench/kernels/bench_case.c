@@ -38,8 +38,9 @@ typedef struct bench_case {
     size_t ours_count, others_count;
     ours ours[AQ_FORMAT_COUNT];
     other others[AQ_BENCH_PEERS];
-    void *memory;                               /* that the limit loops read */
-    aq_limit_reading readings[AQ_FORMAT_COUNT]; /* as many bytes as ours of the same index */
+    void *memory; /* that the limit loops read */
+    /* as many bytes as ours of the same index */
+    aq_limit_reading readings[AQ_FORMAT_COUNT][AQ_LIMIT_READERS];
     aq_limit_multiplying dot, fma;
 } bench_case;
 
@@ -140,21 +141,24 @@ static int make_others(bench_case *all, aq_error *error)
     return 0;
 }
 
+static size_t read_bytes(size_t bytes)
+{
+    return (bytes + AQ_LIMIT_READ_STEP - 1) / AQ_LIMIT_READ_STEP * AQ_LIMIT_READ_STEP;
+}
+
 static int make_limits(bench_case *all, aq_error *error)
 {
     size_t most = 0;
     for (size_t i = 0; i < all->ours_count; i++) {
-        const size_t steps = (all->ours[i].bytes + AQ_LIMIT_READ_STEP - 1) / AQ_LIMIT_READ_STEP;
-        all->readings[i] =
-            (aq_limit_reading){.loops = all->loops, .bytes = steps * AQ_LIMIT_READ_STEP};
-        most = all->readings[i].bytes > most ? all->readings[i].bytes : most;
+        most = all->ours[i].bytes > most ? all->ours[i].bytes : most;
     }
-    all->memory = aq_limit_memory(most);
+    all->memory = aq_limit_memory(read_bytes(most));
     if (all->memory == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to read");
     }
     for (size_t i = 0; i < all->ours_count; i++) {
-        all->readings[i].memory = all->memory;
+        aq_limit_readings_init(all->loops, all->memory, read_bytes(all->ours[i].bytes),
+                               all->readings[i]);
     }
     all->dot = (aq_limit_multiplying){.loop = all->loops->dot};
     all->fma = (aq_limit_multiplying){.loop = all->loops->fma};
@@ -176,7 +180,12 @@ static void release(bench_case *all)
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
-/* Contenders in this order: ours, as many readings, dot, fma, others. */
+/* Contenders in this order: ours, the readings of each, dot, fma, others. */
+static size_t reading_index(const bench_case *all, size_t index)
+{
+    return all->ours_count + index * AQ_LIMIT_READERS;
+}
+
 static size_t list_contenders(bench_case *all, aq_contender *list)
 {
     size_t count = 0;
@@ -184,7 +193,8 @@ static size_t list_contenders(bench_case *all, aq_contender *list)
         list[count++] = (aq_contender){run_ours, &all->ours[i]};
     }
     for (size_t i = 0; i < all->ours_count; i++) {
-        list[count++] = aq_limit_reading_contender(&all->readings[i]);
+        aq_limit_reading_contenders(all->readings[i], list + count);
+        count += AQ_LIMIT_READERS;
     }
     list[count++] = aq_limit_multiplying_contender(&all->dot);
     list[count++] = aq_limit_multiplying_contender(&all->fma);
@@ -200,11 +210,11 @@ static aq_bench_row row_of(const bench_case *all, size_t index, const aq_qkernel
     const ours *one = &all->ours[index];
     const aq_net_spec *spec = &all->problem->spec;
     const bool is_integer = aq_format_is_integer(one->format);
-    const size_t peak = 2 * all->ours_count + (is_integer ? 0 : 1);
+    const size_t peak = reading_index(all, all->ours_count) + (is_integer ? 0 : 1);
     const double peak_operations =
         (double)AQ_LIMIT_STEPS *
         (is_integer ? all->loops->dot_operations : all->loops->fma_operations);
-    const double bytes_us = aq_paired_times_us(times, all->ours_count + index);
+    const double bytes_us = aq_limit_reading_us(times, reading_index(all, index));
     const double operations_us =
         one->operations / peak_operations * aq_paired_times_us(times, peak);
     aq_bench_row row = {
@@ -229,7 +239,7 @@ static aq_bench_row row_of(const bench_case *all, size_t index, const aq_qkernel
 static size_t write_rows(const bench_case *all, const aq_qkernels *rung,
                          const aq_paired_times *times, aq_bench_row *rows)
 {
-    const size_t others_first = 2 * all->ours_count + 2;
+    const size_t others_first = reading_index(all, all->ours_count) + 2;
     size_t count = 0;
     for (size_t i = 0; i < all->ours_count; i++) {
         const aq_bench_row row = row_of(all, i, rung, times);

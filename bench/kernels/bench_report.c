@@ -62,16 +62,31 @@ static json_t *peers_json(void)
     return peers;
 }
 
+/* Of the fastest reader. */
+static double read_speed(const aq_speed_limits *limits, size_t size)
+{
+    double most = limits->gb_per_s[size][0];
+    for (size_t i = 1; i < AQ_LIMIT_READERS; i++) {
+        most = fmax(most, limits->gb_per_s[size][i]);
+    }
+    return most;
+}
+
 static json_t *limits_json(const aq_speed_limits *limits)
 {
     json_t *read = json_array();
     for (size_t i = 0; i < limits->size_count; i++) {
-        (void)json_array_append_new(read, json_pack("{s:o, s:o}", "bytes",
-                                                    aq_json_count(limits->bytes[i]), "gb_per_s",
-                                                    aq_json_number(limits->gb_per_s[i])));
+        json_t *readers = json_object();
+        for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
+            (void)json_object_set_new(readers, limits->loops->readers[k].name,
+                                      aq_json_number(limits->gb_per_s[i][k]));
+        }
+        (void)json_array_append_new(
+            read, json_pack("{s:o, s:o, s:o}", "bytes", aq_json_count(limits->bytes[i]), "gb_per_s",
+                            aq_json_number(read_speed(limits, i)), "readers", readers));
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "rung", limits->rung, "read", read, "dot_gop_per_s",
-                     aq_json_number(limits->dot_gop_per_s), "fma_gop_per_s",
+    return json_pack("{s:s, s:o, s:o, s:o}", "rung", limits->loops->rung, "read", read,
+                     "dot_gop_per_s", aq_json_number(limits->dot_gop_per_s), "fma_gop_per_s",
                      aq_json_number(limits->fma_gop_per_s));
 }
 
@@ -141,16 +156,30 @@ static void print_peers(FILE *out)
     }
 }
 
-static void print_limits(FILE *out, const aq_speed_limits *limits)
+static int print_limits(FILE *out, const aq_speed_limits *limits)
 {
-    aq_figure bytes, speed;
-    (void)fprintf(out, "\nlimits of %s: %.0f Gop/s in bytes, %.0f in floats; reads\n", limits->rung,
-                  limits->dot_gop_per_s, limits->fma_gop_per_s);
-    for (size_t i = 0; i < limits->size_count; i++) {
-        (void)fprintf(out, "  %10s at %6s GB/s\n",
-                      aq_figure_bytes(&bytes, (double)limits->bytes[i]),
-                      aq_figure_number(&speed, limits->gb_per_s[i]));
+    aq_table_column columns[1 + AQ_LIMIT_READERS] = {{"GB/s", AQ_TABLE_RIGHT}};
+    aq_text_table *table;
+    aq_figure figure;
+    for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
+        columns[1 + k] = (aq_table_column){limits->loops->readers[k].name, AQ_TABLE_RIGHT};
     }
+    int rc = aq_text_table_create(columns, 1 + AQ_LIMIT_READERS, limits->size_count, &table);
+    if (rc != 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < limits->size_count; i++) {
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%s", aq_figure_bytes(&figure, (double)limits->bytes[i]));
+        for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
+            aq_text_table_cell(table, "%s", aq_figure_number(&figure, limits->gb_per_s[i][k]));
+        }
+    }
+    (void)fprintf(out, "\nlimits of %s: %.0f Gop/s in bytes, %.0f in floats; reading memory\n\n",
+                  limits->loops->rung, limits->dot_gop_per_s, limits->fma_gop_per_s);
+    aq_text_table_print(table, out);
+    aq_text_table_destroy(table);
+    return 0;
 }
 
 /* Rows of the same measurement of ours: one a peer. */
@@ -231,10 +260,10 @@ int aq_bench_report_print(FILE *out, const aq_bench_report *report)
     aq_print_fact(out, "medians", "of %" PRIu32 " slices; load %.2f before, %.2f after",
                   report->timing.rounds, report->load[0], report->load[1]);
     print_peers(out);
-    for (size_t i = 0; i < report->limits_count; i++) {
-        print_limits(out, &report->limits[i]);
+    for (size_t i = 0; rc == 0 && i < report->limits_count; i++) {
+        rc = print_limits(out, &report->limits[i]);
     }
-    if (report->row_count > 0) {
+    if (rc == 0 && report->row_count > 0) {
         rc = print_rows(out, report->rows, report->row_count);
     }
     if (rc == 0 && report->policy_count > 0) {

@@ -6,45 +6,12 @@
  * bytes. Exact sums of wide bytes need more than that, which is a kernel's loss against the limit.
  */
 #include <immintrin.h>
-#include <stdbool.h>
 
+#define LIMIT_VECTOR_BYTES 32
+#include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
 
-enum { CHAINS = 10, BYTE_PRODUCTS = 32, FLOATS = 8, VECTORS = 8, FMA_CHAINS = 12 };
-
-/* From this size on, memory is asked for ahead of its use: so much more than the second cache. */
-enum { FAR_BYTES = 1 << 20, AHEAD_BYTES = 2048, LINE_BYTES = 64 };
-
-static inline uint64_t read_all(const void *bytes, size_t size, const bool far)
-{
-    const unsigned char *at = bytes;
-    const unsigned char *const end = at + size;
-    __m256i sums[VECTORS];
-    for (int i = 0; i < VECTORS; i++) {
-        sums[i] = _mm256_setzero_si256();
-    }
-    for (; at < end; at += VECTORS * sizeof(__m256i)) {
-        for (int i = 0; i < VECTORS; i++) {
-            if (far && i % 2 == 0) {
-                /* As a number: past the end there is no pointer. */
-                __builtin_prefetch(
-                    (const void *)((uintptr_t)at + AHEAD_BYTES + LINE_BYTES / 2 * i));
-            }
-            const void *from = at + i * sizeof(__m256i);
-            sums[i] = _mm256_xor_si256(sums[i], _mm256_load_si256(from));
-        }
-    }
-    for (int i = 1; i < VECTORS; i++) {
-        sums[0] = _mm256_xor_si256(sums[0], sums[i]);
-    }
-    return (uint64_t)_mm256_extract_epi64(sums[0], 0) | (uint64_t)_mm256_extract_epi64(sums[0], 1) |
-           (uint64_t)_mm256_extract_epi64(sums[0], 2) | (uint64_t)_mm256_extract_epi64(sums[0], 3);
-}
-
-static uint64_t read_vectors(const void *bytes, size_t size)
-{
-    return size > FAR_BYTES ? read_all(bytes, size, true) : read_all(bytes, size, false);
-}
+enum { CHAINS = 10, BYTE_PRODUCTS = 32, FLOATS = 8, FMA_CHAINS = 12 };
 
 /* The instructions themselves: compilers see that all chains multiply the same, and do it once. */
 static inline __m256i add_products(__m256i sum, __m256i q, __m256i weights)
@@ -111,7 +78,7 @@ const aq_limit_loops aq_limit_loops_avxvnni = {
 const aq_limit_loops aq_limit_loops_avx2 = {
     .rung = "avx2",
 #endif
-    .read = read_vectors,
+    .readers = LIMIT_READERS,
     .dot = dot_products,
     .fma = fused_products,
     .dot_operations = 2 * CHAINS * BYTE_PRODUCTS,

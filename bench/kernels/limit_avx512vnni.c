@@ -2,42 +2,12 @@
  * Limit loops of AVX-512 with VNNI: twelve chains, more than latency times throughput asks for.
  */
 #include <immintrin.h>
-#include <stdbool.h>
 
+#define LIMIT_VECTOR_BYTES 64
+#include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
 
-enum { CHAINS = 12, BYTE_PRODUCTS = 64, FLOATS = 16, VECTORS = 8 };
-
-/* From this size on, memory is asked for ahead of its use: so much more than the second cache. */
-enum { FAR_BYTES = 1 << 20, AHEAD_BYTES = 2048, LINE_BYTES = 64 };
-
-static inline uint64_t read_all(const void *bytes, size_t size, const bool far)
-{
-    const unsigned char *at = bytes;
-    const unsigned char *end = at + size;
-    __m512i sums[VECTORS];
-    for (int i = 0; i < VECTORS; i++) {
-        sums[i] = _mm512_setzero_si512();
-    }
-    for (; at < end; at += VECTORS * sizeof(__m512i)) {
-        for (int i = 0; i < VECTORS; i++) {
-            if (far) {
-                /* As a number: past the end there is no pointer. */
-                __builtin_prefetch((const void *)((uintptr_t)at + AHEAD_BYTES + LINE_BYTES * i));
-            }
-            sums[i] = _mm512_xor_si512(sums[i], _mm512_load_si512(at + i * sizeof(__m512i)));
-        }
-    }
-    for (int i = 1; i < VECTORS; i++) {
-        sums[0] = _mm512_xor_si512(sums[0], sums[i]);
-    }
-    return (uint64_t)_mm512_reduce_or_epi64(sums[0]);
-}
-
-static uint64_t read_vectors(const void *bytes, size_t size)
-{
-    return size > FAR_BYTES ? read_all(bytes, size, true) : read_all(bytes, size, false);
-}
+enum { CHAINS = 12, BYTE_PRODUCTS = 64, FLOATS = 16 };
 
 static uint64_t dot_products(uint32_t steps)
 {
@@ -82,7 +52,7 @@ static uint64_t fused_products(uint32_t steps)
 
 const aq_limit_loops aq_limit_loops_avx512vnni = {
     .rung = "avx512vnni",
-    .read = read_vectors,
+    .readers = LIMIT_READERS,
     .dot = dot_products,
     .fma = fused_products,
     .dot_operations = 2 * CHAINS * BYTE_PRODUCTS,

@@ -5,27 +5,12 @@
 
 #include <string.h>
 
+#define LIMIT_VECTOR_BYTES 16
+#include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
 
 /* Values that a loop works on: several vectors of whatever the compiler takes for plain C. */
-enum { WORDS = 16, PRODUCTS = 256, LANES = 32 };
-
-static uint64_t read_plain(const void *bytes, size_t size)
-{
-    const uint64_t *words = bytes;
-    const size_t count = size / sizeof(*words);
-    uint64_t sums[WORDS] = {0};
-    uint64_t all = 0;
-    for (size_t at = 0; at < count; at += WORDS) {
-        for (size_t i = 0; i < WORDS; i++) {
-            sums[i] ^= words[at + i];
-        }
-    }
-    for (int i = 0; i < WORDS; i++) {
-        all ^= sums[i];
-    }
-    return all;
-}
+enum { PRODUCTS = 256, LANES = 32 };
 
 static uint64_t dot_plain(uint32_t steps)
 {
@@ -69,7 +54,7 @@ static uint64_t fma_plain(uint32_t steps)
 
 static const aq_limit_loops plain = {
     .rung = "scalar",
-    .read = read_plain,
+    .readers = LIMIT_READERS,
     .dot = dot_plain,
     .fma = fma_plain,
     .dot_operations = 2 * PRODUCTS,

@@ -11,14 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AQ_LIMIT_READ_STEP = 512 };
+enum { AQ_LIMIT_READ_STEP = 512, AQ_LIMIT_READERS = 4 };
+
+/* Reads the bytes (a multiple of AQ_LIMIT_READ_STEP, from an aligned address) once, in vectors. The
+ * value depends on all of them, so that none is left out. */
+typedef struct aq_limit_reader {
+    const char *name;
+    uint64_t (*read)(const void *bytes, size_t size);
+} aq_limit_reader;
 
 typedef struct aq_limit_loops {
     const char *rung; /* the name of the kernels' rung */
 
-    /* Reads the bytes (a multiple of AQ_LIMIT_READ_STEP, from an aligned address) once, in vectors.
-     * The value depends on all of them, so that none is left out. */
-    uint64_t (*read)(const void *bytes, size_t size);
+    /* Ways of doing the same; the fastest is the limit. */
+    aq_limit_reader readers[AQ_LIMIT_READERS];
 
     /* Independent chains of byte products added in 32 bits, the way that gives exact sums; and of
      * fused multiply-adds of floats. `steps` rounds of as many operations as the numbers below say,

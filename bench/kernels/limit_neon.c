@@ -7,9 +7,11 @@
  */
 #include <arm_neon.h>
 
+#define LIMIT_VECTOR_BYTES 16
+#include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
 
-enum { CHAINS = 12, BYTE_PRODUCTS = 16, FLOATS = 4, VECTORS = 8, VECTOR_BYTES = 16 };
+enum { CHAINS = 12, BYTE_PRODUCTS = 16, FLOATS = 4 };
 
 #ifdef __ARM_FEATURE_DOTPROD
 static uint32x4_t add_products(uint32x4_t sum, uint8x16_t q, uint8x16_t weights)
@@ -23,26 +25,6 @@ static uint32x4_t add_products(uint32x4_t sum, uint8x16_t q, uint8x16_t weights)
     return vpadalq_u16(sum, vmull_u8(vget_high_u8(q), vget_high_u8(weights)));
 }
 #endif
-
-static uint64_t read_vectors(const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    const uint8_t *const end = at + size;
-    uint8x16_t sums[VECTORS];
-    for (int i = 0; i < VECTORS; i++) {
-        sums[i] = vdupq_n_u8(0);
-    }
-    for (; at < end; at += VECTORS * VECTOR_BYTES) {
-        for (int i = 0; i < VECTORS; i++) {
-            sums[i] = veorq_u8(sums[i], vld1q_u8(at + (size_t)i * VECTOR_BYTES));
-        }
-    }
-    for (int i = 1; i < VECTORS; i++) {
-        sums[0] = veorq_u8(sums[0], sums[i]);
-    }
-    const uint64x2_t halves = vreinterpretq_u64_u8(sums[0]);
-    return vgetq_lane_u64(halves, 0) | vgetq_lane_u64(halves, 1);
-}
 
 static uint64_t dot_products(uint32_t steps)
 {
@@ -92,7 +74,7 @@ const aq_limit_loops aq_limit_loops_neondot = {
 const aq_limit_loops aq_limit_loops_neon = {
     .rung = "neon",
 #endif
-    .read = read_vectors,
+    .readers = LIMIT_READERS,
     .dot = dot_products,
     .fma = fused_products,
     .dot_operations = 2 * CHAINS * BYTE_PRODUCTS,

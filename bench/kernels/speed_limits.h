@@ -7,16 +7,17 @@
 
 #include <stddef.h>
 
+#include "bench/kernels/limit_loops.h"
 #include "bench/kernels/paired_timing.h"
 
 enum { AQ_SPEED_SIZES_MAX = 8 };
 
 typedef struct aq_speed_limits {
-    const char *rung;
+    const aq_limit_loops *loops;
     size_t size_count;
     size_t bytes[AQ_SPEED_SIZES_MAX];
-    double gb_per_s[AQ_SPEED_SIZES_MAX]; /* 10^9 bytes */
-    double dot_gop_per_s;                /* exact sums of byte products; 10^9 operations */
+    double gb_per_s[AQ_SPEED_SIZES_MAX][AQ_LIMIT_READERS]; /* 10^9 bytes */
+    double dot_gop_per_s; /* exact sums of byte products; 10^9 operations */
     double fma_gop_per_s;
 } aq_speed_limits;
 

@@ -42,7 +42,8 @@ typedef struct child {
     uv_process_t process;
     uv_timer_t timer; /* until a restart, SIGKILL, or the next look */
     int alone_ms;     /* see aq_child_spec */
-    int alone_looks;  /* in a row at which what it launched was gone; -1: it has launched nothing */
+    const aq_cpus *cpus;
+    int alone_looks; /* in a row at which what it launched was gone; -1: it has launched nothing */
     uint64_t started_ms;
     uint64_t quick_death_ms;
     int delay_ms;
@@ -116,6 +117,21 @@ static void on_look(uv_timer_t *timer)
 }
 static void on_process_closed(uv_handle_t *handle);
 
+/* A process begins on the processors of the thread that starts it. One that left the machine since
+ * is found by whoever asks for it again; the rest is as good as it can be. */
+static int spawn_on(child *starting, const uv_process_options_t *options)
+{
+    aq_cpus own;
+    const bool is_held = starting->cpus != NULL;
+    aq_cpus_allowed(&own);
+    int rc = is_held ? aq_cpus_use(starting->cpus, NULL) : 0;
+    int problem = uv_spawn(starting->supervisor->loop, &starting->process, options);
+    if (is_held && rc == 0) {
+        rc = aq_cpus_use(&own, NULL);
+    }
+    return problem;
+}
+
 static int spawn(child *starting, aq_error *error)
 {
     int log = open(starting->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -143,7 +159,7 @@ static int spawn(child *starting, aq_error *error)
         .flags = UV_PROCESS_DETACHED,
     };
     starting->process.data = starting;
-    int problem = uv_spawn(starting->supervisor->loop, &starting->process, &options);
+    int problem = spawn_on(starting, &options);
     starting->args[starting->first_arg_count] = cut;
     (void)close(log);
     starting->open_handles++;
@@ -196,6 +212,7 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
     made->delay_ms = DELAY_MIN_MS;
     made->quick_death_ms = QUICK_DEATH_MS + (uint64_t)spec->launch_ms;
     made->alone_ms = spec->alone_ms;
+    made->cpus = spec->cpus;
     made->name = aq_text_copy(spec->name);
     made->program = aq_text_copy(spec->program);
     made->log_path = aq_text_copy(spec->log_path);

@@ -16,6 +16,7 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "common/sys/cpus.h"
 
 enum { AQ_SUPERVISOR_ARGS_MAX = 32 };
 
@@ -30,6 +31,7 @@ typedef struct aq_child_spec {
     /* Of one that only launches others: by how much it makes their life look longer, and how long
      * it may outlive all of them before it gets SIGKILL. 0: it is none. */
     int launch_ms, alone_ms;
+    const aq_cpus *cpus; /* it runs on; NULL: any. Outlives the supervisor */
 } aq_child_spec;
 
 typedef struct aq_supervisor_owner {

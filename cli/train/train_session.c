@@ -19,6 +19,7 @@
 #include "cli/train/progress.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/refusal.h"
+#include "cli/train/run_cpus.h"
 #include "cli/train/run_watch.h"
 #include "cli/train/socket_folder.h"
 #include "cli/train/supervisor.h"
@@ -42,6 +43,7 @@ typedef struct train_session {
     aq_run_watch *watch;
     aq_progress progress;
     aq_socket_folder sockets;
+    aq_run_cpus cpus;
     char learner_url[AQ_URL_MAX];
     char config_path[128];
     char parent[24];
@@ -141,6 +143,7 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
     spec->name = name;
     spec->program = program;
     spec->log_path = log_path;
+    spec->cpus = aq_run_cpus_of(&session->cpus, plan == &learner_plan);
     aq_rank_launch_wrap(plan == &learner_plan ? session->options->learners : 1, &launch, spec);
     return aq_supervisor_start(session->supervisor, spec, error);
 }
@@ -371,7 +374,9 @@ static int create(train_session *session, aq_error *error)
     if (aq_supervisor_create(&session->loop, &owner, &session->supervisor) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    int rc = make_socket_dir(session, error);
+    int rc = aq_run_cpus_choose(session->config, session->result.learners, session->options->quiet,
+                                &session->cpus, error);
+    rc = rc != 0 ? rc : make_socket_dir(session, error);
     if (rc == 0) {
         rc = write_files(session, error);
     }

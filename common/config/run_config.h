@@ -160,6 +160,7 @@ typedef struct aq_run_config {
         uint32_t products;        /* enum aq_product_format */
         bool lag_damping;
         uint32_t optimizer; /* enum aq_optimizer_choice */
+        char cpus[AQ_RUN_TEXT_MAX]; /* see cli/train/run_cpus.h */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -198,6 +199,7 @@ typedef struct aq_run_config {
         uint64_t noise_steps;   /* for which a head that holds noise has the same */
         double explore_end;     /* a share of epsilon and noise; 1: they stay */
         uint64_t explore_steps; /* learner steps */
+        char cpus[AQ_RUN_TEXT_MAX];
     } actor;
 
     struct {

@@ -264,6 +264,9 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, optimizer_choices, "",
      "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
      "learner.adam_epsilon added to it, without momentum, as A3C does."},
+    {MEMBER(TEXT, learner.cpus), "", 0, 0, NULL, "",
+     "Processors of this host that `actorq train` starts the learner on, such as 0 or 0,2-3. auto "
+     "takes as many as it has threads; an empty text any."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -360,6 +363,9 @@ static const aq_setting rows[] = {
     {LIVE_SEEN_MEMBER(U64, actor.explore_steps, ACTORS), "0", 0, 1e12, NULL, "learner steps",
      "How long epsilon and noise take to fall to actor.explore_end. The learner takes "
      "replay.samples_per_insert steps for learner.batch_size of the environments'."},
+    {MEMBER(TEXT, actor.cpus), "", 0, 0, NULL, "",
+     "The same for the actors, the evaluator and the replay shards. auto takes those that the "
+     "learner leaves; where it leaves none, nobody is held to any."},
 
     {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "

@@ -13,6 +13,7 @@
 #include "common/base/memory.h"
 #include "common/net/daemon/daemon_peers.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "common/sys/cpus.h"
 #include "common/sys/notify.h"
 #include "learner/daemon/learner_parts.h"
 #include "learner/metrics/energy_file.h"
@@ -241,9 +242,13 @@ static void say_what_runs(const learner *self)
     char problem[1024];
     char network[128];
     char quoted[2048];
+    char cpus[AQ_CPUS_TEXT_MAX];
+    aq_cpus allowed;
     const aq_run_plan *plan = &self->parts.live.now;
-    aq_log(AQ_LOG_INFO, "blas", "", "core=%s threads=%" PRIu64, aq_blas_core(),
-           plan->config.learner.threads);
+    aq_cpus_allowed(&allowed);
+    aq_cpus_text(&allowed, cpus, sizeof(cpus));
+    aq_log(AQ_LOG_INFO, "blas", "", "core=%s threads=%" PRIu64 " cpus=%s", aq_blas_core(),
+           plan->config.learner.threads, cpus);
     if (aq_blas_problem(problem, sizeof(problem))) {
         aq_log(AQ_LOG_WARN, "blas_slow", problem, "core=%s", aq_blas_core());
     }

@@ -14,9 +14,9 @@
 /* A frame holds the tensors and a description of at most a few KiB. */
 #define FRAME_OVERHEAD_MAX ((size_t)64 * 1024)
 
-/* Packing a change in fp32, of which nothing is sent, costs as much as four in int8. Of policies
- * beyond this size one change in so many is packed, and stands for those up to the next. */
-enum { TWIN_BYTES_SMALL = 1 << 20, TWIN_DELTA_PERIOD = 16 };
+/* Packing a version in fp32, of which nothing is sent, costs as much as four in int8. Of policies
+ * beyond this size one version in so many is packed, and stands for those up to the next. */
+enum { TWIN_BYTES_SMALL = 1 << 20, TWIN_PERIOD = 16 };
 
 void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config)
@@ -49,16 +49,16 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
                    : 0;
 }
 
-static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
-                   const aq_net_spec *spec, const aq_params *params, const float *obs, size_t rows,
-                   aq_error *error)
+/* Beside the twin. */
+static int measure(const aq_publication_config *config, const aq_publication *made,
+                   const float *obs, size_t rows, aq_error *error)
 {
     aq_engine *engine = NULL;
-    int rc = aq_engine_create(snapshot, rows, config->cpu_flags, &engine, error);
+    int rc = aq_engine_create(made->snapshot, rows, config->cpu_flags, &engine, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_quant_error_measure(engine, spec, params, obs, rows, &snapshot->quant_error);
+    rc = aq_quant_error_beside(engine, made->twin, obs, rows, &made->snapshot->quant_error);
     aq_engine_destroy(engine);
     return rc != 0 ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
@@ -101,22 +101,19 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     if (rc != 0) {
         return aq_fail(error, rc, "%s", why.text);
     }
-    if (rows > 0) {
-        rc = measure(config, made->snapshot, spec, params, obs, rows, error);
+    if (aq_snapshot_is_fp32(made->snapshot)) {
+        made->twin = aq_snapshot_ref(made->snapshot);
+    } else {
+        rc = make_twin(meta, spec, params, made, error);
+    }
+    if (rc == 0 && rows > 0) {
+        rc = measure(config, made, obs, rows, error);
     }
     if (rc != 0) {
         return rc;
     }
     made->measured = made->snapshot->quant_error;
-    if (aq_snapshot_is_fp32(made->snapshot)) {
-        made->twin = aq_snapshot_ref(made->snapshot);
-        return 0;
-    }
-    rc = make_twin(meta, spec, params, made, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if ((double)made->measured.cost > config->error_budget) {
+    if (made->snapshot != made->twin && (double)made->measured.cost > config->error_budget) {
         aq_snapshot_unref(made->snapshot);
         made->snapshot = aq_snapshot_ref(made->twin);
         made->fell_back = true;
@@ -173,20 +170,23 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
                       aq_publication *made)
 {
     const bool is_delta = history->twin != NULL && history->twin_deltas + 1 < config->full_period;
-    const bool is_due = !is_delta || history->twin_delta_bytes == 0 ||
-                        made->frame_bytes_fp32 <= TWIN_BYTES_SMALL ||
-                        history->twin_deltas % TWIN_DELTA_PERIOD == 0;
+    size_t *known = &history->twin_bytes[is_delta];
+    uint32_t *age = &history->twin_age[is_delta];
+    const bool is_due =
+        *known == 0 || *age >= TWIN_PERIOD || made->frame_bytes_fp32 <= TWIN_BYTES_SMALL;
     int rc = 0;
-    made->packed_bytes_fp32 = history->twin_delta_bytes;
     if (made->snapshot == made->twin && !made->fell_back) { /* that is what is sent */
-        made->packed_bytes_fp32 = aq_publication_broadcast(made)->size;
+        *known = aq_publication_broadcast(made)->size;
     } else if (is_due) {
-        rc = pack_twin(history, made, is_delta, &made->packed_bytes_fp32);
+        rc = pack_twin(history, made, is_delta, known);
+        *age = 0;
     }
     if (rc != 0) {
         return rc;
     }
-    history->twin_delta_bytes = is_delta ? made->packed_bytes_fp32 : history->twin_delta_bytes;
+    made->packed_bytes_fp32 = *known;
+    history->twin_age[0]++;
+    history->twin_age[1]++;
     history->twin_deltas = is_delta ? history->twin_deltas + 1 : 0;
     aq_snapshot_unref(history->twin);
     history->twin = aq_snapshot_ref(made->twin);

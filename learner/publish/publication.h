@@ -36,10 +36,13 @@ typedef struct aq_publication_config {
 typedef struct aq_publication_history {
     aq_snapshot *newest; /* NULL: none yet */
     uint32_t deltas;     /* since the last one in full */
-    /* The same for the fp32 forms, of which a change is packed now and then to know its size. */
+    /* The same for the fp32 forms, of which one is packed now and then to know its size: of those
+     * in full [0] and of changes [1], the bytes of the last, 0 without one, and how many versions
+     * there have been since. */
     aq_snapshot *twin;
     uint32_t twin_deltas;
-    size_t twin_delta_bytes; /* of the last that was packed; 0: none yet */
+    size_t twin_bytes[2];
+    uint32_t twin_age[2];
     aq_range_observer ranges;
 } aq_publication_history;
 

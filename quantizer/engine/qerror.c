@@ -103,27 +103,6 @@ static void tally_logits(tally *sum, const piece *both, const aq_head_shape *hea
 
 /* ---- running both --------------------------------------------------------------------------- */
 
-/* The same policy in fp32, for as many rows at a time. */
-static int make_exact(const aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
-                      aq_engine **ret_exact)
-{
-    const aq_snapshot *snapshot = aq_engine_snapshot(engine);
-    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
-    const aq_quantize_meta meta = {.run_id = snapshot->run_id,
-                                   .version = snapshot->version,
-                                   .learner_step = snapshot->learner_step,
-                                   .task = snapshot->task,
-                                   .schema = &snapshot->schema,
-                                   .head = snapshot->head};
-    aq_snapshot *exact = NULL;
-    int rc = aq_quantize(spec, params, &plan, &meta, &exact, NULL);
-    if (rc == 0) {
-        rc = aq_engine_create(exact, aq_engine_rows_max(engine), aq_cpu_flags(), ret_exact, NULL);
-        aq_snapshot_unref(exact);
-    }
-    return rc;
-}
-
 static void run(aq_engine *engine, const float *obs, size_t rows, float *out, float *logits)
 {
     const aq_net_spec *spec = &aq_engine_snapshot(engine)->spec;
@@ -180,13 +159,14 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
     return 0;
 }
 
-int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
-                           const float *obs, size_t rows, aq_quant_error *ret_result)
+int aq_quant_error_beside(aq_engine *engine, aq_snapshot *fp32, const float *obs, size_t rows,
+                          aq_quant_error *ret_result)
 {
-    const aq_head_shape *head = distributions(spec);
     const aq_snapshot *snapshot = aq_engine_snapshot(engine);
+    const aq_net_spec *spec = &snapshot->spec;
+    const aq_head_shape *head = distributions(spec);
     AQ_ASSERT(rows > 0);
-    AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&snapshot->spec));
+    AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&fp32->spec));
     if (rows > UINT32_MAX) {
         return AQ_E_TOO_BIG;
     }
@@ -198,7 +178,7 @@ int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_
     piece both = {0};
     int rc = piece_init(spec, piece_max, &both);
     if (rc == 0) {
-        rc = make_exact(engine, spec, params, &exact);
+        rc = aq_engine_create(fp32, rows_max, aq_cpu_flags(), &exact, NULL);
     }
     for (size_t row = 0; rc == 0 && row < rows; row += piece_max) {
         const float *in = obs + row * aq_net_spec_inputs(spec);
@@ -213,4 +193,24 @@ int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_
     aq_engine_destroy(exact);
     aq_free(both.block);
     return rc == 0 ? conclude(&sum, snapshot, rows, ret_result) : rc;
+}
+
+int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
+                           const float *obs, size_t rows, aq_quant_error *ret_result)
+{
+    const aq_snapshot *snapshot = aq_engine_snapshot(engine);
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
+    const aq_quantize_meta meta = {.run_id = snapshot->run_id,
+                                   .version = snapshot->version,
+                                   .learner_step = snapshot->learner_step,
+                                   .task = snapshot->task,
+                                   .schema = &snapshot->schema,
+                                   .head = snapshot->head};
+    aq_snapshot *exact = NULL;
+    int rc = aq_quantize(spec, params, &plan, &meta, &exact, NULL);
+    if (rc == 0) {
+        rc = aq_quant_error_beside(engine, exact, obs, rows, ret_result);
+        aq_snapshot_unref(exact);
+    }
+    return rc;
 }

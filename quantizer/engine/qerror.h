@@ -27,4 +27,9 @@
 int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
                            const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
 
+/* The same for parameters that are in a snapshot in fp32 already, which a large policy makes a
+ * difference to; it may be the engine's own. */
+int aq_quant_error_beside(aq_engine *engine, aq_snapshot *exact, const float *obs, size_t rows,
+                          aq_quant_error *ret_result) AQ_MUST_USE;
+
 #endif

@@ -9,6 +9,8 @@
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
  *   TILE_REGISTERS       of a processor whose sums are in the order of qkernels.h; left out, in any
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
+ *   TILE_AHEAD_LINES     lines of a step's weights that are asked for ahead of time, 1 to 4,
+ *   TILE_AHEAD_BYTES     and how far ahead; left out, all of them and 4 KiB
  *   accumulator, weight_vector, input_vector, block_constants
  *   accumulator_zero(), accumulator_add(a, b)
  *   load_weight(bytes)                      a block's weights for one step, from aligned memory
@@ -26,9 +28,9 @@
  * away once, and from a nearer cache for every further TILE_ROWS rows. A weight vector that is
  * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more
  * chains; where the order of the sums is given, one with many has to take its chains in turns.
- * Weights that outgrow the second-level cache are asked for ahead of time: a core alone
- * does not keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times
- * slower).
+ * Weights that outgrow the second-level cache are asked for ahead of time: what a core does by
+ * itself depends on where things happen to lie (1.2 times as fast on a bad day; below that size,
+ * 1.2 times slower).
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
  * registers but neither does so reliably for arrays that loops walk.
@@ -50,12 +52,16 @@
 #define TILE_ROWS 4
 #endif
 
+#ifndef TILE_AHEAD_LINES
+#define TILE_AHEAD_LINES 4
+#define TILE_AHEAD_BYTES 4096
+#endif
+
 enum {
     UNIT_BYTES = 4,
     BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
     TURN_STEPS = 4, /* of the loop, so few that the processor foresees their end */
     LINE_BYTES = 64,
-    PREFETCH_BYTES = 4096,   /* how far ahead */
     FAR_BYTES_MIN = 1 << 20, /* a layer's weights, from which on it pays */
 };
 
@@ -115,13 +121,14 @@ TILE_INLINE tile_row tile_row_step(tile_row row, const unsigned char *x, tile_we
 TILE_INLINE void tile_prefetch_line(const unsigned char *from, size_t line)
 {
     /* As a number: past the end of the weights there is no pointer. */
-    __builtin_prefetch((const void *)((uintptr_t)from + PREFETCH_BYTES + line * LINE_BYTES));
+    __builtin_prefetch((const void *)((uintptr_t)from + TILE_AHEAD_BYTES + line * LINE_BYTES));
 }
 
-/* The weights of the step that is PREFETCH_BYTES after this one. */
+/* Of the weights of the step that is TILE_AHEAD_BYTES after this one. */
 TILE_INLINE void tile_prefetch(const unsigned char *from, const uint32_t blocks)
 {
-    const uint32_t lines = (blocks * BLOCK_STEP_BYTES + LINE_BYTES - 1) / LINE_BYTES;
+    const uint32_t all = (blocks * BLOCK_STEP_BYTES + LINE_BYTES - 1) / LINE_BYTES;
+    const uint32_t lines = all < TILE_AHEAD_LINES ? all : TILE_AHEAD_LINES;
     tile_prefetch_line(from, 0);
     if (lines > 1) {
         tile_prefetch_line(from, 1);

@@ -6,7 +6,7 @@
 #include "quantizer/kernels/qkernels.h"
 #include "tests/support/test.h"
 
-enum { BYTES = 4 * AQ_LIMIT_READ_STEP };
+enum { BYTES = 5 * AQ_LIMIT_READ_STEP };
 
 /* The loops of the index-th rung that this processor has; NULL past the last. */
 static const aq_limit_loops *loops_at(uint32_t index)
@@ -20,19 +20,23 @@ static const aq_limit_loops *loops_at(uint32_t index)
     return NULL;
 }
 
-TEST(no_byte_is_left_out)
+/* Also where the parts of a reading in parts are not as long as the whole. */
+TEST(no_byte_is_left_out_by_any_reader)
 {
     const aq_limit_loops *loops;
     unsigned char *bytes = aq_alloc(1, BYTES);
     assert_non_null(bytes);
     for (uint32_t i = 0; (loops = loops_at(i)) != NULL; i++) {
-        assert_true(loops->read(bytes, BYTES) == 0);
-        for (size_t at = 0; at < BYTES; at++) {
-            bytes[at] = 1;
-            if (loops->read(bytes, BYTES) == 0) {
-                fail_msg("%s: byte %zu is not read", loops->rung, at);
+        for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
+            const aq_limit_reader *reader = &loops->readers[k];
+            assert_true(reader->read(bytes, BYTES) == 0);
+            for (size_t at = 0; at < BYTES; at++) {
+                bytes[at] = 1;
+                if (reader->read(bytes, BYTES) == 0) {
+                    fail_msg("%s, %s: byte %zu is not read", loops->rung, reader->name, at);
+                }
+                bytes[at] = 0;
             }
-            bytes[at] = 0;
         }
     }
     aq_free(bytes);
@@ -56,17 +60,27 @@ TEST(an_unknown_rung_has_the_loops_of_plain_c)
 
 TEST(contenders_run_their_loops)
 {
+    aq_contender contenders[AQ_LIMIT_READERS];
+    aq_limit_reading readings[AQ_LIMIT_READERS];
     aq_limit_multiplying multiplying = {.loop = aq_limit_loops_of("scalar")->dot};
-    aq_limit_reading reading = {.loops = aq_limit_loops_of("scalar"), .bytes = BYTES};
     unsigned char *bytes = aq_limit_memory(BYTES);
     assert_non_null(bytes);
     bytes[0] = 0;
-    reading.memory = bytes;
-    const aq_contender first = aq_limit_reading_contender(&reading);
-    const aq_contender second = aq_limit_multiplying_contender(&multiplying);
-    first.run(first.self);
-    second.run(second.self);
-    assert_true(reading.sum != 0);
+    aq_limit_readings_init(aq_limit_loops_of("scalar"), bytes, BYTES, readings);
+    aq_limit_reading_contenders(readings, contenders);
+    for (size_t i = 0; i < AQ_LIMIT_READERS; i++) {
+        contenders[i].run(contenders[i].self);
+        assert_true(readings[i].sum != 0);
+    }
+    const aq_contender last = aq_limit_multiplying_contender(&multiplying);
+    last.run(last.self);
     assert_true(multiplying.sum != 0);
     aq_free(bytes);
+}
+
+TEST(the_limit_is_the_fastest_reader)
+{
+    double us[1 + AQ_LIMIT_READERS] = {0.5, 4.0, 3.0, 2.0, 5.0};
+    const aq_paired_times times = {.count = 1 + AQ_LIMIT_READERS, .rounds = 1, .us = us};
+    assert_true(aq_limit_reading_us(&times, 1) == 2.0);
 }

@@ -195,6 +195,29 @@ TEST_OF_SUPERVISOR_DESK(a_program_runs_with_its_arguments_and_writes_to_its_log)
     assert_string_equal(log_of(desk, "ant"), "before\nout a b c\nerr\n");
 }
 
+/* And whoever starts it goes on where it was. */
+TEST_OF_SUPERVISOR_DESK(a_child_runs_on_the_processors_that_it_is_given)
+{
+    aq_cpus before, after, one = {{false}};
+    char text[AQ_CPUS_TEXT_MAX], expected[AQ_CPUS_TEXT_MAX + 32];
+    aq_cpus_allowed(&before);
+    for (size_t i = AQ_CPUS_MAX; i-- > 0 && aq_cpus_count(&one) == 0;) {
+        one.has[i] = before.has[i];
+    }
+    aq_child_spec spec = {.name = "ant",
+                          .program = "/bin/sh",
+                          .log_path = cli_path(&desk->folder, "ant.log"),
+                          .args = {"-c", "grep Cpus_allowed_list /proc/self/status"},
+                          .cpus = &one};
+    assert_succeeds(aq_supervisor_start(desk->supervisor, &spec, NULL));
+    run_until_gone(desk);
+    aq_cpus_text(&one, text, sizeof(text));
+    (void)snprintf(expected, sizeof(expected), "Cpus_allowed_list:\t%s\n", text);
+    assert_string_equal(log_of(desk, "ant"), expected);
+    aq_cpus_allowed(&after);
+    assert_memory_equal(&after, &before, sizeof(after));
+}
+
 TEST_OF_SUPERVISOR_DESK(a_child_that_finishes_is_not_started_again)
 {
     start(desk, "ant", "echo run; exit 0");
