@@ -1,7 +1,7 @@
 /*
- * Foreign net: a network that others trained, put together layer by layer as a file tells it: linear
- * layers, layer norms and activations, one after the other. What scales and shifts a value, as
- * normalized observations do, becomes part of the linear layer before or behind it.
+ * Foreign net: a network that others trained, put together layer by layer as a file tells it:
+ * linear layers, layer norms and activations, one after the other. What scales and shifts a value,
+ * as normalized observations do, becomes part of the linear layer before or behind it.
  *
  * One owner, no locking.
  */
@@ -26,8 +26,8 @@ typedef struct aq_foreign_net {
 void aq_foreign_net_fini(aq_foreign_net *net);
 
 /* y = W x + b: weight (rows, columns), and one bias a row, or NULL for none. Each of these is
- * AQ_E_INVALID, in words, where the sizes or the order are no policy's; AQ_E_CORRUPT for numbers that
- * are not finite, AQ_E_NOMEM. */
+ * AQ_E_INVALID, in words, where the sizes or the order are no policy's; AQ_E_CORRUPT for numbers
+ * that are not finite, AQ_E_NOMEM. */
 int aq_foreign_linear(aq_foreign_net *net, const float *weight, const float *bias, uint32_t rows,
                       uint32_t columns, aq_error *error) AQ_MUST_USE;
 

@@ -1,7 +1,7 @@
 /*
- * ONNX read: see onnx_read.h. The chain is found from its end, since each value names the node that
- * gives it, and then walked from its beginning. Where a node takes a constant, it is looked up among
- * the initializers and the nodes called Constant.
+ * ONNX read: see onnx_read.h. The chain is found from its end, since a node is known by the value
+ * that it gives, and then walked from its beginning. Where a node takes a constant, it is looked up
+ * among the initializers and the nodes called Constant.
  */
 #include "interchange/import/onnx_read.h"
 

@@ -11,8 +11,8 @@
 #include "interchange/import/foreign_net.h"
 
 /* Adds the layers from the model's input to the output of that name to an empty net; NULL: its only
- * one, or "outputs". AQ_E_FOREIGN for what is no model, AQ_E_UNSUPPORTED for an operator that is not
- * known, AQ_E_CORRUPT, AQ_E_TOO_BIG, in words; as of foreign_net.h. */
+ * one, or "outputs". AQ_E_FOREIGN for what is no model, AQ_E_UNSUPPORTED for an operator that is
+ * not known, AQ_E_CORRUPT, AQ_E_TOO_BIG, in words; as of foreign_net.h. */
 int aq_onnx_read(const uint8_t *bytes, size_t size, const char *output, aq_foreign_net *net,
                  aq_error *error) AQ_MUST_USE;
 

@@ -4,8 +4,8 @@
  *
  *   choices   values   the greatest is chosen (the default)
  *             logits   the same, and they are what choices are drawn by
- *   a box     tanh     tanh of the outputs is spread between the bounds, as SAC, TD3 and DDPG do it;
- *                      also of a network that ends in tanh itself, which needs no word
+ *   a box     tanh     tanh of the outputs is spread between the bounds, as SAC, TD3 and DDPG do
+ *                      it; also of a network that ends in tanh itself, which needs no word
  *             actions  the outputs are the action, held between the bounds, as PPO and A2C do it;
  *                      they become means, from -1 to 1, with the file's deviations or the least
  *

@@ -1,7 +1,8 @@
 /*
- * State dict: the parameters of a network of PyTorch's modules, as arrays named after them. NAME.weight
- * of rows and columns is a linear layer, of one dimension a layer norm, and NAME.bias the bias of
- * either. What stands between the layers, no array tells: the caller names the activation.
+ * State dict: the parameters of a network of PyTorch's modules, as arrays named after them.
+ * NAME.weight of rows and columns is a linear layer, of one dimension a layer norm, and NAME.bias
+ * the bias of either. What stands between the layers, no array tells: the caller names the
+ * activation.
  *
  *   0.weight 0.bias 2.weight 2.bias     linear, activation, linear
  *   fc1.weight ln1.weight fc2.weight    linear, norm, activation, linear

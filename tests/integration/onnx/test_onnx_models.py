@@ -88,6 +88,9 @@ class Models(unittest.TestCase):
             with self.subTest(case.name):
                 check(case)
 
+    def test_there_are_models_of_every_kind(self):
+        self.assertGreaterEqual(len(self.cases), 7 * 7 + 6)
+
     def test_the_checker_and_shape_inference_take_every_model(self):
         def check(case):
             onnx.checker.check_model(case.model, full_check=True)
