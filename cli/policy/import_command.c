@@ -105,6 +105,16 @@ static int read_arrays(const import_arguments *arguments, const aq_buffer *bytes
     return rc;
 }
 
+static int read_model(const import_arguments *arguments, const aq_buffer *bytes,
+                      aq_foreign_net *net, aq_error *error)
+{
+    if (arguments->how.layers != NULL || arguments->how.activation != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a model tells its layers itself; --layers and --activation are for arrays");
+    }
+    return aq_onnx_read(bytes->data, bytes->size, arguments->output_name, net, error);
+}
+
 /* An archive begins with these letters; a model does not. */
 static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_error *error)
 {
@@ -114,7 +124,7 @@ static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_e
     if (rc == 0) {
         rc = bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0
                  ? read_arrays(arguments, &bytes, net, error)
-                 : aq_onnx_read(bytes.data, bytes.size, arguments->output_name, net, error);
+                 : read_model(arguments, &bytes, net, error);
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", arguments->source) : 0;
     }
     aq_buffer_fini(&bytes);

@@ -72,8 +72,10 @@ static int find_end(const aq_foreign_net *net, const aq_space *action, enum aq_i
     }
     return is_for_box == is_box
                ? 0
-               : aq_fail(error, AQ_E_SCHEMA, "outputs are no %s where actions are %s",
-                         end_names[*end], is_box ? "numbers" : "choices");
+               : aq_fail(error, AQ_E_SCHEMA,
+                         "outputs that are %s are for actions that are %s, and the task's are %s",
+                         end_names[*end], is_for_box ? "numbers" : "choices",
+                         is_box ? "numbers" : "choices");
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

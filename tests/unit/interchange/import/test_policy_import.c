@@ -102,9 +102,11 @@ TEST_IN(import_kit, kit, what_does_not_fit_the_task_is_refused)
 {
     static const float values[3];
     refuse(kit, AQ_IMPORT_END_FOUND, AQ_E_INVALID, "--end tanh");
-    refuse(kit, AQ_IMPORT_END_LOGITS, AQ_E_SCHEMA, "no logits where actions are numbers");
+    refuse(kit, AQ_IMPORT_END_LOGITS, AQ_E_SCHEMA,
+           "for actions that are choices, and the task's are numbers");
     aq_space_init_discrete(&kit->schema.action, 2);
-    refuse(kit, AQ_IMPORT_END_ACTIONS, AQ_E_SCHEMA, "no actions where actions are choices");
+    refuse(kit, AQ_IMPORT_END_ACTIONS, AQ_E_SCHEMA,
+           "outputs that are actions are for actions that are numbers");
     aq_space_init_discrete(&kit->schema.action, 3);
     refuse(kit, AQ_IMPORT_END_FOUND, AQ_E_SCHEMA, "gives 2 values, and the task asks for 3");
     aq_space_init_box(&kit->schema.obs, 3, values, ramp);
