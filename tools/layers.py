@@ -43,6 +43,11 @@ TOWERS = {
         "engine:",
         "export:",
     )),
+    # Policies in files of other programs.
+    "interchange": (("common", "quantizer"), (
+        "onnx: messages",
+        "import: messages",
+    )),
     "envs": (("common/policy", "include"), ("envs: threads clock system_sockets",)),
     "rollout": (("common/nn", "quantizer", "envs"), ("rollout: clock",)),
     "replay": (("common", "quantizer", "envs", "rollout"), (
@@ -75,7 +80,7 @@ TOWERS = {
     # A module that actors load: the learner's algorithms on their own steps.
     "gradients": (("common", "quantizer", "envs", "rollout", "replay/table",
                    "learner/algorithms"), ("gradients:",)),
-    "cli": (("common", "quantizer", "envs", "rollout"), (
+    "cli": (("common", "quantizer", "interchange", "envs", "rollout"), (
         "text:",
         "train: clock loop sockets messages",
         "operate: clock loop sockets system_sockets messages",

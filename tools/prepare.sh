@@ -54,6 +54,7 @@ export_packages=(
     clang                   'compiles exported policies'
     gcc-arm-none-eabi       'compiles exported policies for microcontrollers'
     libnewlib-arm-none-eabi 'the C library there'
+    python3-onnx            'checks exported ONNX models'
 )
 # ./run bench
 bench_packages=(

@@ -6,17 +6,24 @@
 #include <string.h>
 
 #include "cli/policy/policy_source.h"
+#include "cli/policy/run_record.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
+#include "interchange/onnx/onnx_export.h"
 #include "quantizer/export/export_c.h"
+
+/* What is written, which also ends the file's name. */
+static const char format_c[] = "c", format_onnx[] = "onnx";
 
 typedef struct export_arguments {
     const char *source;
-    const char *output; /* NULL: NAME.c */
+    const char *format;
+    const char *output; /* NULL: NAME.FORMAT */
     const char *name;
+    uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     aq_json_form json;
 } export_arguments;
 
@@ -24,25 +31,36 @@ typedef struct export_report {
     char source[AQ_POLICY_PATH_MAX]; /* the policy file that was read */
     char path[AQ_POLICY_PATH_MAX];   /* the file that was written */
     size_t bytes;
-    aq_export_figures figures;
+    bool quantized;            /* now, for this file */
+    aq_export_figures figures; /* of C */
+    aq_onnx_figures model;     /* of ONNX */
     aq_snapshot *snapshot;
 } export_report;
 
-/* There is one yet, so nothing is kept. */
-static int check_format(void *member, const char *value, aq_error *error)
+static int take_format(void *member, const char *value, aq_error *error)
 {
-    (void)member;
-    return strcmp(value, "c") == 0
-               ? 0
-               : aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c is", value);
+    const char **format = member;
+    const char *const formats[] = {format_c, format_onnx};
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(value, formats[i]) == 0) {
+            *format = formats[i];
+            return 0;
+        }
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c and onnx are", value);
 }
 
 static const aq_option option_rows[] = {
-    {"format", 0, "FORMAT", "what to write: c, the default",
-     AQ_TO(check_format, export_arguments, name)},
-    {"output", 'o', "FILE", "the file to write (default: NAME.c)",
+    {"format", 0, "FORMAT", "what to write: c, the default, or onnx",
+     AQ_TO(take_format, export_arguments, format)},
+    {"precision", 0, "FORMAT",
+     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
+     "has it)",
+     AQ_TO(aq_precision_take, export_arguments, precision)},
+    {"output", 'o', "FILE", "the file to write (default: NAME.c or NAME.onnx)",
      AQ_TO_TEXT(export_arguments, output)},
-    {"name", 0, "NAME", "what the names of its functions begin with (default: policy)",
+    {"name", 0, "NAME",
+     "what the names of its functions begin with, or the model's name (default: policy)",
      AQ_TO_TEXT(export_arguments, name)},
     AQ_JSON_OPTION_ROW(export_arguments, json, "the result"),
 };
@@ -51,14 +69,19 @@ static const aq_options options_page = {
     .program = "actorq export",
     .usage = "RUN_OR_POLICY [options]",
     .summary = "Writes a policy as one freestanding C file: no library, no allocation, and the "
-               "same actions as an actor's, bit for bit, on any machine with a C99 compiler.",
-    .details = "NAME_forward gives the network's outputs, NAME_act the greedy action, and "
-               "NAME_draw, of\n"
-               "policies that draw, what an actor would draw by the same random numbers.\n"
-               "docs/export.md tells how to use it on a microcontroller.\n\n"
+               "same actions as an actor's, bit for bit, on any machine with a C99 compiler. Or "
+               "as an ONNX model, for other runtimes.",
+    .details = "In C, NAME_forward gives the network's outputs, NAME_act the greedy action, and "
+               "NAME_draw,\n"
+               "of policies that draw, what an actor would draw by the same random numbers. An "
+               "ONNX model\n"
+               "takes 'obs' and gives 'action' and 'outputs'. docs/export.md tells how to use it "
+               "on a\n"
+               "microcontroller, and what of a model is exact.\n\n"
                "Examples:\n"
                "  actorq export runs/first\n"
-               "  actorq export policy.aq --format c --output src/balance.c --name balance\n",
+               "  actorq export policy.aq --format c --output src/balance.c --name balance\n"
+               "  actorq export runs/first --format onnx --precision fp32\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN_OR_POLICY", export_arguments, source)},
 };
@@ -67,26 +90,48 @@ static const aq_options options_page = {
 
 static int choose_path(const export_arguments *arguments, export_report *report, aq_error *error)
 {
-    int rc = arguments->output
-                 ? aq_text_set(report->path, sizeof(report->path), arguments->output)
-                 : aq_text_format(report->path, sizeof(report->path), "%s.c", arguments->name);
+    int rc = arguments->output ? aq_text_set(report->path, sizeof(report->path), arguments->output)
+                               : aq_text_format(report->path, sizeof(report->path), "%s.%s",
+                                                arguments->name, arguments->format);
     return rc != 0 ? aq_fail(error, rc, "the path of the output is too long") : 0;
 }
 
-/* Nothing is written before all of the text is there. */
-static int write_text(const export_arguments *arguments, export_report *report, aq_error *error)
+/* The seed of the run that the policy is of, if there is one; else "". */
+static void find_seed(const char *source, char text[32])
 {
-    aq_buffer text;
-    aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
-    int rc = aq_export_c(report->snapshot, arguments->name, &text, &report->figures, error);
+    aq_run_record *record = NULL;
+    text[0] = '\0';
+    if (aq_run_record_read(source, &record, NULL) == 0) {
+        (void)snprintf(text, 32, "%" PRIu64, record->seed);
+        aq_run_record_free(record);
+    }
+}
+
+static int put_onnx(const export_arguments *arguments, export_report *report, aq_buffer *out,
+                    aq_error *error)
+{
+    char seed[32];
+    find_seed(arguments->source, seed);
+    const aq_onnx_note notes[] = {{seed[0] != '\0' ? "actorq.seed" : NULL, seed}, {NULL, NULL}};
+    return aq_onnx_export(report->snapshot, arguments->name, notes, out, &report->model, error);
+}
+
+/* Nothing is written before all of it is there. */
+static int write_file(const export_arguments *arguments, export_report *report, aq_error *error)
+{
+    aq_buffer file;
+    aq_buffer_init(&file, AQ_EXPORT_BYTES_MAX);
+    int rc = arguments->format == format_c
+                 ? aq_export_c(report->snapshot, arguments->name, &file, &report->figures, error)
+                 : put_onnx(arguments, report, &file, error);
     if (rc != 0) {
         rc = aq_fail_context(error, rc, "%s", report->source);
     }
     if (rc == 0) {
-        report->bytes = text.size;
-        rc = aq_file_write_atomic(report->path, text.data, text.size, error);
+        report->bytes = file.size;
+        rc = aq_file_write_atomic(report->path, file.data, file.size, error);
     }
-    aq_buffer_fini(&text);
+    aq_buffer_fini(&file);
     return rc;
 }
 
@@ -94,10 +139,10 @@ static int export_policy(const export_arguments *arguments, export_report *repor
 {
     int rc = choose_path(arguments, report, error);
     if (rc == 0) {
-        rc = aq_policy_source_read(arguments->source, AQ_PRECISION_AS_STORED, &report->snapshot,
-                                   report->source, NULL, error);
+        rc = aq_policy_source_read(arguments->source, arguments->precision, &report->snapshot,
+                                   report->source, &report->quantized, error);
     }
-    return rc != 0 ? rc : write_text(arguments, report, error);
+    return rc != 0 ? rc : write_file(arguments, report, error);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -105,32 +150,73 @@ static int export_policy(const export_arguments *arguments, export_report *repor
 static json_t *make_json(const export_arguments *arguments, const export_report *report)
 {
     const aq_snapshot *snapshot = report->snapshot;
+    const bool is_c = arguments->format == format_c;
     char net[256];
-    return json_pack(
-        "{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "path", aq_json_text(report->path),
-        "format", "c", "name", arguments->name, "bytes", aq_json_count(report->bytes),
-        "weights_bytes", aq_json_count(report->figures.weights_bytes), "stack_bytes",
-        aq_json_count(report->figures.stack_bytes), "policy", aq_json_text(report->source), "task",
-        snapshot->task, "policy_version", aq_json_count(snapshot->version), "network",
+    json_t *object = json_pack(
+        "{s:o, s:s, s:s, s:o, s:o}", "path", aq_json_text(report->path), "format",
+        arguments->format, "name", arguments->name, "bytes", aq_json_count(report->bytes),
+        "weights_bytes",
+        aq_json_count(is_c ? report->figures.weights_bytes : report->model.weights_bytes));
+    json_t *own =
+        is_c ? json_pack("{s:o}", "stack_bytes", aq_json_count(report->figures.stack_bytes))
+             : json_pack("{s:o, s:o}", "operators", aq_json_count(report->model.nodes), "opset",
+                         aq_json_count((uint64_t)report->model.opset));
+    json_t *policy = json_pack(
+        "{s:o, s:s, s:s, s:b, s:o, s:s}", "policy", aq_json_text(report->source), "task",
+        snapshot->task, "precision", aq_format_name(aq_snapshot_format(snapshot)), "requantized",
+        report->quantized, "policy_version", aq_json_count(snapshot->version), "network",
         aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+    const bool is_whole = object != NULL && own != NULL && policy != NULL &&
+                          json_object_update(object, own) == 0 &&
+                          json_object_update(object, policy) == 0;
+    json_decref(own);
+    json_decref(policy);
+    if (!is_whole) {
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
 }
 
-static void print(const export_report *report)
+static void print_model(const export_report *report)
 {
-    const aq_snapshot *snapshot = report->snapshot;
-    char path[AQ_POLICY_PATH_MAX];
-    char net[256];
+    aq_figure bytes, weights;
+    aq_print_fact(stdout, "model", "%s, %s of it constants; %zu operators, opset %" PRId64,
+                  aq_figure_bytes(&bytes, (double)report->bytes),
+                  aq_figure_bytes(&weights, (double)report->model.weights_bytes),
+                  report->model.nodes, report->model.opset);
+    aq_print_fact(stdout, "takes", "obs, %s",
+                  report->model.rows > 0 ? "one row at a time" : "any number of rows");
+}
+
+static void print_text(const export_report *report)
+{
     aq_figure bytes, weights, stack;
-    (void)printf("%s: %s, version %" PRIu64 "\n", aq_plain_text(path, sizeof(path), report->path),
-                 snapshot->task, snapshot->version);
-    aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
     aq_print_fact(stdout, "text", "%s of C", aq_figure_bytes(&bytes, (double)report->bytes));
     aq_print_fact(stdout, "memory", "%s of constants, %s of arrays on the stack",
                   aq_figure_bytes(&weights, (double)report->figures.weights_bytes),
                   aq_figure_bytes(&stack, (double)report->figures.stack_bytes));
 }
 
-static const export_arguments defaults = {.name = "policy"};
+static void print(const export_arguments *arguments, const export_report *report)
+{
+    const aq_snapshot *snapshot = report->snapshot;
+    char path[AQ_POLICY_PATH_MAX];
+    char net[256];
+    (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
+                 aq_plain_text(path, sizeof(path), report->path), snapshot->task, snapshot->version,
+                 aq_format_name(aq_snapshot_format(snapshot)),
+                 report->quantized ? " as quantized now, which no actor ran" : "");
+    aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+    if (arguments->format == format_c) {
+        print_text(report);
+    } else {
+        print_model(report);
+    }
+}
+
+static const export_arguments defaults = {
+    .format = format_c, .name = "policy", .precision = AQ_PRECISION_AS_STORED};
 
 static int export_or_say(void *given, aq_error *error)
 {
@@ -140,7 +226,7 @@ static int export_or_say(void *given, aq_error *error)
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(make_json(arguments, &report), arguments->json, error);
     } else if (rc == 0) {
-        print(&report);
+        print(arguments, &report);
     }
     aq_snapshot_unref(report.snapshot);
     return rc;
@@ -148,7 +234,7 @@ static int export_or_say(void *given, aq_error *error)
 
 const aq_command aq_command_export = {
     .name = "export",
-    .summary = "write a policy as one freestanding C file",
+    .summary = "write a policy as one freestanding C file, or as ONNX",
     AQ_COMMAND_TAKES(options_page, defaults),
     .act = export_or_say,
 };

@@ -26,6 +26,7 @@ extern const aq_command aq_command_certs;
 extern const aq_command aq_command_env;
 extern const aq_command aq_command_envs;
 extern const aq_command aq_command_export;
+extern const aq_command aq_command_import;
 extern const aq_command aq_command_bench;
 extern const aq_command aq_command_plot;
 extern const aq_command aq_command_dashboard;

@@ -13,6 +13,9 @@
 #define AQ_LOG_DEVIATION_MIN (-5.0)
 #define AQ_LOG_DEVIATION_MAX 2.0
 
+/* Of gSDE, so that features of 0 have a density. */
+#define AQ_GSDE_LEAST_VARIANCE 1e-6
+
 typedef struct aq_gaussian {
     double mean;
     double log_deviation; /* held */

@@ -18,9 +18,6 @@
 #include "common/policy/gaussian.h"
 #include "common/policy/head.h"
 
-/* So that features of 0 have a density. */
-#define LEAST_VARIANCE 1e-6
-
 enum { WEIGHT, BIAS, DEVIATION, ARRAYS };
 
 static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
@@ -84,7 +81,7 @@ static const float *deviations_of(const aq_head_terms *terms, uint32_t i)
 static double variance_of(const aq_head_terms *terms, const float *features, uint32_t i)
 {
     const float *deviation = deviations_of(terms, i);
-    double sum = LEAST_VARIANCE;
+    double sum = AQ_GSDE_LEAST_VARIANCE;
     for (uint32_t h = 0; h < terms->width; h++) {
         const double part = (double)deviation[h] * (double)features[h];
         sum += part * part;

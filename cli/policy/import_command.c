@@ -1,0 +1,212 @@
+/*
+ * actorq import: a policy that other programs trained.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/policy/policy_source.h"
+#include "cli/policy/policy_view.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "common/base/memory.h"
+#include "common/base/plain_text.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+#include "envs/env_code.h"
+#include "interchange/import/onnx_read.h"
+#include "interchange/import/policy_import.h"
+#include "interchange/import/state_dict.h"
+#include "rollout/env_task.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 28)
+
+typedef struct import_arguments {
+    const char *source;
+    const char *task;
+    const char *output;
+    const char *output_name; /* of an ONNX model; NULL: the one that is likely */
+    aq_state_dict_how how;   /* of arrays */
+    enum aq_import_end end;
+    aq_json_form json;
+} import_arguments;
+
+static int take_activation(void *member, const char *value, aq_error *error)
+{
+    uint32_t *activation = member;
+#define IS(constant, number, word, suffix)                                                         \
+    if (strcmp(value, word) == 0) {                                                                \
+        *activation = (constant);                                                                  \
+        return 0;                                                                                  \
+    }
+    AQ_ACTIVATIONS(IS)
+#undef IS
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no activation; there are none, relu, tanh and elu",
+                   value);
+}
+
+static int take_end(void *member, const char *value, aq_error *error)
+{
+    return aq_import_end_from_text(value, member, error);
+}
+
+static const aq_option option_rows[] = {
+    {"task", 0, "TASK", "the task that it plays; `actorq envs` lists them",
+     AQ_TO_TEXT(import_arguments, task)},
+    {"output", 'o', "FILE", "the policy file to write (default: policy.aq)",
+     AQ_TO_TEXT(import_arguments, output)},
+    {"end", 0, "END",
+     "what the last layer gives: values or logits of choices, the action before tanh, or actions "
+     "(default: values; tanh if the model ends in it)",
+     AQ_TO(take_end, import_arguments, end)},
+    {"activation", 0, "NAME", "what stands between the layers of arrays: relu, tanh, elu or none",
+     AQ_TO(take_activation, import_arguments, how.activation)},
+    {"layers", 0, "NAMES",
+     "the modules of the policy among the arrays, in their order, with commas between (default: "
+     "all, in the file's order)",
+     AQ_TO_TEXT(import_arguments, how.layers)},
+    {"output-name", 0, "NAME",
+     "the output of an ONNX model that has several (default: the one called 'outputs')",
+     AQ_TO_TEXT(import_arguments, output_name)},
+    AQ_ALLOW_CODE_OPTION,
+    AQ_JSON_OPTION_ROW(import_arguments, json, "the result"),
+};
+
+static const aq_options options_page = {
+    .program = "actorq import",
+    .usage = "FILE --task TASK [options]",
+    .summary = "Makes a policy of a network that another program trained: an ONNX model, or arrays "
+               "of PyTorch's state_dict in an .npz file. It is in fp32, to be quantized, "
+               "evaluated, played and exported like any other.",
+    .details =
+        "Linear layers, layer norms, relu, tanh and elu are known, one behind the other, "
+        "and\n"
+        "scales and shifts by constants. docs/import.md tells how to write the .npz file.\n\n"
+        "Examples:\n"
+        "  actorq import dqn.npz --task gym:CartPole-v1 --activation relu\n"
+        "  actorq import ppo.npz --task gym:Pendulum-v1 --activation tanh --end actions \\\n"
+        "      --layers mlp_extractor.policy_net,action_net\n"
+        "  actorq import td3.onnx --task gym:Pendulum-v1 --output pendulum.aq\n",
+    AQ_OPTION_ROWS(option_rows),
+    .operands = {AQ_OPERAND("FILE", import_arguments, source)},
+};
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int read_arrays(const import_arguments *arguments, const aq_buffer *bytes,
+                       aq_foreign_net *net, aq_error *error)
+{
+    aq_npz_file *file = aq_alloc(1, sizeof(*file));
+    if (file == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
+    }
+    int rc = aq_npz_read(bytes->data, bytes->size, file, error);
+    rc = rc != 0 ? rc : aq_state_dict_read(file, &arguments->how, net, error);
+    aq_free(file);
+    return rc;
+}
+
+static int read_model(const import_arguments *arguments, const aq_buffer *bytes,
+                      aq_foreign_net *net, aq_error *error)
+{
+    if (arguments->how.layers != NULL || arguments->how.activation != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a model tells its layers itself; --layers and --activation are for arrays");
+    }
+    return aq_onnx_read(bytes->data, bytes->size, arguments->output_name, net, error);
+}
+
+/* An archive begins with these letters; a model does not. */
+static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_error *error)
+{
+    aq_buffer bytes;
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    int rc = aq_file_read(arguments->source, &bytes, error);
+    if (rc == 0) {
+        rc = bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0
+                 ? read_arrays(arguments, &bytes, net, error)
+                 : read_model(arguments, &bytes, net, error);
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", arguments->source) : 0;
+    }
+    aq_buffer_fini(&bytes);
+    return rc;
+}
+
+static int find_task(const import_arguments *arguments, aq_env_task *ret_task, aq_error *error)
+{
+    aq_env *env;
+    if (arguments->task == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "the file does not tell its task: --task TASK");
+    }
+    aq_env_allow_code(arguments->task);
+    int rc = aq_env_open(arguments->task, &env, error);
+    if (rc == 0) {
+        rc = aq_env_task_init(env, ret_task, error);
+        aq_env_unref(env);
+    }
+    return rc;
+}
+
+static int import_policy(const import_arguments *arguments, aq_snapshot **ret_snapshot,
+                         aq_error *error)
+{
+    aq_env_task task = {0};
+    aq_foreign_net net = {0};
+    int rc = find_task(arguments, &task, error);
+    rc = rc != 0 ? rc : read_net(arguments, &net, error);
+    if (rc == 0) {
+        rc = aq_policy_import(&net, task.env->name, &task.env->schema, arguments->end, ret_snapshot,
+                              error);
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", arguments->source) : 0;
+    }
+    rc = rc != 0 ? rc : aq_env_task_check_policy(&task, *ret_snapshot, error);
+    rc = rc != 0 ? rc : aq_policy_file_write(arguments->output, *ret_snapshot, error);
+    aq_foreign_net_fini(&net);
+    aq_env_task_fini(&task);
+    return rc;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static json_t *make_json(const import_arguments *arguments, const aq_snapshot *snapshot)
+{
+    char net[256];
+    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "source", aq_json_text(arguments->source),
+                     "file", aq_json_text(arguments->output), "task", snapshot->task, "network",
+                     aq_net_spec_text(&snapshot->spec, net, sizeof(net)), "head",
+                     aq_head_name(snapshot->head), "parameters",
+                     aq_json_count(aq_net_spec_parameters(&snapshot->spec)));
+}
+
+static void print(const import_arguments *arguments, const aq_snapshot *snapshot)
+{
+    char path[AQ_POLICY_PATH_MAX], net[256];
+    (void)printf("%s: a policy for %s, fp32\n",
+                 aq_plain_text(path, sizeof(path), arguments->output), snapshot->task);
+    aq_print_fact(stdout, "made from", "%s", arguments->source);
+    aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+    aq_print_fact(stdout, "acts by", "%s", aq_head_name(snapshot->head));
+    aq_print_fact(stdout, "next", "actorq eval %s; actorq quantize %s int8.aq", path, path);
+}
+
+static const import_arguments defaults = {.output = "policy.aq"};
+
+static int import_and_say(void *given, aq_error *error)
+{
+    const import_arguments *arguments = given;
+    aq_snapshot *snapshot = NULL;
+    int rc = import_policy(arguments, &snapshot, error);
+    if (rc == 0 && arguments->json) {
+        rc = aq_print_json(make_json(arguments, snapshot), arguments->json, error);
+    } else if (rc == 0) {
+        print(arguments, snapshot);
+    }
+    aq_snapshot_unref(snapshot);
+    return rc;
+}
+
+const aq_command aq_command_import = {
+    .name = "import",
+    .summary = "make a policy of an ONNX model or of PyTorch's arrays",
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = import_and_say,
+};

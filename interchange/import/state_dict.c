@@ -1,0 +1,272 @@
+/*
+ * State dict: see state_dict.h.
+ */
+#include "interchange/import/state_dict.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+static const char weight_suffix[] = ".weight";
+
+/* Modules that are layers, in the order of the network. */
+typedef struct module_list {
+    size_t count;
+    const aq_npz_array *weights[AQ_NET_LAYERS_MAX];
+} module_list;
+
+/* The length of the module's name, if the array is its weights; else 0. */
+static size_t module_length(const aq_npz_array *array)
+{
+    const size_t length = strlen(array->name), end = sizeof(weight_suffix) - 1;
+    return length > end && strcmp(array->name + length - end, weight_suffix) == 0 ? length - end
+                                                                                  : 0;
+}
+
+static const aq_npz_array *sibling(const aq_npz_file *file, const aq_npz_array *weights,
+                                   const char *suffix)
+{
+    char name[AQ_NPZ_NAME_MAX + 32];
+    (void)snprintf(name, sizeof(name), "%.*s%s", (int)module_length(weights), weights->name,
+                   suffix);
+    return aq_npz_find(file, name);
+}
+
+/* "0 (64x4), 2 (2x64)": what could have been chosen, as far as there is room. */
+static const char *say_modules(const aq_npz_file *file, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < file->count; i++) {
+        const aq_npz_array *array = &file->arrays[i];
+        if (module_length(array) > 0 && array->rank == 2) {
+            const int rc = aq_text_format(text + used, size - used, "%s%.*s (%zux%zu)",
+                                          used > 0 ? ", " : "", (int)module_length(array),
+                                          array->name, array->shape[0], array->shape[1]);
+            used = rc == 0 ? strlen(text) : used;
+            text[used] = '\0';
+        }
+    }
+    return used > 0 ? text : "none";
+}
+
+/* ---- which ---------------------------------------------------------------------------------- */
+
+/* Whether the module is the one chosen, or in it. */
+static bool is_in(const aq_npz_array *weights, const char *chosen, size_t length)
+{
+    const size_t own = module_length(weights);
+    return own >= length && strncmp(weights->name, chosen, length) == 0 &&
+           (own == length || length == 0 || weights->name[length] == '.');
+}
+
+static int add_modules(const aq_npz_file *file, const char *chosen, size_t length,
+                       module_list *modules, aq_error *error)
+{
+    char text[300];
+    const size_t before = modules->count;
+    for (size_t i = 0; i < file->count; i++) {
+        const aq_npz_array *array = &file->arrays[i];
+        if (module_length(array) == 0 || !is_in(array, chosen, length)) {
+            continue;
+        }
+        if (modules->count == AQ_NET_LAYERS_MAX) {
+            return aq_fail(error, AQ_E_TOO_BIG,
+                           "more than %d layers; choose those of the policy with --layers: %s",
+                           AQ_NET_LAYERS_MAX, say_modules(file, text, sizeof(text)));
+        }
+        modules->weights[modules->count++] = array;
+    }
+    if (modules->count == before) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "no weights of '%.*s' in it; there are %s",
+                       length < 64 ? (int)length : 64, chosen,
+                       say_modules(file, text, sizeof(text)));
+    }
+    return 0;
+}
+
+static int choose_modules(const aq_npz_file *file, const char *chosen, module_list *modules,
+                          aq_error *error)
+{
+    int rc = 0;
+    if (chosen == NULL) {
+        return add_modules(file, "", 0, modules, error);
+    }
+    while (rc == 0) {
+        const size_t length = strcspn(chosen, ",");
+        rc = add_modules(file, chosen, length, modules, error);
+        if (chosen[length] == '\0') {
+            break;
+        }
+        chosen += length + 1;
+    }
+    return rc;
+}
+
+/* ---- one layer ------------------------------------------------------------------------------ */
+
+static int check_array(const aq_npz_array *array, uint32_t rank, aq_error *error)
+{
+    if (array->value_bytes == 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "%s does not hold floats of 32 or 64 bits",
+                       array->name);
+    }
+    for (uint32_t i = 0; i < array->rank; i++) {
+        if (array->shape[i] == 0 || array->shape[i] > AQ_NET_WIDTH_MAX) {
+            return aq_fail(error, AQ_E_TOO_BIG, "%s has %zu rows or columns; 1 to %u are possible",
+                           array->name, array->shape[i], AQ_NET_WIDTH_MAX);
+        }
+    }
+    return array->rank == rank ? 0
+                               : aq_fail(error, AQ_E_UNSUPPORTED,
+                                         "%s has %u dimensions; a linear layer has 2, a norm 1, "
+                                         "and others are not known",
+                                         array->name, array->rank);
+}
+
+/* The floats of an array, which the caller frees. */
+static int read_floats(const aq_npz_array *array, float **ret_values, aq_error *error)
+{
+    float *values = aq_alloc(array->count, sizeof(*values));
+    if (values == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", array->name);
+    }
+    aq_npz_floats(array, values);
+    *ret_values = values;
+    return 0;
+}
+
+static int check_module(const aq_npz_file *file, const aq_npz_array *weights, aq_error *error)
+{
+    const aq_npz_array *bias = sibling(file, weights, ".bias");
+    int rc = check_array(weights, weights->rank == 1 ? 1 : 2, error);
+    if (rc == 0 && sibling(file, weights, ".running_mean") != NULL) {
+        rc = aq_fail(error, AQ_E_UNSUPPORTED, "%s is of a batch norm, which no policy here has",
+                     weights->name);
+    }
+    if (rc == 0 && bias != NULL) {
+        rc = check_array(bias, 1, error);
+        if (rc == 0 && bias->count != weights->shape[0]) {
+            rc = aq_fail(error, AQ_E_INVALID, "%s has %zu values for %zu rows", bias->name,
+                         bias->count, weights->shape[0]);
+        }
+    }
+    return rc;
+}
+
+static int add_layer(const aq_npz_file *file, const aq_npz_array *weights, aq_foreign_net *net,
+                     aq_error *error)
+{
+    const aq_npz_array *bias = sibling(file, weights, ".bias");
+    float *weight = NULL, *biases = NULL;
+    int rc = check_module(file, weights, error);
+    rc = rc != 0 ? rc : read_floats(weights, &weight, error);
+    if (rc == 0 && bias != NULL) {
+        rc = read_floats(bias, &biases, error);
+    }
+    const uint32_t rows = (uint32_t)weights->shape[0];
+    if (rc == 0) {
+        rc = weights->rank == 1
+                 ? aq_foreign_norm(net, weight, biases, rows, error)
+                 : aq_foreign_linear(net, weight, biases, rows, (uint32_t)weights->shape[1], error);
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", weights->name) : 0;
+    }
+    aq_free(weight);
+    aq_free(biases);
+    return rc;
+}
+
+/* ---- what stands between -------------------------------------------------------------------- */
+
+/* The number that ends the module's name; -1: none. */
+static int64_t number_of(const aq_npz_array *weights, size_t *ret_before)
+{
+    char digits[24];
+    size_t end = module_length(weights), start = end;
+    int64_t number = -1;
+    while (start > 0 && weights->name[start - 1] >= '0' && weights->name[start - 1] <= '9') {
+        start--;
+    }
+    (void)snprintf(digits, sizeof(digits), "%.*s", (int)(end - start), weights->name + start);
+    *ret_before = start;
+    return aq_parse_i64(digits, &number) == 0 ? number : -1;
+}
+
+/* Whether something stands between two modules of one list, by their numbers. */
+static bool is_apart(const aq_npz_array *first, const aq_npz_array *second)
+{
+    size_t before_first, before_second;
+    const int64_t one = number_of(first, &before_first), two = number_of(second, &before_second);
+    const bool is_list = one >= 0 && two >= 0 && before_first == before_second &&
+                         (before_first == 0 || first->name[before_first - 1] == '.') &&
+                         strncmp(first->name, second->name, before_first) == 0;
+    return is_list && two > one + 1;
+}
+
+/* Whether the activation follows layer i: the norm of a linear layer comes before it, unless there
+ * is a gap, and then it is not there a second time. */
+static bool is_activated(const module_list *modules, size_t i)
+{
+    const aq_npz_array *own = modules->weights[i];
+    if (i + 1 == modules->count) {
+        return false;
+    }
+    if (own->rank == 2) {
+        const aq_npz_array *next = modules->weights[i + 1];
+        return next->rank == 2 || is_apart(own, next);
+    }
+    return i == 0 || modules->weights[i - 1]->rank == 1 || !is_apart(modules->weights[i - 1], own);
+}
+
+static int activate(const module_list *modules, size_t i, uint32_t activation, aq_foreign_net *net,
+                    aq_error *error)
+{
+    if (!is_activated(modules, i)) {
+        return 0;
+    }
+    if (activation == 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "arrays do not tell what stands behind %s; name it with --activation",
+                       modules->weights[i]->name);
+    }
+    return activation == AQ_ACTIVATION_NONE
+               ? 0
+               : aq_foreign_activate(net, (enum aq_activation)activation, error);
+}
+
+/* As Stable-Baselines3 and CleanRL call it. */
+static int add_deviations(const aq_npz_file *file, aq_foreign_net *net, aq_error *error)
+{
+    const aq_npz_array *array = aq_npz_find(file, "log_std");
+    float *values = NULL;
+    array = array != NULL ? array : aq_npz_find(file, "actor_logstd");
+    if (array == NULL) {
+        return 0;
+    }
+    int rc = check_array(array, array->rank, error);
+    rc = rc != 0 ? rc : read_floats(array, &values, error);
+    rc = rc != 0 ? rc : aq_foreign_deviate(net, values, (uint32_t)array->count, error);
+    aq_free(values);
+    return rc;
+}
+
+int aq_state_dict_read(const aq_npz_file *file, const aq_state_dict_how *how, aq_foreign_net *net,
+                       aq_error *error)
+{
+    module_list modules = {0};
+    char text[300];
+    int rc = choose_modules(file, how->layers, &modules, error);
+    for (size_t i = 0; rc == 0 && i < modules.count; i++) {
+        rc = add_layer(file, modules.weights[i], net, error);
+        if (rc == AQ_E_INVALID && how->layers == NULL) {
+            return aq_fail_context(error, rc, "of %s, not all may be the policy's (--layers)",
+                                   say_modules(file, text, sizeof(text)));
+        }
+        rc = rc != 0 ? rc : activate(&modules, i, how->activation, net, error);
+    }
+    return rc != 0 ? rc : add_deviations(file, net, error);
+}

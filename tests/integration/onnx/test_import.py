@@ -1,0 +1,132 @@
+"""Networks that others trained, imported, and then run: what comes out is what they computed.
+
+    test_import.py ACTORQ [unittest's arguments]
+
+Arrays are written by NumPy, models by PyTorch where it is installed. What became of them is read
+back as an ONNX model and run by onnx_runtime.py.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import onnx
+    import onnx_runtime
+except ImportError as missing:
+    print(f"skipped: no {missing.name}; Debian has it as python3-{missing.name}")
+    sys.exit(77)
+try:
+    import torch
+except ImportError:
+    torch = None
+
+ERROR = 1e-5
+
+
+def layer(rng, rows, columns):
+    """Weights and biases as a trained layer has them."""
+    return (rng.standard_normal((rows, columns)) / columns ** 0.5).astype(np.float32), \
+        rng.standard_normal(rows).astype(np.float32)
+
+
+def chain(obs, layers, activation):
+    """The outputs of linear layers with an activation between them."""
+    for index, (weight, bias) in enumerate(layers):
+        obs = obs @ weight.T + bias
+        obs = activation(obs) if index + 1 < len(layers) else obs
+    return obs
+
+
+class Import(unittest.TestCase):
+    """Each test has a folder and a generator of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="actorq-import-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.rng = np.random.default_rng(7)
+
+    def actorq(self, *arguments):
+        """Runs actorq in the folder; its result as JSON."""
+        done = subprocess.run([ACTORQ, *arguments, "--json"], cwd=self.folder, check=False,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def ends(self, obs):
+        """What policy.aq makes of observations."""
+        self.actorq("export", "policy.aq", "--format", "onnx")
+        return onnx_runtime.run(onnx.load(f"{self.folder}/policy.onnx"), obs)
+
+    def obs(self, width):
+        """Some observations."""
+        return self.rng.standard_normal((16, width)).astype(np.float32)
+
+    def save(self, names, layers, **more):
+        """Layers as a state_dict has them, in a file."""
+        arrays = {f"{name}.{what}": array for name, own in zip(names, layers)
+                  for what, array in zip(("weight", "bias"), own)}
+        np.savez(f"{self.folder}/net.npz", **arrays, **more)
+
+    def test_values_of_choices(self):
+        layers = [layer(self.rng, 32, 4), layer(self.rng, 16, 32), layer(self.rng, 2, 16)]
+        self.save(("0", "2", "4"), layers)
+        told = self.actorq("import", "net.npz", "--task", "gym:CartPole-v1", "--activation", "relu")
+        self.assertEqual(told["network"], "4-32r-16r-2")
+        obs = self.obs(4)
+        expected = chain(obs, layers, lambda x: np.maximum(x, 0))
+        self.assertLess(np.abs(self.ends(obs)["outputs"] - expected).max(), ERROR)
+
+    def test_actions_in_their_own_units_beside_a_critic(self):
+        policy = [layer(self.rng, 64, 3), layer(self.rng, 64, 64), layer(self.rng, 1, 64)]
+        critic = [layer(self.rng, 64, 3), layer(self.rng, 1, 64)]
+        self.save(("pi.0", "vf.0", "pi.2", "action_net", "value_net"),
+                  (policy[0], critic[0], policy[1], policy[2], critic[1]),
+                  log_std=np.array([-0.5], np.float32))
+        told = self.actorq("import", "net.npz", "--task", "gym:Pendulum-v1", "--activation", "tanh",
+                           "--layers", "pi,action_net", "--end", "actions")
+        self.assertEqual(told["head"], "gaussian")
+        obs = self.obs(3)
+        ends = self.ends(obs)
+        expected = chain(obs, policy, np.tanh).clip(-2, 2)
+        self.assertLess(np.abs(ends["action"] - expected).max(), ERROR)
+        self.assertAlmostEqual(float(ends["log_deviation"][0, 0]), -0.5 - np.log(2), 5)
+
+    def test_what_was_imported_is_quantized_and_played(self):
+        self.save(("0", "2"), [layer(self.rng, 32, 3), layer(self.rng, 1, 32)])
+        self.actorq("import", "net.npz", "--task", "gym:Pendulum-v1", "--activation", "elu",
+                    "--end", "tanh")
+        self.actorq("quantize", "policy.aq", "int8.aq", "--rows", "256")
+        told = self.actorq("eval", "int8.aq", "--episodes", "2", "--seed", "1")
+        self.assertEqual(told["precision"], "int8")
+
+    @unittest.skipUnless(torch, "no PyTorch; Debian has it as python3-torch")
+    def test_a_model_of_pytorch_with_normalized_observations(self):
+        class Net(torch.nn.Module):
+            """As a normalizing wrapper exports it."""
+
+            def __init__(self):
+                super().__init__()
+                self.net = torch.nn.Sequential(
+                    torch.nn.Linear(4, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2))
+
+            def forward(self, obs):
+                """Centred, scaled, and through the layers."""
+                return self.net((obs - torch.arange(4.0)) / torch.tensor([1.0, 2.0, 0.5, 3.0]))
+
+        net, obs = Net(), self.obs(4)
+        torch.onnx.export(net, torch.zeros(1, 4), f"{self.folder}/net.onnx", opset_version=13)
+        told = self.actorq("import", "net.onnx", "--task", "gym:CartPole-v1")
+        self.assertEqual(told["network"], "4-32t-2")
+        expected = net(torch.from_numpy(obs)).detach().numpy()
+        self.assertLess(np.abs(self.ends(obs)["outputs"] - expected).max(), ERROR)
+
+
+if __name__ == "__main__":
+    ACTORQ = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
