@@ -179,8 +179,9 @@ static void audit(aq_trainer_core *core, const aq_batch *group)
 
 static bool is_version_due(const aq_trainer_core *core)
 {
-    return aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_UPDATE ||
-           core->step >= core->publish_at;
+    const bool is_due = aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_UPDATE ||
+                        core->step >= core->publish_at;
+    return is_due && (core->config.has_place == NULL || core->config.has_place(core->user));
 }
 
 uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version)
