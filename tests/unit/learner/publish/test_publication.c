@@ -236,22 +236,13 @@ TEST_IN(publication_desk, desk, fp32_is_its_own_twin)
     assert_twin_is(made, &desk->kit.params);
 }
 
-static void take_network(learner_kit *kit, const uint32_t *hidden, uint32_t hidden_count)
-{
-    aq_params_fini(&kit->params);
-    assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
-                                         AQ_ACTIVATION_TANH, &kit->spec, NULL));
-    assert_int_equal(aq_params_init(&kit->spec, &kit->params), 0);
-    aq_params_randomize(&kit->spec, &kit->params, &kit->rng);
-}
-
 static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
 {
     learner_kit kit;
     aq_publication made;
     aq_buffer frame;
     learner_kit_init(&kit, 1);
-    take_network(&kit, hidden, hidden_count);
+    learner_kit_take_network(&kit, hidden, hidden_count);
 
     learner_kit_publication(&kit, 70000, AQ_FORMAT_INT8_CHANNEL, &made);
     aq_buffer_init(&frame, 1 << 22);
@@ -270,61 +261,6 @@ TEST(the_bytes_of_fp32_are_what_it_would_really_take)
     check_bytes_fp32(one, 1);
     check_bytes_fp32(wide, 2);
     check_bytes_fp32(deep, 7);
-}
-
-/* ---- wide policies -------------------------------------------------------------------------- */
-
-static const uint32_t beyond_a_mib[] = {600, 600};
-
-/* Its outputs are actions themselves, which any rounding changes. */
-static void make_numbers(learner_kit *kit)
-{
-    const float low[KIT_ACTIONS] = {-1, -1, -1}, high[KIT_ACTIONS] = {1, 1, 1};
-    aq_space_init_box(&kit->schema.action, KIT_ACTIONS, low, high);
-    kit->spec.layers[2].activation = AQ_ACTIVATION_TANH;
-    kit->meta.head = AQ_HEAD_TANH_BOX;
-}
-
-TEST_IN(publication_desk, desk, few_rows_show_that_a_wide_policy_is_far_from_its_budget)
-{
-    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    assert_int_equal(publish(desk, &config, ROWS)->measured.rows, ROWS);
-    take_network(&desk->kit, beyond_a_mib, 2);
-    make_numbers(&desk->kit);
-    const aq_quant_error few = publish(desk, &config, ROWS)->measured;
-    assert_in_range(few.rows, 1, ROWS / 8);
-    config.error_budget = 2 * (double)few.cost;
-    assert_true(config.error_budget > 0);
-    assert_int_equal(publish(desk, &config, ROWS)->measured.rows, ROWS);
-}
-
-/* Whether the second version, which compresses to nearly nothing, counts as what it takes. */
-static bool knows_the_second_twin(learner_kit *kit, const float *obs)
-{
-    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication_history history;
-    size_t bytes[2];
-    aq_publication_history_init(&history, &config);
-    for (int i = 0; i < 2; i++) {
-        aq_publication made;
-        assert_succeeds(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
-                                            obs, ROWS, &made, &refusal));
-        bytes[i] = made.packed_bytes_fp32;
-        aq_publication_fini(&made);
-        for (size_t k = 0; k < kit->params.count; k++) {
-            kit->params.weight[0][k] = 0.5f;
-        }
-        kit->meta.version++;
-    }
-    aq_publication_history_fini(&history);
-    return bytes[1] < bytes[0] / 2;
-}
-
-TEST_IN(publication_desk, desk, of_a_wide_policy_not_every_twin_is_packed)
-{
-    assert_true(knows_the_second_twin(&desk->kit, desk->obs));
-    take_network(&desk->kit, beyond_a_mib, 2);
-    assert_false(knows_the_second_twin(&desk->kit, desk->obs));
 }
 
 /* ---- as a change of the version before ------------------------------------------------------ */
