@@ -4,7 +4,8 @@
     bench/learner/torch_steps.py [TEXT]     # rows whose name has TEXT in it
 
 Prints one JSON object. The steps are what our learner does, written the way PyTorch is written:
-modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number is the median of some slices; each
+modules, autograd, torch.optim.Adam, clip_grad_norm_. Rows whose name ends in _bf16 are the same
+under its autocast. Each number is the median of some slices; each
 number of threads has a process of its own.
 """
 import json
@@ -22,8 +23,13 @@ def d4pg(torch):
     nn, functional = torch.nn, torch.nn.functional
     rows, inputs, actions, atoms = 256, 17, 6, 51
 
+    class Norm(nn.LayerNorm):
+        def forward(self, x):  # 1.13 has none of mixed types
+            with torch.autocast("cpu", enabled=False):
+                return super().forward(x.float())
+
     def network(widths, inputs, outputs, *last):
-        layers = [nn.Linear(inputs, widths[0]), nn.LayerNorm(widths[0]), nn.Tanh()]
+        layers = [nn.Linear(inputs, widths[0]), Norm(widths[0]), nn.Tanh()]
         for a, b in zip(widths, widths[1:]):
             layers += [nn.Linear(a, b), nn.ELU()]
         return nn.Sequential(*layers, nn.Linear(widths[-1], outputs), *last)
@@ -233,8 +239,14 @@ def measure(threads, only):
               "ppo_numbers_b256": lambda t: ppo(t, 256, 3, 1, False),
               "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
               "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1)}
-    rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}
-            for name, make in makers.items() if only in name]
+    rows = []
+    for name, make in makers.items():
+        for named, is_bf16 in ((name, False), (f"{name}_bf16", True)):
+            if only in named:
+                # Its cache would keep weights as they were cast without gradients.
+                with torch.autocast("cpu", torch.bfloat16, is_bf16, cache_enabled=False):
+                    rows.append({"name": named, "threads": threads,
+                                 "steps_per_s": rate(make(torch), threads)})
     print(json.dumps({"version": torch.__version__, "rows": rows}))
 
 

@@ -32,9 +32,8 @@ static int observe(const aq_snapshot *exact, const aq_params *params,
     return 0;
 }
 
-static int measure(aq_snapshot *snapshot, const aq_params *params,
-                   const aq_post_quantize_plan *plan, const aq_post_quantize_obs *obs,
-                   aq_error *error)
+static int measure(aq_snapshot *snapshot, aq_snapshot *exact, const aq_post_quantize_plan *plan,
+                   const aq_post_quantize_obs *obs, aq_error *error)
 {
     aq_engine *engine = NULL;
     aq_quant_error measured;
@@ -42,8 +41,7 @@ static int measure(aq_snapshot *snapshot, const aq_params *params,
     if (rc != 0) {
         return rc;
     }
-    rc = aq_quant_error_measure(engine, &snapshot->spec, params, obs->measured, obs->rows,
-                                &measured);
+    rc = aq_quant_error_measure(engine, exact, obs->measured, obs->rows, &measured);
     aq_engine_destroy(engine);
     if (rc != 0) {
         return aq_fail(error, rc, "the error can't be measured: %s",
@@ -53,7 +51,7 @@ static int measure(aq_snapshot *snapshot, const aq_params *params,
     return 0;
 }
 
-int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
+int aq_post_quantize(aq_snapshot *exact, const aq_post_quantize_plan *plan,
                      const aq_post_quantize_obs *obs, aq_snapshot **ret_snapshot, aq_error *error)
 {
     aq_params params = {0};
@@ -70,7 +68,7 @@ int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan
         quantize.ranges = &ranges;
     }
     rc = rc != 0 ? rc : aq_policy_source_quantize(exact, &quantize, &snapshot, error);
-    rc = rc != 0 ? rc : measure(snapshot, &params, plan, obs, error);
+    rc = rc != 0 ? rc : measure(snapshot, exact, plan, obs, error);
     aq_params_fini(&params);
     if (rc != 0) {
         aq_snapshot_unref(snapshot);

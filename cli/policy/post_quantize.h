@@ -30,7 +30,7 @@ typedef struct aq_post_quantize_obs {
 
 /* `exact` is fp32 throughout. The new snapshot, of the same version, carries its error. Errors as
  * of aq_quantize, aq_range_observe, aq_engine_create and aq_quant_error_measure. */
-int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
+int aq_post_quantize(aq_snapshot *exact, const aq_post_quantize_plan *plan,
                      const aq_post_quantize_obs *obs, aq_snapshot **ret_snapshot,
                      aq_error *error) AQ_MUST_USE;
 

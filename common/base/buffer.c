@@ -32,7 +32,7 @@ static int reserve(aq_buffer *buffer, size_t size)
     if (capacity > buffer->size_max) {
         capacity = buffer->size_max;
     }
-    uint8_t *data = aq_alloc(capacity, 1);
+    uint8_t *data = aq_alloc_unset(capacity, 1);
     if (data == NULL) {
         return AQ_E_NOMEM;
     }

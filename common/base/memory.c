@@ -9,6 +9,7 @@
 
 #include "common/base/memory.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -105,6 +106,18 @@ void aq_memory_use_one_heap(void)
     (void)mallopt(M_ARENA_MAX, 1);
     (void)mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES);
     (void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
+#endif
+}
+
+void aq_memory_keep(size_t bytes)
+{
+#if defined(__GLIBC__)
+    if (bytes > SPARE_BYTES) {
+        (void)mallopt(M_MMAP_MAX, 0);
+        (void)mallopt(M_TRIM_THRESHOLD, bytes < INT_MAX ? (int)bytes : INT_MAX);
+    }
+#else
+    (void)bytes;
 #endif
 }
 

@@ -35,6 +35,11 @@ char *aq_text_copy(const char *text) __attribute__((warn_unused_result));
  * Before any thread is started; without effect where the C library has no such settings. */
 void aq_memory_use_one_heap(void);
 
+/* For a program that takes and gives back so many bytes over and over, which the kernel would clear
+ * each time: so much stays with the process. Without effect where the C library has no such
+ * settings. */
+void aq_memory_keep(size_t bytes);
+
 /* Gives free pages between blocks in use back to the system: blocks of changing sizes leave holes,
  * and what lies in them counts as this process's. Takes a millisecond or so for 100 MiB. */
 void aq_memory_trim(void);

@@ -33,7 +33,7 @@ aq_params aq_params_view(const aq_net_spec *spec, float *block)
 
 int aq_params_init(const aq_net_spec *spec, aq_params *ret_params)
 {
-    float *block = aq_alloc(aq_net_spec_parameters(spec), sizeof(*block));
+    float *block = aq_alloc_large(aq_net_spec_parameters(spec), sizeof(*block));
     if (block == NULL) {
         return AQ_E_NOMEM;
     }

@@ -89,7 +89,7 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
     if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
         return AQ_E_TOO_BIG;
     }
-    uint8_t *block = aq_alloc(1, bytes);
+    uint8_t *block = aq_alloc_large(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }

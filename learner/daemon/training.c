@@ -315,6 +315,7 @@ static int create_stage(aq_training *training, const aq_publication_config *publ
         .write_checkpoint = stage_checkpoint,
         .trouble = stage_trouble,
     };
+    aq_memory_keep(aq_publication_room_bytes(stage.spec));
     return aq_quantizer_stage_create(&stage, &owner, &training->stage);
 }
 

@@ -24,7 +24,8 @@ typedef float derivative_fn(float d, float out);
  *
  *   exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1),   exp(r) - 1 = r + r^2/2! + ... + r^7/7!
  *
- * |r| <= ln(2)/2, so the series stops 1.5e-8 short, relative. n ln 2 is taken off in two parts, of
+ * |r| <= ln(2)/2, so the series stops 1.5e-8 short, relative. Its terms are added up in pairs, side
+ * by side: one by one, each would wait for the one before. n ln 2 is taken off in two parts, of
  * which the first is exact for every n that can occur.
  */
 INLINE float exp_parts(float x, float *ret_power)
@@ -33,15 +34,13 @@ INLINE float exp_parts(float x, float *ret_power)
     float shifted = x * 1.44269504f + round_bias;
     float n = shifted - round_bias;
     float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-    float series = r * (1.0f / 5040.0f) + (1.0f / 720.0f);
+    float square = r * r;
+    float low = r * (1.0f / 6.0f) + 0.5f;
+    float middle = r * (1.0f / 120.0f) + (1.0f / 24.0f);
+    float high = r * (1.0f / 5040.0f) + (1.0f / 720.0f);
+    float series = ((high * square + middle) * square + low) * square + r;
     float power;
     uint32_t bits;
-
-    series = series * r + (1.0f / 120.0f);
-    series = series * r + (1.0f / 24.0f);
-    series = series * r + (1.0f / 6.0f);
-    series = series * r + 0.5f;
-    series = series * (r * r) + r;
 
     memcpy(&bits, &shifted, sizeof(bits));
     bits = (bits << 23) + UINT32_C(0x3f800000); /* 2^n: the exponent field of 1.0, plus n */
@@ -87,11 +86,10 @@ INLINE float act_tanh(float z)
     return copysignf(e / (e + 2.0f), z);
 }
 
-/* exp(z) - 1 is -1 in float from z = -20 on. */
+/* exp(z) - 1 is -1 in float from z = -20 on; of a positive z nobody wants it, whatever it is. */
 INLINE float act_elu(float z)
 {
-    float below = z > 0.0f ? 0.0f : z;
-    float e = exp_minus_1(below < -20.0f ? -20.0f : below);
+    float e = exp_minus_1(z < -20.0f ? -20.0f : z);
 
     return z > 0.0f ? z : e;
 }

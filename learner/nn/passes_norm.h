@@ -15,6 +15,7 @@
 #define AQ_LEARNER_NN_PASSES_NORM_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -23,7 +24,7 @@
 #include "learner/nn/passes_activate.h"
 
 /* A vector of the compiler's, which it splits where the rung's are narrower. */
-enum { NORM_LANES = 16 };
+enum { NORM_LANES = 16, NORM_ROWS = 4 };
 typedef float norm_lanes __attribute__((vector_size(NORM_LANES * sizeof(float))));
 
 INLINE void norm_load(const float *x, norm_lanes *lanes)
@@ -31,74 +32,78 @@ INLINE void norm_load(const float *x, norm_lanes *lanes)
     memcpy(lanes, x, sizeof(*lanes));
 }
 
-INLINE float norm_add_up(const norm_lanes *lanes)
+INLINE float norm_add_up(norm_lanes lanes)
 {
-    float part[NORM_LANES];
-    memcpy(part, lanes, sizeof(part));
-    for (size_t half = NORM_LANES / 2; half > 0; half /= 2) {
-        for (size_t j = 0; j < half; j++) {
-            part[j] += part[j + half];
+    float sum[NORM_LANES];
+    lanes +=
+        __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    lanes += __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3);
+    lanes += __builtin_shufflevector(lanes, lanes, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1);
+    lanes += __builtin_shufflevector(lanes, lanes, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0);
+    memcpy(sum, &lanes, sizeof(sum));
+    return sum[0];
+}
+
+/* Of each row, the sum of x - center, or of its square, in two parts and what is left over. */
+INLINE void rows_sums(const float *x, size_t rows, size_t width, const float *center, bool squares,
+                      float *ret_sums)
+{
+    const size_t whole = width - width % (2 * NORM_LANES);
+    norm_lanes even[NORM_ROWS] = {{0}}, odd[NORM_ROWS] = {{0}}, value;
+    for (size_t i = 0; i < whole; i += 2 * NORM_LANES) {
+        for (size_t r = 0; r < rows; r++) {
+            __builtin_prefetch(x + (r + rows) * width + i);
+            __builtin_prefetch(x + (r + rows) * width + i + NORM_LANES);
+            norm_load(x + r * width + i, &value);
+            value -= center[r];
+            even[r] += squares ? value * value : value;
+            norm_load(x + r * width + i + NORM_LANES, &value);
+            value -= center[r];
+            odd[r] += squares ? value * value : value;
         }
     }
-    return part[0];
+    for (size_t r = 0; r < rows; r++) {
+        float rest = 0.0f;
+        for (size_t i = whole; i < width; i++) {
+            const float one = x[r * width + i] - center[r];
+            rest += squares ? one * one : one;
+        }
+        ret_sums[r] = norm_add_up(even[r] + odd[r]) + rest;
+    }
 }
 
-INLINE float row_sum(const float *x, size_t width)
+/* Several rows at once, since the sums of one wait for each other; the next ones, which come from
+ * the third cache, are asked for meanwhile. */
+INLINE void norm_rows_of(const float *x, size_t rows, size_t width, aq_norm_row *ret_rows)
 {
-    const size_t whole = width - width % (2 * NORM_LANES);
-    norm_lanes even = {0}, odd = {0}, value;
-    float rest = 0.0f;
-    for (size_t i = 0; i < whole; i += 2 * NORM_LANES) {
-        norm_load(x + i, &value);
-        even += value;
-        norm_load(x + i + NORM_LANES, &value);
-        odd += value;
+    float center[NORM_ROWS] = {0}, sums[NORM_ROWS];
+    rows_sums(x, rows, width, center, false, sums);
+    for (size_t r = 0; r < rows; r++) {
+        center[r] = sums[r] / (float)width;
     }
-    for (size_t i = whole; i < width; i++) {
-        rest += x[i];
+    rows_sums(x, rows, width, center, true, sums);
+    for (size_t r = 0; r < rows; r++) {
+        const float variance = sums[r] / (float)width;
+        ret_rows[r] =
+            (aq_norm_row){.mean = center[r], .inverse = 1.0f / sqrtf(variance + AQ_NORM_EPSILON)};
     }
-    even += odd;
-    return norm_add_up(&even) + rest;
-}
-
-/* Sum of (x - center)^2. */
-INLINE float row_squares(const float *x, size_t width, float center)
-{
-    const size_t whole = width - width % (2 * NORM_LANES);
-    norm_lanes even = {0}, odd = {0}, value;
-    float rest = 0.0f;
-    for (size_t i = 0; i < whole; i += 2 * NORM_LANES) {
-        norm_load(x + i, &value);
-        value -= center;
-        even += value * value;
-        norm_load(x + i + NORM_LANES, &value);
-        value -= center;
-        odd += value * value;
-    }
-    for (size_t i = whole; i < width; i++) {
-        rest += (x[i] - center) * (x[i] - center);
-    }
-    even += odd;
-    return norm_add_up(&even) + rest;
-}
-
-INLINE aq_norm_row norm_row_of(const float *x, size_t width)
-{
-    const float mean = row_sum(x, width) / (float)width;
-    const float variance = row_squares(x, width, mean) / (float)width;
-    return (aq_norm_row){.mean = mean, .inverse = 1.0f / sqrtf(variance + AQ_NORM_EPSILON)};
 }
 
 INLINE void norm_forward_rows(const float *restrict x, const float *restrict gain,
                               const float *restrict bias, size_t rows, size_t width,
                               aq_norm_row *restrict ret_rows, float *restrict out, scalar_fn *act)
 {
+    const size_t whole = rows - rows % NORM_ROWS;
     for (size_t r = 0; r < rows; r++, x += width, out += width) {
-        const aq_norm_row row = norm_row_of(x, width);
+        if (r < whole && r % NORM_ROWS == 0) {
+            norm_rows_of(x, NORM_ROWS, width, ret_rows + r);
+        } else if (r >= whole) {
+            norm_rows_of(x, 1, width, ret_rows + r);
+        }
+        const aq_norm_row row = ret_rows[r];
         for (size_t i = 0; i < width; i++) {
             out[i] = act(gain[i] * ((x[i] - row.mean) * row.inverse) + bias[i]);
         }
-        ret_rows[r] = row;
     }
 }
 
@@ -143,8 +148,8 @@ INLINE void row_slopes(const float *g, const float *x, const float *gain, aq_nor
         h_rest += one;
         hn_rest += one * ((x[i] - row.mean) * row.inverse);
     }
-    *ret_h = (norm_add_up(&h_sum) + h_rest) / (float)width;
-    *ret_hn = (norm_add_up(&hn_sum) + hn_rest) / (float)width;
+    *ret_h = (norm_add_up(h_sum) + h_rest) / (float)width;
+    *ret_hn = (norm_add_up(hn_sum) + hn_rest) / (float)width;
 }
 
 INLINE void norm_backward_rows(const aq_norm_backward *pass, derivative_fn *back)

@@ -171,11 +171,17 @@ INLINE float sum_of(const float *x, size_t width)
 
 static void softmax(const float *restrict x, size_t rows, size_t width, float *restrict out)
 {
-    for (size_t r = 0; r < rows; r++, x += width, out += width) {
-        const float top = greatest(x, width);
-        for (size_t c = 0; c < width; c++) {
-            out[c] = exp_below(x[c] - top);
+    /* Rows are short, so their ends would cost the exponentials most: these take no rows. */
+    for (size_t r = 0; r < rows; r++) {
+        const float top = greatest(x + r * width, width);
+        for (size_t i = r * width; i < (r + 1) * width; i++) {
+            out[i] = x[i] - top;
         }
+    }
+    for (size_t i = 0; i < rows * width; i++) {
+        out[i] = exp_below(out[i]);
+    }
+    for (size_t r = 0; r < rows; r++, out += width) {
         const float share = 1.0f / sum_of(out, width);
         for (size_t c = 0; c < width; c++) {
             out[c] *= share;

@@ -14,10 +14,12 @@
 #include "learner/nn/products_bf16.h"
 #include "learner/nn/thread_pool.h"
 
+/* Below 16 rows, columns or terms bf16 is slower. Below the product of all three it saves
+ * microseconds, and some small networks train less steadily (docs/algorithms.md). */
 enum {
-    LEAST = 16,             /* rows, columns and k, below which bf16 is slower, ... */
-    LEAST_IN_ALL = 1 << 17, /* ... and their product */
-    LINE_PAIRS = 16         /* of a cache line */
+    LEAST = 16,
+    LEAST_IN_ALL = 1 << 19,
+    LINE_PAIRS = 16 /* of a cache line */
 };
 
 struct aq_products {

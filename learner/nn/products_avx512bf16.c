@@ -35,10 +35,10 @@ INLINE __mmask16 lanes_from(size_t first, size_t count)
 /* The low half of lane i is x's, the high half of it y's; both rounded. */
 INLINE __m512i pair_rows(__m512 x, __m512 y)
 {
-    const __m512i one_after_other = (__m512i)_mm512_cvtne2ps_pbh(y, x);
-    const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(one_after_other));
-    const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(one_after_other, 1));
-    return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    const __m512i low = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i order = _mm512_or_si512(
+        low, _mm512_slli_epi32(_mm512_add_epi32(low, _mm512_set1_epi32(LANES)), 16));
+    return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(y, x));
 }
 
 /* Operands come from the third cache, and no processor guesses early enough what is read next. */
@@ -48,28 +48,45 @@ INLINE void will_read(const float *x)
 }
 
 /* Sixteen pairs of one row; `ahead` floats on, others will be made. */
-INLINE __m512i pair_columns(const float *x, size_t column, size_t columns, size_t ahead)
+INLINE __m512i pair_columns(const float *x, __mmask16 lanes, __mmask16 more_lanes, size_t ahead)
 {
-    will_read(x + column + ahead);
-    will_read(x + column + ahead + LANES);
-    const __m512 low = _mm512_maskz_loadu_ps(lanes_from(column, columns), x + column);
-    const __m512 high =
-        _mm512_maskz_loadu_ps(lanes_from(column + LANES, columns), x + column + LANES);
+    will_read(x + ahead);
+    will_read(x + ahead + LANES);
+    const __m512 low = _mm512_maskz_loadu_ps(lanes, x);
+    const __m512 high = _mm512_maskz_loadu_ps(more_lanes, x + LANES);
     return (__m512i)_mm512_cvtne2ps_pbh(high, low);
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* k along the rows, as they lie. */
+/* k along the rows, as they lie: just before they are multiplied, so that they are near. */
 static void round_rows(const float *x, size_t columns, size_t first, size_t end, size_t stride,
                        uint32_t *out)
 {
+    const size_t whole = columns - columns % (PAIR * LANES);
     for (size_t r = first; r < end; r++) {
-        for (size_t c = 0; c < columns; c += PAIR * LANES) {
-            _mm512_storeu_si512(out + r * stride + c / PAIR,
-                                pair_columns(x + r * columns, c, columns, AHEAD));
+        const float *row = x + r * columns;
+        uint32_t *to = out + r * stride;
+        for (size_t c = 0; c < whole; c += PAIR * LANES) {
+            _mm512_storeu_si512(to + c / PAIR, pair_columns(row + c, ALL_LANES, ALL_LANES, AHEAD));
+        }
+        if (whole < columns) {
+            _mm512_storeu_si512(to + whole / PAIR,
+                                pair_columns(row + whole, lanes_from(whole, columns),
+                                             lanes_from(whole + LANES, columns), AHEAD));
         }
     }
+}
+
+/* Sixteen columns of two rows, `stride` apart; of an odd last one there is no other. */
+INLINE void round_two(const float *x, size_t stride, bool is_last, __mmask16 lanes, size_t ahead,
+                      uint32_t *out)
+{
+    will_read(x + ahead);
+    will_read(x + ahead + stride);
+    const __m512 low = _mm512_maskz_loadu_ps(lanes, x);
+    const __m512 high = is_last ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(lanes, x + stride);
+    _mm512_storeu_si512(out, pair_rows(low, high));
 }
 
 /* k down the columns: each pair is of two rows. `block` columns lie side by side, `next` pairs
@@ -79,18 +96,18 @@ INLINE void round_columns(const float *x, size_t x_stride, size_t rows, size_t c
                           uint32_t *out)
 {
     const size_t ahead = (AHEAD / (PAIR * x_stride) + 1) * PAIR * x_stride;
+    const size_t whole = columns - columns % LANES;
     for (size_t p = first; p < end; p++) {
         const float *top = x + PAIR * p * x_stride;
         const bool is_odd = PAIR * p + 1 == rows;
-        for (size_t c = 0; c < columns; c += LANES) {
-            const __mmask16 lanes = lanes_from(c, columns);
-            const __m512 low = _mm512_maskz_loadu_ps(lanes, top + c);
-            will_read(top + ahead + c);
-            will_read(top + ahead + x_stride + c);
-            const __m512 high =
-                is_odd ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(lanes, top + x_stride + c);
-            _mm512_storeu_si512(out + c / block * next + p * stride + c % block,
-                                pair_rows(low, high));
+        uint32_t *to = out + p * stride;
+        for (size_t c = 0; c < whole; c += LANES) {
+            round_two(top + c, x_stride, is_odd, ALL_LANES, ahead,
+                      to + c / block * next + c % block);
+        }
+        if (whole < columns) {
+            round_two(top + whole, x_stride, is_odd, lanes_from(whole, columns), ahead,
+                      to + whole / block * next + whole % block);
         }
     }
 }
@@ -127,14 +144,15 @@ static void round_transposed(const aq_bf16_product *product, size_t first, size_
     const size_t k = product->is->k, n = product->is->n, stride = product->is->b_stride;
     for (size_t row = first * LANES; row < end * LANES; row += LANES) {
         for (size_t c = 0; c < k; c += PAIR * LANES) {
+            const __mmask16 lanes = lanes_from(c, k), more_lanes = lanes_from(c + LANES, k);
+            const float *x = product->is->b + row * stride + c;
             __m512i v[LANES];
             uint32_t *out =
                 product->b + row / AQ_PANEL * product->panel + c / PAIR * AQ_PANEL + row % AQ_PANEL;
             const size_t left = product->pairs - c / PAIR;
             for (size_t i = 0; i < LANES; i++) {
-                v[i] = row + i < n
-                           ? pair_columns(product->is->b + (row + i) * stride, c, k, LANES * stride)
-                           : _mm512_setzero_si512();
+                v[i] = row + i < n ? pair_columns(x + i * stride, lanes, more_lanes, LANES * stride)
+                                   : _mm512_setzero_si512();
             }
             transpose(v);
             for (size_t i = 0; i < LANES && i < left; i++) {
@@ -147,15 +165,13 @@ static void round_transposed(const aq_bf16_product *product, size_t first, size_
 void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts)
 {
     const aq_product *is = product->is;
-    const size_t m = is->m, n = is->n, k = is->k;
+    const size_t n = is->n, k = is->k;
     const size_t first_pair = product->pairs * part / parts;
     const size_t end_pair = product->pairs * (part + 1) / parts;
     const size_t groups = (n + LANES - 1) / LANES;
     if (is->transposes_a) {
-        round_columns(is->a, m, k, m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
+        round_columns(is->a, is->m, k, is->m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
                       product->a);
-    } else {
-        round_rows(is->a, k, m * part / parts, m * (part + 1) / parts, product->a_row, product->a);
     }
     if (is->transposes_b) {
         round_transposed(product, groups * part / parts, groups * (part + 1) / parts);
@@ -250,6 +266,9 @@ void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t 
         const size_t end = n - column > width ? column + width : n;
         for (size_t i = blocks * part / parts; i < blocks * (part + 1) / parts; i++) {
             const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
+            if (column == 0 && !is->transposes_a) {
+                round_rows(is->a, is->k, first, first + rows, product->a_row, product->a);
+            }
             multiply_block(product, first, rows, column, end);
             if (is->bias != NULL && end == n) {
                 aq_passes_best()->bias_activate(is->c + first * n, is->bias, rows, n,

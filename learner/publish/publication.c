@@ -14,9 +14,14 @@
 /* A frame holds the tensors and a description of at most a few KiB. */
 #define FRAME_OVERHEAD_MAX ((size_t)64 * 1024)
 
-/* Packing a version in fp32, of which nothing is sent, costs as much as four in int8. Of policies
- * beyond this size one version in so many is packed, and stands for those up to the next. */
-enum { TWIN_BYTES_SMALL = 1 << 20, TWIN_PERIOD = 16 };
+/* Policies beyond this size, in fp32, are spared work that says little.
+ *
+ * Packing a version in fp32, of which nothing is sent, costs as much as four in int8: one in so
+ * many is packed, and stands for those up to the next.
+ *
+ * Few rows are enough to see that the cost is a FAR-th of the budget or less; otherwise it is
+ * measured on all. */
+enum { SMALL_BYTES = 1 << 20, TWIN_PERIOD = 64, ROWS_FEW = 32, FAR = 8 };
 
 void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config)
@@ -35,6 +40,12 @@ void aq_publication_history_fini(aq_publication_history *history)
     history->twin = NULL;
 }
 
+/* The policy in fp32 and packed for it, the same quantized, and its frame. */
+size_t aq_publication_room_bytes(const aq_net_spec *spec)
+{
+    return 4 * aq_net_spec_parameters(spec) * sizeof(float);
+}
+
 /* ---- in other formats ----------------------------------------------------------------------- */
 
 static int observe_ranges(const aq_publication_config *config, aq_publication_history *history,
@@ -49,16 +60,21 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
                    : 0;
 }
 
-/* Beside the twin. */
 static int measure(const aq_publication_config *config, const aq_publication *made,
                    const float *obs, size_t rows, aq_error *error)
 {
+    const bool is_small = aq_snapshot_tensor_bytes_f32(made->twin) <= SMALL_BYTES;
+    const size_t few = !is_small && rows > ROWS_FEW ? ROWS_FEW : rows;
+    aq_quant_error *measured = &made->snapshot->quant_error;
     aq_engine *engine = NULL;
     int rc = aq_engine_create(made->snapshot, rows, config->cpu_flags, &engine, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_quant_error_beside(engine, made->twin, obs, rows, &made->snapshot->quant_error);
+    rc = aq_quant_error_measure(engine, made->twin, obs, few, measured);
+    if (rc == 0 && few < rows && (double)measured->cost * FAR > config->error_budget) {
+        rc = aq_quant_error_measure(engine, made->twin, obs, rows, measured);
+    }
     aq_engine_destroy(engine);
     return rc != 0 ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
@@ -113,7 +129,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
         return rc;
     }
     made->measured = made->snapshot->quant_error;
-    if (made->snapshot != made->twin && (double)made->measured.cost > config->error_budget) {
+    if ((double)made->measured.cost > config->error_budget) {
         aq_snapshot_unref(made->snapshot);
         made->snapshot = aq_snapshot_ref(made->twin);
         made->fell_back = true;
@@ -170,23 +186,20 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
                       aq_publication *made)
 {
     const bool is_delta = history->twin != NULL && history->twin_deltas + 1 < config->full_period;
-    size_t *known = &history->twin_bytes[is_delta];
-    uint32_t *age = &history->twin_age[is_delta];
-    const bool is_due =
-        *known == 0 || *age >= TWIN_PERIOD || made->frame_bytes_fp32 <= TWIN_BYTES_SMALL;
+    aq_twin_size *size = &history->twin_sizes[is_delta];
     int rc = 0;
     if (made->snapshot == made->twin && !made->fell_back) { /* that is what is sent */
-        *known = aq_publication_broadcast(made)->size;
-    } else if (is_due) {
-        rc = pack_twin(history, made, is_delta, known);
-        *age = 0;
+        *size = (aq_twin_size){aq_publication_broadcast(made)->size, history->twins};
+    } else if (size->bytes == 0 || made->frame_bytes_fp32 <= SMALL_BYTES ||
+               history->twins - size->at >= TWIN_PERIOD) {
+        size->at = history->twins;
+        rc = pack_twin(history, made, is_delta, &size->bytes);
     }
     if (rc != 0) {
         return rc;
     }
-    made->packed_bytes_fp32 = *known;
-    history->twin_age[0]++;
-    history->twin_age[1]++;
+    made->packed_bytes_fp32 = size->bytes;
+    history->twins++;
     history->twin_deltas = is_delta ? history->twin_deltas + 1 : 0;
     aq_snapshot_unref(history->twin);
     history->twin = aq_snapshot_ref(made->twin);

@@ -28,27 +28,35 @@ typedef struct aq_publication_config {
     uint32_t range_method; /* enum aq_range_method */
     uint32_t full_period;  /* versions; 1: every one goes out in full */
     double error_budget;   /* of aq_quant_error.cost */
-    uint32_t error_rows;   /* observations to measure on, at most */
+    uint32_t error_rows;   /* observations to measure on, at most; few are enough of a wide policy
+                              that is far from its budget */
     uint32_t cpu_flags;
 } aq_publication_config;
+
+/* Of the last twin that was packed. */
+typedef struct aq_twin_size {
+    size_t bytes; /* 0: none yet */
+    uint64_t at;  /* which one it was */
+} aq_twin_size;
 
 /* What went out before. Begins anew with each process, whose first version goes out in full. */
 typedef struct aq_publication_history {
     aq_snapshot *newest; /* NULL: none yet */
     uint32_t deltas;     /* since the last one in full */
-    /* The same for the fp32 forms, of which one is packed now and then to know its size: of those
-     * in full [0] and of changes [1], the bytes of the last, 0 without one, and how many versions
-     * there have been since. */
+    /* The same for the fp32 forms, which are packed now and then to know their size. */
     aq_snapshot *twin;
     uint32_t twin_deltas;
-    size_t twin_bytes[2];
-    uint32_t twin_age[2];
+    aq_twin_size twin_sizes[2]; /* in full, and as a change */
+    uint64_t twins;             /* so far */
     aq_range_observer ranges;
 } aq_publication_history;
 
 void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config);
 void aq_publication_history_fini(aq_publication_history *history);
+
+/* Bytes that making a version takes for a moment. */
+size_t aq_publication_room_bytes(const aq_net_spec *spec);
 
 typedef struct aq_publication {
     aq_snapshot *snapshot; /* as it goes out */

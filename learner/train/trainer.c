@@ -44,6 +44,14 @@ struct aq_trainer {
     aq_rank_turn ranks;   /* the thread's */
 };
 
+/* Where it is paced it will be waited for. */
+static bool has_place(void *user)
+{
+    const aq_trainer *trainer = user;
+    return trainer->config.stage == NULL || trainer->config.is_paced ||
+           aq_quantizer_stage_has_place(trainer->config.stage);
+}
+
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
                        size_t rows)
 {
@@ -69,6 +77,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
         return AQ_E_NOMEM;
     }
     trainer->config = *config;
+    trainer->config.core.has_place = has_place;
     atomic_init(&trainer->checkpoint_wanted, false);
     trainer->versions.changed = NAN;
     atomic_init(&trainer->offered, 0);
@@ -77,7 +86,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
     if (rc == 0) {
-        rc = aq_trainer_core_create(&config->core, config->agent, policy_due, trainer,
+        rc = aq_trainer_core_create(&trainer->config.core, config->agent, policy_due, trainer,
                                     &trainer->core);
     }
     if (rc != 0) {

@@ -198,7 +198,8 @@ static void audit(aq_trainer_core *core, const aq_batch *group)
 
 static bool is_version_due(const aq_trainer_core *core)
 {
-    return core->step >= core->publish_at;
+    return core->step >= core->publish_at &&
+           (core->config.has_place == NULL || core->config.has_place(core->user));
 }
 
 uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version)

@@ -36,6 +36,9 @@ typedef struct aq_trainer_core_config {
     aq_gradient_exchange *exchange; /* that is told of; lent; NULL: none */
     uint64_t versions_max;       /* of which steps are trained on, the newest included; 0: of any */
     aq_gradient_rules gradients; /* of groups that are gradients, and not rows */
+    /* Told `user` of the core: whether a version would be taken now. Asked first, since ranks have
+     * to be asked for their parts of it. NULL: it would. */
+    bool (*has_place)(void *user);
 } aq_trainer_core_config;
 
 /* What may change while it trains. */

@@ -1,7 +1,7 @@
 /*
  * Measuring the quantization error, a piece of rows at a time. Sums in double.
  *
- * What is compared with is another engine, of the same parameters in fp32: what would act in the
+ * What is compared with is another engine, of the same policy in fp32: what would act in the
  * snapshot's place. Its rounding is far below any error that a budget could be about, and it takes
  * a twentieth of the time of the reference of common/nn, which for a wide policy is seconds.
  */
@@ -15,7 +15,6 @@
 #include "common/base/memory.h"
 #include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
-#include "quantizer/quantize/quantize.h"
 
 typedef struct tally {
     aq_head_cost cost;
@@ -159,58 +158,38 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
     return 0;
 }
 
-int aq_quant_error_beside(aq_engine *engine, aq_snapshot *fp32, const float *obs, size_t rows,
-                          aq_quant_error *ret_result)
+int aq_quant_error_measure(aq_engine *engine, aq_snapshot *exact, const float *obs, size_t rows,
+                           aq_quant_error *ret_result)
 {
     const aq_snapshot *snapshot = aq_engine_snapshot(engine);
     const aq_net_spec *spec = &snapshot->spec;
     const aq_head_shape *head = distributions(spec);
     AQ_ASSERT(rows > 0);
-    AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&fp32->spec));
+    AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&exact->spec));
     if (rows > UINT32_MAX) {
         return AQ_E_TOO_BIG;
     }
 
     const size_t rows_max = aq_engine_rows_max(engine);
     const size_t piece_max = rows < rows_max ? rows : rows_max;
-    aq_engine *exact = NULL;
+    aq_engine *made = NULL;
     tally sum = {0};
     piece both = {0};
     int rc = piece_init(spec, piece_max, &both);
-    if (rc == 0) {
-        rc = aq_engine_create(fp32, rows_max, aq_cpu_flags(), &exact, NULL);
+    if (rc == 0 && exact != snapshot) {
+        rc = aq_engine_create(exact, piece_max, aq_cpu_flags(), &made, NULL);
     }
     for (size_t row = 0; rc == 0 && row < rows; row += piece_max) {
         const float *in = obs + row * aq_net_spec_inputs(spec);
         both.rows = rows - row < piece_max ? rows - row : piece_max;
         run(engine, in, both.rows, both.got, both.got_logits);
-        run(exact, in, both.rows, both.exact, both.exact_logits);
+        run(made != NULL ? made : engine, in, both.rows, both.exact, both.exact_logits);
         tally_outputs(&sum, &both, snapshot);
         if (head != NULL) {
             tally_logits(&sum, &both, head);
         }
     }
-    aq_engine_destroy(exact);
+    aq_engine_destroy(made);
     aq_free(both.block);
     return rc == 0 ? conclude(&sum, snapshot, rows, ret_result) : rc;
-}
-
-int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
-                           const float *obs, size_t rows, aq_quant_error *ret_result)
-{
-    const aq_snapshot *snapshot = aq_engine_snapshot(engine);
-    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
-    const aq_quantize_meta meta = {.run_id = snapshot->run_id,
-                                   .version = snapshot->version,
-                                   .learner_step = snapshot->learner_step,
-                                   .task = snapshot->task,
-                                   .schema = &snapshot->schema,
-                                   .head = snapshot->head};
-    aq_snapshot *exact = NULL;
-    int rc = aq_quantize(spec, params, &plan, &meta, &exact, NULL);
-    if (rc == 0) {
-        rc = aq_quant_error_beside(engine, exact, obs, rows, ret_result);
-        aq_snapshot_unref(exact);
-    }
-    return rc;
 }

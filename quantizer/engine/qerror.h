@@ -8,12 +8,11 @@
 #define AQ_QUANTIZER_ENGINE_QERROR_H
 
 #include "common/base/error.h"
-#include "common/nn/params.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/engine/engine.h"
 
-/* Runs `engine` and the fp32 parameters, whose description is the engine's, over obs
- * (rows, inputs), in pieces of the engine's rows_max. rows > 0.
+/* Runs `engine` and `exact`, the same policy in fp32, over obs (rows, inputs), in pieces of the
+ * engine's rows_max. rows > 0.
  *
  *   cost       = sum of what is lost / sum of what is at stake, by the head (aq_head.cost), at
  *                most 1
@@ -22,14 +21,9 @@
  *   kl         = mean over rows and choices of sum_k p[k] log(p[k] / pq[k]); networks that end in a
  *                categorical head only, else 0
  *
- * AQ_E_CORRUPT when a parameter or a difference is NaN or infinite, so that no budget is met by
- * accident; AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
-int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
-                           const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
-
-/* The same for parameters that are in a snapshot in fp32 already, which a large policy makes a
- * difference to; it may be the engine's own. */
-int aq_quant_error_beside(aq_engine *engine, aq_snapshot *exact, const float *obs, size_t rows,
-                          aq_quant_error *ret_result) AQ_MUST_USE;
+ * AQ_E_CORRUPT when a difference is NaN or infinite, so that no budget is met by accident;
+ * AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
+int aq_quant_error_measure(aq_engine *engine, aq_snapshot *exact, const float *obs, size_t rows,
+                           aq_quant_error *ret_result) AQ_MUST_USE;
 
 #endif

@@ -33,6 +33,15 @@ void learner_kit_fini(learner_kit *kit)
     aq_params_fini(&kit->params);
 }
 
+void learner_kit_take_network(learner_kit *kit, const uint32_t *hidden, uint32_t hidden_count)
+{
+    aq_params_fini(&kit->params);
+    assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
+                                         AQ_ACTIVATION_TANH, &kit->spec, NULL));
+    assert_int_equal(aq_params_init(&kit->spec, &kit->params), 0);
+    aq_params_randomize(&kit->spec, &kit->params, &kit->rng);
+}
+
 float *learner_kit_observations(learner_kit *kit, size_t rows)
 {
     float *observations = aq_alloc(rows * KIT_INPUTS, sizeof(*observations));

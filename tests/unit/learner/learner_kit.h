@@ -25,6 +25,9 @@ typedef struct learner_kit {
 void learner_kit_init(learner_kit *kit, uint64_t seed);
 void learner_kit_fini(learner_kit *kit);
 
+/* A network of these hidden layers, with tanh, in place of its own. */
+void learner_kit_take_network(learner_kit *kit, const uint32_t *hidden, uint32_t hidden_count);
+
 /* (rows, inputs) within +-1; aq_free. */
 float *learner_kit_observations(learner_kit *kit, size_t rows);
 

@@ -112,9 +112,9 @@ static void fill(aq_rng *rng)
 
 BF16_TEST(every_way_that_operands_lie_gives_the_stated_sums)
 {
-    static const uint32_t sizes[][3] = {{16, 16, 512}, {17, 33, 241}, {25, 48, 111}, {37, 31, 117},
-                                        {64, 64, 64},  {256, 51, 23}, {51, 70, 85},  {19, 300, 24},
-                                        {300, 17, 27}, {100, 83, 16}};
+    static const uint32_t sizes[][3] = {{16, 64, 512}, {17, 33, 941}, {25, 48, 441}, {137, 31, 125},
+                                        {128, 64, 64}, {512, 51, 23}, {51, 170, 85}, {19, 700, 40},
+                                        {700, 17, 47}, {200, 165, 16}};
     aq_rng rng = rng_of(1, 0);
     fill(&rng);
     EACH_ROW(i, sizes) {
@@ -153,15 +153,15 @@ BF16_TEST(rare_numbers_give_the_stated_sums)
         }
     }
     for (uint32_t k = 16; k < 20; k++) {
-        check(&(aq_product){.m = 96, .n = 96, .k = k, .b_stride = 96}, 1);
-        check(&(aq_product){.transposes_b = true, .m = 96, .n = 96, .k = k, .b_stride = k}, 1);
+        check(&(aq_product){.m = 182, .n = 182, .k = k, .b_stride = 182}, 1);
+        check(&(aq_product){.transposes_b = true, .m = 182, .n = 182, .k = k, .b_stride = k}, 1);
     }
 }
 
 BF16_TEST(small_products_are_those_of_fp32)
 {
     static const uint32_t sizes[][3] = {
-        {15, 256, 256}, {256, 15, 256}, {256, 256, 15}, {32, 63, 64}, {1, 1, 1}};
+        {15, 256, 256}, {256, 15, 256}, {256, 256, 15}, {64, 64, 64}, {1, 1, 1}};
     aq_rng rng = rng_of(3, 0);
     fill(&rng);
     EACH_ROW(i, sizes) {

@@ -236,22 +236,14 @@ TEST_IN(publication_desk, desk, fp32_is_its_own_twin)
     assert_twin_is(made, &desk->kit.params);
 }
 
-static void kit_init_hidden(learner_kit *kit, const uint32_t *hidden, uint32_t hidden_count)
-{
-    learner_kit_init(kit, 1);
-    aq_params_fini(&kit->params);
-    assert_succeeds(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
-                                         AQ_ACTIVATION_TANH, &kit->spec, NULL));
-    assert_int_equal(aq_params_init(&kit->spec, &kit->params), 0);
-    aq_params_randomize(&kit->spec, &kit->params, &kit->rng);
-}
-
 static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
 {
     learner_kit kit;
     aq_publication made;
     aq_buffer frame;
-    kit_init_hidden(&kit, hidden, hidden_count);
+    learner_kit_init(&kit, 1);
+    learner_kit_take_network(&kit, hidden, hidden_count);
+
     learner_kit_publication(&kit, 70000, AQ_FORMAT_INT8_CHANNEL, &made);
     aq_buffer_init(&frame, 1 << 22);
     assert_int_equal(aq_wire_policy_pack(made.twin, &frame), 0);
@@ -269,32 +261,6 @@ TEST(the_bytes_of_fp32_are_what_it_would_really_take)
     check_bytes_fp32(one, 1);
     check_bytes_fp32(wide, 2);
     check_bytes_fp32(deep, 7);
-}
-
-/* Parameters that are all alike would show at once. */
-TEST(of_a_large_policy_one_version_in_sixteen_is_packed_in_fp32)
-{
-    static const uint32_t hidden[] = {600, 600};
-    const aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
-    aq_publication_history history;
-    learner_kit kit;
-    size_t first = 0;
-    kit_init_hidden(&kit, hidden, 2);
-    aq_publication_history_init(&history, &config);
-    for (uint64_t version = 1; version <= 17; version++) {
-        aq_publication made;
-        kit.meta.version = version;
-        assert_succeeds(aq_publication_make(&config, &history, &kit.meta, &kit.spec, &kit.params,
-                                            NULL, 0, &made, NULL));
-        first = version == 1 ? made.packed_bytes_fp32 : first;
-        assert_int_equal(made.packed_bytes_fp32 == first, version <= 16);
-        aq_publication_fini(&made);
-        for (size_t i = 0; i < kit.params.count; i++) {
-            kit.params.block[i] = 0.25f;
-        }
-    }
-    aq_publication_history_fini(&history);
-    learner_kit_fini(&kit);
 }
 
 /* ---- as a change of the version before ------------------------------------------------------ */

@@ -18,7 +18,7 @@ typedef struct core_desk {
     learner_kit kit;
     fake_algorithm algorithm;
     aq_trainer_core *core;
-    bool refuse;
+    bool refuse, is_full;
     size_t count;
     offer offers[OFFERS_MAX];
 } core_desk;
@@ -32,10 +32,17 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
     return !desk->refuse;
 }
 
+static bool has_place(void *user)
+{
+    return !((core_desk *)user)->is_full;
+}
+
 static void create_core(core_desk *desk, uint64_t first_step, bool obs_is_f32)
 {
-    aq_trainer_core_config config = {
-        .publish_period = PERIOD, .first_step = first_step, .obs_is_f32 = obs_is_f32};
+    aq_trainer_core_config config = {.publish_period = PERIOD,
+                                     .first_step = first_step,
+                                     .obs_is_f32 = obs_is_f32,
+                                     .has_place = has_place};
     aq_trainer_core_destroy(desk->core);
     assert_int_equal(
         aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &desk->core),
@@ -295,6 +302,17 @@ TEST_IN(core_desk, desk, a_version_that_was_not_taken_is_offered_after_every_ste
     train(desk, 1); /* a period after that step */
     assert_int_equal(desk->count, 6);
     assert_int_equal(desk->offers[5].step, PERIOD + 4 + PERIOD);
+}
+
+TEST_IN(core_desk, desk, a_version_is_not_even_gathered_before_there_is_a_place)
+{
+    desk->is_full = true;
+    train(desk, PERIOD + 3);
+    assert_int_equal(desk->count, 0);
+    desk->is_full = false;
+    train(desk, 1);
+    assert_int_equal(desk->count, 1);
+    assert_int_equal(desk->offers[0].step, PERIOD + 4);
 }
 
 TEST_IN(core_desk, desk, a_version_is_measured_on_the_whole_group)

@@ -1,6 +1,8 @@
 /*
  * The measured quantization error, on policies whose error is known.
  */
+#include <float.h>
+
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"
 #include "tests/support/test.h"
@@ -24,8 +26,10 @@ static quantizer_fixture *random_of(void)
 static aq_quant_error measure(aq_engine *engine, const quantizer_fixture *fixture, const float *obs)
 {
     aq_quant_error error;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error), 0);
+    assert_int_equal(aq_quant_error_measure(engine,
+                                            quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32), obs,
+                                            ROWS, &error),
+                     0);
     return error;
 }
 
@@ -126,15 +130,15 @@ TEST(an_error_that_is_not_a_number_is_refused)
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
     obs[3 * 20] = NAN; /* counts as 0 in the engine and stays NaN in fp32 */
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error),
-        AQ_E_CORRUPT);
+    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &error), AQ_E_CORRUPT);
     assert_int_equal(error.rows, 77);
     obs[3 * 20] = 0.0f;
-    fixture->params.bias[0][0] = -INFINITY;
-    assert_int_equal(
-        aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error),
-        AQ_E_CORRUPT);
+    fixture->params.bias[0][0] = -FLT_MAX;
+    engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    fixture->params.bias[0][0] = FLT_MAX; /* a difference beyond what floats hold */
+    exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &error), AQ_E_CORRUPT);
     assert_int_equal(error.rows, 77);
 }
 
@@ -142,11 +146,12 @@ TEST(a_failed_allocation_is_an_error)
 {
     aq_quant_error error;
     int rc;
-    quantizer_fixture *fixture = constant_of(0.0f, 1.0f);
+    quantizer_fixture *fixture = random_of();
     float *obs = quantizer_fixture_observations(fixture, ROWS);
-    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
     EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_quant_error_measure(engine, &fixture->spec, &fixture->params, obs, ROWS, &error);
+        rc = aq_quant_error_measure(engine, exact, obs, ROWS, &error);
     }
 }
 
