@@ -70,12 +70,10 @@ class Values(Case):
                                         width)
         self.width, self.is_dueling = width, self.get("dueling", False)
         outputs = (self.actions + self.is_dueling) * width
-        hidden = [int(w) for w in self.settings["learner.hidden"].split(",")]
-        self.online = [network(self.inputs, hidden, outputs, self.get("activation", "relu"),
+        self.online = [network(self.inputs, self.get("hidden", ""), outputs, self.get("activation", "relu"),
                                norm=self.get("norm", False))]
         self.target = copy.deepcopy(self.online)
-        self.adam = torch.optim.Adam(self.parameters(self.online),
-                                     self.settings["learner.learning_rate"], eps=1e-8)
+        self.optimizer = self.adam(self.parameters(self.online), self.get("learning_rate", 0))
 
     def outputs(self, nets, obs):
         """(rows, actions, width)"""
@@ -112,10 +110,10 @@ class Values(Case):
         else:
             each = priority = cross_entropy(chosen, y)
         loss = (self.weight * each).mean()
-        self.adam.zero_grad()
+        self.optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.parameters(self.online), self.clip)
-        self.adam.step()
+        self.optimizer.step()
         self.follow()
         record("step", loss, value.mean(), norm)
         record("priority", priority)
@@ -131,19 +129,17 @@ class ActorCritic(Case):
             outputs = self.get("atoms", 51)
             self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
                                         outputs)
-        widths = [[int(w) for w in self.settings[key].split(",")]
-                  for key in ("learner.hidden", "learner.critic_hidden")]
-        policy = network(self.inputs, widths[0], self.actions, self.get("activation", "relu"),
+        policy = network(self.inputs, self.get("hidden", ""), self.actions, self.get("activation", "relu"),
                          self.get("norm_first", False), last=nn.Tanh())
-        critics = [network(self.inputs + self.actions, widths[1], outputs,
+        critics = [network(self.inputs + self.actions, self.get("critic_hidden", ""), outputs,
                            self.get("critic_activation", "relu"),
                            self.get("critic_norm_first", False)) for _ in range(1 + self.is_twin)]
         self.online = [policy] + critics
         self.target = copy.deepcopy(self.online)
         rate = self.settings["learner.learning_rate"]
-        self.policy_adam = torch.optim.Adam(policy.parameters(), rate, eps=1e-8)
-        self.critic_adam = torch.optim.Adam(self.parameters(critics),
-                                            self.get("critic_learning_rate", rate), eps=1e-8)
+        self.policy_adam = self.adam(policy.parameters(), rate)
+        self.critic_adam = self.adam(self.parameters(critics),
+                                     self.get("critic_learning_rate", rate))
 
     def value(self, out):
         return out[:, 0] if self.atoms is None else (torch.softmax(out, 1) * self.atoms).sum(1)
@@ -219,8 +215,7 @@ class Soft(Case):
     KEY = 1 ^ 0x7361632064726177  # the run's seed, and whose draws they are
 
     def make(self):
-        hidden, critic_hidden = ([int(w) for w in self.settings[key].split(",")]
-                                 for key in ("learner.hidden", "learner.critic_hidden"))
+        hidden, critic_hidden = self.get("hidden", ""), self.get("critic_hidden", "")
         outputs, inputs, values = self.actions, self.inputs, self.actions
         if self.bounds:
             outputs, inputs, values = 2 * self.actions, self.inputs + self.actions, 1
@@ -232,8 +227,9 @@ class Soft(Case):
         self.log_temperature = nn.Parameter(single(torch.log(torch.tensor(
             self.get("temperature", 1.0), dtype=torch.float64))))
         rate = self.settings["learner.learning_rate"]
-        self.adams = [torch.optim.Adam(p, rate, eps=1e-8) for p in (
-            self.policy.parameters(), self.parameters(critics), [self.log_temperature])]
+        self.adams = [self.adam(self.policy.parameters(), rate),
+                      self.adam(self.parameters(critics), rate),
+                      self.adam([self.log_temperature], rate, False)]
 
     def parameters(self, nets):
         own = super().parameters(nets)
@@ -379,6 +375,19 @@ def main():
              3, 3, 7).run()
     OnPolicy("impala", sequences(4, hidden="8", critic_hidden="9", learning_rate=0.002,
                                  gae_lambda=1, gradient_clip=1),
+             4, 2, 6, (-1.0, 1.0)).run()
+    Values("dqn", settings(hidden="simba:5x2", learning_rate=0.001, tau=0.1, weight_decay=0.1),
+           4, 3, 8).run()
+    ActorCritic("d4pg", settings(hidden="simba:6x1", critic_hidden="simba:5x2", atoms=7,
+                                 value_min=-3, value_max=3, learning_rate=0.001, tau=0.05,
+                                 weight_decay=0.01, critic_activation="elu"),
+                4, 2, 7, (-1.0, 2.0)).run()
+    Soft("sac", settings(hidden="simba:5x1", critic_hidden="simba:7x2", tau=0.05,
+                         learning_rate=0.001, temperature=0.01, target_entropy=-0.5,
+                         clipped_double_q=False, weight_decay=0.01, gradient_clip=0),
+         3, 2, 8, (-1.0, 1.0)).run()
+    OnPolicy("ppo", sequences(4, hidden="simba:6x1", critic_hidden="simba:5x1", epochs=2,
+                              minibatches=2, learning_rate=0.001, weight_decay=0.01),
              4, 2, 6, (-1.0, 1.0)).run()
 
 

@@ -71,14 +71,14 @@ class OnPolicy(Case):
     APART = 0.3  # by so much, log-probabilities of actors differ from the learner's
 
     def make(self):
-        hidden, critic_hidden = ([int(w) for w in self.settings[key].split(",")]
-                                 for key in ("learner.hidden", "learner.critic_hidden"))
+        hidden, critic_hidden = self.get("hidden", ""), self.get("critic_hidden", "")
         activation = self.get("activation", "relu")
         self.is_gsde = self.get("gsde", False)
         arrays = [(self.actions,)] if self.bounds else []
         if self.is_gsde:
-            arrays = [(self.actions, hidden[-1]), (self.actions,), (self.actions, hidden[-1])]
-            self.policy = network(self.inputs, hidden[:-1], hidden[-1], activation,
+            hidden, _, last = hidden.rpartition(",")
+            arrays = [(self.actions, int(last)), (self.actions,), (self.actions, int(last))]
+            self.policy = network(self.inputs, hidden, int(last), activation,
                                   last=ACTIVATIONS[activation]())
         else:
             self.policy = network(self.inputs, hidden, self.actions, activation)
@@ -90,9 +90,8 @@ class OnPolicy(Case):
         self.of_policy = self.parameters(self.online[:2])
         self.of_values = self.parameters(self.online[2:])
         rate = self.settings["learner.learning_rate"]
-        self.policy_adam = torch.optim.Adam(self.of_policy, rate, eps=1e-8)
-        self.value_adam = torch.optim.Adam(self.of_values,
-                                           self.get("critic_learning_rate", rate), eps=1e-8)
+        self.policy_adam = self.adam(self.of_policy, rate)
+        self.value_adam = self.adam(self.of_values, self.get("critic_learning_rate", rate))
         self.returns = []
 
     def distribution(self, obs, moved=0, holds_features=True):
