@@ -63,10 +63,9 @@ static int add_block(const aq_hidden_layers *hidden, aq_net_spec *spec, aq_error
 {
     const uint32_t width = hidden->shape.widths[0], inner = AQ_SIMBA_WIDER * width;
     const uint32_t from = spec->layer_count; /* the value of the layer before */
-    aq_layer_spec layers[] = {aq_layer_norm(width, AQ_ACTIVATION_NONE),
-                              aq_layer_linear(width, inner, hidden->activation),
-                              aq_layer_linear(inner, width, AQ_ACTIVATION_NONE),
-                              aq_layer_add(width)};
+    aq_layer_spec layers[] = {
+        aq_layer_norm(width, AQ_ACTIVATION_NONE), aq_layer_linear(width, inner, hidden->activation),
+        aq_layer_linear(inner, width, AQ_ACTIVATION_NONE), aq_layer_add(width)};
     layers[3].sources = (aq_layer_sources){.count = 2, .values = {from, from + 3}};
     return add_all(layers, 4, spec, error);
 }

@@ -35,8 +35,8 @@ int aq_hidden_layers_of_critic(const aq_run_config *config, aq_hidden_layers *re
 int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
                          aq_error *error) AQ_MUST_USE;
 
-/* A network of them behind `inputs` values, and a last layer, whose inputs are filled in. AQ_E_INVALID
- * when it can't be. */
+/* A network of them behind `inputs` values, and a last layer, whose inputs are filled in.
+ * AQ_E_INVALID when it can't be. */
 int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t inputs,
                              const aq_layer_spec *last, aq_net_spec *ret_spec,
                              aq_error *error) AQ_MUST_USE;

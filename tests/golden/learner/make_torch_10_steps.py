@@ -70,8 +70,8 @@ class Values(Case):
                                         width)
         self.width, self.is_dueling = width, self.get("dueling", False)
         outputs = (self.actions + self.is_dueling) * width
-        self.online = [network(self.inputs, self.get("hidden", ""), outputs, self.get("activation", "relu"),
-                               norm=self.get("norm", False))]
+        self.online = [network(self.inputs, self.get("hidden", ""), outputs,
+                               self.get("activation", "relu"), norm=self.get("norm", False))]
         self.target = copy.deepcopy(self.online)
         self.optimizer = self.adam(self.parameters(self.online), self.get("learning_rate", 0))
 
@@ -129,8 +129,9 @@ class ActorCritic(Case):
             outputs = self.get("atoms", 51)
             self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
                                         outputs)
-        policy = network(self.inputs, self.get("hidden", ""), self.actions, self.get("activation", "relu"),
-                         self.get("norm_first", False), last=nn.Tanh())
+        policy = network(self.inputs, self.get("hidden", ""), self.actions,
+                         self.get("activation", "relu"), self.get("norm_first", False),
+                         last=nn.Tanh())
         critics = [network(self.inputs + self.actions, self.get("critic_hidden", ""), outputs,
                            self.get("critic_activation", "relu"),
                            self.get("critic_norm_first", False)) for _ in range(1 + self.is_twin)]

@@ -29,8 +29,8 @@ TEST(settings_make_networks)
         char text[128];
         aq_settings_init(aq_run_config_table(), &config);
         for (size_t k = 0; k < 3 && rows[i].settings[k] != NULL; k++) {
-            assert_succeeds(aq_settings_assign(aq_run_config_table(), rows[i].settings[k], &config,
-                                               &refusal));
+            assert_succeeds(
+                aq_settings_assign(aq_run_config_table(), rows[i].settings[k], &config, &refusal));
         }
         assert_succeeds((config.learner.critic_hidden[0] != '\0'
                              ? aq_hidden_layers_of_critic
