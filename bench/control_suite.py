@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What D4PG or SAC learns on tasks of the control suite, with int8 and with fp32 actors.
+"""What a preset learns on tasks of the control suite, with int8 and with fp32 actors.
 
-    bench/control_suite.py --work DIR [--algorithm sac] [--jobs 2] [--tasks a,b] [--seeds 3]
+    bench/control_suite.py --work DIR [--preset dmc-sac] [--jobs 2] [--tasks a,b] [--seeds 3]
                            [--formats int8,fp32] [--set KEY=VALUE]...
 
-Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 environment steps
-under the preset dmc-d4pg or dmc-sac, and prints a table; no run is left out. Runs that DIR has
-already are not made again, and one that was cut off goes on from its checkpoint, so that a campaign
-can be interrupted. With --report nothing is trained.
+Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 frames under the
+preset, and prints a table; no run is left out. A step is a frame, but under suite-best, which takes
+each action twice, two. Runs that DIR has already are not made again, and one that was cut off goes
+on from its checkpoint, so that a campaign can be interrupted. With --report nothing is trained.
 
-Curves go to bench/curves/dmc-TASK.csv, or dmc-sac-TASK.csv: the mean of all greedy episodes in each
-10,000 environment steps. "final" is the mean over the last 50,000 steps, as in the published
-figures; "best" the policy that the run keeps (policy.aq), over 100 fresh episodes.
+Curves go to bench/curves/dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv: the mean
+of all greedy episodes in each 10,000 frames. "final" is the mean over the last 50,000 of them, as
+in the published figures; "best" the policy that the run keeps (policy.aq), over 100 fresh episodes.
 """
 import argparse
 import concurrent.futures
@@ -28,12 +28,13 @@ import sys
 from run_curves import binned_returns
 
 HERE = pathlib.Path(__file__).resolve().parent
-STEPS = 500_000
-BIN_STEPS = 10_000
-# After 500,000 steps, ten seeds: D4PG from the data published with DreamerV3, SAC from those with
-# SimBa. None: not published.
+FRAMES = 500_000
+BIN_FRAMES = 10_000
+FRAMES_OF_STEP = {"dmc-d4pg": 1, "dmc-sac": 1, "suite-best": 2}
+# After 500,000 frames, ten seeds: D4PG from the data published with DreamerV3; SAC from those with
+# SimBa, whose own are beside suite-best. None: not published.
 PUBLISHED = {
-    "d4pg": {
+    "dmc-d4pg": {
         "cartpole_balance": 999,
         "cartpole_swingup": 875,
         "ball_in_cup_catch": 967,
@@ -45,7 +46,7 @@ PUBLISHED = {
         "hopper_stand": 772,
         "pendulum_swingup": 757,
     },
-    "sac": {
+    "dmc-sac": {
         "cartpole_balance": 999,
         "cartpole_swingup": 863,
         "ball_in_cup_catch": None,
@@ -65,6 +66,29 @@ PUBLISHED = {
         "reacher_hard": 960,
         "walker_run": 629,
     },
+    "suite-best": {
+        "acrobot_swingup": 332,
+        "ball_in_cup_catch": None,
+        "cartpole_balance": 999,
+        "cartpole_balance_sparse": 941,
+        "cartpole_swingup": 867,
+        "cartpole_swingup_sparse": 824,
+        "cheetah_run": 815,
+        "finger_spin": 779,
+        "finger_turn_easy": 881,
+        "finger_turn_hard": 860,
+        "hopper_hop": 327,
+        "hopper_stand": 812,
+        "pendulum_swingup": 825,
+        "reacher_easy": 972,
+        "reacher_hard": 966,
+        "walker_run": 687,
+        "walker_stand": 983,
+        "walker_walk": 971,
+        "humanoid_stand": 493,
+        "humanoid_walk": 442,
+        "humanoid_run": 125,
+    },
 }
 # Student's t, two-sided 95 %, by degrees of freedom.
 T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
@@ -75,7 +99,9 @@ def run_name(task, form, seed):
 
 
 def begin(arguments, task, form, seed):
-    return [f"dmc:{task}", "--preset", f"dmc-{arguments.algorithm}", "--seed", str(seed),
+    repeat = FRAMES_OF_STEP[arguments.preset]
+    option = f"?action_repeat={repeat}" if repeat > 1 else ""
+    return [f"dmc:{task}{option}", "--preset", arguments.preset, "--seed", str(seed),
             "--set", f"quantizer.format={form}", "--set", "evaluator.threshold=100000",
             "--set", "evaluator.screen_episodes=5",
             *(f"--set={assignment}" for assignment in arguments.set)]
@@ -108,11 +134,15 @@ def train(arguments, task, form, seed):
 
 
 def curve(arguments, task, form, seed):
-    return binned_returns(arguments.work / "runs" / run_name(task, form, seed), BIN_STEPS, STEPS)
+    """[(frames, mean return, episodes)]"""
+    repeat = FRAMES_OF_STEP[arguments.preset]
+    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed),
+                            BIN_FRAMES // repeat, FRAMES // repeat)
+    return [(steps * repeat, value, episodes) for steps, value, episodes in points]
 
 
 def final_return(points):
-    last = [(value, episodes) for steps, value, episodes in points if steps > STEPS * 0.9]
+    last = [(value, episodes) for frames, value, episodes in points if frames > FRAMES * 0.9]
     return sum(value * n for value, n in last) / sum(n for _, n in last)
 
 
@@ -129,15 +159,16 @@ def finished_seeds(arguments, task, form):
 
 
 def write_curves(arguments, task):
-    of = "" if arguments.algorithm == "d4pg" else f"{arguments.algorithm}-"
-    path = arguments.curves / f"dmc-{of}{task}.csv"
+    of = "dmc" if arguments.preset == "dmc-d4pg" else arguments.preset
+    path = arguments.curves / f"{of}-{task}.csv"
     with path.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["format", "seed", "env_steps", "return_mean", "episodes"])
+        what = "env_steps" if FRAMES_OF_STEP[arguments.preset] == 1 else "frames"
+        table.writerow(["format", "seed", what, "return_mean", "episodes"])
         for form in arguments.formats:
             for seed in finished_seeds(arguments, task, form):
-                for steps, value, episodes in curve(arguments, task, form, seed):
-                    table.writerow([form, seed, steps, f"{value:.2f}", episodes])
+                for frames, value, episodes in curve(arguments, task, form, seed):
+                    table.writerow([form, seed, frames, f"{value:.2f}", episodes])
 
 
 def cell(values):
@@ -152,7 +183,7 @@ def report(arguments):
     print("| task | published | " + " | ".join(head) + " |")
     print("|---" * (2 + len(head)) + "|")
     for task in arguments.tasks:
-        row = [f"`{task}`", str(PUBLISHED[arguments.algorithm][task] or "–")]
+        row = [f"`{task}`", str(PUBLISHED[arguments.preset][task] or "–")]
         for form in arguments.formats:
             seeds = finished_seeds(arguments, task, form)
             finals = [final_return(curve(arguments, task, form, seed)) for seed in seeds]
@@ -172,7 +203,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
-    parser.add_argument("--algorithm", choices=PUBLISHED, default="d4pg")
+    parser.add_argument("--preset", choices=PUBLISHED, default="dmc-d4pg")
     parser.add_argument("--tasks", type=words,
                         help="default: all there are")
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
@@ -184,7 +215,7 @@ def main():
     parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
-    known = list(PUBLISHED[arguments.algorithm])
+    known = list(PUBLISHED[arguments.preset])
     arguments.tasks = arguments.tasks or known
     unknown = [task for task in arguments.tasks if task not in known]
     if unknown:

@@ -36,7 +36,7 @@ typedef struct case_row {
 } case_row;
 
 /* Observations of the dimensions of cheetah (17 and 6), CartPole (4 and 2) or Pendulum (3 and 1);
- * d4pg with Acme's networks. */
+ * d4pg with Acme's networks, and SimBa's, which also say how they are trained. */
 static const case_row case_rows[] = {
     {"d4pg_acme", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "256,256,256", "512,512,256"},
     {"dqn_256x256_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "256,256", ""},
@@ -49,6 +49,8 @@ static const case_row case_rows[] = {
     {"ppo_numbers_b256", AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", ""},
     {"sac_256x256_b256", AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
     {"sac_64x64_b100", AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
+    {"sac_simba", AQ_ALGORITHM_SAC, 256, 17, 6, false, "simba:128x1", "simba:512x2"},
+    {"d4pg_simba", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "simba:128x1", "simba:512x2"},
     /* The wide one, beyond those that are counted. */
     {"d4pg_2048", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "2048,2048,2048", "2048,2048,2048"},
 };
@@ -84,7 +86,8 @@ aq_learner_case_name aq_learner_case_name_of(size_t index)
 static int configure(aq_learner_case *of, const case_row *row, uint32_t products, uint32_t threads,
                      aq_error *error)
 {
-    const bool is_d4pg = row->algorithm == AQ_ALGORITHM_D4PG;
+    const bool is_simba = strncmp(row->hidden, "simba:", 6) == 0;
+    const bool is_acme = row->algorithm == AQ_ALGORITHM_D4PG && !is_simba;
     aq_run_config *config = &of->config;
 
     aq_settings_init(aq_run_config_table(), config);
@@ -99,7 +102,12 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t products
     config->learner.target_period = 100;
     config->learner.atoms = ATOMS;
     config->learner.tau = row->algorithm == AQ_ALGORITHM_SAC ? 0.005 : 0;
-    if (is_d4pg) {
+    if (is_simba) {
+        config->learner.clipped_double_q = false;
+        config->learner.weight_decay = 0.01;
+        config->learner.learning_rate = 1e-4;
+    }
+    if (is_acme) {
         config->learner.gradient_clip = 40;
         config->learner.norm_first = true;
         config->learner.critic_norm_first = true;
@@ -233,7 +241,8 @@ static int list_products(aq_learner_case *of, aq_error *error)
         return rc;
     }
     add_network(of, policy, &(network_work){2, 0, of->rows, 0});
-    for (int critics = is_sac ? 2 : 1; critics > 0; critics--) {
+    const bool is_twin = is_sac && of->config.learner.clipped_double_q;
+    for (int critics = is_twin ? 2 : 1; critics > 0; critics--) {
         add_network(of, &values, &(network_work){1, 1, 2 * of->rows, of->actions});
     }
     return 0;

@@ -8,6 +8,7 @@ modules, autograd, torch.optim.Adam, clip_grad_norm_. Rows whose name ends in _b
 under its autocast. Each number is the median of some slices; each
 number of threads has a process of its own.
 """
+import functools
 import json
 import math
 import os
@@ -19,7 +20,28 @@ import time
 SLICES, SLICE_S = 7, 0.5
 
 
-def d4pg(torch):
+def simba(torch, inputs, width, blocks, outputs, *last):
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.branch = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.ReLU(),
+                                        nn.Linear(4 * width, width))
+
+        def forward(self, x):
+            return x + self.branch(x)
+
+    return nn.Sequential(nn.Linear(inputs, width), *(Block() for _ in range(blocks)),
+                         nn.LayerNorm(width), nn.Linear(width, outputs), *last)
+
+
+def optimizer(torch, parameters, rate, is_simba):
+    return (torch.optim.AdamW(parameters, 1e-4, weight_decay=.01) if is_simba
+            else torch.optim.Adam(parameters, rate))
+
+
+def d4pg(torch, is_simba=False):
     nn, functional = torch.nn, torch.nn.functional
     rows, inputs, actions, atoms = 256, 17, 6, 51
 
@@ -35,12 +57,15 @@ def d4pg(torch):
         return nn.Sequential(*layers, nn.Linear(widths[-1], outputs), *last)
 
     def pair():
+        if is_simba:
+            return (simba(torch, inputs, 128, 1, actions, nn.Tanh()),
+                    simba(torch, inputs + actions, 512, 2, atoms))
         return (network([256, 256, 256], inputs, actions, nn.Tanh()),
                 network([512, 512, 256], inputs + actions, atoms))
 
     (policy, critic), (target_policy, target_critic) = pair(), pair()
-    policy_adam = torch.optim.Adam(policy.parameters(), 1e-4)
-    critic_adam = torch.optim.Adam(critic.parameters(), 1e-4)
+    policy_adam = optimizer(torch, policy.parameters(), 1e-4, is_simba)
+    critic_adam = optimizer(torch, critic.parameters(), 1e-4, is_simba)
     obs, next_obs = torch.rand(rows, inputs), torch.rand(rows, inputs)
     action, reward = torch.rand(rows, actions), torch.rand(rows)
     bootstrap = torch.full((rows,), .95)
@@ -153,20 +178,25 @@ def ppo(torch, rows, inputs, actions, is_choice):
     return step
 
 
-def sac(torch, width, rows, inputs, actions):
+def sac(torch, width, rows, inputs, actions, is_simba=False):
     nn, tau = torch.nn, .005
 
     def network(inputs, outputs):
         return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width),
                              nn.ReLU(), nn.Linear(width, outputs))
 
-    policy = network(inputs, 2 * actions)
-    critics, targets = ([network(inputs + actions, 1) for _ in range(2)] for _ in range(2))
+    def make_critics():
+        if is_simba:
+            return [simba(torch, inputs + actions, 512, 2, 1)]
+        return [network(inputs + actions, 1) for _ in range(2)]
+
+    policy = simba(torch, inputs, 128, 1, 2 * actions) if is_simba else network(inputs, 2 * actions)
+    critics, targets = make_critics(), make_critics()
     critic_parameters = [p for critic in critics for p in critic.parameters()]
     target_parameters = [p for critic in targets for p in critic.parameters()]
     log_alpha = torch.zeros((), requires_grad=True)
-    policy_adam = torch.optim.Adam(policy.parameters(), 1e-3)
-    critic_adam = torch.optim.Adam(critic_parameters, 1e-3)
+    policy_adam = optimizer(torch, policy.parameters(), 1e-3, is_simba)
+    critic_adam = optimizer(torch, critic_parameters, 1e-3, is_simba)
     alpha_adam = torch.optim.Adam([log_alpha], 1e-3)
     obs, next_obs, reward = torch.rand(rows, inputs), torch.rand(rows, inputs), torch.rand(rows)
     action, bootstrap = torch.rand(rows, actions), torch.full((rows,), .95)
@@ -182,7 +212,7 @@ def sac(torch, width, rows, inputs, actions):
 
     def least(nets, obs, action):
         pairs = torch.cat([obs, action], 1)
-        return torch.min(nets[0](pairs), nets[1](pairs)).squeeze(1)
+        return functools.reduce(torch.min, [net(pairs) for net in nets]).squeeze(1)
 
     def step():
         alpha = log_alpha.detach().exp()
@@ -238,7 +268,9 @@ def measure(threads, only):
               "ppo_numbers_b64": lambda t: ppo(t, 64, 3, 1, False),
               "ppo_numbers_b256": lambda t: ppo(t, 256, 3, 1, False),
               "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
-              "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1)}
+              "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1),
+              "sac_simba": lambda t: sac(t, 0, 256, 17, 6, True),
+              "d4pg_simba": lambda t: d4pg(t, True)}
     rows = []
     for name, make in makers.items():
         for named, is_bf16 in ((name, False), (f"{name}_bf16", True)):

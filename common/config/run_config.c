@@ -15,48 +15,69 @@
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
-/* One width of `length` characters. */
-static int parse_width(const char *text, size_t length, uint32_t *ret_width)
+/* A number of `length` characters, from 1 on. */
+static int parse_count(const char *text, size_t length, uint32_t most, uint32_t *ret_count)
 {
     char digits[WIDTH_TEXT_MAX];
-    uint64_t width;
+    uint64_t count;
     if (length >= sizeof(digits)) {
         return AQ_E_INVALID;
     }
     memcpy(digits, text, length);
     digits[length] = '\0';
-    if (aq_parse_u64(digits, &width) != 0 || width < 1 || width > AQ_NET_WIDTH_MAX) {
+    if (aq_parse_u64(digits, &count) != 0 || count < 1 || count > most) {
         return AQ_E_INVALID;
     }
-    *ret_width = (uint32_t)width;
+    *ret_count = (uint32_t)count;
     return 0;
 }
 
-static int parse_widths(const char *text, uint32_t *widths, uint32_t *ret_count)
+/* "128x2", a width and a number of blocks. */
+static int parse_blocks(const char *text, aq_hidden_shape *shape)
 {
-    uint32_t count = 0;
+    const size_t length = strcspn(text, "x");
+    const char *blocks = text + length + (text[length] == 'x');
+    shape->count = 1;
+    int rc = parse_count(text, length, AQ_NET_WIDTH_MAX / AQ_SIMBA_WIDER, &shape->widths[0]);
+    return rc == 0 ? parse_count(blocks, strlen(blocks), AQ_SIMBA_BLOCKS_MAX, &shape->blocks) : rc;
+}
+
+static int parse_widths(const char *text, aq_hidden_shape *shape)
+{
     for (bool more = text[0] != '\0'; more;) {
         size_t length = strcspn(text, ",");
-        if (count == AQ_HIDDEN_LAYERS_MAX || parse_width(text, length, &widths[count]) != 0) {
+        if (shape->count == AQ_HIDDEN_LAYERS_MAX ||
+            parse_count(text, length, AQ_NET_WIDTH_MAX, &shape->widths[shape->count]) != 0) {
             return AQ_E_INVALID;
         }
-        count++;
+        shape->count++;
         more = text[length] == ',';
         text += length + 1;
     }
-    *ret_count = count;
     return 0;
 }
 
-int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+static int parse_hidden(const char *text, aq_hidden_shape *ret_shape)
 {
-    return parse_widths(config->learner.hidden, widths, ret_count);
+    static const char simba[] = "simba:";
+    aq_hidden_shape shape = {0};
+    int rc = strncmp(text, simba, strlen(simba)) == 0 ? parse_blocks(text + strlen(simba), &shape)
+                                                      : parse_widths(text, &shape);
+    if (rc == 0) {
+        *ret_shape = shape;
+    }
+    return rc;
 }
 
-int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+int aq_run_config_hidden(const aq_run_config *config, aq_hidden_shape *ret_shape)
+{
+    return parse_hidden(config->learner.hidden, ret_shape);
+}
+
+int aq_run_config_critic_hidden(const aq_run_config *config, aq_hidden_shape *ret_shape)
 {
     const char *own = config->learner.critic_hidden;
-    return parse_widths(own[0] != '\0' ? own : config->learner.hidden, widths, ret_count);
+    return parse_hidden(own[0] != '\0' ? own : config->learner.hidden, ret_shape);
 }
 
 int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
@@ -138,22 +159,25 @@ int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *fo
     return 0;
 }
 
+static int refuse_hidden(const char *key, const char *text, aq_error *error)
+{
+    return aq_fail(error, AQ_E_INVALID,
+                   "%s is \"%s\"; up to %d widths of 1 to %" PRIu32
+                   " are possible, such as \"64,64\", or up to %d blocks of SimBa, up to %" PRIu32
+                   " wide, such as \"simba:128x1\"",
+                   key, text, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX, AQ_SIMBA_BLOCKS_MAX,
+                   AQ_NET_WIDTH_MAX / AQ_SIMBA_WIDER);
+}
+
 static int check_texts(const aq_run_config *config, aq_error *error)
 {
-    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-    uint32_t count;
+    aq_hidden_shape shape;
     double threshold;
-    if (aq_run_config_hidden(config, widths, &count) != 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "learner.hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
-                       " are possible, such as \"64,64\"",
-                       config->learner.hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    if (aq_run_config_hidden(config, &shape) != 0) {
+        return refuse_hidden("learner.hidden", config->learner.hidden, error);
     }
-    if (aq_run_config_critic_hidden(config, widths, &count) != 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "learner.critic_hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
-                       " are possible, such as \"512,512,256\"",
-                       config->learner.critic_hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    if (aq_run_config_critic_hidden(config, &shape) != 0) {
+        return refuse_hidden("learner.critic_hidden", config->learner.critic_hidden, error);
     }
     if (aq_run_config_threshold(config, 0.0, &threshold) != 0) {
         return aq_fail(error, AQ_E_INVALID,

@@ -73,8 +73,17 @@ enum aq_seen_by {
 enum {
     AQ_RUN_TEXT_MAX = 256,
     AQ_TABLES_TEXT_MAX = 1024,
-    AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1
+    AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1,
+    AQ_SIMBA_BLOCKS_MAX = 3,
+    AQ_SIMBA_WIDER = 4 /* the inner layer of a block, than the block */
 };
+
+/* Hidden layers, as learner.hidden writes them: "256,128", or SimBa's, "simba:128x2". */
+typedef struct aq_hidden_shape {
+    uint32_t count; /* of widths; 0: none */
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    uint32_t blocks; /* residual ones, of the only width; 0: plain layers */
+} aq_hidden_shape;
 
 /* What a task that is a table takes, to show its state as one of many. */
 #define AQ_ONE_HOT_OPTION   "one_hot=yes"
@@ -279,14 +288,13 @@ int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schem
                              aq_error *error) AQ_MUST_USE;
 
 /* learner.hidden as numbers: none for an empty text, else up to AQ_HIDDEN_LAYERS_MAX widths of 1 to
- * AQ_NET_WIDTH_MAX. `widths` has room for AQ_HIDDEN_LAYERS_MAX and may be touched on failure.
+ * AQ_NET_WIDTH_MAX, or up to AQ_SIMBA_BLOCKS_MAX blocks whose inner layers are not wider than that.
  * AQ_E_INVALID for a text that isn't that. */
-int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths,
-                         uint32_t *ret_count) AQ_MUST_USE;
+int aq_run_config_hidden(const aq_run_config *config, aq_hidden_shape *ret_shape) AQ_MUST_USE;
 
 /* The same of learner.critic_hidden; an empty text is learner.hidden. */
-int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths,
-                                uint32_t *ret_count) AQ_MUST_USE;
+int aq_run_config_critic_hidden(const aq_run_config *config,
+                                aq_hidden_shape *ret_shape) AQ_MUST_USE;
 
 /* evaluator.threshold as a number: for "auto", the environment's own `reward_threshold`, which is
  * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */

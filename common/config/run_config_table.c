@@ -64,7 +64,8 @@ static const aq_setting rows[] = {
      "and "
      "impala, whose policies draw. auto takes that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
-     "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
+     "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
+     "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer."},
     {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
@@ -128,8 +129,8 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
      "learner.norm and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac: widths of the critic's hidden layers. An empty text takes "
-     "learner.hidden."},
+     "d4pg, ddpg, td3, sac and on-policy: the critic's hidden layers, as learner.hidden. An empty "
+     "text takes that."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "d4pg, ddpg, td3, sac: what follows each hidden layer of the critic."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",

@@ -50,6 +50,86 @@ void aq_params_fini(aq_params *params)
     memset(params, 0, sizeof(*params));
 }
 
+/* ---- how they begin ------------------------------------------------------------------------- */
+
+/* Layers with a matrix that lead to what an add layer adds: those of residual blocks. Whether there
+ * are any. */
+static bool find_branches(const aq_net_spec *spec, bool is_branch[AQ_NET_LAYERS_MAX])
+{
+    bool is_residual = false;
+    memset(is_branch, 0, AQ_NET_LAYERS_MAX * sizeof(*is_branch));
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        if (!aq_layer_kind_of(spec->layers[i].kind)->joins_branch) {
+            continue;
+        }
+        is_residual = true;
+        uint32_t value = aq_net_sources(spec, i).values[1];
+        while (value > 0 && aq_layer_is_affine(&spec->layers[value - 1])) {
+            is_branch[--value] = true;
+            value = aq_net_sources(spec, value).values[0];
+        }
+    }
+    return is_residual;
+}
+
+static void fill_normal(float *values, size_t count, double deviation, aq_rng *rng)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (float)(deviation * aq_rng_normal(rng));
+    }
+}
+
+/* Of vectors of `length` floats, `step` apart, each takes what lies along those before it out of
+ * itself, and has a length of 1. */
+static void make_orthonormal(float *values, size_t count, size_t apart, size_t length, size_t step)
+{
+    for (size_t i = 0; i < count; i++) {
+        float *own = values + i * apart;
+        double squares = 0.0;
+        for (size_t k = 0; k < i; k++) {
+            const float *other = values + k * apart;
+            double along = 0.0;
+            for (size_t j = 0; j < length; j++) {
+                along += (double)own[j * step] * (double)other[j * step];
+            }
+            for (size_t j = 0; j < length; j++) {
+                own[j * step] -= (float)(along * (double)other[j * step]);
+            }
+        }
+        for (size_t j = 0; j < length; j++) {
+            squares += (double)own[j * step] * (double)own[j * step];
+        }
+        for (size_t j = 0; j < length; j++) {
+            own[j * step] = (float)((double)own[j * step] / sqrt(squares));
+        }
+    }
+}
+
+/* Rows at right angles to each other; columns, where there are fewer of them. */
+static void reset_orthogonal(const aq_layer_matrix_shape *matrix, float *weights, aq_rng *rng)
+{
+    const size_t rows = matrix->rows, columns = matrix->columns;
+    fill_normal(weights, rows * columns, 1.0, rng);
+    if (rows <= columns) {
+        make_orthonormal(weights, rows, columns, columns, 1);
+    } else {
+        make_orthonormal(weights, columns, 1, rows, columns);
+    }
+}
+
+static void reset_residual(const aq_layer_spec *layer, bool is_branch, float *parameters,
+                           aq_rng *rng)
+{
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+    const size_t weights = (size_t)matrix.rows * matrix.columns;
+    if (is_branch) {
+        fill_normal(parameters, weights, sqrt(2.0 / matrix.columns), rng);
+    } else {
+        reset_orthogonal(&matrix, parameters, rng);
+    }
+    memset(parameters + weights, 0, matrix.rows * sizeof(*parameters));
+}
+
 static void reset_uniform(const aq_layer_spec *layer, float *parameters, aq_rng *rng)
 {
     const size_t count = aq_layer_parameters(layer);
@@ -61,13 +141,21 @@ static void reset_uniform(const aq_layer_spec *layer, float *parameters, aq_rng 
 
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng)
 {
+    bool is_branch[AQ_NET_LAYERS_MAX];
+    const bool is_residual = find_branches(spec, is_branch);
     memset(params->block, 0, aq_net_spec_array_values(spec) * sizeof(*params->block));
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_spec *layer = &spec->layers[i];
         const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
-        (kind->reset != NULL ? kind->reset : reset_uniform)(layer, params->weight[i], rng);
+        if (is_residual && kind->is_affine) {
+            reset_residual(layer, is_branch[i], params->weight[i], rng);
+        } else {
+            (kind->reset != NULL ? kind->reset : reset_uniform)(layer, params->weight[i], rng);
+        }
     }
 }
+
+/* ---- copies --------------------------------------------------------------------------------- */
 
 void aq_params_copy(aq_params *to, const aq_params *from)
 {

@@ -17,6 +17,7 @@ typedef struct aq_layer_kind {
     bool is_affine;
     bool takes_image; /* of a height, width and channels, with which its shape begins */
     bool has_distributions;
+    bool joins_branch; /* its first value goes on as it is; its second is a branch's end */
 
     /* Whether the sizes are possible and are those that the shape makes. */
     int (*check)(const aq_layer_spec *layer, uint32_t index, aq_error *error);

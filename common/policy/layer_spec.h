@@ -9,6 +9,7 @@
  *                y[c][k] = x[0][k] + x[1 + c][k] - mean over choices of x[1 + .][k]
  *   categorical  x is (choices, atoms) logits over atoms from `low` to `high`;
  *                y[c] = sum_k softmax(x[c])[k] atom[k]
+ *   add          y = x[0] + x[1], two values: a residual's, and what a branch makes of it
  *
  * A kind of layer is a line of AQ_LAYER_KINDS, and a row for each concern: what it is
  * (layer_kind.h), how it is trained, how it runs quantized, and how it is exported. Nothing else
@@ -35,7 +36,8 @@
     X(2, CONV2D, conv2d)                                                                           \
     X(3, NORM, norm)                                                                               \
     X(4, DUELING, dueling)                                                                         \
-    X(5, CATEGORICAL, categorical)
+    X(5, CATEGORICAL, categorical)                                                                 \
+    X(6, ADD, add)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
@@ -97,6 +99,7 @@ aq_layer_spec aq_layer_conv2d(const aq_conv_shape *shape, enum aq_activation act
 aq_layer_spec aq_layer_norm(uint32_t width, enum aq_activation activation);
 aq_layer_spec aq_layer_dueling(uint32_t choices, uint32_t atoms);
 aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
+aq_layer_spec aq_layer_add(uint32_t width);
 
 /* Known kind and activation, sizes that fit each other and the limits; AQ_E_INVALID in words that
  * name layer `index`. Safe on anything a peer may have sent. */

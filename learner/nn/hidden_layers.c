@@ -1,7 +1,9 @@
 /*
- * Building hidden layers one by one; the network is validated by its owner when it is whole.
+ * Hidden layers: see hidden_layers.h.
  */
 #include "learner/nn/hidden_layers.h"
+
+#include <string.h>
 
 int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidden, aq_error *error)
 {
@@ -10,7 +12,7 @@ int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidde
         .norm = config->learner.norm,
         .norm_first = config->learner.norm_first,
     };
-    int rc = aq_run_config_hidden(config, hidden.widths, &hidden.count);
+    int rc = aq_run_config_hidden(config, &hidden.shape);
     if (rc != 0) {
         return aq_fail(error, rc, "learner.hidden: '%s' is not a list of widths",
                        config->learner.hidden);
@@ -19,30 +21,98 @@ int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidde
     return 0;
 }
 
+int aq_hidden_layers_of_critic(const aq_run_config *config, aq_hidden_layers *ret_hidden,
+                               aq_error *error)
+{
+    aq_hidden_layers hidden = {
+        .activation = aq_run_config_critic_activation(config),
+        .norm_first = config->learner.critic_norm_first,
+    };
+    int rc = aq_run_config_critic_hidden(config, &hidden.shape);
+    if (rc != 0) {
+        return aq_fail(error, rc, "learner.critic_hidden: '%s' is not a list of widths",
+                       config->learner.critic_hidden);
+    }
+    *ret_hidden = hidden;
+    return 0;
+}
+
+static int add_all(const aq_layer_spec *layers, size_t count, aq_net_spec *spec, aq_error *error)
+{
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        rc = aq_net_spec_add(spec, &layers[i], error);
+    }
+    return rc;
+}
+
 static int add_one(const aq_hidden_layers *hidden, uint32_t index, uint32_t inputs,
                    aq_net_spec *spec, aq_error *error)
 {
     const bool is_tanh = hidden->norm_first && index == 0;
     const bool has_norm = hidden->norm || is_tanh;
     const enum aq_activation activation = is_tanh ? AQ_ACTIVATION_TANH : hidden->activation;
-    const uint32_t width = hidden->widths[index];
-    const aq_layer_spec linear =
-        aq_layer_linear(inputs, width, has_norm ? AQ_ACTIVATION_NONE : activation);
-    const aq_layer_spec norm = aq_layer_norm(width, activation);
-    int rc = aq_net_spec_add(spec, &linear, error);
+    const uint32_t width = hidden->shape.widths[index];
+    const aq_layer_spec layers[] = {
+        aq_layer_linear(inputs, width, has_norm ? AQ_ACTIVATION_NONE : activation),
+        aq_layer_norm(width, activation)};
+    return add_all(layers, has_norm ? 2 : 1, spec, error);
+}
 
-    return rc == 0 && has_norm ? aq_net_spec_add(spec, &norm, error) : rc;
+static int add_block(const aq_hidden_layers *hidden, aq_net_spec *spec, aq_error *error)
+{
+    const uint32_t width = hidden->shape.widths[0], inner = AQ_SIMBA_WIDER * width;
+    const uint32_t from = spec->layer_count; /* the value of the layer before */
+    aq_layer_spec layers[] = {
+        aq_layer_norm(width, AQ_ACTIVATION_NONE), aq_layer_linear(width, inner, hidden->activation),
+        aq_layer_linear(inner, width, AQ_ACTIVATION_NONE), aq_layer_add(width)};
+    layers[3].sources = (aq_layer_sources){.count = 2, .values = {from, from + 3}};
+    return add_all(layers, 4, spec, error);
+}
+
+static int add_simba(const aq_hidden_layers *hidden, uint32_t inputs, aq_net_spec *spec,
+                     aq_error *error)
+{
+    const uint32_t width = hidden->shape.widths[0];
+    const aq_layer_spec first = aq_layer_linear(inputs, width, AQ_ACTIVATION_NONE);
+    const aq_layer_spec last = aq_layer_norm(width, AQ_ACTIVATION_NONE);
+    int rc = aq_net_spec_add(spec, &first, error);
+    for (uint32_t i = 0; i < hidden->shape.blocks && rc == 0; i++) {
+        rc = add_block(hidden, spec, error);
+    }
+    return rc == 0 ? aq_net_spec_add(spec, &last, error) : rc;
 }
 
 int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
                          aq_error *error)
 {
-    for (uint32_t i = 0; i < hidden->count; i++) {
-        int rc = add_one(hidden, i, *width, spec, error);
+    for (uint32_t i = 0; i < hidden->shape.count; i++) {
+        int rc = hidden->shape.blocks > 0 ? add_simba(hidden, *width, spec, error)
+                                          : add_one(hidden, i, *width, spec, error);
         if (rc != 0) {
             return rc;
         }
-        *width = hidden->widths[i];
+        *width = hidden->shape.widths[i];
     }
     return 0;
+}
+
+int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t inputs,
+                             const aq_layer_spec *last, aq_net_spec *ret_spec, aq_error *error)
+{
+    aq_net_spec spec;
+    aq_layer_spec end = *last;
+    memset(&spec, 0, sizeof(spec));
+    end.inputs = inputs;
+    int rc = aq_hidden_layers_add(hidden, &end.inputs, &spec, error);
+    if (rc == 0) {
+        rc = aq_net_spec_add(&spec, &end, error);
+    }
+    if (rc == 0) {
+        rc = aq_net_spec_validate(&spec, error);
+    }
+    if (rc == 0) {
+        *ret_spec = spec;
+    }
+    return rc;
 }

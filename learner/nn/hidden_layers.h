@@ -4,6 +4,8 @@
  *   each:   linear, the activation
  *   norm:   linear, norm, the activation
  *   first:  the first one linear, norm, tanh, whatever the others are (Acme's networks)
+ *   simba:  linear; blocks of x + linear(the activation(linear(norm(x)))), whose inner layer is
+ *           AQ_SIMBA_WIDER as wide; norm (Lee et al., 2024). Norms are where they are
  */
 #ifndef AQ_LEARNER_NN_HIDDEN_LAYERS_H
 #define AQ_LEARNER_NN_HIDDEN_LAYERS_H
@@ -16,19 +18,27 @@
 #include "common/policy/netspec.h"
 
 typedef struct aq_hidden_layers {
-    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-    uint32_t count;
+    aq_hidden_shape shape;
     enum aq_activation activation;
     bool norm, norm_first;
 } aq_hidden_layers;
 
-/* As the settings say of the policy, or the network of values. AQ_E_INVALID in words. */
+/* As the settings say of the policy, or the network of values; and of a critic. AQ_E_INVALID in
+ * words. */
 int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidden,
                         aq_error *error) AQ_MUST_USE;
+int aq_hidden_layers_of_critic(const aq_run_config *config, aq_hidden_layers *ret_hidden,
+                               aq_error *error) AQ_MUST_USE;
 
 /* Appends them behind `*width` values; `*width` is then what the last one gives. AQ_E_INVALID when
  * there are too many. */
 int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
                          aq_error *error) AQ_MUST_USE;
+
+/* A network of them behind `inputs` values, and a last layer, whose inputs are filled in.
+ * AQ_E_INVALID when it can't be. */
+int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t inputs,
+                             const aq_layer_spec *last, aq_net_spec *ret_spec,
+                             aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -106,6 +106,9 @@ typedef struct aq_passes {
 
     /* to[i] += from[i] */
     void (*add)(float *to, const float *from, size_t count);
+
+    /* out[i] = a[i] + b[i] */
+    void (*sum)(const float *a, const float *b, float *out, size_t count);
 } aq_passes;
 
 /* The best rung under aq_cpu_flags(). Static storage. */

@@ -203,6 +203,13 @@ static void add(float *restrict to, const float *restrict from, size_t count)
     }
 }
 
+static void sum(const float *restrict a, const float *restrict b, float *restrict out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = a[i] + b[i];
+    }
+}
+
 static void unit_from_u8(const uint8_t *restrict bytes, float *restrict out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -224,6 +231,7 @@ const aq_passes AQ_PASSES_TABLE = {
     .squash = squash,
     .approach = approach,
     .add = add,
+    .sum = sum,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
 };

@@ -31,7 +31,7 @@ static void assert_prints_as(const aq_run_config *config, const aq_buffer *expec
 static void use(const aq_run_config *config)
 {
     aq_error error = {0};
-    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    aq_hidden_shape shape;
     aq_table_spec tables[AQ_TABLES_MAX];
     aq_layer_format formats[AQ_NET_LAYERS_MAX];
     uint32_t count = 0, learner = 0;
@@ -39,9 +39,10 @@ static void use(const aq_run_config *config)
     int rc = aq_run_config_validate(config, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
-        must(aq_run_config_hidden(config, widths, &count));
-        AQ_ASSERT(count <= AQ_HIDDEN_LAYERS_MAX);
-        must(aq_run_config_critic_hidden(config, widths, &count));
+        must(aq_run_config_hidden(config, &shape));
+        AQ_ASSERT(shape.count <= AQ_HIDDEN_LAYERS_MAX);
+        AQ_ASSERT(shape.blocks <= AQ_SIMBA_BLOCKS_MAX);
+        must(aq_run_config_critic_hidden(config, &shape));
         must(aq_run_config_threshold(config, 475, &threshold));
         must(aq_run_config_layer_formats(config, formats, &count));
         must(aq_run_config_tables(config, tables, &count, &learner, NULL));

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "common/policy/head.h"
 #include "learner/nn/hidden_layers.h"
@@ -35,27 +34,6 @@ static int check_actions(const aq_schema *schema, const char *algorithm, aq_erro
     return 0;
 }
 
-static int finish(const aq_hidden_layers *hidden, uint32_t width, const aq_layer_spec *head,
-                  aq_net_spec *ret_spec, aq_error *error)
-{
-    aq_net_spec spec;
-    aq_layer_spec last = *head;
-
-    memset(&spec, 0, sizeof(spec));
-    int rc = aq_hidden_layers_add(hidden, &width, &spec, error);
-    if (rc == 0) {
-        last.inputs = width;
-        rc = aq_net_spec_add(&spec, &last, error);
-    }
-    if (rc == 0) {
-        rc = aq_net_spec_validate(&spec, error);
-    }
-    if (rc == 0) {
-        *ret_spec = spec;
-    }
-    return rc;
-}
-
 static aq_layer_spec last_layer(const aq_schema *schema, uint32_t head)
 {
     const uint32_t elements = (uint32_t)aq_space_elements(&schema->action);
@@ -82,7 +60,8 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
         return rc;
     }
     const aq_layer_spec last = last_layer(schema, class->head(config, schema));
-    return finish(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last, ret_spec, error);
+    return aq_hidden_layers_network(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last,
+                                    ret_spec, error);
 }
 
 int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
@@ -92,17 +71,10 @@ int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema,
     const uint32_t inputs = (uint32_t)(aq_space_elements(&schema->obs) +
                                        (judges_any ? aq_space_elements(&schema->action) : 0));
     const aq_layer_spec head = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_NONE);
-    aq_hidden_layers hidden = {
-        .activation = aq_run_config_critic_activation(config),
-        .norm_first = config->learner.critic_norm_first,
-    };
-    int rc = aq_run_config_critic_hidden(config, hidden.widths, &hidden.count);
+    aq_hidden_layers hidden;
+    int rc = aq_hidden_layers_of_critic(config, &hidden, error);
 
-    if (rc != 0) {
-        return aq_fail(error, rc, "learner.critic_hidden: '%s' is not a list of widths",
-                       config->learner.critic_hidden);
-    }
-    return finish(&hidden, inputs, &head, ret_spec, error);
+    return rc == 0 ? aq_hidden_layers_network(&hidden, inputs, &head, ret_spec, error) : rc;
 }
 
 void aq_policy_network_center(const aq_net_spec *spec, aq_params *params)

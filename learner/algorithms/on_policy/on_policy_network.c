@@ -75,7 +75,7 @@ int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schem
     if (rc == 0) {
         rc = aq_hidden_layers_of(config, &hidden, error);
     }
-    if (rc == 0 && hidden.count == 0 && head == AQ_HEAD_GSDE) {
+    if (rc == 0 && hidden.shape.count == 0 && head == AQ_HEAD_GSDE) {
         rc = aq_fail(error, AQ_E_INVALID, "learner.gsde needs a hidden layer in learner.hidden");
     }
     if (rc == 0) {
@@ -96,15 +96,15 @@ int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schem
 int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema,
                             aq_net_spec *ret_spec, aq_error *error)
 {
-    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-    uint32_t count;
-    int rc = aq_run_config_critic_hidden(config, widths, &count);
+    const aq_layer_spec last = aq_layer_linear(0, 1, AQ_ACTIVATION_NONE);
+    aq_hidden_layers hidden;
+    int rc = aq_hidden_layers_of_critic(config, &hidden, error);
     if (rc != 0) {
-        return aq_fail(error, rc, "learner.critic_hidden: '%s' is not a list of widths",
-                       config->learner.critic_hidden);
+        return rc;
     }
-    return aq_net_spec_init_mlp((uint32_t)aq_space_elements(&schema->obs), widths, count, 1,
-                                aq_run_config_critic_activation(config), ret_spec, error);
+    hidden.norm_first = false; /* which is for critics of actions */
+    return aq_hidden_layers_network(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last,
+                                    ret_spec, error);
 }
 
 void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,

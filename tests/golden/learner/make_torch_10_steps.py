@@ -70,9 +70,8 @@ class Values(Case):
                                         width)
         self.width, self.is_dueling = width, self.get("dueling", False)
         outputs = (self.actions + self.is_dueling) * width
-        hidden = [int(w) for w in self.settings["learner.hidden"].split(",")]
-        self.online = [network(self.inputs, hidden, outputs, self.get("activation", "relu"),
-                               norm=self.get("norm", False))]
+        self.online = [network(self.inputs, self.get("hidden", ""), outputs,
+                               self.get("activation", "relu"), norm=self.get("norm", False))]
         self.target = copy.deepcopy(self.online)
         self.of_all = self.optimizer(self.parameters(self.online))
 
@@ -130,11 +129,10 @@ class ActorCritic(Case):
             outputs = self.get("atoms", 51)
             self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
                                         outputs)
-        widths = [[int(w) for w in self.settings[key].split(",")]
-                  for key in ("learner.hidden", "learner.critic_hidden")]
-        policy = network(self.inputs, widths[0], self.actions, self.get("activation", "relu"),
-                         self.get("norm_first", False), last=nn.Tanh())
-        critics = [network(self.inputs + self.actions, widths[1], outputs,
+        policy = network(self.inputs, self.get("hidden", ""), self.actions,
+                         self.get("activation", "relu"), self.get("norm_first", False),
+                         last=nn.Tanh())
+        critics = [network(self.inputs + self.actions, self.get("critic_hidden", ""), outputs,
                            self.get("critic_activation", "relu"),
                            self.get("critic_norm_first", False)) for _ in range(1 + self.is_twin)]
         self.online = [policy] + critics
@@ -217,8 +215,7 @@ class Soft(Case):
     KEY = 1 ^ 0x7361632064726177  # the run's seed, and whose draws they are
 
     def make(self):
-        hidden, critic_hidden = ([int(w) for w in self.settings[key].split(",")]
-                                 for key in ("learner.hidden", "learner.critic_hidden"))
+        hidden, critic_hidden = self.get("hidden", ""), self.get("critic_hidden", "")
         outputs, inputs, values = self.actions, self.inputs, self.actions
         if self.bounds:
             outputs, inputs, values = 2 * self.actions, self.inputs + self.actions, 1
@@ -229,8 +226,9 @@ class Soft(Case):
         self.target = copy.deepcopy(critics)
         self.log_temperature = nn.Parameter(single(torch.log(torch.tensor(
             self.get("temperature", 1.0), dtype=torch.float64))))
-        self.optimizers = [self.optimizer(p) for p in (
-            self.policy.parameters(), self.parameters(critics), [self.log_temperature])]
+        self.optimizers = [self.optimizer(self.policy.parameters()),
+                           self.optimizer(self.parameters(critics)),
+                           self.optimizer([self.log_temperature], decays=False)]
 
     def parameters(self, nets):
         own = super().parameters(nets)
@@ -382,6 +380,19 @@ def main():
                          optimizer="rmsprop"), 3, 1, 6, (-1.0, 1.0)).run()
     OnPolicy("a2c", sequences(4, hidden="8", critic_hidden="9", learning_rate=0.0005,
                               optimizer="rmsprop"), 3, 2, 6).run()
+    Values("dqn", settings(hidden="simba:5x2", learning_rate=0.001, tau=0.1, weight_decay=0.1),
+           4, 3, 8).run()
+    ActorCritic("d4pg", settings(hidden="simba:6x1", critic_hidden="simba:5x2", atoms=7,
+                                 value_min=-3, value_max=3, learning_rate=0.001, tau=0.05,
+                                 weight_decay=0.01, critic_activation="elu"),
+                4, 2, 7, (-1.0, 2.0)).run()
+    Soft("sac", settings(hidden="simba:5x1", critic_hidden="simba:7x2", tau=0.05,
+                         learning_rate=0.001, temperature=0.01, target_entropy=-0.5,
+                         clipped_double_q=False, weight_decay=0.01, gradient_clip=0),
+         3, 2, 8, (-1.0, 1.0)).run()
+    OnPolicy("ppo", sequences(4, hidden="simba:6x1", critic_hidden="simba:5x1", epochs=2,
+                              minibatches=2, learning_rate=0.001, weight_decay=0.01),
+             4, 2, 6, (-1.0, 1.0)).run()
 
 
 main()

@@ -21,15 +21,37 @@ def single(tensor):
     return tensor.float().double()
 
 
-def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
+class Block(nn.Module):
+    """SimBa's."""
+
+    def __init__(self, width, activation):
+        super().__init__()
+        self.branch = nn.Sequential(nn.LayerNorm(width, eps=1e-5), nn.Linear(width, 4 * width),
+                                    ACTIVATIONS[activation](), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        return x + self.branch(x)
+
+
+def hidden_layers(inputs, hidden, activation, first_norm, norm):
+    """What learner.hidden says, and how wide it ends."""
+    if hidden.startswith("simba:"):
+        width, blocks = map(int, hidden[len("simba:"):].split("x"))
+        return [nn.Linear(inputs, width), *(Block(width, activation) for _ in range(blocks)),
+                nn.LayerNorm(width, eps=1e-5)], width
     layers, width = [], inputs
-    for i, next_width in enumerate(hidden):
+    for i, next_width in enumerate(map(int, filter(None, hidden.split(",")))):
         layers.append(nn.Linear(width, next_width))
         is_first = first_norm and i == 0
         if norm or is_first:
             layers.append(nn.LayerNorm(next_width, eps=1e-5))
         layers.append(nn.Tanh() if is_first else ACTIVATIONS[activation]())
         width = next_width
+    return layers, width
+
+
+def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
+    layers, width = hidden_layers(inputs, hidden, activation, first_norm, norm)
     layers.append(nn.Linear(width, outputs))
     if last is not None:
         layers.append(last)
@@ -85,10 +107,12 @@ class Case:
         if self.target:
             record("target", *self.parameters(self.target))
 
-    def optimizer(self, parameters, rate=None):
+    def optimizer(self, parameters, rate=None, decays=True):
         rate = rate or self.settings["learner.learning_rate"]
-        made = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
-        return made[self.get("optimizer", "adam")](parameters, rate, eps=1e-8)
+        if self.get("optimizer", "adam") == "rmsprop":
+            return torch.optim.RMSprop(parameters, rate, eps=1e-8)
+        decay = self.get("weight_decay", 0) if decays else 0
+        return torch.optim.AdamW(parameters, rate, eps=1e-8, weight_decay=decay)
 
     @staticmethod
     def parameters(nets):

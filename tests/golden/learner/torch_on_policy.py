@@ -71,14 +71,14 @@ class OnPolicy(Case):
     APART = 0.3  # by so much, log-probabilities of actors differ from the learner's
 
     def make(self):
-        hidden, critic_hidden = ([int(w) for w in self.settings[key].split(",")]
-                                 for key in ("learner.hidden", "learner.critic_hidden"))
+        hidden, critic_hidden = self.get("hidden", ""), self.get("critic_hidden", "")
         activation = self.get("activation", "relu")
         self.is_gsde = self.get("gsde", False)
         arrays = [(self.actions,)] if self.bounds else []
         if self.is_gsde:
-            arrays = [(self.actions, hidden[-1]), (self.actions,), (self.actions, hidden[-1])]
-            self.policy = network(self.inputs, hidden[:-1], hidden[-1], activation,
+            hidden, _, last = hidden.rpartition(",")
+            arrays = [(self.actions, int(last)), (self.actions,), (self.actions, int(last))]
+            self.policy = network(self.inputs, hidden, int(last), activation,
                                   last=ACTIVATIONS[activation]())
         else:
             self.policy = network(self.inputs, hidden, self.actions, activation)

@@ -40,6 +40,8 @@ static const struct policy_case {
     {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_HEAD_TANH_BOX, 0},
     {NET_ELU, AQ_FORMAT_F32, false, AQ_HEAD_ARGMAX, 0}, /* one chain, two and four */
     {NET_NORM, AQ_FORMAT_F32, false, AQ_HEAD_CATEGORICAL, 0},
+    {NET_SIMBA, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_SIMBA, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX, 0},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 

@@ -157,9 +157,16 @@ static void categorical(const aq_layer_spec *layer, const double *x, double *z)
     }
 }
 
-/* x (one row) through one layer whose parameters begin at `at`; in place. */
-static void forward_layer(const aq_layer_spec *layer, const double *at, double *x)
+/* The values of a network for one row. */
+typedef struct row_values {
+    double of[AQ_NET_VALUES_MAX][NET_WIDTH_MAX];
+} row_values;
+
+/* Layer `l`, whose parameters begin at `at`, given x as its first value. */
+static void forward_layer(const aq_net_spec *spec, uint32_t l, const double *at, const double *x,
+                          row_values *values)
 {
+    const aq_layer_spec *layer = &spec->layers[l];
     double z[NET_WIDTH_MAX];
     switch (layer->kind) {
     case AQ_LAYER_LINEAR:
@@ -171,13 +178,18 @@ static void forward_layer(const aq_layer_spec *layer, const double *at, double *
     case AQ_LAYER_DUELING:
         dueling(layer, x, z);
         break;
+    case AQ_LAYER_ADD:
+        for (uint32_t o = 0; o < layer->outputs; o++) {
+            z[o] = x[o] + values->of[layer->sources.values[1]][o];
+        }
+        break;
     default:
         assert_int_equal(layer->kind, AQ_LAYER_CATEGORICAL);
         categorical(layer, x, z);
         break;
     }
     for (uint32_t o = 0; o < layer->outputs; o++) {
-        x[o] = activate(layer->activation, z[o]);
+        values->of[1 + l][o] = activate(layer->activation, z[o]);
     }
 }
 
@@ -186,61 +198,70 @@ static double objective(const net_fixture *f, const double *parameters, const of
                         uint32_t rows)
 {
     const uint32_t inputs = aq_net_spec_inputs(&f->spec), outputs = aq_net_spec_outputs(&f->spec);
+    const uint32_t count = f->spec.layer_count;
     double sum = 0;
     for (uint32_t r = 0; r < rows; r++) {
-        double x[NET_WIDTH_MAX];
+        row_values values;
         const double *at = parameters;
         for (uint32_t i = 0; i < inputs; i++) {
-            x[i] = f->input[r * inputs + i];
+            values.of[0][i] = f->input[r * inputs + i];
         }
-        for (uint32_t l = 0; l < f->spec.layer_count; l++) {
-            const aq_layer_spec *layer = &f->spec.layers[l];
-            for (uint32_t i = 0; i < layer->inputs; i++) {
-                x[i] += added->input[l][r][i];
+        for (uint32_t l = 0; l < count; l++) {
+            const uint32_t from = aq_net_sources(&f->spec, l).values[0];
+            double x[NET_WIDTH_MAX];
+            for (uint32_t i = 0; i < aq_net_value_width(&f->spec, from); i++) {
+                x[i] = values.of[from][i] + added->input[l][r][i];
             }
-            forward_layer(layer, at, x);
-            at += aq_layer_parameters(layer);
+            forward_layer(&f->spec, l, at, x, &values);
+            at += aq_layer_parameters(&f->spec.layers[l]);
         }
         for (uint32_t o = 0; o < outputs; o++) {
-            sum += x[o] * f->d_out[r * outputs + o];
+            sum += values.of[count][o] * f->d_out[r * outputs + o];
         }
     }
     return sum;
 }
 
-/* Layer by layer: what goes in in double, and what the quantized input of the same layer is, by a
- * network of the layers before it. */
+/* What a network of the layers before `l`, which end in what it takes, gives it when quantized. */
+static void find_quantized_input(const net_fixture *f, uint32_t l, float *quantized)
+{
+    aq_net_spec before = f->spec;
+    aq_net_train *train = NULL;
+    before.layer_count = l;
+    assert_true(aq_net_is_chained(&f->spec, l));
+    assert_true(l == 0 || aq_net_end_count(&before) == 1);
+    train = l > 0 ? make_train(&before, f->quant) : NULL;
+    aq_fake_quant_input(l > 0 ? aq_net_forward(train, &f->params, f->input, NET_ROWS) : f->input,
+                        NET_ROWS, f->spec.layers[l].inputs, quantized);
+    aq_net_train_destroy(train);
+}
+
+/* Layer by layer: what goes in in double, and what the quantized input of the same layer is. */
 static void find_input_offsets(const net_fixture *f, const double *parameters, offsets *added)
 {
-    static double x[NET_ROWS][NET_WIDTH_MAX];
+    static row_values values[NET_ROWS];
+    const uint32_t inputs = aq_net_spec_inputs(&f->spec);
     const double *at = parameters;
-    aq_net_spec before = f->spec;
-    for (uint32_t r = 0; r < NET_ROWS; r++) {
-        for (uint32_t i = 0; i < f->spec.layers[0].inputs; i++) {
-            x[r][i] = f->input[r * f->spec.layers[0].inputs + i];
-        }
+    for (uint32_t i = 0; i < NET_ROWS * inputs; i++) {
+        values[i / inputs].of[0][i % inputs] = f->input[i];
     }
     for (uint32_t l = 0; l < f->spec.layer_count; l++) {
-        const aq_layer_spec *layer = &f->spec.layers[l];
+        const uint32_t from = aq_net_sources(&f->spec, l).values[0];
+        const uint32_t width = aq_net_value_width(&f->spec, from);
         float quantized[NET_ROWS * NET_WIDTH_MAX];
-        aq_net_train *train;
-        before.layer_count = l;
-        if (aq_fake_quant_covers(&f->quant, &f->spec, l)) {
-            train = l > 0 ? make_train(&before, f->quant) : NULL;
-            aq_fake_quant_input(l > 0 ? aq_net_forward(train, &f->params, f->input, NET_ROWS)
-                                      : f->input,
-                                NET_ROWS, layer->inputs, quantized);
-            aq_net_train_destroy(train);
-            for (uint32_t i = 0; i < NET_ROWS * layer->inputs; i++) {
-                const uint32_t r = i / layer->inputs, c = i % layer->inputs;
-                added->input[l][r][c] = quantized[i] - x[r][c];
-                x[r][c] = quantized[i];
-            }
+        const bool is_quantized = aq_fake_quant_covers(&f->quant, &f->spec, l);
+        if (is_quantized) {
+            find_quantized_input(f, l, quantized);
         }
         for (uint32_t r = 0; r < NET_ROWS; r++) {
-            forward_layer(layer, at, x[r]);
+            double x[NET_WIDTH_MAX];
+            for (uint32_t i = 0; i < width; i++) {
+                x[i] = is_quantized ? quantized[r * width + i] : values[r].of[from][i];
+                added->input[l][r][i] = x[i] - values[r].of[from][i];
+            }
+            forward_layer(&f->spec, l, at, x, &values[r]);
         }
-        at += aq_layer_parameters(layer);
+        at += aq_layer_parameters(&f->spec.layers[l]);
     }
 }
 

@@ -54,6 +54,19 @@ static void add_heads(aq_net_spec *spec)
     add(spec, aq_layer_categorical(&shape));
 }
 
+static void add_block(aq_net_spec *spec)
+{
+    aq_layer_spec sum = aq_layer_add(24);
+    sum.sources = (aq_layer_sources){.count = 2, .values = {1, 4}};
+    add(spec, aq_layer_linear(11, 24, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_linear(24, 96, AQ_ACTIVATION_RELU));
+    add(spec, aq_layer_linear(96, 24, AQ_ACTIVATION_NONE));
+    add(spec, sum);
+    add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_linear(24, 4, AQ_ACTIVATION_NONE));
+}
+
 aq_net_spec random_policy_spec(enum random_policy_net net)
 {
     aq_net_spec spec = {0};
@@ -77,6 +90,9 @@ aq_net_spec random_policy_spec(enum random_policy_net net)
         break;
     case NET_CONV:
         add_images(&spec);
+        break;
+    case NET_SIMBA:
+        add_block(&spec);
         break;
     case NET_DUELING:
         add(&spec, aq_layer_linear(8, 24, AQ_ACTIVATION_ELU));

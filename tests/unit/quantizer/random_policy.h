@@ -19,6 +19,7 @@ enum random_policy_net {
     NET_CONV,    /* two convolutions with stride and padding over an image of odd sides */
     NET_DUELING, /* without a distribution */
     NET_HEADS,   /* dueling, then categorical */
+    NET_SIMBA,   /* a residual block: no chain */
     NET_COUNT,
 };
 

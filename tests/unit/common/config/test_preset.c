@@ -33,7 +33,9 @@ TEST(every_preset_is_a_run_of_an_algorithm)
     size_t count = 0;
     for (; aq_preset_read(count, &preset, &refusal) == 0; count++) {
         assert_true(preset.config.learner.algorithm < AQ_ALGORITHM_AUTO);
-        assert_says(preset.name, aq_algorithm_names[preset.config.learner.algorithm]);
+        if (strcmp(preset.name, "suite-best") != 0) { /* with which one is no promise */
+            assert_says(preset.name, aq_algorithm_names[preset.config.learner.algorithm]);
+        }
         assert_int_equal(aq_text_set(preset.config.task, AQ_TASK_NAME_MAX, "any"), 0);
         assert_succeeds(aq_run_config_validate(&preset.config, &refusal));
     }

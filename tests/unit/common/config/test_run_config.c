@@ -128,27 +128,32 @@ TEST(choices_become_enums)
         AQ_E_INVALID);
 }
 
-static uint32_t hidden(const char *text, uint32_t *widths)
+TEST(hidden_layers_are_parsed)
 {
-    aq_run_config config = defaults();
-    uint32_t count = UINT32_MAX;
-    snprintf(config.learner.hidden, sizeof(config.learner.hidden), "%s", text);
-    assert_int_equal(aq_run_config_hidden(&config, widths, &count), 0);
-    return count;
-}
-
-TEST(hidden_widths_are_parsed)
-{
-    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-    assert_int_equal(hidden("", widths), 0);
-    assert_int_equal(hidden("16384", widths), 1);
-    assert_int_equal(widths[0], 16384);
-    assert_int_equal(hidden("256,128,1", widths), 3);
-    assert_int_equal(widths[0], 256);
-    assert_int_equal(widths[1], 128);
-    assert_int_equal(widths[2], 1);
-    assert_int_equal(hidden("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", widths), 15);
-    assert_int_equal(widths[14], 15);
+    static const struct {
+        const char *text;
+        aq_hidden_shape want;
+    } rows[] = {
+        {"", {0}},
+        {"16384,128,1", {.count = 3, .widths = {16384, 128, 1}}},
+        {"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15",
+         {.count = 15, .widths = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}},
+        {"simba:128x1", {.count = 1, .widths = {128}, .blocks = 1}},
+        {"simba:4096x3", {.count = 1, .widths = {4096}, .blocks = 3}},
+    };
+    EACH_ROW(i, rows) {
+        aq_run_config config = defaults();
+        aq_hidden_shape shape, critic;
+        snprintf(config.learner.hidden, sizeof(config.learner.hidden), "%s", rows[i].text);
+        assert_succeeds(aq_run_config_validate(&config, &refusal));
+        assert_int_equal(aq_run_config_hidden(&config, &shape), 0);
+        assert_int_equal(aq_run_config_critic_hidden(&config, &critic), 0);
+        assert_memory_equal(&shape, &rows[i].want, sizeof(shape));
+        assert_memory_equal(&critic, &shape, sizeof(shape));
+        snprintf(config.learner.critic_hidden, sizeof(config.learner.critic_hidden), "simba:8x2");
+        assert_int_equal(aq_run_config_critic_hidden(&config, &critic), 0);
+        assert_int_equal(critic.blocks, 2);
+    }
 }
 
 TEST(hidden_widths_that_are_none_are_refused)
@@ -166,14 +171,18 @@ TEST(hidden_widths_that_are_none_are_refused)
                                "0x40",
                                "wide",
                                "99999999999999999999999",
-                               "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"};
+                               "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+                               "simba:128",
+                               "simba:128x0",
+                               "simba:128x4",
+                               "simba:4097x1",
+                               "simba:128x1,64"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_config config = defaults();
-        uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-        uint32_t count = 77;
+        aq_hidden_shape shape = {.count = 77};
         snprintf(config.learner.hidden, sizeof(config.learner.hidden), "%s", bad[i]);
-        assert_int_equal(aq_run_config_hidden(&config, widths, &count), AQ_E_INVALID);
-        assert_int_equal(count, 77);
+        assert_int_equal(aq_run_config_hidden(&config, &shape), AQ_E_INVALID);
+        assert_int_equal(shape.count, 77);
         refuse(&config, (const char *const[]){"learner.hidden", bad[i], NULL});
     }
 }

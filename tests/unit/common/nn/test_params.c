@@ -112,3 +112,52 @@ TEST(a_copy_is_equal_and_apart)
     aq_params_fini(&from);
     aq_params_fini(&to);
 }
+
+/* The largest thing that keeps W W^T, or W^T W of fewer columns, from being the identity. */
+static double off_orthogonal(const float *weight, size_t rows, size_t columns)
+{
+    const size_t count = rows < columns ? rows : columns, length = rows < columns ? columns : rows;
+    const size_t apart = rows < columns ? columns : 1, step = rows < columns ? 1 : columns;
+    double worst = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k <= i; k++) {
+            double dot = i == k ? -1.0 : 0.0;
+            for (size_t j = 0; j < length; j++) {
+                dot += (double)weight[i * apart + j * step] * (double)weight[k * apart + j * step];
+            }
+            worst = fmax(worst, fabs(dot));
+        }
+    }
+    return worst;
+}
+
+/* 9-40, a block of 160, a norm, -60: more rows than columns, and the other way round. */
+TEST(a_network_with_residual_blocks_begins_as_simbas)
+{
+    aq_net_spec spec = {.layer_count = 7,
+                        .layers = {aq_layer_linear(9, 40, AQ_ACTIVATION_NONE),
+                                   aq_layer_norm(40, AQ_ACTIVATION_NONE),
+                                   aq_layer_linear(40, 160, AQ_ACTIVATION_RELU),
+                                   aq_layer_linear(160, 40, AQ_ACTIVATION_NONE), aq_layer_add(40),
+                                   aq_layer_norm(40, AQ_ACTIVATION_NONE),
+                                   aq_layer_linear(40, 6, AQ_ACTIVATION_NONE)}};
+    spec.layers[4].sources = (aq_layer_sources){.count = 2, .values = {1, 4}};
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+    aq_params params = params_of(&spec, 2);
+    assert_true(off_orthogonal(params.weight[0], 40, 9) < 1e-6);
+    assert_true(off_orthogonal(params.weight[6], 6, 40) < 1e-6);
+    for (uint32_t l = 2; l <= 3; l++) {
+        const size_t count = (size_t)40 * 160;
+        double squares = 0.0;
+        for (size_t i = 0; i < count; i++) {
+            squares += (double)params.weight[l][i] * (double)params.weight[l][i];
+        }
+        assert_near(squares / (double)count * spec.layers[l].inputs, 2.0, 0.2);
+    }
+    for (uint32_t l = 0; l < spec.layer_count; l++) {
+        for (uint32_t i = 0; i < aq_layer_matrix(&spec.layers[l]).rows; i++) {
+            assert_true(params.bias[l][i] == 0.0f);
+        }
+    }
+    aq_params_fini(&params);
+}

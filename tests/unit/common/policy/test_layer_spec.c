@@ -84,13 +84,42 @@ TEST(heads_have_no_parameters)
     assert_false(aq_layer_is_quantizable(&dueling));
 }
 
+TEST(an_add_layer_takes_two_values_as_wide_as_its_own)
+{
+    aq_layer_spec layer = aq_layer_add(9);
+    aq_net_spec spec = {.layer_count = 2, .layers = {aq_layer_norm(9, AQ_ACTIVATION_NONE), layer}};
+    accept(&layer);
+    assert_int_equal(layer.inputs, 18);
+    assert_matrix(&layer, 0, 0);
+    assert_false(aq_layer_is_quantizable(&layer));
+    layer.activation = AQ_ACTIVATION_TANH;
+    refuse(&layer, "layer 3: nothing can follow an add layer");
+    layer = aq_layer_add(UINT32_MAX / 2 + 2);
+    refuse(&layer, "layer 3: its input is 4294967295");
+
+    spec.layers[1].sources = (aq_layer_sources){.count = 2, .values = {0, 1}};
+    assert_succeeds(aq_net_spec_validate(&spec, &refusal));
+    spec.layers[1].sources.count = 1;
+    assert_refused(aq_net_spec_validate(&spec, &refusal), AQ_E_INVALID,
+                   "layer 1 takes 18 values, but is given 9");
+    spec.layers[0] = aq_layer_linear(9, 8, AQ_ACTIVATION_NONE);
+    spec.layers[1] = aq_layer_add(9);
+    spec.layers[1].inputs = 17;
+    spec.layers[1].sources = (aq_layer_sources){.count = 2, .values = {0, 1}};
+    assert_refused(aq_net_spec_validate(&spec, &refusal), AQ_E_INVALID, "its shape makes");
+    spec.layers[0] = aq_layer_linear(10, 8, AQ_ACTIVATION_NONE);
+    spec.layers[1].inputs = 18;
+    assert_refused(aq_net_spec_validate(&spec, &refusal), AQ_E_INVALID,
+                   "layer 1: an add layer takes two values of width 9");
+}
+
 TEST(an_unknown_kind_is_refused)
 {
     aq_layer_spec layer = aq_layer_norm(9, AQ_ACTIVATION_NONE);
-    layer.kind = 6;
-    refuse(&layer, "layer 3: unknown kind 6");
+    layer.kind = 99;
+    refuse(&layer, "layer 3: unknown kind 99");
     assert_false(aq_layer_is_quantizable(&layer));
-    assert_string_equal(aq_layer_kind_name(6), "unknown");
+    assert_string_equal(aq_layer_kind_name(AQ_LAYER_KINDS_END), "unknown");
     layer.kind = 0;
     refuse(&layer, "layer 3: unknown kind 0");
 }

@@ -90,8 +90,8 @@ TEST(what_a_peer_may_not_send_is_refused)
     spec.layer_count = UINT32_MAX;
     refuse(&spec, "layers");
     spec = small_net();
-    spec.layers[1].kind = 6;
-    refuse(&spec, "layer 1: unknown kind 6");
+    spec.layers[1].kind = 99;
+    refuse(&spec, "layer 1: unknown kind 99");
     spec = small_net();
     spec.layers[2].activation = 0;
     refuse(&spec, "layer 2: unknown activation 0");

@@ -76,6 +76,11 @@ void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
     for (uint32_t i = 0; i < hidden_count; i++) {
         if (aq_rng_below(rng, 4) == 0) {
             add(ret_spec, aq_layer_norm(width, any_activation(rng)));
+        } else if (i > 0 && aq_rng_below(rng, 4) == 0) {
+            aq_layer_spec twice = aq_layer_add(width);
+            const uint32_t value = ret_spec->layer_count;
+            twice.sources = (aq_layer_sources){.count = 2, .values = {value, value}};
+            add(ret_spec, twice);
         } else {
             const uint32_t outputs = between(rng, 1, i == 0 ? 80 : 9);
             add(ret_spec, aq_layer_linear(width, outputs, any_activation(rng)));

@@ -10,21 +10,26 @@
 
 enum { ROWS = 64, STEPS = 10 };
 
-static aq_run_config config_of(uint32_t products, uint64_t threads)
+static aq_run_config config_of(const char *hidden, uint32_t products, uint64_t threads)
 {
     aq_run_config config = fixture_config();
-    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,70"), 0);
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, hidden), 0);
     config.learner.batch_size = ROWS;
     config.learner.products = products;
     config.learner.threads = threads;
     return config;
 }
 
-static aq_agent *agent_in(uint32_t products, uint64_t threads)
+static aq_agent *agent_with(const char *hidden, uint32_t products, uint64_t threads)
 {
-    const aq_run_config config = config_of(products, threads);
+    const aq_run_config config = config_of(hidden, products, threads);
     const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
     return agent_of(&aq_dqn_class, &config, &schema, 1);
+}
+
+static aq_agent *agent_in(uint32_t products, uint64_t threads)
+{
+    return agent_with("64,70", products, threads);
 }
 
 static void train(aq_agent *agent, uint64_t seed)
@@ -40,10 +45,14 @@ static void train(aq_agent *agent, uint64_t seed)
 
 TEST(any_number_of_threads_gives_the_same_bits)
 {
-    aq_agent *one = agent_in(AQ_PRODUCTS_BF16, 1), *three = agent_in(AQ_PRODUCTS_BF16, 3);
-    train(one, 1);
-    train(three, 1);
-    agent_assert_same(one, three);
+    static const char *const hidden[] = {"64,70", "simba:32x2"};
+    EACH_ROW(i, hidden) {
+        aq_agent *one = agent_with(hidden[i], AQ_PRODUCTS_BF16, 1);
+        aq_agent *three = agent_with(hidden[i], AQ_PRODUCTS_BF16, 3);
+        train(one, 1);
+        train(three, 1);
+        agent_assert_same(one, three);
+    }
 }
 
 /* A checkpoint has nothing of the format in it. */

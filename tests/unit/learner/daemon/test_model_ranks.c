@@ -16,10 +16,12 @@ enum { INPUTS = 5, ACTIONS = 2, CHOICES = 3, ROWS = 6, UPDATES = 20, NOBODY = 99
 static const struct trained {
     enum aq_algorithm algorithm;
     bool has_choices;
+    const char *hidden; /* NULL: plain layers */
 } trained[] = {
-    {AQ_ALGORITHM_DQN, true},   {AQ_ALGORITHM_C51, true},  {AQ_ALGORITHM_D4PG, false},
-    {AQ_ALGORITHM_DDPG, false}, {AQ_ALGORITHM_TD3, false}, {AQ_ALGORITHM_SAC, false},
-    {AQ_ALGORITHM_SAC, true},
+    {AQ_ALGORITHM_DQN, true, NULL},   {AQ_ALGORITHM_C51, true, NULL},
+    {AQ_ALGORITHM_D4PG, false, NULL}, {AQ_ALGORITHM_DDPG, false, NULL},
+    {AQ_ALGORITHM_TD3, false, NULL},  {AQ_ALGORITHM_SAC, false, NULL},
+    {AQ_ALGORITHM_SAC, true, NULL},   {AQ_ALGORITHM_SAC, false, "simba:48x2"},
 };
 
 /* How many ranks, and how many of them share a network. */
@@ -67,8 +69,10 @@ static team *make_team(const struct trained *of, const struct sharing *how)
     config->learner.normalize_obs = true;
     config->learner.norm_first = true;
     config->learner.model_ranks = how->sharing;
-    assert_int_equal(aq_text_set(config->learner.hidden, AQ_RUN_TEXT_MAX, "16,192,24"), 0);
-    assert_int_equal(aq_text_set(config->learner.critic_hidden, AQ_RUN_TEXT_MAX, "192,16"), 0);
+    const char *hidden = of->hidden != NULL ? of->hidden : "16,192,24";
+    const char *critic_hidden = of->hidden != NULL ? of->hidden : "192,16";
+    assert_int_equal(aq_text_set(config->learner.hidden, AQ_RUN_TEXT_MAX, hidden), 0);
+    assert_int_equal(aq_text_set(config->learner.critic_hidden, AQ_RUN_TEXT_MAX, critic_hidden), 0);
     made.schema = fixture_schema(INPUTS, CHOICES);
     if (!of->has_choices) {
         aq_space_init_box(&made.schema.action, ACTIONS, (const float[]){-1, -1},

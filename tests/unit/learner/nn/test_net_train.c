@@ -3,6 +3,7 @@
  * of layer, each activation, in fp32 and quantized.
  */
 #include "common/nn/forward.h"
+#include "learner/nn/hidden_layers.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/net_fixture.h"
 
@@ -101,6 +102,30 @@ TEST(gradients_through_distributions_are_right)
     net_fixture *f = net_fixture_of(&spec, off, 59);
     net_fixture_check_gradient(f, NET_ROWS);
     net_fixture_check_gradient(f, 2);
+}
+
+/* 4-5, two blocks of 20, a norm, -3. */
+static aq_net_spec simba(enum aq_activation activation)
+{
+    const aq_hidden_layers hidden = {.shape = {.count = 1, .widths = {5}, .blocks = 2},
+                                     .activation = activation};
+    const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
+    aq_net_spec spec;
+    assert_succeeds(aq_hidden_layers_network(&hidden, 4, &last, &spec, &refusal));
+    return spec;
+}
+
+TEST(gradients_through_residual_blocks_are_right)
+{
+    for (size_t a = 0; a < 3; a++) {
+        const aq_net_spec spec = simba(activations[a]);
+        net_fixture *f = net_fixture_of(&spec, off, 101);
+        net_fixture_check_gradient(f, NET_ROWS);
+        net_fixture_check_gradient(f, 2);
+        net_fixture_check_input_gradient(f, NET_ROWS, 4, 4, 3);
+        f = net_fixture_of(&spec, (aq_fake_quant){.bits = 8, .format = AQ_FORMAT_INT8_CHANNEL}, 7);
+        net_fixture_check_gradient(f, NET_ROWS);
+    }
 }
 
 /* ---- networks that branch ------------------------------------------------------------------- */
@@ -267,6 +292,19 @@ TEST(forward_is_that_of_the_reference)
                 assert_true(fabsf(out[k] - want[k]) <= 1e-5f);
             }
         }
+    }
+}
+
+TEST(forward_through_residual_blocks_is_that_of_the_reference)
+{
+    const aq_net_spec spec = simba(AQ_ACTIVATION_RELU);
+    float scratch[4 * NET_ROWS * NET_WIDTH_MAX], want[NET_ROWS * NET_WIDTH_MAX];
+    net_fixture *f = net_fixture_of(&spec, off, 33);
+    const float *out = aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
+    assert_true(aq_forward_scratch(&spec, NET_ROWS) <= sizeof(scratch) / sizeof(scratch[0]));
+    aq_forward_reference(&f->spec, &f->params, f->input, NET_ROWS, scratch, want);
+    for (size_t k = 0; k < (size_t)NET_ROWS * 3; k++) {
+        assert_near((double)out[k], (double)want[k], 1e-5);
     }
 }
 

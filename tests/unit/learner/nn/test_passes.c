@@ -212,6 +212,8 @@ static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t row
                                      .ret_log_density = x->c + at + (size_t)2 * PART});
     passes->approach(x->c + at + (size_t)3 * PART, x->d + at + PART, 0.3f, rows * width);
     passes->add(x->c + at + (size_t)3 * PART, x->d + at + PART, rows * width);
+    passes->sum(x->c + at + (size_t)3 * PART, x->d + at + PART, x->d + at + (size_t)2 * PART,
+                rows * width);
     for (size_t r = 0; r < rows; r++) {
         x->b[at + 2 * PART + r] = normed[r].mean;
         x->b[at + 3 * PART + r] = normed[r].inverse;

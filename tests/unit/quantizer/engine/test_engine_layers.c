@@ -118,6 +118,14 @@ static void check_float_row(const one_layer *one, const float *x, const float *y
     }
 }
 
+/* No layer alone: it takes two values. */
+static void check_added_row(const float *x, uint32_t width, const float *y)
+{
+    for (uint32_t o = 0; o < width; o++) {
+        assert_true(y[o] == x[o] + x[width + o]);
+    }
+}
+
 static void check_layer(const aq_snapshot *snapshot, uint32_t index, float *x, const float *y,
                         size_t rows)
 {
@@ -126,13 +134,30 @@ static void check_layer(const aq_snapshot *snapshot, uint32_t index, float *x, c
     for (size_t row = 0; row < rows; row++) {
         float *in = x + row * one.spec.layers[0].inputs;
         const float *out = y + row * one.spec.layers[0].outputs;
-        if (aq_layer_is_quantizable(&one.spec.layers[0])) {
+        if (one.spec.layers[0].kind == AQ_LAYER_ADD) {
+            check_added_row(in, one.spec.layers[0].outputs, out);
+        } else if (aq_layer_is_quantizable(&one.spec.layers[0])) {
             check_weighted_row(&one, in, out);
         } else {
             check_float_row(&one, in, out);
         }
     }
     one_layer_fini(&one);
+}
+
+static float values[AQ_NET_VALUES_MAX][MANY_ROWS * NET_WIDTH_MAX];
+
+/* What a layer takes, side by side. */
+static void gather_input(const aq_net_spec *spec, uint32_t index, size_t rows, float *x)
+{
+    const aq_layer_sources sources = aq_net_sources(spec, index);
+    for (size_t row = 0; row < rows; row++) {
+        for (uint32_t k = 0; k < sources.count; k++) {
+            const size_t width = aq_net_value_width(spec, sources.values[k]);
+            memcpy(x, values[sources.values[k]] + row * width, width * sizeof(float));
+            x += width;
+        }
+    }
 }
 
 /* Layer by layer, and that all of them are what a forward pass is. */
@@ -145,15 +170,16 @@ static void check_snapshot(aq_snapshot *snapshot, size_t rows)
     float *obs = random_policy_observations(spec, 5, rows);
     for (uint32_t r = 0; r < rungs; r++) {
         aq_engine *engine = make_engine(snapshot, flags[r]);
-        memcpy(x, obs, rows * sizeof(float) * aq_net_spec_inputs(spec));
+        memcpy(values[0], obs, rows * sizeof(float) * aq_net_spec_inputs(spec));
         for (uint32_t i = 0; i < spec->layer_count; i++) {
             assert_true(spec->layers[i].outputs <= NET_WIDTH_MAX);
-            aq_engine_forward_until(engine, obs, rows, i + 1, y);
-            check_layer(snapshot, i, x, y, rows);
-            memcpy(x, y, rows * sizeof(float) * spec->layers[i].outputs);
+            aq_engine_forward_until(engine, obs, rows, i + 1, values[1 + i]);
+            gather_input(spec, i, rows, x);
+            check_layer(snapshot, i, x, values[1 + i], rows);
         }
         aq_engine_forward(engine, obs, rows, y);
-        assert_memory_equal(y, x, rows * sizeof(float) * aq_net_spec_outputs(spec));
+        assert_memory_equal(y, values[spec->layer_count],
+                            rows * sizeof(float) * aq_net_spec_outputs(spec));
     }
 }
 
