@@ -85,6 +85,7 @@ TOWERS = {
         "env: clock",
         "plot:",
         "compare: clock",
+        "sweep: clock loop",
         "cli: sockets",
     )),
 }
