@@ -1,6 +1,6 @@
 /*
- * Sweep drive: the workers of a sweep on this host, from starting them to the last of them gone. One
- * that is killed is started again.
+ * Sweep drive: the workers of a sweep on this host, from starting them to the last of them gone.
+ * One that is killed is started again.
  */
 #ifndef AQ_CLI_SWEEP_SWEEP_DRIVE_H
 #define AQ_CLI_SWEEP_SWEEP_DRIVE_H

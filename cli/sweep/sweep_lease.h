@@ -26,7 +26,7 @@ void aq_sweep_presence_destroy(aq_sweep_presence *presence); /* NULL is fine; re
 void aq_sweep_presence_beat(aq_sweep_presence *presence);
 
 /* The open file, for processes that are to hold the lock as well. */
-int aq_sweep_presence_file(const aq_sweep_presence *presence);
+int aq_sweep_presence_file(const aq_sweep_presence *presence) AQ_MUST_USE;
 
 typedef struct aq_sweep_watch aq_sweep_watch;
 

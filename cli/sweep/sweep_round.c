@@ -12,7 +12,7 @@
 #include "common/base/memory.h"
 
 enum { GOOD_MAX = 25 };
-#define GOOD_SHARE 0.2
+#define GOOD_SHARE 0.1
 
 /* What is being decided on. */
 typedef struct round_plan {

@@ -15,7 +15,7 @@
 
 enum { CANDIDATES = 32 };
 
-#define WIDTH_MIN    0.03 /* of a kernel, in places; so that one lucky trial is not all */
+#define WIDTH        0.2  /* of the kernel around a single trial, in places */
 #define CHOICE_OTHER 0.25 /* weight that a kernel of a choice has on all others together */
 
 typedef struct density {
@@ -25,11 +25,12 @@ typedef struct density {
     double width; /* of its kernels */
 } density;
 
-/* Scott's rule, of places that fill a unit cube. */
-static double width_of(size_t count, size_t dims)
+/* Scott's rule, of places that fill a cube: narrower the more trials there are. */
+static density density_of(const aq_sweep_space *space, const double *places, size_t count)
 {
-    const double width = 0.3 * pow((double)(count > 0 ? count : 1), -1.0 / (4.0 + (double)dims));
-    return fmax(width, WIDTH_MIN);
+    const double trials = (double)(count > 0 ? count : 1);
+    const double width = WIDTH * pow(trials, -1.0 / (4.0 + (double)space->count));
+    return (density){space, places, count, width};
 }
 
 static double normal_below(double z)
@@ -116,9 +117,8 @@ int aq_sweep_tpe(const aq_sweep_space *space, const aq_sweep_point *const *point
     for (size_t i = 0; i < count; i++) {
         place(space, points[i], places + i * space->count);
     }
-    const density better = {space, places, good, width_of(good, space->count)};
-    const density others = {space, places + good * space->count, count - good,
-                            width_of(count - good, space->count)};
+    const density better = density_of(space, places, good);
+    const density others = density_of(space, places + good * space->count, count - good);
     double best = -INFINITY;
     for (int i = 0; i < CANDIDATES; i++) {
         double at[AQ_SWEEP_DIMS_MAX];
