@@ -108,7 +108,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         spec, folder = f"{place}/spec.yaml", f"{place}/sweep"
         with open(spec, "w", encoding="ascii") as file:
-            file.write(SPEC.format(trials=6 + kills // 2))
+            file.write(SPEC.format(trials=8 + 2 * kills))
         command = [actorq, "sweep", spec, "--folder", folder, "--workers", "2", "-q"]
         outside = [actorq, "sweep", "work", folder, "-q"]
         done = storm(command, outside, folder, kills, chance)
