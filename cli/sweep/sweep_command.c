@@ -26,7 +26,7 @@ typedef struct sweep_arguments {
     const char *folder;
     uint64_t workers;
     aq_json_form json;
-    bool resume, quiet;
+    bool found, resume, quiet;
 } sweep_arguments;
 
 static const aq_option option_rows[] = {
@@ -36,6 +36,8 @@ static const aq_option option_rows[] = {
     {"workers", 0, "N",
      "how many runs at once on this host (default: as many as there are processors for)",
      AQ_TO_NUMBER(sweep_arguments, workers, 1, AQ_SWEEP_WORKERS_MAX)},
+    {"found", 0, NULL, "only make the folder, for workers elsewhere",
+     AQ_TO_FLAG(sweep_arguments, found)},
     {"resume", 0, NULL, "go on with the sweep that --folder holds",
      AQ_TO_FLAG(sweep_arguments, resume)},
     AQ_ALLOW_CODE_OPTION,
@@ -166,6 +168,10 @@ static int sweep(void *given, aq_error *error)
     aq_sweep_desk *desk = NULL;
     aq_sweep_summary summary;
     int rc = prepare(arguments, dir, error);
+    if (rc == 0 && arguments->found) {
+        (void)printf("%s\n", dir);
+        return 0;
+    }
     if (rc == 0 && !arguments->quiet) {
         (void)fprintf(stderr, "sweeping in %s\n", dir);
     }
