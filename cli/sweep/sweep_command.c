@@ -117,8 +117,11 @@ static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *er
         rc = aq_file_read(arguments->spec, &text, error);
     }
     if (rc == 0 && arguments->resume) {
+        aq_sweep_desk *desk = NULL;
         rc = choose_folder(arguments, NULL, ret_dir, error);
+        rc = rc != 0 ? rc : aq_sweep_desk_open(ret_dir, "", &desk, error);
         rc = rc == 0 && arguments->spec != NULL ? aq_sweep_desk_check(ret_dir, &text, error) : rc;
+        aq_sweep_desk_close(desk);
     } else if (rc == 0) {
         rc = found(arguments, &text, ret_dir, error);
     }
