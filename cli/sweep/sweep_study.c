@@ -219,17 +219,6 @@ double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage, enum aq_
     return its->run_count > 0 ? sum / (double)its->run_count : (double)NAN;
 }
 
-bool aq_sweep_stage_is_solved(const aq_sweep_study *study, size_t stage)
-{
-    const aq_sweep_stage *its = &study->stages[stage];
-    for (size_t i = 0; i < its->run_count; i++) {
-        if (!study->runs[its->first_run + i].outcome.is_solved) {
-            return false;
-        }
-    }
-    return true;
-}
-
 double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure)
 {
     const aq_sweep_stage *stage = &study->stages[study->runs[run].stage];

@@ -132,9 +132,6 @@ bool aq_sweep_stage_is_over(const aq_sweep_study *study, size_t stage);
 double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage,
                              enum aq_sweep_figure figure);
 
-/* Whether each of its runs was solved before its steps were used up. */
-bool aq_sweep_stage_is_solved(const aq_sweep_study *study, size_t stage);
-
 /* What a run took beyond the one that it went on from, and what all runs took: of figures that are
  * costs. 0 where it is not known. */
 double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure);

@@ -35,8 +35,8 @@ int aq_train_grid_take(void *grid, const char *value, aq_error *error) AQ_MUST_U
 /* How many combinations there are; 1 of no axis. */
 size_t aq_train_grid_size(const aq_train_grid *grid);
 
-/* Number `index` of them: a name for its folder, "learning_rate=1e-3,n_step=3", and what --set would
- * be given for it, in `texts`, which the assignments get. AQ_E_FULL, AQ_E_TOO_BIG. */
+/* Number `index` of them: a name for its folder, "learning_rate=1e-3,n_step=3", and what --set
+ * would be given for it, in `texts`, which the assignments get. AQ_E_FULL, AQ_E_TOO_BIG. */
 int aq_train_grid_point(const aq_train_grid *grid, size_t index, char ret_name[AQ_GRID_NAME_MAX],
                         char (*texts)[AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX],
                         aq_settings_assignments *assignments, aq_error *error) AQ_MUST_USE;
