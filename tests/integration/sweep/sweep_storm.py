@@ -51,34 +51,40 @@ def is_of_sweep(pid):
 
 
 def storm(command, outside, folder, kills, chance):
-    """Kills until there were so many, or the sweep is over; how many there were."""
+    """Kills until there were so many, the sweep is over, or who started its workers was killed as
+    well; how many there were."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as sweep:
         other = None
         done = 0
         while sweep.poll() is None and done < kills:
-            if other is None or other.poll() is not None:
-                if os.path.exists(f"{folder}/journal.jsonl"):
-                    # Over for now, when this one ends: it is reaped before the next is started.
-                    other = subprocess.Popen(outside, stdout=subprocess.DEVNULL,
-                                             stderr=subprocess.DEVNULL)
+            if (other is None or other.poll() is not None) and \
+                    os.path.exists(f"{folder}/journal.jsonl"):
+                other = subprocess.Popen(outside, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0.1, 1.2))
-            theirs = [*below(sweep.pid), *(([other.pid] + below(other.pid)) if other else [])]
+            theirs = [*below(sweep.pid), *([other.pid] + below(other.pid) if other else [])]
             victims = [pid for pid in theirs if is_of_sweep(pid)]
-            if victims:
+            if chance.randrange(20) == 0:
+                sweep.kill()
+                done += 1
+            elif victims:
                 try:
                     os.kill(chance.choice(victims), signal.SIGKILL)
                     done += 1
                 except ProcessLookupError:
                     pass
-            if done == kills // 2 and sweep.poll() is None:
-                sweep.kill()  # and so is who started them
-                done += 1
-        if sweep.poll() is None:
-            sweep.wait()
+        sweep.terminate()
+        sweep.wait()
         if other is not None:
             other.terminate()
             other.wait()
         return done
+
+
+def is_over(folder):
+    """Whether the journal says that nothing is left to do."""
+    with open(f"{folder}/journal.jsonl", encoding="utf-8") as file:
+        return '"event": "end"' in file.read().rsplit("\n", 2)[-2]
 
 
 def account(folder):
@@ -112,15 +118,12 @@ def main():
         command = [actorq, "sweep", spec, "--folder", folder, "--workers", "2", "-q"]
         outside = [actorq, "sweep", "work", folder, "-q"]
         done = storm(command, outside, folder, kills, chance)
-        while True:
-            calm = subprocess.run([actorq, "sweep", "--folder", folder, "--resume", "--workers",
-                                   "2", "-q", "--json"], stdout=subprocess.PIPE, check=False,
-                                  encoding="utf-8")
-            if calm.returncode == 0:
-                break
-            assert done < kills, "the sweep does not come to its end"
-            done += storm([*command[:2], "--folder", folder, "--resume", "--workers", "2", "-q"],
-                          outside, folder, kills - done, chance)
+        assert os.path.exists(f"{folder}/journal.jsonl"), "killed before it had begun: once more"
+        command = [actorq, "sweep", "--folder", folder, "--resume", "--workers", "2", "-q"]
+        while done < kills and not is_over(folder):
+            done += storm(command, outside, folder, kills - done, chance)
+        calm = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True,
+                              encoding="utf-8")
         status = json.loads(calm.stdout)
         runs, lost, twice, failed = account(folder)
         assert status["ended"] and status["done"] == status["wanted"], status
