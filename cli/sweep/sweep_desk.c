@@ -237,14 +237,17 @@ static size_t find_run(aq_sweep_desk *desk, aq_sweep_now now)
     return study->run_count;
 }
 
+/* So that there is an end to it, whatever keeps killing it. */
 static int give_up(aq_sweep_desk *desk, aq_sweep_now now, size_t run, aq_error *error)
 {
-    aq_sweep_event event =
-        event_of(desk, AQ_SWEEP_EVENT_REPORT, now, run, desk->study.runs[run].attempt);
+    const uint32_t attempt = desk->study.runs[run].attempt + 1;
+    const aq_sweep_event taken = event_of(desk, AQ_SWEEP_EVENT_CLAIM, now, run, attempt);
+    aq_sweep_event event = event_of(desk, AQ_SWEEP_EVENT_REPORT, now, run, attempt);
     event.outcome.is_failed = true;
     (void)snprintf(event.outcome.reason, sizeof(event.outcome.reason),
-                   "lost %d workers, one after the other", AQ_SWEEP_ATTEMPTS_MAX);
-    return aq_sweep_journal_append(desk->journal, &desk->study, &event, error);
+                   "was taken %d times, and never came to an end", AQ_SWEEP_ATTEMPTS_MAX);
+    int rc = aq_sweep_journal_append(desk->journal, &desk->study, &taken, error);
+    return rc != 0 ? rc : aq_sweep_journal_append(desk->journal, &desk->study, &event, error);
 }
 
 static int claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *ret_errand,
@@ -259,8 +262,7 @@ static int claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *ret_err
         } else if (run == study->run_count) {
             *ret_errand = AQ_SWEEP_WAIT;
             return 0;
-        } else if (study->runs[run].attempt >= AQ_SWEEP_ATTEMPTS_MAX &&
-                   study->runs[run].state == AQ_SWEEP_RUNNING) {
+        } else if (study->runs[run].attempt >= AQ_SWEEP_ATTEMPTS_MAX) {
             rc = give_up(desk, now, run, error);
         } else {
             const aq_sweep_event event =

@@ -24,7 +24,7 @@ enum {
     AQ_SWEEP_STAGES_MAX = 1 << 20,
     AQ_SWEEP_WORKER_MAX = 80,
     AQ_SWEEP_REASON_MAX = 200,
-    AQ_SWEEP_ATTEMPTS_MAX = 100, /* after as many workers were lost, so is the run */
+    AQ_SWEEP_ATTEMPTS_MAX = 100, /* a run that was taken so often has failed */
     AQ_SWEEP_NONE = UINT32_MAX,  /* of stages */
 };
 

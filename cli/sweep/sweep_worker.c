@@ -3,8 +3,8 @@
  *
  *   claim -> prepare -> train -> report -> claim ...
  *
- * A child that a signal ended is started again, as it can go on; one that ended by itself has said
- * what there is to say.
+ * A child that a signal ended is started again, as it can go on, and after a few times given back;
+ * one that ended by itself has said what there is to say.
  */
 #include "cli/sweep/sweep_worker.h"
 
@@ -152,7 +152,7 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     aq_sweep_outcome outcome;
     int rc = train(its, run, error);
-    if (rc != 0 || its->is_stopped) {
+    if (rc != 0 || its->is_stopped || its->ended_by != 0) {
         aq_error late;
         const int gave =
             aq_sweep_desk_release(its->desk, now(), run, attempt, rc != 0 ? &late : error);

@@ -142,6 +142,24 @@ TEST_IN_FOLDER(what_is_given_back_is_the_next_ones)
     sweep_dismiss(&other);
 }
 
+TEST_IN_FOLDER(a_run_that_never_ends_has_failed_at_last)
+{
+    const char *dir = cli_path(state, "study");
+    sweep_hand one;
+    sweep_found(dir, study);
+    sweep_hire(&one, dir, "one");
+    for (uint32_t i = 1; i <= AQ_SWEEP_ATTEMPTS_MAX; i++) {
+        assert_true(sweep_step(&one, 0));
+        one.is_busy = false;
+        assert_int_equal(one.run, 0);
+        assert_succeeds(aq_sweep_desk_release(one.desk, (aq_sweep_now){0}, 0, i, &refusal));
+    }
+    assert_true(sweep_step(&one, 0));
+    assert_int_equal(one.run, 1);
+    assert_int_equal(aq_sweep_desk_study(one.desk)->runs[0].state, AQ_SWEEP_FAILED);
+    sweep_dismiss(&one);
+}
+
 /* Workers go at random moments, and others come: each run has one outcome, and the study is the
  * one that it would have been. */
 TEST_IN_FOLDER(kills_lose_nothing_and_double_nothing)
