@@ -5,12 +5,13 @@
 #include "common/sys/log.h"
 
 static const aq_command *const commands[] = {
-    &aq_command_train,  &aq_command_compare,    &aq_command_plot,      &aq_command_eval,
-    &aq_command_play,   &aq_command_inspect,    &aq_command_status,    &aq_command_logs,
-    &aq_command_set,    &aq_command_checkpoint, &aq_command_drain,     &aq_command_stop,
-    &aq_command_call,   &aq_command_envs,       &aq_command_env,       &aq_command_export,
-    &aq_command_import, &aq_command_quantize,   &aq_command_replay,    &aq_command_bench,
-    &aq_command_health, &aq_command_certs,      &aq_command_dashboard, &aq_command_runs,
+    &aq_command_train,  &aq_command_sweep,  &aq_command_compare,    &aq_command_plot,
+    &aq_command_eval,   &aq_command_play,   &aq_command_inspect,    &aq_command_status,
+    &aq_command_logs,   &aq_command_set,    &aq_command_checkpoint, &aq_command_drain,
+    &aq_command_stop,   &aq_command_call,   &aq_command_envs,       &aq_command_env,
+    &aq_command_export, &aq_command_import, &aq_command_quantize,   &aq_command_replay,
+    &aq_command_bench,  &aq_command_health, &aq_command_certs,      &aq_command_dashboard,
+    &aq_command_runs,
 };
 
 static const aq_command_page page = {

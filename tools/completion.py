@@ -70,11 +70,12 @@ _actorq() {
     elif [[ " $options " == *" $prev="[[:upper:]]* ]]; then
         i=${options#*"$prev="}
         _actorq_value "${i%% *}"
-    elif [ -n "$words" ]; then
+    elif [[ -n $words && -z $places ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     else
         local -a names=($places)
         _actorq_value "${names[place]-${names[-1]-}}"
+        [ -z "$words" ] || COMPREPLY+=($(compgen -W "$words" -- "$cur"))
     fi
 }
 
@@ -104,6 +105,7 @@ def rows(page):
         if each.commands:
             names = " ".join(command.program.split()[-1] for command, _ in each.commands)
             yield f"        words='{names}'"
+        if each.commands and not each.options:
             yield "        options='--help --version'" if each is page else \
                   "        options='--help'"
         else:

@@ -76,6 +76,17 @@ def read_options(page, lines):
     return []
 
 
+def read_commands(path, page, words, lines):
+    """Takes the rows after "Commands:", of a page that has options as well; the rest is left."""
+    if not lines or lines[0] != "Commands:":
+        return lines
+    rows = [COMMAND.match(line) for line in lines[1:]]
+    count = next((place for place, row in enumerate(rows) if not row), len(rows))
+    page.commands = [(read_page(path, [*words, row["name"]]), row["summary"])
+                     for row in rows[:count]]
+    return lines[count + 2:]
+
+
 def read_page(path, words):
     """The page of a program, or of the command of it that the words name, with all below it."""
     text = run(path, *words[1:], "--help")
@@ -89,7 +100,7 @@ def read_page(path, words):
     if "Options:" in rest:
         start = rest.index("Options:")
         page.summary = [" ".join(block) for block in paragraphs(rest[:start])]
-        page.details = read_options(page, rest[start + 1:])
+        page.details = read_commands(path, page, words, read_options(page, rest[start + 1:]))
         return page
     for block in paragraphs(rest):
         rows = [COMMAND.match(line) for line in block]

@@ -90,6 +90,7 @@ TOWERS = {
         "env: clock",
         "plot:",
         "compare: clock",
+        "sweep: clock loop",
         "cli: sockets",
     )),
 }

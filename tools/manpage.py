@@ -95,9 +95,11 @@ def render_options(page, built_in):
 
 
 def leaves(page):
-    """The commands below a page that have no commands themselves, each with its summary."""
+    """The commands below a page that can be given themselves, each with its summary."""
     for command, summary in page.commands:
-        yield from leaves(command) if command.commands else [(command, summary)]
+        if command.options or not command.commands:
+            yield command, summary
+        yield from leaves(command)
 
 
 def page_name(command):

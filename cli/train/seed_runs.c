@@ -5,7 +5,6 @@
  */
 #include "cli/train/seed_runs.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -18,18 +17,20 @@
 #include "cli/text/command.h"
 #include "cli/text/shell_text.h"
 #include "cli/text/student_t.h"
+#include "cli/train/own_child.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, ARGS_MAX = 20, STEPPERS_A_RUN = 2 };
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + AQ_GRID_NAME_MAX + 64, STEPPERS_A_RUN = 2 };
 
 typedef struct seed_run {
     struct seed_runs *all;
-    uv_process_t process;
+    aq_own_child child;
     uint64_t seed;
-    bool is_running;
-    json_t *result; /* NULL: it left none */
+    const char *point; /* "": of no grid */
+    json_t *result;    /* NULL: it left none */
 } seed_run;
 
 typedef struct seed_runs {
@@ -39,11 +40,19 @@ typedef struct seed_runs {
     uv_signal_t signals[2];
     uint64_t jobs, running;
     size_t next, count;
+    size_t point_count;
     bool stopped; /* nothing more is started */
     aq_json_form json;
     aq_error error; /* why a run could not be started */
     seed_run runs[AQ_SEEDS_MAX];
+    char points[AQ_SEEDS_MAX][AQ_GRID_NAME_MAX];
 } seed_runs;
+
+/* FOLDER, or FOLDER/POINT. */
+static void folder_of(const seed_runs *all, const char *point, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s%s%s", all->options->run_dir, point[0] != '\0' ? "/" : "", point);
+}
 
 int aq_seed_range_take(void *range, const char *value, aq_error *error)
 {
@@ -69,11 +78,17 @@ int aq_seed_range_take(void *range, const char *value, aq_error *error)
 
 static void start_more(seed_runs *all);
 
+static void path_of(const seed_run *run, const char *end, char *out, size_t size)
+{
+    char folder[PATH_BYTES - 64];
+    folder_of(run->all, run->point, folder, sizeof(folder));
+    (void)snprintf(out, size, "%s/seed-%" PRIu64 "%s", folder, run->seed, end);
+}
+
 static void read_result(seed_run *run)
 {
     char path[PATH_BYTES];
-    (void)snprintf(path, sizeof(path), "%s/seed-%" PRIu64 ".json", run->all->options->run_dir,
-                   run->seed);
+    path_of(run, ".json", path, sizeof(path));
     run->result = json_load_file(path, 0, NULL);
     if (run->result == NULL) {
         (void)unlink(path);
@@ -88,7 +103,8 @@ static void print_run(const seed_run *run)
     } else {
         char took[32], steps[32];
         (void)printf(
-            "seed %-4" PRIu64 "  return %.1f  %s after %s, %s steps  %s\n", run->seed,
+            "%s%sseed %-4" PRIu64 "  return %.1f  %s after %s, %s steps  %s\n", run->point,
+            run->point[0] != '\0' ? "  " : "", run->seed,
             aq_json_number_of(run->result, "return_mean"),
             json_string_value(json_object_get(run->result, "state")),
             aq_text_duration(took, sizeof(took), aq_json_number_of(run->result, "wall_s")),
@@ -98,14 +114,12 @@ static void print_run(const seed_run *run)
     (void)fflush(stdout);
 }
 
-static void on_exit_of_run(uv_process_t *process, int64_t exit_status, int term_signal)
+static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
 {
-    seed_run *run = process->data;
+    seed_run *run = child->user;
     seed_runs *all = run->all;
-    (void)exit_status;
-    (void)term_signal;
-    uv_close((uv_handle_t *)process, NULL);
-    run->is_running = false;
+    (void)signal_number;
+    (void)status;
     all->running--;
     read_result(run);
     if (run->result != NULL) {
@@ -119,19 +133,18 @@ static void on_exit_of_run(uv_process_t *process, int64_t exit_status, int term_
 static int start_run(seed_run *run, aq_error *error)
 {
     const aq_train_options *options = run->all->options;
-    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES + 8], seed[24], parent[24];
-    (void)snprintf(config, sizeof(config), "%s/config.yaml", options->run_dir);
-    (void)snprintf(folder, sizeof(folder), "%s/seed-%" PRIu64, options->run_dir, run->seed);
-    (void)snprintf(result, sizeof(result), "%s.json", folder);
+    char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES], seed[24], learners[24];
+    folder_of(run->all, run->point, config, sizeof(config) - 16);
+    (void)snprintf(config + strlen(config), 16, "/config.yaml");
+    path_of(run, "", folder, sizeof(folder));
+    path_of(run, ".json", result, sizeof(result));
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
-    (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    const char *args[ARGS_MAX] = {"actorq",  "train",    "--config", config,   "--seed",
-                                  seed,      "--run",    folder,     "--json", "--no-http",
-                                  "--quiet", "--parent", parent};
-    size_t count = 13;
-    char learners[24];
+    (void)snprintf(learners, sizeof(learners), "%" PRIu64, options->learners);
+    const char *args[AQ_OWN_CHILD_ARGS_MAX + 1] = {"train",     "--config", config, "--seed",
+                                                   seed,        "--run",    folder, "--json",
+                                                   "--no-http", "--quiet"};
+    size_t count = 10;
     if (options->learners > 1) {
-        (void)snprintf(learners, sizeof(learners), "%" PRIu64, options->learners);
         args[count++] = "--learners";
         args[count++] = learners;
     }
@@ -142,32 +155,12 @@ static int start_run(seed_run *run, aq_error *error)
         args[count++] = "--offline";
         args[count++] = options->data_set;
     }
-    const int out = open(result, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    uv_stdio_container_t stdio[3] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = out},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-    };
-    const uv_process_options_t how = {
-        .exit_cb = on_exit_of_run,
-        .file = run->all->program,
-        .args = (char **)(uintptr_t)args,
-        .stdio_count = 3,
-        .stdio = stdio,
-        .flags = UV_PROCESS_DETACHED, /* a Ctrl-C comes to this process, which passes it on */
-    };
-    run->process.data = run;
-    int problem = out >= 0 ? uv_spawn(&run->all->loop, &run->process, &how) : UV_EIO;
-    if (out >= 0) {
-        (void)close(out);
-    }
-    if (problem != 0) {
-        return aq_fail(error, AQ_E_IO, "seed %" PRIu64 " could not be started in %s: %s", run->seed,
-                       folder, uv_strerror(problem));
-    }
-    run->is_running = true;
-    run->all->running++;
-    return 0;
+    const aq_own_child_spec spec = {
+        .program = run->all->program, .args = args, .result_path = result, .lent_file = -1};
+    run->child = (aq_own_child){.user = run, .ended = on_run_ended};
+    int rc = aq_own_child_start(&run->all->loop, &run->child, &spec, error);
+    run->all->running += rc == 0;
+    return rc;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -187,9 +180,7 @@ static void on_signal(uv_signal_t *signal_handle, int number)
     seed_runs *all = signal_handle->data;
     all->stopped = true;
     for (size_t i = 0; i < all->count; i++) {
-        if (all->runs[i].is_running) {
-            (void)uv_process_kill(&all->runs[i].process, number);
-        }
+        aq_own_child_kill(&all->runs[i].child, number);
     }
 }
 
@@ -213,38 +204,65 @@ static uint64_t jobs_for(uint64_t wanted)
     return wanted > 0 ? wanted : fitting > 0 ? fitting : 1;
 }
 
-/* Of the runs that left a result, and whether any came to nothing. */
-static int sum_up(const seed_runs *all, aq_error *error)
+/* Of the runs of a point that left a result. */
+static int sum_up_point(const seed_runs *all, const char *point, aq_error *error)
 {
     double returns[AQ_SEEDS_MAX];
     size_t ended = 0, solved = 0;
     for (size_t i = 0; i < all->count; i++) {
         const json_t *result = all->runs[i].result;
-        if (result != NULL) {
+        if (result != NULL && all->runs[i].point == point) {
             returns[ended++] = aq_json_number_of(result, "return_mean");
             solved += json_is_true(json_object_get(result, "solved"));
         }
     }
     const aq_mean_ci mean = aq_mean_ci_of(returns, ended);
+    char folder[PATH_BYTES];
+    folder_of(all, point, folder, sizeof(folder));
     if (all->json) {
-        int rc = aq_print_json(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "runs", aq_json_count(ended), "solved",
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "runs", aq_json_count(ended), "solved",
                       aq_json_count(solved), "return_mean", aq_json_number(mean.mean), "return_std",
                       aq_json_number(mean.std), "return_ci95", aq_json_number(mean.ci95), "folder",
-                      all->options->run_dir),
-            all->json, error);
-        if (rc != 0) {
-            return rc;
-        }
-    } else if (mean.count > 0) {
-        char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
-        (void)printf("\n%zu of %zu solved; return %.1f, standard deviation over the runs %.1f, 95 "
-                     "%% interval of the mean +- %.1f\n\nTry next:\n  %s runs %s\n",
-                     solved, ended, mean.mean, mean.std, mean.ci95,
-                     aq_shell_program(program, sizeof(program)),
-                     aq_shell_word(folder, sizeof(folder), all->options->run_dir));
+                      aq_json_text(folder));
+        return aq_print_json(json, all->json, error);
     }
-    return all->error.code != 0 ? aq_fail(error, all->error.code, "%s", all->error.text)
+    if (mean.count > 0) {
+        (void)printf("\n%s%s%zu of %zu solved; return %.1f, standard deviation over the runs %.1f, "
+                     "95 %% interval of the mean +- %.1f\n",
+                     point, point[0] != '\0' ? ": " : "", solved, ended, mean.mean, mean.std,
+                     mean.ci95);
+    }
+    return 0;
+}
+
+static void print_next(const seed_runs *all)
+{
+    char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
+    aq_shell_program(program, sizeof(program));
+    aq_shell_word(folder, sizeof(folder), all->options->run_dir);
+    (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
+    if (all->point_count > 1) {
+        (void)printf("  %s plot %s/*/seed-*[0-9]\n", program, folder);
+    }
+}
+
+/* And whether any came to nothing. */
+static int sum_up(const seed_runs *all, aq_error *error)
+{
+    size_t ended = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < all->point_count; i++) {
+        rc = sum_up_point(all, all->points[i], error);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        ended += all->runs[i].result != NULL;
+    }
+    if (rc == 0 && ended > 0 && !all->json) {
+        print_next(all);
+    }
+    return rc != 0                ? rc
+           : all->error.code != 0 ? aq_fail(error, all->error.code, "%s", all->error.text)
            : ended < all->count
                ? aq_fail(error, ended > 0 ? AQ_E_IO : AQ_E_PEER, "%zu of %zu runs came to nothing",
                          all->count - ended, all->count)
@@ -269,27 +287,61 @@ static int run_all(seed_runs *all, aq_error *error)
     return rc != 0 ? rc : sum_up(all, error);
 }
 
-int aq_seed_runs(const aq_run_config *config, const aq_train_options *options, aq_seed_range seeds,
-                 uint64_t jobs, aq_json_form json, aq_error *error)
+/* All are resolved before the first is written. */
+static int write_configs(seed_runs *all, const aq_seed_plan *plan, aq_error *error)
 {
-    char path[PATH_BYTES], program[AQ_CLI_PATH_MAX];
+    aq_run_config config;
+    int rc = 0;
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; rc == 0 && i < plan->points; i++) {
+            char path[PATH_BYTES];
+            rc = plan->resolve(plan->user, i, all->points[i], &config, error);
+            folder_of(all, all->points[i], path, sizeof(path) - 16);
+            if (rc == 0 && pass > 0) {
+                rc = aq_dir_create(path, error);
+            }
+            (void)snprintf(path + strlen(path), 16, "/config.yaml");
+            if (rc == 0 && pass > 0) {
+                rc = aq_train_write_config(&config, path, error);
+            }
+        }
+    }
+    return rc;
+}
+
+static int begin(seed_runs *all, const aq_seed_plan *plan, aq_error *error)
+{
+    if (plan->points > AQ_SEEDS_MAX || plan->points * plan->seeds.count > AQ_SEEDS_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG, "more than %d runs", AQ_SEEDS_MAX);
+    }
+    all->point_count = plan->points;
+    all->count = plan->points * (size_t)plan->seeds.count;
+    for (size_t i = 0; i < all->count; i++) { /* all points from one seed, then the next */
+        all->runs[i].all = all;
+        all->runs[i].seed = plan->seeds.first + i / plan->points;
+        all->runs[i].point = all->points[i % plan->points];
+    }
+    return write_configs(all, plan, error);
+}
+
+int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_json_form json,
+                 aq_error *error)
+{
+    char program[AQ_CLI_PATH_MAX];
     seed_runs *all = aq_alloc(1, sizeof(*all));
     if (all == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     all->options = options;
     all->program = program;
-    all->jobs = jobs_for(jobs);
-    all->count = (size_t)seeds.count;
+    all->jobs = jobs_for(plan->jobs);
     all->json = json;
-    (void)snprintf(path, sizeof(path), "%s/config.yaml", options->run_dir);
-    int rc = aq_train_write_config(config, path, error);
+    int rc = begin(all, plan, error);
+    if (rc != 0) {
+        aq_dir_remove(options->run_dir); /* nothing was trained in it */
+    }
     if (rc == 0) {
         rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);
-    }
-    for (size_t i = 0; i < all->count; i++) {
-        all->runs[i].all = all;
-        all->runs[i].seed = seeds.first + i;
     }
     if (rc == 0) {
         rc = run_all(all, error);

@@ -15,6 +15,8 @@
 #include "cli/train/rank_launch.h"
 #include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
+#include "cli/train/train_folder.h"
+#include "cli/train/train_grid.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
@@ -25,7 +27,6 @@
 #include "common/config/run_request.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
-#include "common/sys/folder_lock.h"
 #include "common/sys/options.h"
 #include "envs/env_code.h"
 #include "envs/env_open.h"
@@ -41,6 +42,7 @@ typedef struct train_arguments {
     const char *offline;
     aq_settings_assignments overrides;
     aq_seed_range seeds;
+    aq_train_grid grid;
     uint64_t jobs; /* 0: as many as fit */
     aq_json_form json;
     bool print_config;
@@ -71,6 +73,8 @@ static const aq_option option_rows[] = {
     {"seeds", 0, "N",
      "train from the seeds 1 to N, or A..B, each in a folder of its own, and sum them up",
      AQ_TO(aq_seed_range_take, train_arguments, seeds)},
+    {"grid", 0, "KEY=V1,V2", "train with each of these values; every combination, when given often",
+     AQ_TO(aq_train_grid_take, train_arguments, grid)},
     {"jobs", 0, "N", "how many of these at once (default: as many as there are processors for)",
      AQ_TO_NUMBER(train_arguments, jobs, 1, AQ_SEEDS_MAX)},
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",
@@ -116,6 +120,7 @@ static const aq_options options_page = {
                "  actorq train dmc:walker_walk --preset none --set learner.algorithm=td3\n"
                "  actorq train gym:CartPole-v1 --gradients --set learner.algorithm=a2c\n"
                "  actorq train gym:CartPole-v1 --seeds 5 --run runs/five\n"
+               "  actorq train gym:CartPole-v1 --seeds 3 --grid learner.learning_rate=1e-3,3e-4\n"
                "  actorq train --run runs/first --resume\n"
                "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
                "\n"
@@ -215,39 +220,6 @@ static int print_config(const aq_run_config *config, aq_error *error)
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
-/* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
-static int name_run(const aq_run_config *config, char *out, size_t size)
-{
-    char name[AQ_CLI_PATH_MAX];
-    int rc = aq_train_name_folder("runs", config->task, name, sizeof(name));
-    return rc != 0             ? rc
-           : config->seed == 0 ? aq_text_set(out, size, name) /* of several */
-                               : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
-}
-
-static int choose_run_dir(const aq_run_config *config, aq_train_options *options, aq_error *error)
-{
-    char name[AQ_CLI_PATH_MAX];
-    if (options->run_dir[0] == '\0') {
-        if (name_run(config, name, sizeof(name))) {
-            return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
-        }
-        (void)snprintf(options->run_dir, sizeof(options->run_dir), "%s", name);
-        for (int i = 2; aq_path_exists(options->run_dir) && i < 1000; i++) {
-            if (aq_text_format(options->run_dir, sizeof(options->run_dir), "%s-%d", name, i) != 0) {
-                return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
-            }
-        }
-    }
-    if (!options->resume && aq_path_exists(options->run_dir)) {
-        return aq_fail(error, AQ_E_EXISTS,
-                       "%s exists already; give --resume to go on with it, or another --run",
-                       options->run_dir);
-    }
-    int rc = aq_folder_lock_check(options->run_dir, error);
-    return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
-}
-
 /* Where the store of an offline run is; a run that has one and is resumed is one still. */
 static int offline_store(const aq_train_options *options, char *out, size_t size, aq_error *error)
 {
@@ -342,11 +314,16 @@ static int check_resumed(const aq_train_options *options, aq_error *error)
     return 0;
 }
 
-static int check_seeds(const train_arguments *arguments, aq_error *error)
+/* A grid without seeds is of one. */
+static int check_seeds(train_arguments *arguments, aq_error *error)
 {
+    const bool has_grid = arguments->grid.count > 0;
+    if (has_grid && arguments->seeds.count == 0) {
+        arguments->seeds = (aq_seed_range){1, 1};
+    }
     return arguments->seeds.count > 0 && (arguments->options.resume || arguments->seed)
-               ? aq_fail(error, AQ_E_INVALID, "--seeds starts new runs: leave %s out",
-                         arguments->seed ? "--seed" : "--resume")
+               ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs: leave %s out",
+                         has_grid ? "grid" : "seeds", arguments->seed ? "--seed" : "--resume")
                : 0;
 }
 
@@ -451,16 +428,34 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
     return rc;
 }
 
+/* For aq_seed_runs: everything as it was asked for, and this point of the grid. */
+static int resolve_point(void *given, size_t index, char name[AQ_GRID_NAME_MAX],
+                         aq_run_config *ret_config, aq_error *error)
+{
+    train_arguments arguments = *(const train_arguments *)given;
+    char texts[AQ_GRID_AXES_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
+    int rc = aq_train_grid_point(&arguments.grid, index, name, texts, &arguments.overrides, error);
+    arguments.options.quiet = true;
+    rc = rc != 0 ? rc : resolve_settings(&arguments, ret_config, error);
+    ret_config->seed = 0;
+    return rc;
+}
+
 static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     choose_http(arguments);
-    int rc = choose_run_dir(config, &arguments->options, error);
+    int rc = aq_train_folder_choose(config, &arguments->options, error);
     if (rc != 0) {
         return rc;
     }
-    rc = arguments->seeds.count > 0 ? aq_seed_runs(config, &arguments->options, arguments->seeds,
-                                                   arguments->jobs, arguments->json, error)
-                                    : train_one(arguments, config, error);
+    const aq_seed_plan plan = {.seeds = arguments->seeds,
+                               .points = aq_train_grid_size(&arguments->grid),
+                               .resolve = resolve_point,
+                               .user = arguments,
+                               .jobs = arguments->jobs};
+    rc = arguments->seeds.count > 0
+             ? aq_seed_runs(&plan, &arguments->options, arguments->json, error)
+             : train_one(arguments, config, error);
     drop_refused(rc, &arguments->options);
     return rc;
 }

@@ -91,6 +91,24 @@ static int act(const aq_command *command, int argc, char **argv)
     return status;
 }
 
+/* The command below it that the first argument names; NULL when it names none. */
+static const aq_command *find_below(const aq_command *command, int argc, char **argv)
+{
+    const aq_command *const *each = command->below;
+    while (argc > 1 && each != NULL && *each != NULL && strcmp((*each)->name, argv[1]) != 0) {
+        each++;
+    }
+    return argc > 1 && each != NULL ? *each : NULL;
+}
+
+static int do_command(const aq_command *command, int argc, char **argv)
+{
+    const aq_command *below = find_below(command, argc, argv);
+    return below != NULL          ? do_command(below, argc - 1, argv + 1)
+           : command->act != NULL ? act(command, argc, argv)
+                                  : command->run(argc, argv);
+}
+
 static char help_option[] = "--help";
 
 int aq_command_main(const aq_command_page *page, int argc, char **argv)
@@ -117,8 +135,7 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
     if (command == NULL) {
         return say_unknown(page, name);
     }
-    return command->act != NULL ? act(command, argc - 1, argv + 1)
-                                : command->run(argc - 1, argv + 1);
+    return do_command(command, argc - 1, argv + 1);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

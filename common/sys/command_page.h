@@ -27,6 +27,10 @@ typedef struct aq_command {
     /* Instead of these: reads the command line itself. argv[0] is the command's name. The process's
      * exit status. */
     int (*run)(int argc, char **argv);
+
+    /* Commands of its own, NULL-terminated, which its first argument may name; NULL: none. Its help
+     * lists them. */
+    const struct aq_command *const *below;
 } aq_command;
 
 /* The members before `act`, of a page and the struct that holds the defaults. */

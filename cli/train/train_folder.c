@@ -1,0 +1,44 @@
+/*
+ * Train folder: see train_folder.h.
+ */
+#include "cli/train/train_folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
+
+/* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
+static int name_run(const aq_run_config *config, char *out, size_t size)
+{
+    char name[AQ_CLI_PATH_MAX];
+    int rc = aq_train_name_folder("runs", config->task, name, sizeof(name));
+    return rc != 0             ? rc
+           : config->seed == 0 ? aq_text_set(out, size, name) /* of several */
+                               : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
+}
+
+int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options, aq_error *error)
+{
+    char name[AQ_CLI_PATH_MAX];
+    if (options->run_dir[0] == '\0') {
+        if (name_run(config, name, sizeof(name))) {
+            return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
+        }
+        (void)snprintf(options->run_dir, sizeof(options->run_dir), "%s", name);
+        for (int i = 2; aq_path_exists(options->run_dir) && i < 1000; i++) {
+            if (aq_text_format(options->run_dir, sizeof(options->run_dir), "%s-%d", name, i) != 0) {
+                return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
+            }
+        }
+    }
+    if (!options->resume && aq_path_exists(options->run_dir)) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s exists already; give --resume to go on with it, or another --run",
+                       options->run_dir);
+    }
+    int rc = aq_folder_lock_check(options->run_dir, error);
+    return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
+}

@@ -1,0 +1,15 @@
+/*
+ * Train folder: where a run, or several of one command, are kept.
+ */
+#ifndef AQ_CLI_TRAIN_TRAIN_FOLDER_H
+#define AQ_CLI_TRAIN_TRAIN_FOLDER_H
+
+#include "cli/train/train_session.h"
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+
+/* Names it where options->run_dir is "", and makes it. AQ_E_EXISTS when it is there, or in use. */
+int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options,
+                           aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * For tests of sweeps: see sweep_kit.h.
+ */
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+#include "cli/sweep/sweep_json.h"
+#include "common/base/parse.h"
+
+int __wrap_fdatasync(int file);
+int __wrap_fsync(int file);
+
+int __wrap_fdatasync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+int __wrap_fsync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+void sweep_spec(const char *yaml, aq_sweep_spec *ret_spec)
+{
+    assert_succeeds(aq_sweep_spec_read("s.yaml", yaml, strlen(yaml), ret_spec, &refusal));
+}
+
+void sweep_found(const char *dir, const char *yaml)
+{
+    static aq_sweep_spec spec;
+    const aq_sweep_plan plan = {.steps = 1000, .is_resumed = true};
+    aq_buffer *text = buffer_up_to(AQ_SWEEP_SPEC_BYTES_MAX);
+    sweep_spec(yaml, &spec);
+    assert_int_equal(aq_buffer_append(text, yaml, strlen(yaml)), 0);
+    assert_succeeds(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal));
+}
+
+void sweep_hire(sweep_hand *hand, const char *dir, const char *name)
+{
+    *hand = (sweep_hand){0};
+    assert_succeeds(aq_sweep_desk_open(dir, name, &hand->desk, &refusal));
+    assert_succeeds(aq_sweep_presence_create(dir, name, &hand->presence, &refusal));
+}
+
+void sweep_dismiss(sweep_hand *hand)
+{
+    aq_sweep_presence_destroy(hand->presence);
+    aq_sweep_desk_close(hand->desk);
+    *hand = (sweep_hand){0};
+}
+
+static aq_sweep_outcome outcome_of(const aq_sweep_study *study, size_t run)
+{
+    const aq_sweep_stage *stage = &study->stages[study->runs[run].stage];
+    const double steps = (double)aq_sweep_study_steps(study, stage->rung);
+    double rate = 1e-3, batch = 32;
+    aq_sweep_outcome outcome = {0};
+    if (stage->kind != AQ_SWEEP_GIVEN) {
+        assert_int_equal(aq_parse_f64(stage->point.values[0], &rate), 0);
+        assert_int_equal(aq_parse_f64(stage->point.values[1], &batch), 0);
+    }
+    const double off = log10(rate) + 3;
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        outcome.figures[i] = steps;
+    }
+    outcome.figures[AQ_SWEEP_RETURN] =
+        100 - 40 * off * off - log2(batch) + steps / 1e4 + (double)(study->runs[run].seed % 3) / 10;
+    outcome.is_failed = batch >= 256;
+    return outcome;
+}
+
+bool sweep_step(sweep_hand *hand, int64_t now_ns)
+{
+    const aq_sweep_now now = {(double)now_ns / 1e9, now_ns};
+    if (hand->is_busy) {
+        const aq_sweep_outcome outcome = outcome_of(aq_sweep_desk_study(hand->desk), hand->run);
+        hand->is_busy = false;
+        assert_succeeds(
+            aq_sweep_desk_report(hand->desk, now, hand->run, hand->attempt, &outcome, &refusal));
+        return true;
+    }
+    aq_sweep_errand errand;
+    assert_succeeds(
+        aq_sweep_desk_claim(hand->desk, now, &errand, &hand->run, &hand->attempt, &refusal));
+    hand->is_busy = errand == AQ_SWEEP_RUN_IT;
+    hand->is_over = errand == AQ_SWEEP_OVER;
+    return hand->is_busy;
+}
+
+void sweep_all(const char *dir, size_t count, uint64_t seed)
+{
+    sweep_hand hands[HANDS_MAX];
+    static unsigned hired; /* nobody has the name of another */
+    aq_rng rng = rng_of(seed, 0);
+    int64_t now_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "hand-%u", ++hired);
+        sweep_hire(&hands[i], dir, name);
+    }
+    while (!hands[0].is_over) {
+        (void)sweep_step(&hands[aq_rng_below(&rng, count)], now_ns += AQ_NS_PER_MS);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sweep_dismiss(&hands[i]);
+    }
+}
+
+json_t *sweep_says(const char *dir)
+{
+    aq_sweep_desk *desk;
+    aq_sweep_summary summary;
+    assert_succeeds(aq_sweep_desk_open(dir, "", &desk, &refusal));
+    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(desk), &summary), 0);
+    json_t *json = cli_json(aq_sweep_json(&summary, "D"));
+    (void)json_object_del(json, "wall_s");
+    aq_sweep_summary_fini(&summary);
+    aq_sweep_desk_close(desk);
+    return json;
+}

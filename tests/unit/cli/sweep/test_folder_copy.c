@@ -1,0 +1,35 @@
+/*
+ * A folder's copy: all of it, or nothing; and nobody's lock.
+ */
+#include "cli/sweep/folder_copy.h"
+
+#include "common/sys/file.h"
+#include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+TEST_IN_FOLDER(everything_but_the_lock_is_copied)
+{
+    char to[CLI_PATH_MAX], inner[CLI_PATH_MAX + 32], bytes[64];
+    cli_make_folder(cli_path(state, "from"));
+    cli_make_folder(cli_path(state, "from/deep"));
+    cli_write_text(cli_path(state, "from/deep/file"), "something");
+    cli_write_text(cli_path(state, "from/lock"), "pid 1");
+    cli_make_folder(cli_path(state, "to.part")); /* that an earlier one left */
+    cli_write_text(cli_path(state, "to.part/old"), "old");
+    (void)snprintf(to, sizeof(to), "%s", cli_path(state, "to"));
+    assert_succeeds(aq_folder_copy(cli_path(state, "from"), to, &refusal));
+    (void)snprintf(inner, sizeof(inner), "%s/deep/file", to);
+    assert_int_equal(cli_read(inner, bytes, sizeof(bytes)), 9);
+    (void)snprintf(inner, sizeof(inner), "%s/lock", to);
+    assert_false(aq_path_exists(inner));
+    (void)snprintf(inner, sizeof(inner), "%s/old", to);
+    assert_false(aq_path_exists(inner));
+    assert_false(aq_path_exists(cli_path(state, "to.part")));
+}
+
+TEST_IN_FOLDER(what_is_not_there_makes_no_copy)
+{
+    assert_refused(aq_folder_copy(cli_path(state, "none"), cli_path(state, "to"), &refusal),
+                   AQ_E_NOT_FOUND, "none");
+    assert_false(aq_path_exists(cli_path(state, "to")));
+}

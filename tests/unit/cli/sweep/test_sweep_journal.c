@@ -1,0 +1,109 @@
+/*
+ * The journal: what is written comes back, half a line is nothing, and damage is told.
+ */
+#include "cli/sweep/sweep_journal.h"
+
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+enum { JOURNAL_BYTES_MAX = 1 << 16 };
+
+static const char small[] = "task: gym:CartPole-v1\n"
+                            "trials: 3\n"
+                            "round: 3\n"
+                            "space:\n"
+                            "  learner.learning_rate: {log: [1e-4, 1e-2]}\n"
+                            "  learner.batch_size: {pow2: [16, 128]}\n";
+
+typedef struct journal_kit {
+    char dir[CLI_PATH_MAX], path[CLI_PATH_MAX + 16];
+    char bytes[JOURNAL_BYTES_MAX];
+    size_t size;
+} journal_kit;
+
+/* A study of three runs, all of it. */
+static void make(void **state, journal_kit *kit)
+{
+    (void)snprintf(kit->dir, sizeof(kit->dir), "%s", cli_path(state, "study"));
+    (void)snprintf(kit->path, sizeof(kit->path), "%s/journal.jsonl", kit->dir);
+    sweep_found(kit->dir, small);
+    sweep_all(kit->dir, 1, 1);
+    kit->size = cli_read(kit->path, kit->bytes, sizeof(kit->bytes));
+}
+
+static size_t lines_in(const journal_kit *kit, size_t size)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < size; i++) {
+        lines += kit->bytes[i] == '\n';
+    }
+    return lines;
+}
+
+TEST_IN_FOLDER(cut_anywhere_it_is_what_was_whole_and_goes_on_from_there)
+{
+    static journal_kit kit;
+    make(state, &kit);
+    const size_t first = (size_t)((char *)memchr(kit.bytes, '\n', kit.size) - kit.bytes) + 1;
+    json_t *whole = sweep_says(kit.dir);
+    for (size_t size = first; size < kit.size; size += 7) {
+        aq_sweep_desk *desk;
+        cli_write(kit.path, kit.bytes, size);
+        assert_succeeds(aq_sweep_desk_open(kit.dir, "", &desk, &refusal));
+        const aq_sweep_study *study = aq_sweep_desk_study(desk);
+        assert_false(study->is_ended);
+        const size_t lines = lines_in(&kit, size);
+        assert_int_equal(study->runs_done, lines > 2 ? (lines - 2) / 2 : 0); /* by pairs */
+        aq_sweep_desk_close(desk);
+        sweep_all(kit.dir, 1, 1);
+        assert_true(json_equal(sweep_says(kit.dir), whole));
+    }
+}
+
+TEST_IN_FOLDER(a_flipped_bit_is_told_with_its_line)
+{
+    static journal_kit kit;
+    make(state, &kit);
+    for (size_t at = 0; at + 1 < kit.size; at += 11) {
+        char words[CLI_PATH_MAX];
+        aq_sweep_desk *desk;
+        char damaged[JOURNAL_BYTES_MAX];
+        memcpy(damaged, kit.bytes, kit.size);
+        damaged[at] ^= 4;
+        cli_write(kit.path, damaged, kit.size);
+        (void)snprintf(words, sizeof(words), "journal.jsonl:%zu: ", lines_in(&kit, at) + 1);
+        assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT, words);
+    }
+}
+
+TEST_IN_FOLDER(a_line_that_is_missing_or_twice_there_is_told)
+{
+    static journal_kit kit;
+    aq_sweep_desk *desk;
+    make(state, &kit);
+    const char *second = (char *)memchr(kit.bytes, '\n', kit.size) + 1;
+    const char *third = (char *)memchr(second, '\n', kit.size) + 1;
+    const size_t rest = kit.size - (size_t)(third - kit.bytes);
+    char other[2 * JOURNAL_BYTES_MAX];
+    const size_t head = (size_t)(second - kit.bytes);
+    memcpy(other, kit.bytes, head);
+    memcpy(other + head, third, rest);
+    cli_write(kit.path, other, head + rest);
+    assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
+                   "journal.jsonl:2: it is no event of a sweep");
+}
+
+TEST_IN_FOLDER(a_sweep_is_founded_once)
+{
+    const char *dir = cli_path(state, "study");
+    static aq_sweep_spec spec;
+    const aq_sweep_plan plan = {.steps = 1};
+    aq_buffer *text = buffer_up_to(1000);
+    sweep_found(dir, small);
+    sweep_spec(small, &spec);
+    assert_int_equal(aq_buffer_append(text, small, strlen(small)), 0);
+    assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_EXISTS,
+                   "holds a sweep already; --resume goes on with it");
+    assert_int_equal(aq_buffer_append(text, "\n", 1), 0);
+    assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_EXISTS,
+                   "is of another SPEC.yaml");
+}

@@ -1,0 +1,113 @@
+/*
+ * What a sweep shows: its table, its CSV, and the picture of its settings, compared whole; and a
+ * page with all figures.
+ */
+#include "cli/sweep/sweep_coordinates.h"
+#include "cli/sweep/sweep_csv.h"
+#include "cli/sweep/sweep_importance.h"
+#include "cli/sweep/sweep_page.h"
+#include "cli/sweep/sweep_table.h"
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+enum { PAGE_BYTES_MAX = 1 << 22 };
+
+static const char study[] = "task: gym:CartPole-v1\n"
+                            "method: sobol\n"
+                            "trials: 12\n"
+                            "seeds: {tune: 2, report: 3}\n"
+                            "rungs: [1000, 3000]\n"
+                            "space:\n"
+                            "  learner.learning_rate: {log: [1e-5, 1e-1]}\n"
+                            "  learner.batch_size: {pow2: [16, 256]}\n"
+                            "  learner.hidden: [[32, 32], [64, 64]]\n";
+
+typedef struct page_kit {
+    aq_sweep_desk *desk;
+    aq_sweep_summary summary;
+    aq_long_text text;
+    char dir[CLI_PATH_MAX];
+} page_kit;
+
+/* A study that has ended. */
+static void begin(void **state, page_kit *kit)
+{
+    (void)snprintf(kit->dir, sizeof(kit->dir), "%s", cli_path(state, "study"));
+    sweep_found(kit->dir, study);
+    sweep_all(kit->dir, 1, 1);
+    assert_succeeds(aq_sweep_desk_open(kit->dir, "", &kit->desk, &refusal));
+    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(kit->desk), &kit->summary), 0);
+    aq_long_text_init(&kit->text, PAGE_BYTES_MAX);
+}
+
+static void end(page_kit *kit)
+{
+    aq_long_text_fini(&kit->text);
+    aq_sweep_summary_fini(&kit->summary);
+    aq_sweep_desk_close(kit->desk);
+}
+
+static const char *text_of(page_kit *kit)
+{
+    aq_long_text_add(&kit->text, "%c", '\0');
+    assert_int_equal(kit->text.rc, 0);
+    return (const char *)kit->text.bytes.data;
+}
+
+TEST_IN_FOLDER(the_table_says_what_was_found)
+{
+    page_kit kit;
+    begin(state, &kit);
+    FILE *out = cli_print_begin();
+    assert_int_equal(aq_sweep_table_print(&kit.summary, 5, out), 0);
+    cli_assert_page("sweep_table.txt", cli_print_end());
+    end(&kit);
+}
+
+TEST_IN_FOLDER(the_csv_has_a_line_for_each_stage)
+{
+    page_kit kit;
+    begin(state, &kit);
+    aq_sweep_csv_trials(&kit.summary, &kit.text);
+    cli_assert_page("sweep_trials.csv", text_of(&kit));
+    end(&kit);
+}
+
+TEST_IN_FOLDER(the_picture_has_a_line_for_each_trial)
+{
+    page_kit kit;
+    begin(state, &kit);
+    assert_int_equal(aq_sweep_coordinates_draw(&kit.summary, &kit.text.bytes), 0);
+    cli_assert_page("sweep_coordinates.svg", text_of(&kit));
+    end(&kit);
+}
+
+TEST_IN_FOLDER(the_page_has_all_figures)
+{
+    static const char *const figures[] = {"best", "curves", "front", "importance", "coordinates"};
+    page_kit kit;
+    begin(state, &kit);
+    aq_sweep_page(&kit.summary, kit.dir, &kit.text);
+    const char *page = text_of(&kit);
+    EACH_ROW(i, figures) {
+        char words[64];
+        (void)snprintf(words, sizeof(words), "<figure id=\"%s\">", figures[i]);
+        assert_says(page, words);
+    }
+    assert_says(page, "method sobol, 2 seeds each");
+    assert_says(page, "<td>as given</td>");
+    assert_says(page, "learner.hidden: [[32, 32], [64, 64]]");
+    end(&kit);
+}
+
+/* Of the three, the learning rate is what the score hangs on, and the last does nothing. */
+TEST_IN_FOLDER(importance_is_of_what_makes_a_difference)
+{
+    double shares[AQ_SWEEP_DIMS_MAX];
+    page_kit kit;
+    begin(state, &kit);
+    assert_int_equal(aq_sweep_importance(kit.summary.study, shares), 0);
+    assert_true(shares[0] > 0.3);
+    assert_true(shares[0] > shares[1] && shares[0] > shares[2]);
+    assert_true(shares[2] < 0.3);
+    end(&kit);
+}

@@ -1,0 +1,79 @@
+/*
+ * Populations: the worst go on from the best, within ranges, and one that failed comes back.
+ */
+#include "cli/sweep/sweep_population.h"
+
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+static const char population[] = "task: gym:CartPole-v1\n"
+                                 "method: pbt\n"
+                                 "trials: 8\n"
+                                 "seeds: {tune: 1, report: 2}\n"
+                                 "rungs: {every: 1000, times: 6}\n"
+                                 "space:\n"
+                                 "  learner.learning_rate: {log: [1e-5, 1e-1]}\n"
+                                 "  learner.batch_size: {pow2: [16, 256]}\n";
+
+TEST(what_is_mutated_stays_within_its_range)
+{
+    aq_sweep_spec spec;
+    aq_sweep_point point, next;
+    aq_rng rng = rng_of(test_seed(), 0);
+    sweep_spec("task: x\ntrials: 2\nmethod: pbt\nrungs: {every: 10, times: 2}\n"
+               "population: {mutate: 1, factor: 10}\n"
+               "space:\n"
+               "  learner.learning_rate: {log: [1e-5, 1e-1]}\n"
+               "  learner.batch_size: {pow2: [16, 256]}\n"
+               "  learner.discount: {logit: [0.9, 0.999]}\n"
+               "  learner.n_step: {linear: [1, 5]}\n"
+               "  learner.activation: [relu, tanh]\n",
+               &spec);
+    const double middle[] = {0.5, 0.5, 0.5, 0.5, 0.5};
+    aq_sweep_point_at(&spec.space, middle, &point);
+    for (int i = 0; i < 500; i++) {
+        aq_sweep_mutate(&spec.space, &spec.population, &point, &rng, &next);
+        for (size_t j = 0; j < 4; j++) {
+            const aq_sweep_dim *dim = &spec.space.dims[j];
+            char *end;
+            const double value = strtod(next.values[j], &end);
+            assert_true(value >= dim->low && value <= dim->high);
+        }
+        assert_true(aq_sweep_dim_choice(&spec.space.dims[4], next.values[4]) < 2);
+        point = next;
+    }
+}
+
+/* Settings that have nothing in common with those of any member before. */
+TEST_IN_FOLDER(the_worst_go_on_from_the_best)
+{
+    const char *dir = cli_path(state, "population");
+    aq_sweep_desk *desk;
+    sweep_found(dir, population);
+    sweep_all(dir, 3, test_seed());
+    assert_succeeds(aq_sweep_desk_open(dir, "", &desk, &refusal));
+    const aq_sweep_study *study = aq_sweep_desk_study(desk);
+    assert_int_equal(study->stage_count, 8 * 6 + 6 + 1); /* the winner's way, and what is given */
+    size_t moved = 0, failed = 0, winners = 0;
+    for (uint32_t i = 8; i < 8 * 6; i++) {
+        const aq_sweep_stage *stage = &study->stages[i];
+        const aq_sweep_stage *from = &study->stages[stage->from];
+        const uint32_t own = i - 8;
+        assert_int_equal(from->rung + 1, stage->rung);
+        if (from->trial != stage->trial) {
+            moved++;
+            const double its = aq_sweep_stage_figure(study, own, AQ_SWEEP_RETURN);
+            assert_false(aq_sweep_stage_figure(study, stage->from, AQ_SWEEP_RETURN) <= its);
+        } else {
+            assert_memory_equal(&from->point, &stage->point, sizeof(from->point));
+            assert_true(isfinite(aq_sweep_stage_figure(study, own, AQ_SWEEP_RETURN)));
+        }
+        failed += isnan(aq_sweep_stage_figure(study, own, AQ_SWEEP_RETURN));
+    }
+    assert_true(moved > 0);
+    assert_true(failed > 0); /* a batch of 256, which came back from another member */
+    for (uint32_t i = 8 * 6; i < study->stage_count; i++) {
+        winners += study->stages[i].kind == AQ_SWEEP_WINNER;
+    }
+    assert_int_equal(winners, 6);
+    aq_sweep_desk_close(desk);
+}

@@ -1,0 +1,126 @@
+/*
+ * SPEC.yaml: what it says, and what is wrong with one that is wrong, by its line.
+ */
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+#define HEAD  "task: gym:CartPole-v1\ntrials: 4\n"
+#define SPACE "space: {learner.n_step: [1, 3]}\n"
+
+TEST(a_spec_says_what_is_tried)
+{
+    aq_sweep_spec spec;
+    sweep_spec("task: gym:CartPole-v1\n"
+               "preset: cartpole-dqn\n"
+               "trials: 64\n"
+               "method: random\n"
+               "settings:\n"
+               "  learner.hidden: [32, 32]\n"
+               "  actor: {count: 1}\n"
+               "space:\n"
+               "  learner.learning_rate: {log: [1e-4, 1e-2]}\n"
+               "  learner.batch_size: {pow2: [16, 128]}\n"
+               "seeds: {tune: 2, report: [7, 8, 9]}\n"
+               "objective: {score: area, cost: cpu_s}\n"
+               "rungs: {env_steps: [1k, 4k], keep: 4}\n"
+               "round: 12\n"
+               "seed: 5\n",
+               &spec);
+    assert_string_equal(spec.fixed[0], "learner.hidden=32,32");
+    assert_string_equal(spec.fixed[1], "actor.count=1");
+    assert_int_equal(spec.method, AQ_SWEEP_RANDOM);
+    assert_int_equal(spec.space.count, 2);
+    assert_true(spec.space.dims[1].is_whole);
+    assert_int_equal(spec.tune.count, 2);
+    assert_int_equal(spec.report.seeds[2], 9);
+    assert_int_equal(spec.score, AQ_SWEEP_AREA);
+    assert_int_equal(spec.cost, AQ_SWEEP_CPU);
+    assert_int_equal(spec.rungs[1], 4000);
+    assert_near(spec.keep, 4, 0);
+    assert_int_equal(spec.round, 12);
+}
+
+TEST(seeds_for_the_report_are_others)
+{
+    aq_sweep_spec spec;
+    sweep_spec(HEAD SPACE "seeds: {tune: 3, report: 3}\n", &spec);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            assert_int_not_equal(spec.tune.seeds[i], spec.report.seeds[j]);
+        }
+    }
+}
+
+TEST(what_is_wrong_is_said_with_its_line)
+{
+    static const struct {
+        const char *yaml, *words;
+    } rows[] = {
+        {"", "s.yaml:1: lines of the form 'key: value' are expected"},
+        {"task: [\n", "s.yaml:"},
+        {HEAD, "s.yaml:1: 'space' is missing: which settings are to be varied?"},
+        {SPACE "trials: 4\n", "'task' is missing"},
+        {"task: x\n" SPACE, "'trials' is missing: how many are to be tried?"},
+        {HEAD SPACE "methd: tpe\n", "s.yaml:4: 'methd' is not known here; did you mean method?"},
+        {HEAD SPACE "method: gp\n", "s.yaml:4: 'gp' is no method; there are grid, random, sobol"},
+        {HEAD SPACE "trials: 4\n", "s.yaml:4: 'trials' is given twice"},
+        {HEAD "space:\n  learner.n_stp: [1, 3]\n",
+         "s.yaml:4: learner.n_stp: no such setting; did you mean learner.n_step?"},
+        {HEAD "space:\n  learner.n_step: [1, 300]\n",
+         "s.yaml:4: learner.n_step: '300' is out of bounds (allowed: 1 to 64 steps, default 3)"},
+        {HEAD "space:\n  learner.n_step: [1, 1]\n", "'1' is given twice"},
+        {HEAD "space:\n  learner.n_step: 3\n", "what is fixed stands in 'settings'"},
+        {HEAD "space:\n  learner.n_step: {log: [1, 4], linear: [1, 4]}\n", "one of linear, log"},
+        {HEAD "space:\n  learner.n_step: {linear: [4, 1]}\n", "ends before it begins"},
+        {HEAD "space:\n  learner.batch_size: {pow2: [10, 64]}\n", "no powers of two"},
+        {HEAD "space:\n  learner.learning_rate: {log: [0, 1]}\n", "out of bounds"},
+        {HEAD "space:\n  learner.discount: {logit: [0.5, 1]}\n", "between 0 and 1, without either"},
+        {HEAD "space:\n  learner.activation: {linear: [relu, tanh]}\n",
+         "give its values as a list"},
+        {HEAD "space:\n  limits.env_steps: [100, 1000]\n", "has a key of its own in this file"},
+        {HEAD "space:\n  learner.n_step: {choice: [1, 3], when: {learner.norm: true}}\n",
+         "which stands above with a list of choices in no line"},
+        {HEAD "space:\n  learner.norm: [true, false]\n"
+              "  learner.n_step: {choice: [1, 3], when: {learner.norm: on}}\n",
+         "s.yaml:5: learner.n_step: 'on' is no choice of learner.norm"},
+        {HEAD SPACE "settings: {learner.n_step: 5}\n", "learner.n_step is fixed, and varied"},
+        {HEAD SPACE "settings: {learner: {batch_size: 0}}\n", "s.yaml:4: learner.batch_size: '0'"},
+        {HEAD SPACE "seeds: {tune: [1, 2], report: [2, 3]}\n",
+         "s.yaml:4: seed 2 tunes and reports: what chose the settings must not judge them"},
+        {HEAD SPACE "seeds: [5, 5]\n", "seed 5 is given twice"},
+        {HEAD SPACE "seeds: 0\n", "'0' is no whole number from 1 to 64"},
+        {HEAD SPACE "rungs: [5000, 4000]\n", "'4000' is no whole number from 5001"},
+        {HEAD SPACE "objective: speed\n", "'speed' is no score; there are return, area"},
+        {HEAD SPACE "objective: {cost: return}\n", "'return' is no cost; there are env_steps"},
+        {HEAD SPACE "population: {mutate: 1}\n", "'population' is for method: pbt"},
+        {HEAD SPACE "method: pbt\n", "method pbt needs 2 to 256 trials"},
+    };
+    EACH_ROW(i, rows) {
+        aq_sweep_spec spec;
+        assert_refused(
+            aq_sweep_spec_read("s.yaml", rows[i].yaml, strlen(rows[i].yaml), &spec, &refusal),
+            AQ_E_INVALID, rows[i].words);
+    }
+}
+
+TEST(a_task_that_cannot_be_trained_so_is_refused)
+{
+    aq_sweep_spec spec;
+    aq_sweep_plan plan;
+    sweep_spec("task: gym:CartPoll-v1\ntrials: 1\n" SPACE, &spec);
+    assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_NOT_FOUND, "gym:CartPole-v1");
+    sweep_spec(HEAD SPACE "settings: {learner.algorithm: td3}\n", &spec);
+    assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_UNSUPPORTED, "td3");
+}
+
+TEST(a_run_whose_steps_shrink_with_its_limit_is_not_gone_on_with)
+{
+    aq_sweep_spec spec;
+    aq_sweep_plan plan;
+    sweep_spec(HEAD SPACE, &spec);
+    assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+    assert_true(plan.is_resumed);
+    assert_true(plan.steps > 0);
+    sweep_spec(HEAD SPACE "settings: {learner.learning_rate_end: 0.1}\n", &spec);
+    assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+    assert_false(plan.is_resumed);
+}
