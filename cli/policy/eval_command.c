@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/policy/long_evaluation.h"
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
@@ -16,6 +15,7 @@
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "envs/env_code.h"
+#include "library/source/policy_source.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 #include "rollout/evaluation.h"

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
+#include "library/source/policy_source.h"
 #include "quantizer/export/export_c.h"
 
 typedef struct export_arguments {
