@@ -1,4 +1,5 @@
 """Runs started and watched from Python: `actorq train` does the work, in processes of its own."""
+import contextlib
 import json
 import os
 import signal
@@ -48,12 +49,12 @@ class Training:
 
     def __init__(self, folder, arguments):
         self.folder = folder
-        self._errors = tempfile.TemporaryFile()
-        self._output = tempfile.TemporaryFile()
+        self._said = None  # once it has ended: what it printed, and what was wrong
+        self._files = [tempfile.TemporaryFile() for _ in range(2)]
         command = [find_program(), "train", *arguments, "--run", folder, "--quiet", "--json",
                    "--parent", str(os.getpid())]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._output,
-                                         stderr=self._errors)
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._files[0],
+                                         stderr=self._files[1])
 
     @property
     def run(self):
@@ -85,13 +86,16 @@ class Training:
     def wait(self, timeout=None):
         """What `actorq train --json` says in the end, as a dict. TrainingError: it failed."""
         status = self._process.wait(timeout)
-        self._output.seek(0)
-        self._errors.seek(0)
-        said = self._output.read().decode()
-        if status != 0 or not said:
-            words = self._errors.read().decode().strip()
-            raise TrainingError(words or f"actorq train ended with {status}")
-        return json.loads(said)
+        if self._said is None:
+            self._said = []
+            for file in self._files:
+                with file:
+                    file.seek(0)
+                    self._said.append(file.read().decode().strip())
+        result, problem = self._said
+        if status != 0 or not result:
+            raise TrainingError(problem or f"actorq train ended with {status}")
+        return json.loads(result)
 
     def stop(self):
         """Ends the run in order, if it goes on, and gives its result."""
@@ -102,10 +106,9 @@ class Training:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, *unused):
-        if self.is_running:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait()
+    def __exit__(self, *unused):
+        with contextlib.suppress(TrainingError):
+            self.stop()
 
     def __repr__(self):
         return f"<actorq.Training {self.folder}: {'running' if self.is_running else 'ended'}>"
