@@ -124,7 +124,8 @@ class TestEnv(unittest.TestCase):
                 (pole, 2, ValueError, "choices 0 to 1"), (pole, -1, ValueError, "choices 0 to 1"),
                 (pole, 0.5, TypeError, "float64"), (pole, [0, 1], ValueError, "one action"),
                 (pendulum, [float("nan")], ValueError, "not a number"),
-                (pendulum, 0.5, ValueError, r"\(1,\) is wanted"), (pole, None, TypeError, "object")):
+                (pendulum, 0.5, ValueError, r"\(1,\) is wanted"),
+                (pole, None, TypeError, "object")):
             with self.assertRaisesRegex(kind, words):
                 env.step(action)
         with self.assertRaisesRegex(actorq.Error, "did you mean"):
@@ -202,7 +203,8 @@ class TestVecEnv(unittest.TestCase):
     def test_wrong_actions_step_nothing(self):
         envs = actorq.make_vec("gym:CartPole-v1", 2, copy=False)
         before = envs.reset(seed=1)[0].copy()
-        for actions, kind in (([0, 2], ValueError), ([0], ValueError), (np.zeros(3, int), ValueError),
+        for actions, kind in (([0, 2], ValueError), ([0], ValueError),
+                              (np.zeros(3, int), ValueError),
                               (1, ValueError), ([[0], [1]], ValueError), ([2 ** 40, 0], ValueError),
                               (np.array([2 ** 40, 0]), ValueError), ("ab", TypeError)):
             with self.assertRaises(kind):

@@ -71,7 +71,7 @@ class TestData(RunKit):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.path = cls.export(cls.train("gym:CartPole-v1"))
+        cls.path = cls.export(cls.train("gym:CartPole-v1", **cls.calm))
 
     def test_every_step_is_there_once(self):
         steps = actorq.DataSet(self.path)
@@ -117,7 +117,7 @@ class TestData(RunKit):
     def test_pytorch_learns_from_it(self):
         if not importlib.util.find_spec("torch"):
             self.skipTest("PyTorch is not installed: its example is not run")
-        self.assertGreater(example("imitate_torch").main(self.path, epochs=3), 0.5)
+        self.assertGreater(example("imitate_torch").main(self.path, epochs=10), 0.5)
 
 
 class TestExamples(unittest.TestCase):
