@@ -69,7 +69,7 @@ static const aq_options options_page = {
     .summary =
         "Plays whole episodes with a policy, always taking the action that it values most, with "
         "random actions, or, of a game, with those of its hand-written script, and reports their "
-        "returns. RUN is a run folder, POLICY a policy file (.aq).",
+        "returns. RUN is a run folder, POLICY a policy file (.aq) or a checkpoint (.aqc).",
     .details = "Examples:\n"
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"

@@ -3,9 +3,12 @@
 import doctest
 import importlib
 import importlib.util
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import numpy as np
@@ -121,6 +124,27 @@ class TestData(RunKit):
 
 
 class TestExamples(unittest.TestCase):
+    def setUp(self):
+        home = tempfile.mkdtemp(prefix="actorq-python-")
+        self.addCleanup(shutil.rmtree, home)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(home)
+
+    def test_the_tutorial_says_what_is_so(self):
+        found = doctest.testfile(ROOT + "/docs/python.md", module_relative=False,
+                                 optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        self.assertGreater(found.attempted, 30)
+        self.assertEqual(found.failed, 0)
+
+    def test_the_notebook_runs(self):
+        with open(ROOT + "/examples/python/tour.ipynb", encoding="utf-8") as file:
+            cells = json.load(file)["cells"]
+        names = {}
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)  # pylint: disable=exec-used
+        self.assertGreater(len(names["returns"]), 1000)
+
     def test_ppo_with_numpy_learns(self):
         self.assertGreater(example("ppo_numpy").main("gym:CartPole-v1", 40_000, 1), 150)
 
