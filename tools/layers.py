@@ -142,7 +142,8 @@ LIBRARIES = (
      r"learner/daemon/ranks\.c$|actor/daemon/gradient_load\.c$|bench/learner/",
      "code is loaded in few places"),
     (r"Python\.h", r"python/", "one module knows Python from inside"),
-    (r"actorq/actorq\.h", r"python/|tests/", "the public library is for others"),
+    (r"actorq/actorq\.h", r"python/|tests/|bench/bench_act\.c$",
+     "the public library is for others"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"
      r"learner/nn/products_avx512bf16\.c|common/net/security/seal\.c",

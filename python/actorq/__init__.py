@@ -17,7 +17,8 @@ from actorq._actorq import version as __version__
 _PLACES = {
     "policy": ("Policy", "load"),
     "envs": ("Env", "VecEnv", "make", "make_vec"),
-    "runs": ("Run", "find_program"),
+    "programs": ("find_program",),
+    "runs": ("Run",),
     "data": ("DataSet",),
     "training": ("Training", "TrainingError", "train"),
 }

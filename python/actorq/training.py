@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import time
 
-from actorq.runs import Run, find_program
+from actorq.programs import find_program
+from actorq.runs import Run
 
 _LOOK_S = 0.1  # between two looks at the metrics
 

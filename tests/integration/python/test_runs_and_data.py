@@ -31,25 +31,24 @@ def example(name):
 class TestRuns(RunKit):
     def test_a_run_is_watched_and_read(self):
         training = actorq.train("gym:CartPole-v1", run=self.home + "/watched", seed=2, actors=1,
-                                limits__env_steps=6000, evaluator__episodes=2)
+                                limits__env_steps=30_000, evaluator__episodes=2)
         events = [line["event"] for line in training]
         self.assertEqual(events[-1], "end")
         self.assertIn("evaluation", events)
         self.assertGreaterEqual(training.wait()["env_steps"], 6000)
         run = training.run
         self.assertEqual((run.task, run.seed), ("gym:CartPole-v1", 2))
-        self.assertEqual(run.config["limits"]["env_steps"], 6000)
+        self.assertEqual(run.config["limits"]["env_steps"], 30_000)
         seen = run.evaluations()
         self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
         self.assertEqual(seen["format"][0], "int8")
         self.assertEqual(len(run.metrics(None)), len(events))
-        self.assertIn("replay/stored", run.metrics("end").dtype.names +
-                      run.metrics("progress").dtype.names + ("replay/stored",))
+        self.assertIn("time/actors/inference_s", run.metrics("end").dtype.names)
 
     def test_metrics_are_data_frames(self):
         if not importlib.util.find_spec("pandas"):
             self.skipTest("pandas is not installed: there are no data frames")
-        frame = self.train("gym:CartPole-v1").frame("evaluation")
+        frame = self.train("gym:CartPole-v1", limits__env_steps=30_000).frame("evaluation")
         self.assertEqual(set(frame["event"]), {"evaluation"})
         self.assertGreater(frame["return_mean"].min(), 0)
 
@@ -74,7 +73,7 @@ class TestData(RunKit):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.path = cls.export(cls.train("gym:CartPole-v1", **cls.calm))
+        cls.path = cls.export(cls.train("gym:CartPole-v1"))
 
     def test_every_step_is_there_once(self):
         steps = actorq.DataSet(self.path)
@@ -86,8 +85,6 @@ class TestData(RunKit):
         going = ~(arrays["terminated"] | arrays["truncated"])[:-1]
         same = (arrays["next_obs"][:-1] == arrays["obs"][1:]).all(1)
         self.assertGreater((same & going).mean(), 0.5)  # lanes are one after another by pieces
-        moved = actorq.make(steps.task)
-        moved.reset(seed=1)
 
     def test_it_is_what_the_reader_in_python_says(self):
         spec = importlib.util.spec_from_file_location("read_aqds", ROOT + "/examples/read_aqds.py")
@@ -120,7 +117,9 @@ class TestData(RunKit):
     def test_pytorch_learns_from_it(self):
         if not importlib.util.find_spec("torch"):
             self.skipTest("PyTorch is not installed: its example is not run")
-        self.assertGreater(example("imitate_torch").main(self.path, epochs=10), 0.5)
+        one_policy = self.train("gym:CartPole-v1", no_evaluator=True, limits__env_steps=40_000,
+                                quantizer__publish_period=1_000_000, **self.calm)
+        self.assertGreater(example("imitate_torch").main(self.export(one_policy)), 0.6)
 
 
 class TestExamples(unittest.TestCase):
