@@ -1,5 +1,6 @@
 """Runs are started, watched and read, and data sets too, as arrays; examples and doctests work."""
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -156,6 +157,19 @@ class TestExamples(unittest.TestCase):
     def test_importing_it_does_not_import_numpy(self):
         code = "import sys, actorq; sys.exit('numpy' in sys.modules)"
         self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False).returncode, 0)
+
+    def test_the_stubs_say_what_there_is(self):
+        with open(os.path.join(os.path.dirname(actorq.__file__), "__init__.pyi"),
+                  encoding="utf-8") as file:
+            stubs = ast.parse(file.read()).body
+        for stub in stubs:
+            if isinstance(stub, (ast.ClassDef, ast.FunctionDef)):
+                real = getattr(actorq, stub.name)
+                for part in getattr(stub, "body", ()):
+                    if isinstance(part, ast.FunctionDef):
+                        self.assertTrue(hasattr(real, part.name), f"{stub.name}.{part.name}")
+        self.assertEqual({stub.name for stub in stubs if hasattr(stub, "name")} | {"__version__"},
+                         set(actorq.__all__))
 
     def test_what_is_not_there_is_no_attribute(self):
         with self.assertRaisesRegex(AttributeError, "'nothing'"):
