@@ -14,10 +14,12 @@ struct aq_act {
     size_t action_bytes, elements;
     size_t noise_count;  /* of a row; 0: no room yet */
     float *noise;        /* (rows_max, noise_count) */
-    uint64_t noise_turn; /* what it was made for, counted from 1; 0: nothing */
+    uint64_t noise_key;  /* what it was made for */
+    uint64_t noise_turn; /* counted from 1; 0: nothing */
+    uint32_t noise_rows; /* that have it */
 };
 
-int aq_act_create(const aq_env_task *task, uint32_t rows_max, aq_act **ret_act)
+int aq_act_create(const aq_schema *schema, uint32_t rows_max, aq_act **ret_act)
 {
     AQ_ASSERT(rows_max >= 1);
     aq_act *act = aq_alloc(1, sizeof(*act));
@@ -25,10 +27,10 @@ int aq_act_create(const aq_env_task *task, uint32_t rows_max, aq_act **ret_act)
         return AQ_E_NOMEM;
     }
     act->rows_max = rows_max;
-    act->inputs = task->obs_elements;
-    act->action_bytes = task->action_bytes;
-    act->elements = aq_space_elements(&task->env->schema.action);
-    if (task->obs_dtype == AQ_DTYPE_U8) {
+    act->inputs = (uint32_t)aq_space_elements(&schema->obs);
+    act->action_bytes = aq_space_bytes(&schema->action);
+    act->elements = aq_space_elements(&schema->action);
+    if (schema->obs.dtype == AQ_DTYPE_U8) {
         act->obs = aq_alloc(rows_max, act->inputs * sizeof(*act->obs));
         if (act->obs == NULL) {
             aq_act_destroy(act);
@@ -90,20 +92,23 @@ int aq_act_prepare(aq_act *act, const aq_engine *engine)
     return 0;
 }
 
-/* Makes the noise of the draws, unless they have that of those before. */
-static void renew_noise(aq_act *act, const aq_head_terms *terms, const aq_act_draws *draws)
+/* Makes the noise of the draws, but where they have that of those before. */
+static void renew_noise(aq_act *act, const aq_head_terms *terms, uint32_t rows,
+                        const aq_act_draws *draws)
 {
     const aq_head_drawing *drawing = terms->head->drawing;
     const uint64_t turn = draws->number / (drawing->holds_noise ? draws->period : 1);
     const uint32_t count = drawing->noise_count(terms);
     AQ_ASSERT(count <= act->noise_count);
-    if (act->noise_turn == turn + 1) {
-        return;
+    if (act->noise_turn != turn + 1 || act->noise_key != draws->key) {
+        act->noise_key = draws->key;
+        act->noise_turn = turn + 1;
+        act->noise_rows = 0;
     }
-    for (uint32_t row = 0; row < act->rows_max; row++) {
+    for (; act->noise_rows < rows; act->noise_rows++) {
+        const uint32_t row = act->noise_rows;
         aq_draw_noise(drawing, draws->key, row, turn, count, act->noise + row * act->noise_count);
     }
-    act->noise_turn = turn + 1;
 }
 
 void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
@@ -112,7 +117,7 @@ void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
     const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
     const float *outputs = aq_engine_outputs(engine, aq_act_inputs(act, obs, rows), rows);
     uint8_t *action = actions;
-    renew_noise(act, &terms, draws);
+    renew_noise(act, &terms, rows, draws);
     for (size_t row = 0; row < rows; row++) {
         draws->log_prob[row] = terms.head->drawing->draw(
             &terms, outputs + row * terms.width, act->noise + row * act->noise_count,

@@ -23,7 +23,8 @@ static int init(greedy_player *player, const aq_env_task *task, uint64_t seed, a
         return rc;
     }
     player->actions = aq_alloc(AQ_GREEDY_OBS_LANES, task->action_bytes);
-    if (player->actions == NULL || aq_act_create(task, AQ_GREEDY_OBS_LANES, &player->act) != 0) {
+    if (player->actions == NULL ||
+        aq_act_create(&task->env->schema, AQ_GREEDY_OBS_LANES, &player->act) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to play %s", task->env->name);
     }
     return 0;

@@ -57,7 +57,7 @@ int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lan
     trial->actions = aq_alloc(lanes, task->action_bytes);
     int rc = 0;
     if (trial->episode_of == NULL || trial->returns == NULL || trial->actions == NULL ||
-        aq_act_create(task, lanes, &trial->act) != 0) {
+        aq_act_create(&task->env->schema, lanes, &trial->act) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes", episodes_max);
     }
     rc = rc != 0 ? rc : aq_vec_env_create(task, lanes, 0, &trial->vec, error);

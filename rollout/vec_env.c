@@ -25,7 +25,7 @@ static uint8_t *row_of(const aq_vec_env *vec, uint8_t *rows, uint32_t lane)
     return rows + lane * vec->task.obs_bytes;
 }
 
-static void *state_of(const aq_vec_env *vec, uint32_t lane)
+void *aq_vec_env_state(const aq_vec_env *vec, uint32_t lane)
 {
     return vec->states + vec->state_at[lane] * vec->state_stride;
 }
@@ -78,7 +78,7 @@ static int begin_states(aq_vec_env *vec, aq_error *error)
     for (uint32_t lane = 0; lane < vec->lanes_max; lane++) {
         vec->state_at[lane] = lane;
         int rc = env->class->begin != NULL
-                     ? env->class->begin(env->params, state_of(vec, lane), error)
+                     ? env->class->begin(env->params, aq_vec_env_state(vec, lane), error)
                      : 0;
         if (rc != 0) {
             return rc;
@@ -148,8 +148,9 @@ __attribute__((noinline, cold)) static void note_failure(aq_vec_env *vec, uint32
                                                          const char *fallback)
 {
     const aq_env *env = vec->task.env;
-    const char *text =
-        env->class->failure != NULL ? env->class->failure(env->params, state_of(vec, lane)) : NULL;
+    const char *text = env->class->failure != NULL
+                           ? env->class->failure(env->params, aq_vec_env_state(vec, lane))
+                           : NULL;
     vec->failures++;
     (void)snprintf(vec->failure, sizeof(vec->failure), "%s", text != NULL ? text : fallback);
 }
@@ -166,7 +167,7 @@ static bool try_reset(aq_vec_env *vec, uint32_t lane)
 {
     const aq_env *env = vec->task.env;
     uint8_t *obs = row_of(vec, vec->obs, lane);
-    if (!env->class->reset(env->params, state_of(vec, lane), &vec->rngs[lane], obs)) {
+    if (!env->class->reset(env->params, aq_vec_env_state(vec, lane), &vec->rngs[lane], obs)) {
         note_failure(vec, lane, "the environment could not be reset");
         return false;
     }
@@ -256,6 +257,18 @@ void aq_vec_env_drop(aq_vec_env *vec, uint32_t lane)
     vec->waits[last] = 0;
 }
 
+void aq_vec_env_lend(aq_vec_env *vec, void *obs, void *next_obs, float *reward)
+{
+    vec->obs = obs;
+    vec->next_obs = next_obs;
+    vec->reward = reward;
+    for (uint32_t lane = 0; vec->waiting_count > 0 && lane < vec->lanes; lane++) {
+        if (vec->waits[lane]) {
+            memset(row_of(vec, vec->obs, lane), 0, vec->task.obs_bytes);
+        }
+    }
+}
+
 static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char *what)
 {
     note_failure(vec, lane, what);
@@ -270,7 +283,7 @@ static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char
 static enum aq_step_end step_lane(aq_vec_env *vec, uint32_t lane, const void *action)
 {
     const aq_env *env = vec->task.env;
-    return env->class->step(env->params, state_of(vec, lane), &vec->rngs[lane], action,
+    return env->class->step(env->params, aq_vec_env_state(vec, lane), &vec->rngs[lane], action,
                             row_of(vec, vec->next_obs, lane), &vec->reward[lane]);
 }
 
@@ -325,7 +338,7 @@ static void announce(const aq_vec_env *vec, const uint8_t *actions)
     const aq_env *env = vec->task.env;
     for (uint32_t lane = 0; lane < vec->lanes; lane++) {
         if (!vec->waits[lane]) {
-            env->class->announce(env->params, state_of(vec, lane),
+            env->class->announce(env->params, aq_vec_env_state(vec, lane),
                                  actions + lane * vec->task.action_bytes);
         }
     }

@@ -82,9 +82,16 @@ void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t 
 /* Takes a lane out of play: the last lane moves into its row. */
 void aq_vec_env_drop(aq_vec_env *vec, uint32_t lane);
 
+/* Rows of somebody else's in the place of the vec's own columns of the same names, until others are
+ * lent. What is in those is not copied: a start or a step writes all lanes. */
+void aq_vec_env_lend(aq_vec_env *vec, void *obs, void *next_obs, float *reward);
+
 /* Steps every lane in play once, but those that wait; actions are rows within the task's schema.
  * Returns the transitions made. */
 uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns);
+
+/* The state of a lane in play, for the functions of its class. */
+void *aq_vec_env_state(const aq_vec_env *vec, uint32_t lane);
 
 /* When a step can do something: in the past, unless all lanes wait. */
 int64_t aq_vec_env_due_ns(const aq_vec_env *vec);

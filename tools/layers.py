@@ -80,7 +80,14 @@ TOWERS = {
     # A module that actors load: the learner's algorithms on their own steps.
     "gradients": (("common", "quantizer", "envs", "rollout", "replay/table",
                    "learner/algorithms"), ("gradients:",)),
-    "cli": (("common", "quantizer", "interchange", "envs", "rollout"), (
+    # The public C library, and how a person names a policy.
+    "library": (("common", "quantizer", "envs", "rollout", "include"), (
+        "source:",
+        "library: threads clock",
+    )),
+    # Python around the public library: of ours it sees nothing but the header.
+    "python": (("include",), ("python:",)),
+    "cli": (("common", "quantizer", "interchange", "envs", "rollout", "library/source"), (
         "text:",
         "train: clock loop sockets messages",
         "operate: clock loop sockets system_sockets messages",
@@ -140,6 +147,9 @@ LIBRARIES = (
     (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/|"
      r"learner/daemon/ranks\.c$|actor/daemon/gradient_load\.c$|bench/learner/",
      "code is loaded in few places"),
+    (r"Python\.h", r"python/", "one module knows Python from inside"),
+    (r"actorq/actorq\.h", r"python/|tests/|bench/bench_act\.c$",
+     "the public library is for others"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"
      r"learner/nn/products_avx512bf16\.c|common/net/security/seal\.c",

@@ -33,6 +33,8 @@ test_packages=(
     libcmocka-dev        'unit tests'
     qemu-user            'runs programs of other processors'
     python3-numpy        'environments in Python'
+    libpython3-dev       'the Python package'
+    python3-pip          'installs it'
     python3-yaml         'reads the files for container engines'
     git                  'applies the worked examples'
     libopenmpi-dev       'learners of several ranks'

@@ -35,7 +35,7 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
     chooser->rngs = aq_alloc(lanes, sizeof(*chooser->rngs));
     chooser->actions = aq_alloc(lanes, task->action_bytes);
     if (chooser->exploration == NULL || chooser->rngs == NULL || chooser->actions == NULL ||
-        aq_act_create(task, lanes, &chooser->act) != 0 ||
+        aq_act_create(&task->env->schema, lanes, &chooser->act) != 0 ||
         make_draws(chooser, config, seed, record) != 0) {
         return AQ_E_NOMEM;
     }

@@ -16,6 +16,7 @@
 #include "common/config/run_config.h"
 #include "common/policy/exploration.h"
 #include "rollout/act.h"
+#include "rollout/env_task.h"
 
 typedef struct aq_chooser {
     const aq_env_task *task; /* lent */

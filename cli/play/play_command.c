@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/play/env_picture.h"
 #include "cli/play/film.h"
 #include "cli/play/play_screen.h"
 #include "cli/play/player.h"
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "envs/env_code.h"
+#include "envs/env_picture.h"
+#include "library/source/policy_source.h"
 
 enum {
     EPISODES_MAX = 1000,

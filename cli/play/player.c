@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-#include "cli/play/env_picture.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/policy/exploration.h"
 #include "common/sys/cpu.h"
+#include "envs/env_picture.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/act.h"
 #include "rollout/env_task.h"
@@ -38,7 +38,7 @@ static int take_policy(aq_player *player, aq_snapshot *policy, aq_error *error)
     if (rc != 0) {
         return rc;
     }
-    rc = aq_act_create(&player->task, 1, &player->act);
+    rc = aq_act_create(&player->env->schema, 1, &player->act);
     return rc != 0 ? aq_fail(error, rc, "no memory to act in %s", player->env->name) : 0;
 }
 

@@ -56,7 +56,7 @@ static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step, cha
 static int read_checkpoint(aq_checkpoint_found *found, aq_error *error)
 {
     aq_buffer bytes;
-    aq_buffer_init(&bytes, AQ_CHECKPOINT_FILE_BYTES_MAX);
+    aq_buffer_init(&bytes, AQ_CHECKPOINT_BYTES_MAX);
     int rc = aq_file_read(found->path, &bytes, error);
     if (rc == 0) {
         found->file_bytes = bytes.size;

@@ -11,9 +11,6 @@
 #include "common/base/error.h"
 #include "common/wire/wire_checkpoint.h"
 
-/* The largest file: what a protobuf message may take. */
-#define AQ_CHECKPOINT_FILE_BYTES_MAX (UINT64_C(1) << 31)
-
 /* What was wrong with a newer file than the one that is read; `error` names it. */
 typedef void (*aq_checkpoint_passed_fn)(void *user, const aq_error *error);
 

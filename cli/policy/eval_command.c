@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/policy/long_evaluation.h"
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
@@ -16,6 +15,7 @@
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "envs/env_code.h"
+#include "library/source/policy_source.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 #include "rollout/evaluation.h"
@@ -69,7 +69,7 @@ static const aq_options options_page = {
     .summary =
         "Plays whole episodes with a policy, always taking the action that it values most, with "
         "random actions, or, of a game, with those of its hand-written script, and reports their "
-        "returns. RUN is a run folder, POLICY a policy file (.aq).",
+        "returns. RUN is a run folder, POLICY a policy file (.aq) or a checkpoint (.aqc).",
     .details = "Examples:\n"
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"

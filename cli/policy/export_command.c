@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/policy_source.h"
 #include "cli/policy/run_record.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
@@ -13,6 +12,7 @@
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 #include "interchange/onnx/onnx_export.h"
+#include "library/source/policy_source.h"
 #include "quantizer/export/export_c.h"
 
 /* What is written, which also ends the file's name. */

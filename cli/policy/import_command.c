@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/policy_source.h"
 #include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
@@ -16,6 +15,7 @@
 #include "interchange/import/onnx_read.h"
 #include "interchange/import/policy_import.h"
 #include "interchange/import/state_dict.h"
+#include "library/source/policy_source.h"
 #include "rollout/env_task.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 28)

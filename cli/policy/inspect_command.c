@@ -104,7 +104,7 @@ static int show_bytes(const char *path, aq_buffer *bytes, bool json, json_t **re
 static int show_file(const char *path, bool json, json_t **ret_json, aq_error *error)
 {
     aq_buffer bytes;
-    aq_buffer_init(&bytes, AQ_CHECKPOINT_FILE_BYTES_MAX);
+    aq_buffer_init(&bytes, AQ_CHECKPOINT_BYTES_MAX);
     int rc = aq_file_read(path, &bytes, error);
     if (rc == 0) {
         rc = show_bytes(path, &bytes, json, ret_json, error);

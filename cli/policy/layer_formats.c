@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/policy/policy_source.h"
 #include "common/base/parse.h"
+#include "library/source/policy_source.h"
 
 enum { WORD_BYTES = 64 };
 

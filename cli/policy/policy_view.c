@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 #include "cli/policy/layer_figures.h"
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "common/base/plain_text.h"
+#include "library/source/policy_source.h"
 
 enum { TEXT_BYTES = 256 };
 

@@ -3,7 +3,7 @@
  */
 #include "cli/policy/post_quantize.h"
 
-#include "cli/policy/policy_source.h"
+#include "library/source/policy_source.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/engine/qerror.h"
 

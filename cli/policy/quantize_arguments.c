@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "cli/policy/policy_source.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
+#include "library/source/policy_source.h"
 
 enum { ROWS_DEFAULT = 4096, ROWS_MAX = 1000000, SEED_DEFAULT = 1 };
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cli/policy/policy_source.h"
 #include "cli/policy/policy_view.h"
 #include "cli/policy/quantize_arguments.h"
 #include "cli/text/command.h"
@@ -14,6 +13,7 @@
 #include "common/base/plain_text.h"
 #include "common/sys/cpu.h"
 #include "common/wire/wire_policy.h"
+#include "library/source/policy_source.h"
 #include "rollout/greedy_obs.h"
 
 /* What was read and what was made of it. */

@@ -21,6 +21,9 @@ typedef struct aq_checkpoint_shard {
     uint32_t slot;     /* UINT32_MAX: none any more */
 } aq_checkpoint_shard;
 
+/* The largest file: what a protobuf message may take. */
+#define AQ_CHECKPOINT_BYTES_MAX (UINT64_C(1) << 31)
+
 /* More numbers than this in an array are none of ours. */
 #define AQ_CHECKPOINT_NUMBERS_MAX (UINT64_C(1) << 29)
 

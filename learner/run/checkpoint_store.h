@@ -12,9 +12,6 @@
 #include "common/base/error.h"
 #include "common/wire/wire_checkpoint.h"
 
-/* The largest file: what a protobuf message may take. */
-#define AQ_CHECKPOINT_BYTES_MAX (UINT64_C(1) << 31)
-
 typedef struct aq_checkpoint_store aq_checkpoint_store;
 
 /* Makes the folder if it is not there, and removes what crashes left in it. `kept` > 0. */

@@ -4,6 +4,7 @@
     test_install.py BUILD_ROOT PREFIX
 """
 
+import glob
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import unittest
 BUILD, PREFIX = sys.argv[1:3]
 EXPECTED = (
     "bin/actorq", "bin/actorq-actor", "bin/actorq-bench", "bin/actorq-data", "bin/actorq-learner",
-    "bin/actorq-replay", "include/actorq_env.h",
+    "bin/actorq-replay", "include/actorq_env.h", "include/actorq/actorq.h",
     "share/actorq/examples/plugin/build.sh", "share/actorq/python/actorq_env/__init__.py",
     "share/actorq/torch_steps.py", "share/bash-completion/completions/actorq",
     "share/bash-completion/completions/actorq-learner", "share/doc/actorq/docs/operations.md",
@@ -69,6 +70,33 @@ class TestInstall(unittest.TestCase):
             "--json", "--set", "limits.env_steps=2000", "--set", "evaluator.episodes=2"))
         self.assertGreaterEqual(result["env_steps"], 2000)
         self.assertIn("policy", self.run_program("actorq", "inspect", "first"))
+
+    def test_the_library_is_found_and_acts(self):
+        if not shutil.which("cc") or not shutil.which("pkg-config"):
+            self.skipTest("no compiler or no pkg-config")
+        code = os.path.join(self.folder, "tasks.c")
+        with open(code, "w", encoding="utf-8") as file:
+            file.write("#include <actorq/actorq.h>\n#include <stdio.h>\n"
+                       "int main(void) { return puts(actorq_task_at(0)) < 0; }\n")
+        library = os.path.dirname(glob.glob(f"{self.place}/lib/**/libactorq.so", recursive=True)[0])
+        environment = os.environ | {"PKG_CONFIG_PATH": library + "/pkgconfig",
+                                    "PKG_CONFIG_SYSROOT_DIR": self.root}
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "actorq"], check=True,
+                               capture_output=True, text=True, env=environment).stdout.split()
+        subprocess.run(["cc", "-o", self.folder + "/tasks", code, *flags], check=True)
+        self.assertIn(":", self.run_program("env", "LD_LIBRARY_PATH=" + library,
+                                            self.folder + "/tasks"))
+
+    def test_the_python_package_works_from_there(self):
+        places = glob.glob(f"{self.root}/**/actorq/_actorq.abi3.so", recursive=True)
+        if not places:
+            self.skipTest("built without the Python package (libpython3-dev)")
+        code = "import actorq; print(actorq.tasks(), actorq.find_program())"
+        packages = os.path.dirname(os.path.dirname(places[0]))
+        said = self.run_program("env", "PYTHONPATH=" + packages, "PYTHONDONTWRITEBYTECODE=1",
+                                sys.executable, "-c", code)
+        self.assertIn("gym:CartPole-v1", said)
+        self.assertIn(f"{self.place}/bin/actorq", said)
 
     def test_a_plug_in_is_built_with_the_installed_header(self):
         if not shutil.which("cc"):

@@ -205,6 +205,11 @@ int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
     return check(bytes, size, true, kind, &found, ret_payload, ret_payload_size, error);
 }
 
+bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_kind kind)
+{
+    return memcmp(header, magic, sizeof(magic)) == 0 && get_u16(header + KIND_AT) == kind;
+}
+
 uint32_t aq_frame_crc(const void *frame)
 {
     return get_u32((const uint8_t *)frame + CRC_AT);

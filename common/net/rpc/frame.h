@@ -11,6 +11,7 @@
 #ifndef AQ_COMMON_NET_RPC_FRAME_H
 #define AQ_COMMON_NET_RPC_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,9 @@ int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_
 int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
                           const uint8_t **ret_payload, size_t *ret_payload_size,
                           aq_error *error) AQ_MUST_USE;
+
+/* Whether a file that begins with this header says that it is a frame of that kind. */
+bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_kind kind);
 
 /* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
 uint32_t aq_frame_crc(const void *frame);

@@ -2,6 +2,7 @@
  * From observations, floats or bytes, to actions.
  */
 #include "common/policy/snapshot.h"
+#include "envs/env_open.h"
 #include "rollout/act.h"
 #include "tests/support/test.h"
 
@@ -30,13 +31,6 @@ static int set_up(void **state)
                                       .high = {255.0f}};
     aq_space_init_discrete(&image_env.schema.action, PIXELS);
     return 0;
-}
-
-static aq_env_task task_of(aq_env *env)
-{
-    aq_env_task task;
-    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
-    return task;
 }
 
 /* Its outputs are its inputs; of a box, their hyperbolic tangents. */
@@ -69,10 +63,8 @@ static aq_engine *mirror(aq_env *env, uint32_t width)
 
 static aq_act *act_of(aq_env *env)
 {
-    aq_env_task task = task_of(env);
     aq_act *act = NULL;
-    assert_int_equal(aq_act_create(&task, ROWS, &act), 0);
-    aq_env_task_fini(&task);
+    assert_int_equal(aq_act_create(&env->schema, ROWS, &act), 0);
     return act;
 }
 
@@ -116,12 +108,10 @@ TEST(floats_are_seen_as_they_are)
 
 TEST(create_survives_every_failed_allocation)
 {
-    aq_env_task task = task_of(&image_env);
     aq_act *act = NULL;
-    assert_made_despite_failures(act, aq_act_create(&task, ROWS, &act));
+    assert_made_despite_failures(act, aq_act_create(&image_env.schema, ROWS, &act));
     aq_act_destroy(act);
     aq_act_destroy(NULL);
-    aq_env_task_fini(&task);
 }
 
 TEST_GROUP(set_up, NULL);

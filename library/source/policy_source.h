@@ -1,9 +1,10 @@
 /*
- * Policy source: what a person gives to name a policy. A policy file as it is stored, or a run
- * folder, which has its best policy twice: policy.aq as it was broadcast, policy.fp32.aq in fp32.
+ * Policy source: what a person gives to name a policy. A policy file as it is stored; a run
+ * folder, which has its best policy twice: policy.aq as it was broadcast, policy.fp32.aq in fp32;
+ * or a checkpoint, which has the policy that was trained then, in fp32.
  */
-#ifndef AQ_CLI_POLICY_POLICY_SOURCE_H
-#define AQ_CLI_POLICY_POLICY_SOURCE_H
+#ifndef AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
+#define AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
-#include "cli/policy/policy_source.h"
 #include "common/wire/wire_policy.h"
+#include "library/source/policy_source.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -133,11 +133,17 @@ TEST_IN_FOLDER(a_damaged_file_is_named)
     refuse(path, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, path);
 }
 
-TEST_IN_FOLDER(a_checkpoint_is_no_policy)
+TEST_IN_FOLDER(a_checkpoint_is_what_was_trained_then)
 {
-    const char *path = cli_path(state, "step-1.aqc");
-    cli_write_checkpoint(path, 1000);
-    refuse(path, AQ_PRECISION_AS_STORED, AQ_E_INVALID, "checkpoint");
+    char path[AQ_POLICY_PATH_MAX];
+    const char *file = cli_path(state, "x.aqc");
+    cli_write_checkpoint(file, 1000);
+    aq_snapshot *snapshot = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    assert_true(aq_snapshot_is_fp32(snapshot));
+    assert_int_equal(snapshot->learner_step, 1000);
+    assert_string_equal(path, file);
+    cli_damage(file, -9);
+    refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "x.aqc");
 }
 
 TEST(layers_of_two_formats_are_mixed)

@@ -1,15 +1,18 @@
 /*
  * Policy source: see policy_source.h.
  */
-#include "cli/policy/policy_source.h"
+#include "library/source/policy_source.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/net/rpc/frame.h"
 #include "common/sys/file.h"
+#include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
 
@@ -86,13 +89,74 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
     return rc != 0 ? rc : aq_policy_file_read(ret_path, ret_snapshot, error);
 }
 
+/* ---- checkpoints ---------------------------------------------------------------------------- */
+
+/* By the beginning of its frame; whatever else it is, is said by who reads it. */
+static bool is_checkpoint(const char *path)
+{
+    uint8_t head[AQ_FRAME_HEADER_BYTES];
+    FILE *file = fopen(path, "rb");
+    const bool is_whole = file != NULL && fread(head, sizeof(head), 1, file) == 1;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return is_whole && aq_frame_begins(head, AQ_FRAME_CHECKPOINT);
+}
+
+/* What was trained, in fp32. How its outputs become actions only a published version says. */
+static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq_error *error)
+{
+    const size_t count = aq_net_spec_parameters(&checkpoint->spec);
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
+    if (checkpoint->best_policy == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "a checkpoint from before the run published its first policy");
+    }
+    const aq_quantize_meta meta = {
+        .run_id = checkpoint->run_id,
+        .version = checkpoint->policy_version,
+        .learner_step = checkpoint->learner_step,
+        .task = checkpoint->task,
+        .schema = &checkpoint->schema,
+        .head = checkpoint->best_policy->head,
+    };
+    aq_params params;
+    int rc = aq_params_init(&checkpoint->spec, &params);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for the policy's parameters");
+    }
+    memcpy(params.block, aq_checkpoint_policy(checkpoint), count * sizeof(*params.block));
+    rc = aq_quantize(&checkpoint->spec, &params, &plan, &meta, ret_snapshot, error);
+    aq_params_fini(&params);
+    return rc;
+}
+
+static int read_checkpoint(const char *path, aq_snapshot **ret_snapshot, aq_error *error)
+{
+    aq_buffer bytes;
+    aq_checkpoint checkpoint;
+    aq_buffer_init(&bytes, AQ_CHECKPOINT_BYTES_MAX);
+    int rc = aq_file_read(path, &bytes, error);
+    if (rc == 0) {
+        rc = aq_wire_checkpoint_unpack(bytes.data, bytes.size, &checkpoint, error);
+        if (rc == 0) {
+            rc = snapshot_of(&checkpoint, ret_snapshot, error);
+            aq_checkpoint_fini(&checkpoint);
+        }
+        rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
+    }
+    aq_buffer_fini(&bytes);
+    return rc;
+}
+
 static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_path, aq_error *error)
 {
     int rc = aq_text_set(ret_path, AQ_POLICY_PATH_MAX, path);
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
-    return aq_policy_file_read(path, ret_snapshot, error);
+    return is_checkpoint(path) ? read_checkpoint(path, ret_snapshot, error)
+                               : aq_policy_file_read(path, ret_snapshot, error);
 }
 
 static bool is_folder(const char *path)

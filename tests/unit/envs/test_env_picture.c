@@ -1,9 +1,9 @@
 /*
  * Who can be looked at, and what is seen of images that nobody draws.
  */
-#include "cli/play/env_picture.h"
+#include "envs/env_picture.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/envs/env_lane.h"
 
 /* An environment that is seen as an image and does not draw itself. */
 static aq_env image_env(uint32_t rank, uint32_t channels, aq_env_class *class)
@@ -40,7 +40,7 @@ TEST(environments_draw_themselves)
     uint8_t pixels[100 * 3] = {0}, own[100 * 3] = {0}, obs[600];
     uint64_t state_bytes[32] = {0};
     aq_canvas canvas = {10, 10, pixels}, other = {10, 10, own};
-    aq_env *env = cli_env("game:miner");
+    aq_env *env = env_lane_open("game:miner");
     aq_rng rng = rng_of(1, 1);
     assert_int_equal(aq_env_picture_check(env, NULL), 0);
     assert_true(env->class->reset(env->params, state_bytes, &rng, obs));
@@ -96,7 +96,7 @@ TEST(many_channels_have_a_colour_each)
 TEST(cells_are_those_of_images)
 {
     uint32_t rows, columns;
-    aq_env *game = cli_env("game:lanes"), *pole = cli_env("gym:CartPole-v1");
+    aq_env *game = env_lane_open("game:lanes"), *pole = env_lane_open("gym:CartPole-v1");
     aq_env_picture_cells(game, &rows, &columns);
     assert_int_equal(rows, 10);
     assert_int_equal(columns, 10);

@@ -2,8 +2,8 @@
  * Env picture: what a state looks like. Environments draw themselves; of those that do not but are
  * seen as images of bytes, the observation is shown, a colour per channel.
  */
-#ifndef AQ_CLI_PLAY_ENV_PICTURE_H
-#define AQ_CLI_PLAY_ENV_PICTURE_H
+#ifndef AQ_ENVS_ENV_PICTURE_H
+#define AQ_ENVS_ENV_PICTURE_H
 
 #include <stdint.h>
 

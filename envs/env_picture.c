@@ -1,7 +1,7 @@
 /*
  * Env picture: see env_picture.h.
  */
-#include "cli/play/env_picture.h"
+#include "envs/env_picture.h"
 
 #include <string.h>
 

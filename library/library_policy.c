@@ -1,0 +1,271 @@
+/*
+ * Policies of the public library: a snapshot, and an engine for as many rows as were asked for so
+ * far. It grows with the largest batch, so that small ones need not pay for rows that never come.
+ */
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/cpu.h"
+#include "library/library_words.h"
+#include "library/source/policy_source.h"
+#include "quantizer/engine/engine.h"
+#include "rollout/act.h"
+#include "rollout/evaluation.h"
+
+/* As many as an evaluation takes. */
+enum { ROWS_FIRST = AQ_EVALUATION_LANES_MAX, NETWORK_TEXT_BYTES = 256 };
+
+struct actorq_policy {
+    aq_snapshot *snapshot;
+    aq_engine *engine;
+    aq_act *act;
+    float *draws; /* (rows_max, 1 + elements of an action); NULL: the head does not draw */
+    uint32_t rows_max;
+    actorq_policy_facts facts;
+    char path[AQ_POLICY_PATH_MAX];
+    char network[NETWORK_TEXT_BYTES];
+};
+
+static const aq_head_drawing *drawing_of(const actorq_policy *policy)
+{
+    return aq_head_of(policy->snapshot->head)->drawing;
+}
+
+/* ---- room for rows -------------------------------------------------------------------------- */
+
+static void fini_room(actorq_policy *policy)
+{
+    aq_engine_destroy(policy->engine);
+    aq_act_destroy(policy->act);
+    aq_free(policy->draws);
+}
+
+static int init_room(actorq_policy *room, uint32_t rows_max, aq_error *error)
+{
+    const aq_schema *schema = &room->snapshot->schema;
+    room->rows_max = rows_max;
+    int rc = aq_engine_create(room->snapshot, rows_max, aq_cpu_flags(), &room->engine, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_act_create(schema, rows_max, &room->act);
+    if (rc == 0 && drawing_of(room) != NULL) {
+        rc = aq_act_prepare(room->act, room->engine);
+        room->draws =
+            aq_alloc(rows_max * (1 + aq_space_elements(&schema->action)), sizeof(*room->draws));
+        rc = room->draws == NULL ? AQ_E_NOMEM : rc;
+    }
+    return rc != 0 ? aq_fail(error, rc, "no memory to act on %u observations", rows_max) : 0;
+}
+
+/* The policy has what it had on failure. */
+static int make_room(actorq_policy *policy, uint32_t rows, aq_error *error)
+{
+    actorq_policy room = {.snapshot = policy->snapshot};
+    uint32_t rows_max = ROWS_FIRST;
+    if (rows <= policy->rows_max) {
+        return 0;
+    }
+    while (rows_max < rows) {
+        rows_max *= 2;
+    }
+    int rc = init_room(&room, rows_max, error);
+    if (rc != 0) {
+        fini_room(&room);
+        return rc;
+    }
+    fini_room(policy);
+    policy->engine = room.engine;
+    policy->act = room.act;
+    policy->draws = room.draws;
+    policy->rows_max = room.rows_max;
+    return 0;
+}
+
+/* ---- from file to handle -------------------------------------------------------------------- */
+
+static void set_facts(actorq_policy *policy)
+{
+    const aq_snapshot *snapshot = policy->snapshot;
+    policy->facts = (actorq_policy_facts){
+        .task = snapshot->task,
+        .path = policy->path,
+        .precision = aq_format_name(aq_snapshot_format(snapshot)),
+        .head = aq_head_name(snapshot->head),
+        .network = aq_net_spec_text(&snapshot->spec, policy->network, sizeof(policy->network)),
+        .rung = aq_engine_rung(policy->engine),
+        .run_id = snapshot->run_id,
+        .version = snapshot->version,
+        .learner_step = snapshot->learner_step,
+        .parameters = aq_net_spec_parameters(&snapshot->spec),
+        .output_count = aq_net_spec_outputs(&snapshot->spec),
+        .draws = drawing_of(policy) != NULL,
+        .observation_bytes = aq_space_bytes(&snapshot->schema.obs),
+        .action_bytes = aq_space_bytes(&snapshot->schema.action),
+        .observation = aq_library_space(&snapshot->schema.obs),
+        .action = aq_library_space(&snapshot->schema.action),
+    };
+}
+
+/* Takes the reference that `snapshot` is. */
+static int make(aq_snapshot *snapshot, const char *path, actorq_policy **ret_policy,
+                aq_error *error)
+{
+    actorq_policy *policy = aq_alloc(1, sizeof(*policy));
+    if (policy == NULL) {
+        aq_snapshot_unref(snapshot);
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a policy");
+    }
+    policy->snapshot = snapshot;
+    int rc = aq_text_set(policy->path, sizeof(policy->path), path);
+    rc = rc != 0 ? aq_fail(error, rc, "%s: the path is too long", path)
+                 : make_room(policy, 1, error);
+    if (rc != 0) {
+        actorq_policy_free(policy);
+        return rc;
+    }
+    set_facts(policy);
+    *ret_policy = policy;
+    return 0;
+}
+
+int actorq_policy_load(const char *path, const char *precision, actorq_policy **ret_policy,
+                       actorq_error *error)
+{
+    aq_error problem = {0};
+    aq_snapshot *snapshot;
+    char found[AQ_POLICY_PATH_MAX];
+    uint32_t format = AQ_PRECISION_AS_STORED;
+    int rc = precision != NULL ? aq_precision_take(&format, precision, &problem) : 0;
+    rc = rc != 0 ? rc : aq_policy_source_read(path, format, &snapshot, found, NULL, &problem);
+    rc = rc != 0 ? rc : make(snapshot, found, ret_policy, &problem);
+    return aq_library_tell(rc, &problem, error);
+}
+
+int actorq_policy_copy(const actorq_policy *policy, actorq_policy **ret_policy, actorq_error *error)
+{
+    aq_error problem = {0};
+    int rc = make(aq_snapshot_ref(policy->snapshot), policy->path, ret_policy, &problem);
+    return aq_library_tell(rc, &problem, error);
+}
+
+void actorq_policy_free(actorq_policy *policy)
+{
+    if (policy == NULL) {
+        return;
+    }
+    fini_room(policy);
+    aq_snapshot_unref(policy->snapshot);
+    aq_free(policy);
+}
+
+const actorq_policy_facts *actorq_policy_look(const actorq_policy *policy)
+{
+    return &policy->facts;
+}
+
+/* ---- acting --------------------------------------------------------------------------------- */
+
+/* What is done with some rows. */
+typedef void (*rows_fn)(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *out);
+
+static void act_greedy(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *actions)
+{
+    aq_act_greedy(policy->act, policy->engine, obs, rows, actions);
+}
+
+static void write_outputs(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *outputs)
+{
+    aq_engine_forward(policy->engine, aq_act_inputs(policy->act, obs, rows), rows,
+                      (float *)(void *)outputs);
+}
+
+/* What comes of a row has nothing to do with its place: any number can be done in pieces. */
+static int in_pieces(actorq_policy *policy, const void *obs, uint64_t rows, rows_fn work, void *out,
+                     size_t out_bytes, actorq_error *error)
+{
+    const uint8_t *from = obs;
+    uint8_t *to = out;
+    const uint32_t most = rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)rows : AQ_ENGINE_ROWS_MAX;
+    aq_error problem = {0};
+    int rc = make_room(policy, most, &problem);
+    for (uint64_t done = 0; rc == 0 && done < rows; done += most) {
+        const uint32_t count = rows - done < most ? (uint32_t)(rows - done) : most;
+        work(policy, from + done * policy->facts.observation_bytes, count, to + done * out_bytes);
+    }
+    return aq_library_tell(rc, &problem, error);
+}
+
+int actorq_policy_act(actorq_policy *policy, const void *observations, uint64_t rows, void *actions,
+                      actorq_error *error)
+{
+    return in_pieces(policy, observations, rows, act_greedy, actions, policy->facts.action_bytes,
+                     error);
+}
+
+int actorq_policy_outputs(actorq_policy *policy, const void *observations, uint64_t rows,
+                          float *outputs, actorq_error *error)
+{
+    return in_pieces(policy, observations, rows, write_outputs, outputs,
+                     policy->facts.output_count * sizeof(*outputs), error);
+}
+
+static int draw(actorq_policy *policy, const void *observations, uint64_t rows,
+                const aq_act_draws *draws, void *actions, aq_error *error)
+{
+    if (drawing_of(policy) == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "a policy with the head %s draws nothing: its actors act greedily, and "
+                       "explore",
+                       policy->facts.head);
+    }
+    if (rows > AQ_ENGINE_ROWS_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%llu observations at once; up to %u are possible",
+                       (unsigned long long)rows, AQ_ENGINE_ROWS_MAX);
+    }
+    int rc = make_room(policy, (uint32_t)rows, error);
+    if (rc == 0) {
+        aq_act_draws all = *draws;
+        all.log_prob = all.log_prob != NULL ? all.log_prob : policy->draws;
+        all.drawn = policy->draws + policy->rows_max;
+        aq_act_draw(policy->act, policy->engine, observations, (uint32_t)rows, &all, actions);
+    }
+    return rc;
+}
+
+int actorq_policy_draw(actorq_policy *policy, const void *observations, uint64_t rows, uint64_t key,
+                       uint64_t number, void *actions, float *log_probs, actorq_error *error)
+{
+    const aq_act_draws draws = {.key = key, .number = number, .period = 1, .log_prob = log_probs};
+    aq_error problem = {0};
+    int rc = draw(policy, observations, rows, &draws, actions, &problem);
+    return aq_library_tell(rc, &problem, error);
+}
+
+/* ---- what it is worth ----------------------------------------------------------------------- */
+
+int actorq_policy_evaluate(actorq_policy *policy, uint32_t episodes, uint64_t seed,
+                           actorq_worth *ret_worth, actorq_error *error)
+{
+    aq_error problem = {0};
+    aq_env_task task;
+    aq_evaluation result;
+    const aq_snapshot *snapshot = policy->snapshot;
+    int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), &task, &problem);
+    if (rc == 0) {
+        rc = aq_evaluate(task.env, policy->engine, episodes, seed, &result, &problem);
+        aq_env_task_fini(&task);
+    }
+    if (rc == 0) {
+        *ret_worth = (actorq_worth){
+            .return_mean = result.return_mean,
+            .return_std = result.return_std,
+            .return_min = result.return_min,
+            .return_max = result.return_max,
+            .episodes = result.episodes,
+            .cut_off = result.cut_off,
+        };
+    }
+    return aq_library_tell(rc, &problem, error);
+}

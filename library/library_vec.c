@@ -1,0 +1,322 @@
+/*
+ * Environments of the public library: a vec env (rollout/vec_env.h) that writes into the caller's
+ * rows. Actions come from anybody, so they are looked at before any environment sees them.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "envs/env_code.h"
+#include "envs/env_golden.h"
+#include "envs/env_picture.h"
+#include "library/library_words.h"
+#include "rollout/vec_env.h"
+
+/* Chance that goes on from one reset to the next; lanes have those from 0 on. */
+#define RESET_STREAM UINT64_MAX
+
+enum { PICTURE_SIDE_MAX = 4096 };
+
+struct actorq_vec {
+    aq_vec_env *vec;
+    aq_env_task task;
+    uint8_t *obs, *next_obs; /* the vec's own columns, for rows that nobody asks for */
+    float *reward;
+    uint8_t *actions; /* (lanes): held between the bounds */
+    aq_rng rng;
+    actorq_vec_facts facts;
+};
+
+const char *actorq_task_at(size_t index)
+{
+    const aq_env_class *class = aq_env_at(index);
+    return class != NULL ? class->name : NULL;
+}
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+/* Which code is allowed is one for the process. */
+static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
+{
+    static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    aq_env *env;
+    (void)pthread_mutex_lock(&naming);
+    aq_env_allow_code(name);
+    int rc = aq_env_open(name, &env, error);
+    (void)pthread_mutex_unlock(&naming);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_env_task_init(env, ret_task, error);
+    aq_env_unref(env);
+    return rc;
+}
+
+static actorq_vec_facts facts_of(const aq_env_task *task, uint32_t lanes)
+{
+    const aq_env *env = task->env;
+    return (actorq_vec_facts){
+        .task = env->name,
+        .summary = env->summary,
+        .reward_threshold = env->reward_threshold,
+        .step_limit = env->step_limit,
+        .lanes = lanes,
+        .observation_bytes = task->obs_bytes,
+        .action_bytes = task->action_bytes,
+        .observation = aq_library_space(&env->schema.obs),
+        .action = aq_library_space(&env->schema.action),
+    };
+}
+
+static int open_vec(actorq_vec *vec, const char *task, uint32_t lanes, uint64_t seed,
+                    aq_error *error)
+{
+    if (lanes < 1 || lanes > AQ_VEC_ENV_LANES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%u environments together; 1 to %d are possible", lanes,
+                       AQ_VEC_ENV_LANES_MAX);
+    }
+    int rc = open_task(task, &vec->task, error);
+    rc = rc != 0 ? rc : aq_vec_env_create(&vec->task, lanes, seed, &vec->vec, error);
+    if (rc != 0) {
+        return rc;
+    }
+    vec->actions = aq_alloc(lanes, vec->task.action_bytes);
+    if (vec->actions == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", lanes);
+    }
+    vec->obs = vec->vec->obs;
+    vec->next_obs = vec->vec->next_obs;
+    vec->reward = vec->vec->reward;
+    vec->facts = facts_of(&vec->task, lanes);
+    aq_rng_init(&vec->rng, seed, RESET_STREAM);
+    return 0;
+}
+
+int actorq_vec_open(const char *task, uint32_t lanes, uint64_t seed, actorq_vec **ret_vec,
+                    actorq_error *error)
+{
+    aq_error problem = {0};
+    actorq_vec *vec = aq_alloc(1, sizeof(*vec));
+    int rc = vec != NULL ? open_vec(vec, task, lanes, seed, &problem)
+                         : aq_fail(&problem, AQ_E_NOMEM, "no memory for environments");
+    if (rc == 0) {
+        *ret_vec = vec;
+    } else {
+        actorq_vec_close(vec);
+    }
+    return aq_library_tell(rc, &problem, error);
+}
+
+void actorq_vec_close(actorq_vec *vec)
+{
+    if (vec == NULL) {
+        return;
+    }
+    aq_vec_env_destroy(vec->vec);
+    aq_env_task_fini(&vec->task);
+    aq_free(vec->actions);
+    aq_free(vec);
+}
+
+const actorq_vec_facts *actorq_vec_look(const actorq_vec *vec)
+{
+    return &vec->facts;
+}
+
+/* ---- reset ---------------------------------------------------------------------------------- */
+
+static int fail_env(const actorq_vec *vec, aq_error *error)
+{
+    return aq_fail(error, AQ_E_PEER, "%s: %s", vec->facts.task, vec->vec->failure);
+}
+
+int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, actorq_error *error)
+{
+    aq_error problem = {0};
+    uint64_t first;
+    if (seed != NULL) {
+        first = *seed;
+        aq_rng_init(&vec->rng, first, RESET_STREAM);
+    } else {
+        first = aq_rng_next(&vec->rng);
+    }
+    aq_vec_env_lend(vec->vec, observations, vec->next_obs, vec->reward);
+    aq_vec_env_start(vec->vec, vec->facts.lanes, first);
+    int rc = vec->vec->waiting_count > 0 ? fail_env(vec, &problem) : 0;
+    return aq_library_tell(rc, &problem, error);
+}
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+static int check_choices(const actorq_vec *vec, const int32_t *choices, aq_error *error)
+{
+    const uint32_t count = vec->facts.action.choice_count;
+    uint32_t wrong = 0;
+    for (uint32_t lane = 0; lane < vec->facts.lanes; lane++) {
+        wrong |= (uint32_t)choices[lane] >= count;
+    }
+    for (uint32_t lane = 0; wrong != 0 && lane < vec->facts.lanes; lane++) {
+        if ((uint32_t)choices[lane] >= count) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "action %d of environment %u; %s has the choices 0 to %u",
+                           (int)choices[lane], lane, vec->facts.task, count - 1);
+        }
+    }
+    return 0;
+}
+
+static bool lie_between(const aq_space *space, const float *numbers, size_t rows, size_t elements)
+{
+    uint32_t outside = 0;
+    for (size_t row = 0; row < rows; row++, numbers += elements) {
+        for (size_t i = 0; i < elements; i++) {
+            const size_t bound = aq_space_bound(space, i);
+            outside |= !(numbers[i] >= space->low[bound] && numbers[i] <= space->high[bound]);
+        }
+    }
+    return outside == 0;
+}
+
+/* The actions as environments take them: themselves, or held between the bounds in our rows. */
+static int take_actions(actorq_vec *vec, const void *actions, const void **ret_actions,
+                        aq_error *error)
+{
+    const aq_space *space = &vec->task.env->schema.action;
+    const size_t elements = aq_space_elements(space), lanes = vec->facts.lanes;
+    const float *numbers = actions;
+    float *held = (float *)(void *)vec->actions;
+    *ret_actions = actions;
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        return check_choices(vec, actions, error);
+    }
+    if (lie_between(space, numbers, lanes, elements)) {
+        return 0;
+    }
+    for (size_t i = 0; i < lanes * elements; i++) {
+        if (isnan(numbers[i])) {
+            return aq_fail(error, AQ_E_INVALID, "an action of environment %zu is not a number",
+                           i / elements);
+        }
+        held[i] = aq_space_hold(space, aq_space_bound(space, i % elements), numbers[i]);
+    }
+    *ret_actions = held;
+    return 0;
+}
+
+/* ---- step ----------------------------------------------------------------------------------- */
+
+/* How each step ended, and how many ended an episode. */
+static uint32_t write_ends(const aq_vec_env *vec, const actorq_rows *rows)
+{
+    uint32_t ended = 0;
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        const uint8_t terminated = (vec->events[lane] & AQ_LANE_TERMINATED) != 0;
+        const uint8_t truncated = (vec->events[lane] & AQ_LANE_TRUNCATED) != 0;
+        rows->terminated[lane] = terminated;
+        rows->truncated[lane] = truncated;
+        ended += (uint32_t)terminated + truncated;
+    }
+    memcpy(rows->returns, vec->episode_return, vec->lanes * sizeof(*rows->returns));
+    memcpy(rows->lengths, vec->episode_steps, vec->lanes * sizeof(*rows->lengths));
+    return ended;
+}
+
+int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *rows,
+                    uint32_t *ret_ended, actorq_error *error)
+{
+    aq_error problem = {0};
+    const void *taken;
+    int rc = take_actions(vec, actions, &taken, &problem);
+    if (rc == 0) {
+        aq_vec_env_lend(vec->vec, rows->observations, rows->finals, rows->rewards);
+        const uint32_t made = aq_vec_env_step(vec->vec, taken, aq_clock_monotonic_ns());
+        const uint32_t ended = write_ends(vec->vec, rows);
+        if (made == vec->facts.lanes) {
+            *ret_ended = ended;
+        } else {
+            rc = fail_env(vec, &problem);
+        }
+    }
+    return aq_library_tell(rc, &problem, error);
+}
+
+/* ---- one of them ---------------------------------------------------------------------------- */
+
+static int check_lane(const actorq_vec *vec, uint32_t lane, aq_error *error)
+{
+    return lane < vec->facts.lanes ? 0
+                                   : aq_fail(error, AQ_E_INVALID, "environment %u of %u, from 0 on",
+                                             lane, vec->facts.lanes);
+}
+
+static int put(actorq_vec *vec, uint32_t lane, const actorq_value *values, size_t count,
+               void *observation, aq_error *error)
+{
+    const aq_env *env = vec->task.env;
+    aq_golden_values rows = {.count = count};
+    int rc = check_lane(vec, lane, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (env->class->golden == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "%s cannot be put into a state", env->name);
+    }
+    if (count > AQ_GOLDEN_VALUES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%zu values of a state; up to %d are possible", count,
+                       AQ_GOLDEN_VALUES_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows.rows[i] = (aq_golden_value){values[i].name, values[i].count, values[i].numbers};
+    }
+    void *state = aq_vec_env_state(vec->vec, lane);
+    rc = env->class->golden->set(env->params, state, &rows, error);
+    if (rc == 0) {
+        env->class->observe(env->params, state, observation);
+    }
+    return rc;
+}
+
+int actorq_vec_put(actorq_vec *vec, uint32_t lane, const actorq_value *values, size_t count,
+                   void *observation, actorq_error *error)
+{
+    aq_error problem = {0};
+    int rc = put(vec, lane, values, count, observation, &problem);
+    return aq_library_tell(rc, &problem, error);
+}
+
+static int draw(actorq_vec *vec, uint32_t lane, aq_canvas *canvas, aq_error *error)
+{
+    const aq_env *env = vec->task.env;
+    const char *text;
+    int rc = check_lane(vec, lane, error);
+    rc = rc != 0 ? rc : aq_env_picture_check(env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (canvas->width < 1 || canvas->width > PICTURE_SIDE_MAX || canvas->height < 1 ||
+        canvas->height > PICTURE_SIDE_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "a picture of %u x %u; sides of 1 to %d are possible",
+                       canvas->width, canvas->height, PICTURE_SIDE_MAX);
+    }
+    void *state = aq_vec_env_state(vec->vec, lane);
+    uint8_t *obs = vec->obs + lane * vec->task.obs_bytes;
+    if (env->class->observe != NULL) {
+        env->class->observe(env->params, state, obs);
+    }
+    if (aq_env_picture_draw(env, state, obs, canvas, &text) != 0) {
+        return aq_fail(error, AQ_E_PEER, "%s could not be drawn", env->name);
+    }
+    return text == NULL ? 0
+                        : aq_fail(error, AQ_E_UNSUPPORTED, "%s draws itself in text", env->name);
+}
+
+int actorq_vec_draw(actorq_vec *vec, uint32_t lane, uint32_t width, uint32_t height,
+                    uint8_t *pixels, actorq_error *error)
+{
+    aq_error problem = {0};
+    aq_canvas canvas = {.width = width, .height = height, .pixels = pixels};
+    int rc = draw(vec, lane, &canvas, &problem);
+    return aq_library_tell(rc, &problem, error);
+}

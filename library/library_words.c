@@ -1,0 +1,49 @@
+/*
+ * Library words: see library_words.h.
+ */
+#include "library/library_words.h"
+
+#include <string.h>
+
+_Static_assert(ACTORQ_E_NOMEM == (int)AQ_E_NOMEM && ACTORQ_E_INVALID == (int)AQ_E_INVALID &&
+                   ACTORQ_E_IO == (int)AQ_E_IO && ACTORQ_E_NOT_FOUND == (int)AQ_E_NOT_FOUND &&
+                   ACTORQ_E_TOO_BIG == (int)AQ_E_TOO_BIG && ACTORQ_E_CORRUPT == (int)AQ_E_CORRUPT &&
+                   ACTORQ_E_VERSION == (int)AQ_E_VERSION && ACTORQ_E_SCHEMA == (int)AQ_E_SCHEMA &&
+                   ACTORQ_E_FOREIGN == (int)AQ_E_FOREIGN &&
+                   ACTORQ_E_UNSUPPORTED == (int)AQ_E_UNSUPPORTED && ACTORQ_E_PEER == (int)AQ_E_PEER,
+               "the public codes are ours");
+_Static_assert((int)ACTORQ_BOX == (int)AQ_SPACE_BOX &&
+                   (int)ACTORQ_DISCRETE == (int)AQ_SPACE_DISCRETE &&
+                   (int)ACTORQ_F32 == (int)AQ_DTYPE_F32 && (int)ACTORQ_U8 == (int)AQ_DTYPE_U8 &&
+                   (int)ACTORQ_RANK_MAX == (int)AQ_SHAPE_RANK_MAX &&
+                   (int)ACTORQ_BOUNDS_MAX == (int)AQ_BOUNDS_MAX,
+               "and so are spaces");
+
+const char *actorq_version(void)
+{
+    return AQ_VERSION;
+}
+
+int aq_library_tell(int rc, const aq_error *problem, actorq_error *error)
+{
+    if (rc != 0 && error != NULL) {
+        error->code = rc;
+        memcpy(error->text, problem->text, sizeof(error->text));
+    }
+    return rc;
+}
+
+actorq_space aq_library_space(const aq_space *space)
+{
+    actorq_space out = {
+        .kind = space->kind,
+        .dtype = space->dtype,
+        .rank = space->rank,
+        .choice_count = space->choice_count,
+        .bound_count = space->bound_count,
+    };
+    memcpy(out.shape, space->shape, sizeof(out.shape));
+    memcpy(out.low, space->low, sizeof(out.low));
+    memcpy(out.high, space->high, sizeof(out.high));
+    return out;
+}

@@ -1,0 +1,68 @@
+"""Policies that act."""
+import os
+
+from actorq import _actorq, gym_spaces
+
+
+class Policy(_actorq.Policy):
+    """A policy, from a policy file, a run folder or a checkpoint.
+
+    `act` gives the greedy actions for an observation or for rows of them; `predict` is that in the
+    manner of Stable-Baselines3. One thread at a time; `copy()` makes another for another thread.
+    """
+    _key = None     # of what predict draws, and how often it has drawn
+    _number = 0
+
+    @property
+    def observation_space(self):
+        """A Box or Discrete: gymnasium's own where it is installed."""
+        return gym_spaces.space_of(self.facts["observation"])
+
+    @property
+    def action_space(self):
+        """Likewise."""
+        return gym_spaces.space_of(self.facts["action"])
+
+    @property
+    def task(self):
+        """The task that it was trained for."""
+        return self.facts["task"]
+
+    def seed(self, seed):
+        """From here on, what `predict` draws follows from this number."""
+        self._key = int(seed)
+        self._number = 0
+
+    def predict(self, observation, state=None, episode_start=None, deterministic=False):
+        """(actions, state), as Stable-Baselines3's models do.
+
+        A policy that is a distribution (`facts["draws"]`) is drawn from unless `deterministic`.
+        Others are greedy in any case: their exploring is the actors' own.
+        """
+        del episode_start  # there are no recurrent policies
+        if deterministic or not self.facts["draws"]:
+            return self.act(observation), state
+        if self._key is None:
+            self.seed(int.from_bytes(os.urandom(8), "little"))
+        actions, _ = self.draw(observation, self._key, self._number)
+        self._number += 1
+        return actions, state
+
+    def evaluate(self, episodes=100, seed=0):
+        """Plays greedy episodes of its task, as `actorq eval` does: a dict with "return_mean",
+        "return_std" and so on. The same seed plays the same episodes for every policy."""
+        return super().evaluate(episodes, seed)
+
+    def __repr__(self):
+        facts = self.facts
+        return (f"<actorq.Policy {facts['task']} version {facts['version']}, {facts['precision']}, "
+                f"{facts['network']}>")
+
+
+def load(path, precision=None):
+    """The policy of a policy file (policy.aq), of a run folder (its best one), or of a checkpoint
+    (.aqc; what was trained then, in fp32).
+
+    `precision` is a weight format such as "int8" or "fp32"; None: as it is stored.
+    """
+    return Policy(path, precision)

@@ -1,0 +1,119 @@
+"""Run folders: what was trained, and how it went."""
+import json
+import os
+import subprocess
+
+import numpy as np
+
+from actorq.programs import find_program
+
+
+def flat(line, before=""):
+    """The numbers, words and truths of a line of metrics.jsonl, with names as in metrics.csv.
+
+    >>> flat({"loss": 0.5, "replay": {"stored": 7}, "findings": []})
+    {'loss': 0.5, 'replay/stored': 7}
+    """
+    values = {}
+    for name, value in line.items():
+        if isinstance(value, dict):
+            values.update(flat(value, f"{before}{name}/"))
+        elif not isinstance(value, list):
+            values[before + name] = value
+    return values
+
+
+def _column(values):
+    """An array of them all; nan where there is none."""
+    known = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in known):
+        return np.array(["" if value is None else str(value) for value in values])
+    if len(known) < len(values) or not known:
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    return np.array(values)
+
+
+def table(rows):
+    """Dicts as a structured array, a field for each name.
+
+    >>> table([{"a": 1, "b": "x"}, {"a": 2.5}])["a"]
+    array([1. , 2.5])
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [_column([row.get(name) for row in rows]) for name in names]
+    array = np.zeros(len(rows), [(name, column.dtype) for name, column in zip(names, columns)])
+    for name, column in zip(names, columns):
+        array[name] = column
+    return array
+
+
+class Run:
+    """A run folder, ended or not; what it says is read when it is asked for."""
+
+    def __init__(self, folder):
+        self.folder = os.fspath(folder)
+        try:
+            with open(os.path.join(self.folder, "run.json"), encoding="utf-8") as file:
+                self.facts = json.load(file)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{self.folder} has no run.json: it is no run folder") from None
+        self.task = self.facts["task"]
+        self.seed = self.facts["seed"]
+        self._config = None
+
+    @property
+    def config(self):
+        """Every setting, as resolved: config["learner"]["learning_rate"]."""
+        if self._config is None:
+            self._config = self.inspect()["config"]
+        return self._config
+
+    def inspect(self):
+        """What `actorq inspect` tells about it, as a dict."""
+        done = subprocess.run([find_program(), "inspect", self.folder, "--json"], check=False,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip())
+        return json.loads(done.stdout)
+
+    def lines(self, event=None):
+        """The lines of metrics.jsonl as dicts; of one event, such as "progress", or of all."""
+        path = os.path.join(self.folder, "metrics.jsonl")
+        if not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as file:
+            for text in file:
+                if text.endswith("\n"):  # else it is being written
+                    line = json.loads(text)
+                    if event in (None, line["event"]):
+                        yield line
+
+    def metrics(self, event="progress"):
+        """The lines of an event (None: of all) as a structured array; docs/metrics.md explains
+        the names: metrics()["loss"], metrics()["replay/stored"]."""
+        return table([flat(line) for line in self.lines(event)])
+
+    def evaluations(self):
+        """What versions were worth, in their order: evaluations()["return_mean"] over
+        evaluations()["env_steps"]."""
+        return self.metrics("evaluation")
+
+    def frame(self, event="progress"):
+        """As `metrics`, as a DataFrame of pandas."""
+        import pandas  # pylint: disable=import-outside-toplevel
+        return pandas.DataFrame([flat(line) for line in self.lines(event)])
+
+    @property
+    def checkpoints(self):
+        """The paths of its checkpoints, the oldest first; `actorq.load` takes them."""
+        folder = os.path.join(self.folder, "checkpoints")
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return [os.path.join(folder, name) for name in sorted(names) if name.endswith(".aqc")]
+
+    def policy(self, precision=None):
+        """Its best policy."""
+        from actorq.policy import load  # pylint: disable=import-outside-toplevel
+        return load(self.folder, precision)
+
+    def __repr__(self):
+        return f"<actorq.Run {self.folder}: {self.task}, seed {self.seed}>"

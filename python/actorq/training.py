@@ -1,0 +1,131 @@
+"""Runs started and watched from Python: `actorq train` does the work, in processes of its own."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from actorq.programs import find_program
+from actorq.runs import Run
+
+_LOOK_S = 0.1  # between two looks at the metrics
+
+
+class TrainingError(RuntimeError):
+    """Why a run could not be started, or failed, in the words of `actorq train`."""
+
+
+def _text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_text, value))
+    return str(value)
+
+
+def arguments_of(options):
+    """The options of `actorq train` for those of `train`.
+
+    >>> arguments_of({"seed": 3, "no_evaluator": True, "learner__learning_rate": 1e-3})
+    ['--seed=3', '--no-evaluator', '--set=learner.learning_rate=0.001']
+    """
+    arguments = []
+    for name, value in options.items():
+        if value is None or value is False and "__" not in name:
+            continue
+        if "__" in name or "." in name:
+            arguments.append(f"--set={name.replace('__', '.')}={_text(value)}")
+        elif value is True:
+            arguments.append(f"--{name.replace('_', '-')}")
+        else:
+            arguments.append(f"--{name.replace('_', '-')}={_text(value)}")
+    return arguments
+
+
+class Training:
+    """A run that was started. Iterating over it gives the lines of its metrics as they come, as
+    dicts, until it ends; `wait` gives the result. Leaving a `with` stops it."""
+
+    def __init__(self, folder, arguments):
+        self.folder = folder
+        self._said = None  # once it has ended: what it printed, and what was wrong
+        self._files = [tempfile.TemporaryFile() for _ in range(2)]
+        command = [find_program(), "train", *arguments, "--run", folder, "--quiet", "--json",
+                   "--parent", str(os.getpid())]
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._files[0],
+                                         stderr=self._files[1])
+
+    @property
+    def run(self):
+        """Its run folder; once the run has begun."""
+        return Run(self.folder)
+
+    @property
+    def is_running(self):
+        """Whether it goes on."""
+        return self._process.poll() is None
+
+    def __iter__(self):
+        path = os.path.join(self.folder, "metrics.jsonl")
+        place, goes_on = 0, True
+        while goes_on:
+            goes_on = self.is_running  # what was written before it ended is read after that
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    file.seek(place)
+                    for text in file:
+                        if not text.endswith(b"\n"):
+                            break
+                        place += len(text)
+                        yield json.loads(text)
+            if goes_on:
+                time.sleep(_LOOK_S)
+        self.wait()
+
+    def wait(self, timeout=None):
+        """What `actorq train --json` says in the end, as a dict. TrainingError: it failed."""
+        status = self._process.wait(timeout)
+        if self._said is None:
+            self._said = []
+            for file in self._files:
+                with file:
+                    file.seek(0)
+                    self._said.append(file.read().decode().strip())
+        result, problem = self._said
+        if status != 0 or not result:
+            raise TrainingError(problem or f"actorq train ended with {status}")
+        return json.loads(result)
+
+    def stop(self):
+        """Ends the run in order, if it goes on, and gives its result."""
+        if self.is_running:
+            self._process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        with contextlib.suppress(TrainingError):
+            self.stop()
+
+    def __repr__(self):
+        return f"<actorq.Training {self.folder}: {'running' if self.is_running else 'ended'}>"
+
+
+def train(task=None, *, run=None, settings=None, **options):
+    """Starts `actorq train` and comes back at once, with a Training.
+
+    Options are those of `actorq train --help`, with underscores: `seed=3`, `actors=4`,
+    `no_evaluator=True`. Settings are those of `--print-config`, as `learner__learning_rate=1e-3`,
+    or in a dict: `settings={"learner.learning_rate": 1e-3}`. `run` is the run folder; by default a
+    new one below ./runs.
+    """
+    if run is None:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())
+        run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}")
+    arguments = ([task] if task else []) + arguments_of({**options, **(settings or {})})
+    return Training(os.fspath(run), arguments)

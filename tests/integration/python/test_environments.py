@@ -1,0 +1,259 @@
+"""Environments in Python are those of actors: recordings of the originals, seeds, ends, threads."""
+
+import csv
+import os
+import threading
+import types
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import actorq
+
+GOLDEN = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/golden")
+
+
+def records(path):
+    """(word, numbers) of each line of a recording; texts where they are none."""
+    with open(os.path.join(GOLDEN, path), encoding="utf-8") as file:
+        for row in csv.reader(line for line in file if not line.startswith("#")):
+            try:
+                yield row[0], [float(cell) for cell in row[1:]]
+            except ValueError:
+                yield row[0], row[1:]
+
+
+class TestRecordings(unittest.TestCase):
+    """tests/unit/envs compares all of them, and to the bit; here it is the way through Python."""
+
+    def follow(self, task, path, numbers):
+        env, steps = actorq.make(task), 0
+        limit = env.facts["step_limit"]
+        env.reset(seed=1)
+        for word, values in records(path):
+            if word == "reset":
+                env.reset()
+                env.put(state=values[:numbers])
+                taken = 0
+            elif word == "step":
+                action = values[0] if env.action_space.shape else int(values[0])
+                obs, reward, terminated, truncated, _ = env.step(
+                    np.atleast_1d(action) if env.action_space.shape else action)
+                taken += 1
+                np.testing.assert_allclose(obs, values[4 + numbers:], rtol=1e-5, atol=1e-5)
+                self.assertAlmostEqual(reward, values[1], places=4)
+                self.assertEqual(terminated, values[2] != 0)
+                self.assertEqual(truncated, values[3] != 0 or taken == limit)
+                if not terminated and not truncated:
+                    env.put(state=values[4:4 + numbers])
+                steps += 1
+        self.assertGreater(steps, 100)
+
+    def test_cart_pole(self):
+        self.follow("gym:CartPole-v1", "gym/CartPole-v1_1.csv", 4)
+
+    def test_pendulum(self):
+        self.follow("gym:Pendulum-v1", "gym/Pendulum-v1_1.csv", 2)
+
+    def test_mountain_car(self):
+        self.follow("gym:MountainCar-v0", "gym/MountainCar-v0_1.csv", 2)
+
+    def test_walker(self):
+        if "dmc:walker_walk" not in actorq.tasks():
+            self.skipTest("built without MuJoCo: there is no control suite")
+        tasks, state, env, steps = [], {}, None, 0
+        for word, values in records("dmc/walker_1.csv"):
+            if word == "task":
+                tasks.append(values[0])
+            elif word in ("qpos", "qvel", "qacc_warmstart"):
+                state[word] = values
+            elif word == "obs" and env is None:
+                env = actorq.make("dmc:walker_walk")
+                env.reset(seed=1)
+                np.testing.assert_allclose(env.put(**state), values, rtol=1e-5, atol=1e-5)
+            elif word == "action" and steps < 20:  # then it depends on the last bits of actions
+                _, reward, *_ = env.step(values)
+                steps += 1
+            elif word == "reward" and steps < 20:
+                wanted = values[tasks.index("dmc:walker_walk")]
+                self.assertAlmostEqual(reward, wanted, places=4)
+
+
+class TestEnv(unittest.TestCase):
+    def test_a_seed_is_an_episode(self):
+        env = actorq.make("gym:CartPole-v1")
+        first, info = env.reset(seed=3)
+        self.assertEqual(info, {})
+        again, _ = env.reset(seed=3)
+        other, _ = env.reset()
+        np.testing.assert_array_equal(first, again)
+        self.assertTrue((first != other).any())
+        self.assertTrue(env.observation_space.contains(first))
+
+    def test_an_episode_ends_and_is_begun_again(self):
+        env = actorq.make("gym:CartPole-v1?time_limit=5")
+        with self.assertRaisesRegex(RuntimeError, "reset"):
+            env.step(0)
+        env.reset(seed=1)
+        ends = [env.step(0)[2:4] for _ in range(5)]
+        self.assertEqual(ends, [(False, False)] * 4 + [(False, True)])
+        with self.assertRaisesRegex(RuntimeError, "reset"):
+            env.step(0)
+        self.assertTrue(np.abs(env.reset()[0]).max() <= 0.05)
+        env.step(1)
+        env.close()
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            env.reset()
+
+    def test_it_draws_itself(self):
+        env = actorq.make("gym:CartPole-v1", render_mode="rgb_array")
+        env.reset(seed=1)
+        picture = env.render()
+        self.assertEqual((picture.shape, picture.dtype), ((400, 600, 3), np.uint8))
+        self.assertGreater(len(np.unique(picture.reshape(-1, 3), axis=0)), 2)
+        with self.assertRaisesRegex(ValueError, "'human'"):
+            actorq.make("gym:CartPole-v1", render_mode="human")
+        self.assertIsNone(actorq.make("gym:CartPole-v1").render())
+
+    def test_wrong_actions_are_said_in_words(self):
+        pole, pendulum = actorq.make("gym:CartPole-v1"), actorq.make("gym:Pendulum-v1")
+        pole.reset(seed=1)
+        pendulum.reset(seed=1)
+        for env, action, kind, words in (
+                (pole, 2, ValueError, "choices 0 to 1"), (pole, -1, ValueError, "choices 0 to 1"),
+                (pole, 0.5, TypeError, "float64"), (pole, [0, 1], ValueError, "one action"),
+                (pendulum, [float("nan")], ValueError, "not a number"),
+                (pendulum, 0.5, ValueError, r"\(1,\) is wanted"),
+                (pole, None, TypeError, "object")):
+            with self.assertRaisesRegex(kind, words):
+                env.step(action)
+        with self.assertRaisesRegex(actorq.Error, "did you mean"):
+            actorq.make("gym:CartPoole-v1")
+        with self.assertRaisesRegex(ValueError, "no 'state'"):
+            pole.put(place=[1])
+
+    def test_gymnasium_is_subclassed_where_it_is(self):
+        with mock.patch.dict("sys.modules"):
+            env_class = type("Env", (), {"reset": lambda self, seed=None: None})
+            vec_class = type("VectorEnv", (), {})
+            modes = types.SimpleNamespace(SAME_STEP="the mode")
+            from actorq import gym_spaces  # pylint: disable=import-outside-toplevel
+            fake = types.ModuleType("gymnasium")
+            fake.Env, fake.spaces = env_class, types.ModuleType("gymnasium.spaces")
+            fake.vector = types.SimpleNamespace(VectorEnv=vec_class, AutoresetMode=modes)
+            for name in ("Box", "Discrete", "MultiDiscrete"):
+                setattr(fake.spaces, name, getattr(gym_spaces, name))
+            import sys  # pylint: disable=import-outside-toplevel
+            sys.modules.update({"gymnasium": fake, "gymnasium.spaces": fake.spaces})
+            sys.modules.pop("actorq.envs")
+            import importlib  # pylint: disable=import-outside-toplevel
+            envs = importlib.import_module("actorq.envs")
+            self.assertIsInstance(envs.make("gym:CartPole-v1"), env_class)
+            many = envs.make_vec("gym:CartPole-v1", 2)
+            self.assertIsInstance(many, vec_class)
+            self.assertEqual(many.metadata["autoreset_mode"], "the mode")
+
+    def test_gymnasiums_own_checker_is_content(self):
+        try:
+            from gymnasium.utils.env_checker import check_env  # pylint: disable=C0415
+        except ImportError:
+            self.skipTest("gymnasium is not installed: its checker cannot be asked")
+        check_env(actorq.make("gym:CartPole-v1"), skip_render_check=True)
+
+
+class TestVecEnv(unittest.TestCase):
+    def test_it_is_as_many_environments_alone(self):
+        envs = actorq.make_vec("gym:CartPole-v1", 3)
+        obs, infos = envs.reset(seed=5)
+        self.assertEqual((obs.shape, infos), ((3, 4), {}))
+        self.assertTrue(envs.observation_space.contains(obs))
+        np.testing.assert_array_equal(obs[0], actorq.make("gym:CartPole-v1").reset(seed=5)[0])
+        self.assertTrue((obs[0] != obs[1]).any())
+
+    def test_ends_are_told_in_the_step_in_which_they_are(self):
+        envs, ended = actorq.make_vec("gym:CartPole-v1", 8), 0
+        obs, _ = envs.reset(seed=1)
+        rng, length, total = np.random.default_rng(1), np.zeros(8), np.zeros(8)
+        for _ in range(300):
+            obs, rewards, terminated, truncated, infos = envs.step(rng.integers(0, 2, 8))
+            mask = terminated | truncated
+            length += 1
+            total += rewards
+            self.assertEqual("final_obs" in infos, bool(mask.any()))
+            if mask.any():
+                ended += mask.sum()
+                np.testing.assert_array_equal(infos["_final_obs"], mask)
+                self.assertTrue((np.abs(infos["final_obs"][mask]).max(1) > 0.05).all())
+                self.assertTrue((np.abs(obs[mask]) <= 0.05).all())
+                episode = infos["final_info"]["episode"]
+                np.testing.assert_array_equal(episode["l"][mask], length[mask])
+                np.testing.assert_array_equal(episode["r"][mask], total[mask])
+                length[mask] = total[mask] = 0
+        self.assertGreater(ended, 50)
+
+    def test_arrays_are_new_or_the_same(self):
+        for copy in (True, False):
+            envs = actorq.make_vec("gym:CartPole-v1", 4, copy=copy)
+            envs.reset(seed=1)
+            first, second = envs.step(np.zeros(4, int)), envs.step(np.ones(4, np.int32))
+            for a, b in zip(first[:4], second[:4]):
+                self.assertEqual(a is b, not copy)
+
+    def test_wrong_actions_step_nothing(self):
+        envs = actorq.make_vec("gym:CartPole-v1", 2, copy=False)
+        before = envs.reset(seed=1)[0].copy()
+        for actions, kind in (([0, 2], ValueError), ([0], ValueError),
+                              (np.zeros(3, int), ValueError),
+                              (1, ValueError), ([[0], [1]], ValueError), ([2 ** 40, 0], ValueError),
+                              (np.array([2 ** 40, 0]), ValueError), ("ab", TypeError)):
+            with self.assertRaises(kind):
+                envs.step(actions)
+        np.testing.assert_array_equal(envs.reset(seed=1)[0], before)
+        with self.assertRaisesRegex(ValueError, "1 to 4096"):
+            actorq.make_vec("gym:CartPole-v1", 0)
+        with self.assertRaisesRegex(TypeError, "one seed"):
+            envs.reset(seed=[1, 2])
+        self.assertEqual(len(envs.render()), 2)
+
+    def test_threads_have_their_own(self):
+        def play(found):
+            envs = actorq.make_vec("gym:Pendulum-v1", 16, seed=2)
+            envs.reset(seed=2)
+            for _ in range(300):
+                obs = envs.step(np.full((16, 1), 0.5))[0]
+            found.append(obs)
+
+        found = []
+        threads = [threading.Thread(target=play, args=(found,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(found), 4)
+        for obs in found:
+            np.testing.assert_array_equal(obs, found[0])
+
+    def test_one_in_two_threads_is_refused_or_right(self):
+        envs, refused = actorq.make_vec("dmc:walker_walk" if "dmc:walker_walk" in actorq.tasks()
+                                        else "gym:Acrobot-v1", 64), []
+        envs.reset(seed=1)
+        actions = envs.action_space.sample()
+
+        def play():
+            for _ in range(20):
+                try:
+                    envs.step(actions)
+                except RuntimeError as error:
+                    refused.append(str(error))
+
+        threads = [threading.Thread(target=play) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertTrue(all("another thread" in words for words in refused))
+
+
+if __name__ == "__main__":
+    unittest.main()

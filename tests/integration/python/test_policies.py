@@ -1,0 +1,132 @@
+"""Policies act in Python as actors did: to the bit, in any shape, and refuse in words."""
+
+import threading
+import unittest
+
+import numpy as np
+from python_kit import RunKit
+
+import actorq
+
+
+class TestActors(RunKit):
+    """Actors that do not explore recorded what they did by which version."""
+
+    def compare(self, task, precision, **settings):
+        run = self.train(task, quantizer__format=precision, no_evaluator=True,
+                         quantizer__publish_period=1_000_000, limits__env_steps=40_000,
+                         **settings)
+        steps = actorq.DataSet(self.export(run)).arrays()
+        policy = run.policy()
+        self.assertEqual(policy.facts["precision"], precision)
+        acted = steps["version"] == policy.facts["version"]
+        self.assertGreater(acted.sum(), 0)
+        np.testing.assert_array_equal(policy.act(steps["obs"][acted]), steps["action"][acted])
+
+    def test_choices_in_int8(self):
+        self.compare("gym:CartPole-v1", "int8", **self.calm)
+
+    def test_choices_in_fp32(self):
+        self.compare("gym:CartPole-v1", "fp32", **self.calm)
+
+    def test_numbers_in_int8(self):
+        self.compare("gym:Pendulum-v1", "int8", actor__noise=0)
+
+
+class TestPolicy(RunKit):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.run_made = cls.train("gym:CartPole-v1")
+        cls.drawn_run = cls.train("gym:CartPole-v1", learner__algorithm="ppo")
+        cls.policy = cls.run_made.policy()
+        cls.obs = np.random.default_rng(1).normal(size=(300, 4)).astype(np.float32)
+
+    def test_a_row_alone_is_what_it_is_among_others(self):
+        together = self.policy.act(self.obs)
+        self.assertEqual((together.shape, together.dtype), ((300,), np.int32))
+        alone = [self.policy.act(row) for row in self.obs]
+        self.assertEqual(alone[0].shape, ())
+        np.testing.assert_array_equal(together, np.stack(alone))
+        np.testing.assert_array_equal(self.policy.outputs(self.obs).argmax(1), together)
+
+    def test_other_types_and_orders_are_converted(self):
+        wanted = self.policy.act(self.obs)
+        for obs in (self.obs.astype(np.float64), np.asfortranarray(self.obs), self.obs.tolist(),
+                    self.obs[::-1][::-1]):
+            np.testing.assert_array_equal(self.policy.act(obs), wanted)
+        self.assertEqual(self.policy.act(np.zeros((0, 4))).shape, (0,))
+
+    def test_wrong_shapes_and_types_are_said_in_words(self):
+        for obs, kind, words in ((np.zeros(5), ValueError, r"the shape \(5,\); \(4,\) is wanted"),
+                                 (np.zeros((2, 2, 4)), ValueError, r"\(N, 4\)"),
+                                 ("text", TypeError, "type <U4"),
+                                 (np.zeros(4, complex), TypeError, "complex128"),
+                                 ([[1, 2], [3]], ValueError, "no array"),
+                                 (None, TypeError, "object")):
+            with self.assertRaisesRegex(kind, words):
+                self.policy.act(obs)
+        with self.assertRaisesRegex(actorq.Error, "draws nothing"):
+            self.policy.draw(self.obs, 1, 2)
+        for path, words in (("nowhere", "nowhere"), (__file__, "not a message of ours")):
+            with self.assertRaisesRegex(actorq.Error, words):
+                actorq.load(path)
+        with self.assertRaisesRegex(ValueError, "'int9' is no format"):
+            actorq.load(self.run_made.folder, "int9")
+
+    def test_predict_is_as_in_stable_baselines(self):
+        actions, state = self.policy.predict(self.obs, deterministic=True)
+        np.testing.assert_array_equal(actions, self.policy.act(self.obs))
+        self.assertIsNone(state)
+        self.assertEqual(self.policy.predict(self.obs[0])[0].shape, ())
+
+    def test_draws_follow_from_their_numbers(self):
+        policy = self.drawn_run.policy()
+        actions, log_probs = policy.draw(self.obs, 7, 3)
+        again, _ = policy.draw(self.obs, 7, 3)
+        other, _ = policy.draw(self.obs, 7, 4)
+        np.testing.assert_array_equal(actions, again)
+        self.assertTrue((actions != other).any())
+        self.assertTrue((log_probs <= 0).all() and np.isfinite(log_probs).all())
+        policy.seed(5)
+        first = [policy.predict(self.obs)[0] for _ in range(3)]
+        policy.seed(5)
+        np.testing.assert_array_equal(first, [policy.predict(self.obs)[0] for _ in range(3)])
+        np.testing.assert_array_equal(policy.predict(self.obs, deterministic=True)[0],
+                                      policy.act(self.obs))
+
+    def test_it_comes_from_files_runs_and_checkpoints(self):
+        run = self.run_made
+        self.assertEqual(actorq.load(run.folder + "/policy.aq").facts["precision"], "int8")
+        checkpoint = actorq.load(run.checkpoints[-1])
+        self.assertEqual(checkpoint.facts["precision"], "fp32")
+        self.assertEqual(actorq.load(run.checkpoints[-1], "int8").facts["precision"], "int8")
+        self.assertEqual(checkpoint.task, "gym:CartPole-v1")
+        self.assertEqual(checkpoint.observation_space.shape, (4,))
+        self.assertEqual(checkpoint.action_space.n, 2)
+
+    def test_its_worth_is_what_the_command_says(self):
+        said = self.command("eval", self.run_made.folder, "--episodes", "20", "--seed", "7")
+        worth = self.policy.evaluate(20, seed=7)
+        self.assertEqual(worth["return_mean"], said["return_mean"])
+        self.assertEqual(worth["episodes"], 20)
+
+    def test_threads_have_copies(self):
+        wanted = self.policy.act(self.obs)
+        wrong = []
+
+        def act(policy):
+            for _ in range(50):
+                if not np.array_equal(policy.act(self.obs), wanted):
+                    wrong.append(policy)
+
+        threads = [threading.Thread(target=act, args=(self.policy.copy(),)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

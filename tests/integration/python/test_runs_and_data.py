@@ -1,0 +1,181 @@
+"""Runs are started, watched and read, and data sets too, as arrays; examples and doctests work."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from python_kit import RunKit
+
+import actorq
+
+ROOT = os.environ["AQ_SOURCE_ROOT"]
+
+
+def example(name):
+    """A module of examples/python."""
+    path = os.path.join(ROOT, "examples/python", name + ".py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class TestRuns(RunKit):
+    def test_a_run_is_watched_and_read(self):
+        training = actorq.train("gym:CartPole-v1", run=self.home + "/watched", seed=2, actors=1,
+                                limits__env_steps=30_000, evaluator__episodes=2)
+        events = [line["event"] for line in training]
+        self.assertEqual(events[-1], "end")
+        self.assertIn("evaluation", events)
+        self.assertGreaterEqual(training.wait()["env_steps"], 6000)
+        run = training.run
+        self.assertEqual((run.task, run.seed), ("gym:CartPole-v1", 2))
+        self.assertEqual(run.config["limits"]["env_steps"], 30_000)
+        seen = run.evaluations()
+        self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
+        self.assertEqual(seen["format"][0], "int8")
+        self.assertEqual(len(run.metrics(None)), len(events))
+        self.assertIn("time/actors/inference_s", run.metrics("end").dtype.names)
+
+    def test_metrics_are_data_frames(self):
+        if not importlib.util.find_spec("pandas"):
+            self.skipTest("pandas is not installed: there are no data frames")
+        frame = self.train("gym:CartPole-v1", limits__env_steps=30_000).frame("evaluation")
+        self.assertEqual(set(frame["event"]), {"evaluation"})
+        self.assertGreater(frame["return_mean"].min(), 0)
+
+    def test_it_is_stopped_in_order(self):
+        with actorq.train("gym:Pendulum-v1", run=self.home + "/stopped") as training:
+            for _ in training:
+                break
+            self.assertTrue(training.is_running)
+            self.assertEqual(training.stop()["state"], "interrupted")
+
+    def test_what_is_wrong_is_said_in_words(self):
+        for task, options, words in (("gym:CartPoole", {}, "did you mean"),
+                                     ("gym:CartPole-v1", {"learner__lr": 1}, "learner_rate|lr"),
+                                     ("gym:CartPole-v1", {"wings": 2}, "unknown option")):
+            with self.assertRaisesRegex(actorq.TrainingError, words):
+                actorq.train(task, run=self.home + "/never", **options).wait()
+        with self.assertRaisesRegex(FileNotFoundError, "no run folder"):
+            actorq.Run(self.home)
+
+
+class TestData(RunKit):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.path = cls.export(cls.train("gym:CartPole-v1"))
+
+    def test_every_step_is_there_once(self):
+        steps = actorq.DataSet(self.path)
+        arrays = steps.arrays()
+        self.assertEqual({len(values) for values in arrays.values()}, {len(steps)})
+        self.assertEqual(arrays["obs"].shape, (len(steps), 4))
+        self.assertEqual((arrays["terminated"] | arrays["truncated"]).sum(),
+                         steps.facts["episodes"])
+        going = ~(arrays["terminated"] | arrays["truncated"])[:-1]
+        same = (arrays["next_obs"][:-1] == arrays["obs"][1:]).all(1)
+        self.assertGreater((same & going).mean(), 0.5)  # lanes are one after another by pieces
+
+    def test_it_is_what_the_reader_in_python_says(self):
+        spec = importlib.util.spec_from_file_location("read_aqds", ROOT + "/examples/read_aqds.py")
+        reader = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reader)
+        count = 0
+        for ours, theirs in zip(actorq.DataSet(self.path).pieces(), reader.read_aqds(self.path)):
+            for name in ("obs", "action", "reward", "version", "episode", "overlap", "truncated"):
+                np.testing.assert_array_equal(ours[name], theirs[name])
+            count += 1
+        self.assertEqual(count, actorq.DataSet(self.path).facts["pieces"])
+
+    def test_batches_are_drawn(self):
+        batches = list(actorq.DataSet(self.path).batches(100, seed=1, epochs=2))
+        self.assertEqual(len(batches), 2 * (len(actorq.DataSet(self.path)) // 100))
+        self.assertEqual(batches[0]["obs"].shape, (100, 4))
+
+    def test_a_damaged_one_is_named(self):
+        path = self.path + ".bad"
+        with open(self.path, "rb") as file:
+            text = bytearray(file.read())
+        text[len(text) // 2] ^= 1
+        with open(path, "wb") as file:
+            file.write(text)
+        with self.assertRaisesRegex(actorq.Error, "steps.aqds.bad"):
+            actorq.DataSet(path).arrays()
+        with self.assertRaisesRegex(actorq.Error, "nothing.aqds"):
+            actorq.DataSet("nothing.aqds")
+
+    def test_pytorch_learns_from_it(self):
+        if not importlib.util.find_spec("torch"):
+            self.skipTest("PyTorch is not installed: its example is not run")
+        one_policy = self.train("gym:CartPole-v1", no_evaluator=True, limits__env_steps=40_000,
+                                quantizer__publish_period=1_000_000, **self.calm)
+        self.assertGreater(example("imitate_torch").main(self.export(one_policy)), 0.6)
+
+
+class TestExamples(unittest.TestCase):
+    def setUp(self):
+        home = tempfile.mkdtemp(prefix="actorq-python-")
+        self.addCleanup(shutil.rmtree, home)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(home)
+
+    def test_the_tutorial_says_what_is_so(self):
+        found = doctest.testfile(ROOT + "/docs/python.md", module_relative=False,
+                                 optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        self.assertGreater(found.attempted, 30)
+        self.assertEqual(found.failed, 0)
+
+    def test_the_notebook_runs(self):
+        with open(ROOT + "/examples/python/tour.ipynb", encoding="utf-8") as file:
+            cells = json.load(file)["cells"]
+        names = {}
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)  # pylint: disable=exec-used
+        self.assertGreater(len(names["returns"]), 1000)
+
+    def test_ppo_with_numpy_learns(self):
+        self.assertGreater(example("ppo_numpy").main("gym:CartPole-v1", 40_000, 1), 150)
+
+    def test_doctests_hold(self):
+        for name in ("actorq", "actorq._arrays", "actorq.envs", "actorq.gym_spaces", "actorq.runs",
+                     "actorq.training"):
+            found = doctest.testmod(importlib.import_module(name))
+            self.assertEqual(found.failed, 0, name)
+
+    def test_importing_it_does_not_import_numpy(self):
+        code = "import sys, actorq; sys.exit('numpy' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False).returncode, 0)
+
+    def test_the_stubs_say_what_there_is(self):
+        with open(os.path.join(os.path.dirname(actorq.__file__), "__init__.pyi"),
+                  encoding="utf-8") as file:
+            stubs = ast.parse(file.read()).body
+        for stub in stubs:
+            if isinstance(stub, (ast.ClassDef, ast.FunctionDef)):
+                real = getattr(actorq, stub.name)
+                for part in getattr(stub, "body", ()):
+                    if isinstance(part, ast.FunctionDef):
+                        self.assertTrue(hasattr(real, part.name), f"{stub.name}.{part.name}")
+        self.assertEqual({stub.name for stub in stubs if hasattr(stub, "name")} | {"__version__"},
+                         set(actorq.__all__))
+
+    def test_what_is_not_there_is_no_attribute(self):
+        with self.assertRaisesRegex(AttributeError, "'nothing'"):
+            _ = actorq.nothing
+        self.assertIn("load", dir(actorq))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""`pip install ./python` works without a network, and what it installs without the clone.
+
+    test_pip.py BUILD_ROOT PACKAGE
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, PACKAGE = sys.argv[1:3]
+
+
+class TestPip(unittest.TestCase):
+    def test_a_wheel_is_made_and_works(self):
+        if not importlib.util.find_spec("pip"):
+            self.skipTest("pip is not installed (python3-pip): it installs nothing here")
+        if not os.path.exists(BUILD + "/python/actorq/_actorq.abi3.so"):
+            self.skipTest("built without the Python package (libpython3-dev)")
+        folder = tempfile.mkdtemp(prefix="aq-pip-")
+        self.addCleanup(shutil.rmtree, folder)
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
+                        "--no-deps", "--no-cache-dir", "--root-user-action=ignore",
+                        "--target", folder + "/site", PACKAGE], check=True,
+                       env=os.environ | {"ACTORQ_BUILD": BUILD})
+        code = ("import actorq; print(actorq.__file__, len(actorq.tasks()), "
+                "'site/actorq/libactorq' in open('/proc/self/maps').read())")
+        said = subprocess.run([sys.executable, "-c", code], check=True, cwd=folder,
+                              capture_output=True, text=True,
+                              env={"PYTHONPATH": folder + "/site"}).stdout.split()
+        self.assertTrue(said[0].startswith(folder))
+        self.assertGreater(int(said[1]), 10)
+        self.assertEqual(said[2], "True")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
