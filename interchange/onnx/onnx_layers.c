@@ -296,6 +296,11 @@ static const char *put_norm(const aq_onnx_layer *layer)
     return made;
 }
 
+static const char *put_add(const aq_onnx_layer *layer)
+{
+    return aq_onnx_node(layer->graph, "Add", "sum", AQ_ONNX_OF(layer->x[0], layer->x[1]));
+}
+
 static const char *put_dueling(const aq_onnx_layer *layer)
 {
     aq_onnx_graph *graph = layer->graph;
@@ -338,6 +343,7 @@ static put_fn *put_of(uint32_t kind)
         [AQ_LAYER_NORM] = put_norm,
         [AQ_LAYER_DUELING] = put_dueling,
         [AQ_LAYER_CATEGORICAL] = put_categorical,
+        [AQ_LAYER_ADD] = put_add,
     };
     AQ_ASSERT(kind < AQ_LAYER_KINDS_END);
     return rows[kind];
