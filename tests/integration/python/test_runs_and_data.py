@@ -36,7 +36,7 @@ class TestRuns(RunKit):
         events = [line["event"] for line in training]
         self.assertEqual(events[-1], "end")
         self.assertIn("evaluation", events)
-        self.assertGreaterEqual(training.wait()["env_steps"], 6000)
+        self.assertIn(training.wait()["state"], ("solved", "budget"))
         run = training.run
         self.assertEqual((run.task, run.seed), ("gym:CartPole-v1", 2))
         self.assertEqual(run.config["limits"]["env_steps"], 30_000)
@@ -44,7 +44,7 @@ class TestRuns(RunKit):
         self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
         self.assertEqual(seen["format"][0], "int8")
         self.assertEqual(len(run.metrics(None)), len(events))
-        self.assertIn("time/actors/inference_s", run.metrics("end").dtype.names)
+        self.assertIn("time/learner/training_s", run.metrics("end").dtype.names)
 
     def test_metrics_are_data_frames(self):
         if not importlib.util.find_spec("pandas"):
