@@ -4,7 +4,7 @@
     PYTHONPATH=build/python bench/python_overhead.py RUN [BUILD]
 
 Times are the processor's, the least of nine slices, so that what else runs counts less. Figures in
-brackets are what issue 21 asks for.
+brackets are what was wanted.
 """
 import ctypes
 import json
