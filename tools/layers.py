@@ -97,7 +97,11 @@ TOWERS = {
         "env: clock",
         "plot:",
         "compare: clock",
-        "sweep: clock loop",
+        "sweep/study:",
+        "sweep/journal: clock",
+        "sweep/training: clock loop",
+        "sweep/report:",
+        "sweep/work: clock loop",
         "cli: sockets",
     )),
 }

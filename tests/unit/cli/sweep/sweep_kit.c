@@ -3,7 +3,7 @@
  */
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
-#include "cli/sweep/sweep_json.h"
+#include "cli/sweep/report/sweep_json.h"
 #include "common/base/parse.h"
 
 int __wrap_fdatasync(int file);

@@ -5,8 +5,8 @@
 #ifndef AQ_TESTS_UNIT_CLI_SWEEP_SWEEP_KIT_H
 #define AQ_TESTS_UNIT_CLI_SWEEP_SWEEP_KIT_H
 
-#include "cli/sweep/sweep_desk.h"
-#include "cli/sweep/sweep_lease.h"
+#include "cli/sweep/journal/sweep_desk.h"
+#include "cli/sweep/journal/sweep_lease.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 

@@ -1,7 +1,7 @@
 /*
  * A folder's copy: all of it, or nothing; and nobody's lock.
  */
-#include "cli/sweep/folder_copy.h"
+#include "cli/sweep/training/folder_copy.h"
 
 #include "common/sys/file.h"
 #include "tests/support/test.h"

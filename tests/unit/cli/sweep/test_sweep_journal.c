@@ -1,7 +1,7 @@
 /*
  * The journal: what is written comes back, half a line is nothing, and damage is told.
  */
-#include "cli/sweep/sweep_journal.h"
+#include "cli/sweep/journal/sweep_journal.h"
 
 #include "tests/unit/cli/sweep/sweep_kit.h"
 

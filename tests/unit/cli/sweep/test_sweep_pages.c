@@ -2,11 +2,11 @@
  * What a sweep shows: its table, its CSV, and the picture of its settings, compared whole; and a
  * page with all figures.
  */
-#include "cli/sweep/sweep_coordinates.h"
-#include "cli/sweep/sweep_csv.h"
-#include "cli/sweep/sweep_importance.h"
-#include "cli/sweep/sweep_page.h"
-#include "cli/sweep/sweep_table.h"
+#include "cli/sweep/report/sweep_coordinates.h"
+#include "cli/sweep/report/sweep_csv.h"
+#include "cli/sweep/report/sweep_importance.h"
+#include "cli/sweep/report/sweep_page.h"
+#include "cli/sweep/report/sweep_table.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 enum { PAGE_BYTES_MAX = 1 << 22 };

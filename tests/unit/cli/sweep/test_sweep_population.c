@@ -1,7 +1,7 @@
 /*
  * Populations: the worst go on from the best, within ranges, and one that failed comes back.
  */
-#include "cli/sweep/sweep_population.h"
+#include "cli/sweep/study/sweep_population.h"
 
 #include "tests/unit/cli/sweep/sweep_kit.h"
 

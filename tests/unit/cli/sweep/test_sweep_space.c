@@ -1,8 +1,8 @@
 /*
  * Spaces: what lies where on a scale, what counts when, and points of a grid.
  */
-#include "cli/sweep/sweep_sobol.h"
-#include "cli/sweep/sweep_tpe.h"
+#include "cli/sweep/study/sweep_sobol.h"
+#include "cli/sweep/study/sweep_tpe.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 static aq_sweep_dim dim_of(enum aq_sweep_scale scale, double low, double high, bool is_whole)

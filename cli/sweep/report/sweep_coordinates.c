@@ -1,0 +1,109 @@
+/*
+ * Sweep coordinates: see sweep_coordinates.h.
+ */
+#include "cli/sweep/report/sweep_coordinates.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot_svg.h"
+#include "cli/sweep/study/sweep_order.h"
+#include "cli/text/figure_text.h"
+#include "common/base/memory.h"
+
+enum { WIDTH = 760, HEIGHT = 440, LEFT = 70, RIGHT = 690, TOP = 60, BOTTOM = 350, LINES_MAX = 500 };
+enum { COLOUR_BEST = 1, COLOUR_OTHERS = 7 };
+
+typedef struct picture {
+    const aq_sweep_study *study;
+    aq_plot_svg svg;
+    double low, high; /* of scores */
+} picture;
+
+static double axis_x(const picture *its, size_t axis)
+{
+    return LEFT + (double)(RIGHT - LEFT) * (double)axis / (double)its->study->spec->space.count;
+}
+
+static void draw_axis(picture *its, size_t axis, const char *name, const char *low,
+                      const char *high)
+{
+    const double x = axis_x(its, axis);
+    const double name_y = BOTTOM + 44 + 18 * (double)(axis % 2); /* long names beside each other */
+    aq_plot_svg_rule(&its->svg, AQ_RULE_AXIS, (aq_plot_at){x, TOP}, (aq_plot_at){x, BOTTOM});
+    aq_plot_svg_text(&its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+                     (aq_plot_at){x, BOTTOM + 18}, low);
+    aq_plot_svg_text(&its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, TOP - 8},
+                     high);
+    aq_plot_svg_text(&its->svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, name_y},
+                     name);
+}
+
+static void draw_axes(picture *its)
+{
+    const aq_sweep_space *space = &its->study->spec->space;
+    aq_figure low, high;
+    for (size_t i = 0; i < space->count; i++) {
+        char ends[2][AQ_SWEEP_VALUE_MAX];
+        const char *dot = strchr(space->dims[i].key, '.');
+        aq_sweep_dim_value(&space->dims[i], 0, ends[0]);
+        aq_sweep_dim_value(&space->dims[i], 1, ends[1]);
+        draw_axis(its, i, dot != NULL ? dot + 1 : space->dims[i].key, ends[0], ends[1]);
+    }
+    draw_axis(its, space->count, aq_sweep_figure_name(its->study->spec->score),
+              aq_figure_number(&low, its->low), aq_figure_number(&high, its->high));
+}
+
+static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
+{
+    const aq_sweep_space *space = &its->study->spec->space;
+    const double score = aq_sweep_stage_figure(its->study, stage, its->study->spec->score);
+    aq_plot_at points[AQ_SWEEP_DIMS_MAX + 1];
+    size_t count = 0;
+    char name[96];
+    aq_figure room;
+    for (size_t i = 0; i < space->count; i++) {
+        const char *value = its->study->stages[stage].point.values[i];
+        if (value[0] != '\0') {
+            points[count++] =
+                (aq_plot_at){axis_x(its, i),
+                             BOTTOM - (BOTTOM - TOP) * aq_sweep_dim_place(&space->dims[i], value)};
+        }
+    }
+    const double share = its->high > its->low ? (score - its->low) / (its->high - its->low) : 0.5;
+    points[count++] = (aq_plot_at){axis_x(its, space->count), BOTTOM - (BOTTOM - TOP) * share};
+    (void)snprintf(name, sizeof(name), "trial %" PRIu32 ": %s", its->study->stages[stage].trial,
+                   aq_figure_number(&room, score));
+    aq_plot_svg_curve(&its->svg, colour, name, points, count);
+}
+
+int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out)
+{
+    picture its = {.study = summary->study, .low = INFINITY, .high = -INFINITY};
+    uint32_t *known = aq_alloc(summary->study->stage_count + 1, sizeof(*known));
+    size_t count = 0, kept = 0;
+    int rc = known != NULL ? aq_sweep_known(summary->study, known, &count) : AQ_E_NOMEM;
+    for (size_t i = 0; rc == 0 && i < count && kept < LINES_MAX; i++) {
+        const double score =
+            aq_sweep_stage_figure(summary->study, known[i], summary->study->spec->score);
+        if (isfinite(score)) {
+            its.low = fmin(its.low, score);
+            its.high = fmax(its.high, score);
+            known[kept++] = known[i];
+        }
+    }
+    if (rc == 0) {
+        aq_plot_svg_begin(&its.svg, WIDTH, HEIGHT, "Settings of all trials", out);
+        aq_plot_svg_text(&its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
+                         "Settings of all trials, the best tenth in colour");
+        draw_axes(&its);
+        for (size_t i = kept; i-- > 0;) { /* the best lie above the others */
+            draw_trial(&its, known[i], i * 10 < kept ? COLOUR_BEST : COLOUR_OTHERS);
+        }
+        rc = aq_plot_svg_end(&its.svg);
+    }
+    aq_free(known);
+    return rc;
+}

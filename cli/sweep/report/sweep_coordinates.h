@@ -1,0 +1,15 @@
+/*
+ * Sweep coordinates: parallel coordinates, an axis for each setting and one for the score, and a
+ * line through the values of each trial.
+ */
+#ifndef AQ_CLI_SWEEP_REPORT_SWEEP_COORDINATES_H
+#define AQ_CLI_SWEEP_REPORT_SWEEP_COORDINATES_H
+
+#include "cli/sweep/report/sweep_summary.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+/* Appends the SVG; the best tenth stands out, at the last rungs. AQ_E_NOMEM, AQ_E_TOO_BIG. */
+int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Sweep figures: the charts of a sweep, each as SVG.
+ */
+#ifndef AQ_CLI_SWEEP_REPORT_SWEEP_FIGURES_H
+#define AQ_CLI_SWEEP_REPORT_SWEEP_FIGURES_H
+
+#include "cli/sweep/report/sweep_summary.h"
+#include "common/base/buffer.h"
+#include "common/base/choice.h"
+#include "common/base/error.h"
+
+#define AQ_SWEEP_CHARTS(X)                                                                         \
+    X(AQ_SWEEP_CHART_BEST, "best")     /* the best so far, against what was spent */               \
+    X(AQ_SWEEP_CHART_CURVES, "curves") /* the winner and what is given, over their seeds */        \
+    X(AQ_SWEEP_CHART_FRONT, "front")   /* scores against costs, and what no other beats */         \
+    X(AQ_SWEEP_CHART_IMPORTANCE, "importance")                                                     \
+    X(AQ_SWEEP_CHART_COORDINATES, "coordinates") /* a line through the settings of each trial */   \
+    X(AQ_SWEEP_CHART_LINEAGE, "lineage")         /* of a population: who went on from whom */
+enum aq_sweep_chart { AQ_SWEEP_CHARTS(AQ_CHOICE_CONSTANT) AQ_SWEEP_CHART_COUNT };
+const char *aq_sweep_chart_name(enum aq_sweep_chart chart); /* static storage */
+
+/* Whether there is anything to show in it. */
+bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_chart chart);
+
+/* Appends it; `dir` is where runs are. AQ_E_NOMEM, AQ_E_TOO_BIG. */
+int aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir, enum aq_sweep_chart chart,
+                        aq_buffer *out) AQ_MUST_USE;
+
+#endif

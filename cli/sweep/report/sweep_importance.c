@@ -1,0 +1,77 @@
+/*
+ * Sweep importance: see sweep_importance.h.
+ *
+ * A dimension's places fall into bins, or into its choices. With n trials in k bins,
+ *
+ *   share = (between - (k - 1) within / (n - k)) / total
+ *
+ * of sums of squares of ranks: epsilon squared (T. Kelley, 1935), which is about 0 for a setting
+ * that does nothing. Ranks, since a score that diverged would be all of the variance.
+ */
+#include "cli/sweep/report/sweep_importance.h"
+
+#include <math.h>
+
+#include "cli/sweep/study/sweep_order.h"
+#include "common/base/memory.h"
+
+enum { BINS = 5, TRIALS_MIN = 8 };
+
+static size_t bin_of(const aq_sweep_dim *dim, const char *value)
+{
+    if (dim->scale == AQ_SWEEP_CHOICE) {
+        return aq_sweep_dim_choice(dim, value);
+    }
+    const size_t bin = (size_t)(aq_sweep_dim_place(dim, value) * BINS);
+    return bin < BINS ? bin : BINS - 1;
+}
+
+static double share_of(const aq_sweep_study *study, size_t dim, const uint32_t *stages,
+                       size_t count)
+{
+    double sums[AQ_SWEEP_CHOICES_MAX] = {0}, counts[AQ_SWEEP_CHOICES_MAX] = {0};
+    double n = 0, sum = 0, squares = 0, between = 0, bins = 0;
+    for (size_t rank = 0; rank < count; rank++) {
+        const char *value = study->stages[stages[rank]].point.values[dim];
+        if (value[0] == '\0') {
+            continue;
+        }
+        const size_t bin = bin_of(&study->spec->space.dims[dim], value);
+        sums[bin] += (double)rank;
+        counts[bin]++;
+        n++;
+        sum += (double)rank;
+        squares += (double)rank * (double)rank;
+    }
+    for (size_t i = 0; i < AQ_SWEEP_CHOICES_MAX; i++) {
+        between += counts[i] > 0 ? sums[i] * sums[i] / counts[i] : 0;
+        bins += counts[i] > 0;
+    }
+    if (n < TRIALS_MIN || n <= bins) {
+        return NAN;
+    }
+    between -= sum * sum / n;
+    const double total = squares - sum * sum / n;
+    return fmax(0, (between - (bins - 1) * (total - between) / (n - bins)) / total);
+}
+
+int aq_sweep_importance(const aq_sweep_study *study, double ret_shares[AQ_SWEEP_DIMS_MAX])
+{
+    uint32_t *stages = aq_alloc(study->stage_count + 1, sizeof(*stages));
+    size_t count = 0;
+    if (stages == NULL) {
+        return AQ_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < study->stage_count; i++) {
+        if (study->stages[i].kind == AQ_SWEEP_TUNE && study->stages[i].rung == 0 &&
+            aq_sweep_stage_is_over(study, i)) {
+            stages[count++] = i;
+        }
+    }
+    int rc = aq_sweep_sort(study, stages, count, NULL);
+    for (size_t i = 0; rc == 0 && i < study->spec->space.count; i++) {
+        ret_shares[i] = share_of(study, i, stages, count);
+    }
+    aq_free(stages);
+    return rc;
+}

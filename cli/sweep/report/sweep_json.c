@@ -1,0 +1,100 @@
+/*
+ * Sweep JSON: see sweep_json.h.
+ */
+#include "cli/sweep/report/sweep_json.h"
+
+#include "cli/text/command.h"
+
+static json_t *settings_json(const aq_sweep_study *study, uint32_t stage)
+{
+    const aq_sweep_space *space = &study->spec->space;
+    json_t *json = json_object();
+    for (size_t i = 0; i < space->count; i++) {
+        const char *value = study->stages[stage].point.values[i];
+        if (value[0] != '\0') {
+            (void)json_object_set_new(json, space->dims[i].key, json_string(value));
+        }
+    }
+    return json;
+}
+
+static json_t *row_json(const aq_sweep_study *study, const aq_sweep_row *row)
+{
+    const aq_sweep_stage *stage = &study->stages[row->stage];
+    json_t *seeds = json_array(), *scores = json_array();
+    for (size_t i = 0; i < stage->run_count; i++) {
+        const aq_sweep_run *run = &study->runs[stage->first_run + i];
+        (void)json_array_append_new(seeds, aq_json_count(run->seed));
+        (void)json_array_append_new(scores,
+                                    run->state == AQ_SWEEP_DONE
+                                        ? aq_json_number(run->outcome.figures[study->spec->score])
+                                        : json_null());
+    }
+    const bool is_other =
+        stage->from != AQ_SWEEP_NONE && study->stages[stage->from].trial != stage->trial;
+    return json_pack("{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
+                     (int)row->trial, "state", row->state, "rung", (int)stage->rung, "env_steps",
+                     (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
+                     settings_json(study, row->stage), "score", aq_json_number(row->score),
+                     "score_ci95", aq_json_number(row->score_ci95), "cost_s",
+                     aq_json_number(row->cost_s), "seeds", seeds, "scores", scores, "parent",
+                     is_other ? json_integer(study->stages[stage->from].trial) : json_null());
+}
+
+static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding *finding)
+{
+    if (finding->stage == AQ_SWEEP_NONE) {
+        return json_null();
+    }
+    json_t *json = json_object();
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        const aq_mean_ci *mean = &finding->figures[i];
+        (void)json_object_set_new(json, aq_sweep_figure_name((enum aq_sweep_figure)i),
+                                  json_pack("{s:o, s:o}", "mean", aq_json_number(mean->mean),
+                                            "ci95", aq_json_number(mean->ci95)));
+    }
+    (void)json_object_set_new(json, "seeds",
+                              json_integer((json_int_t)study->stages[finding->stage].run_count));
+    return json;
+}
+
+static json_t *winner_json(const aq_sweep_summary *summary)
+{
+    const aq_sweep_study *study = summary->study;
+    if (summary->winner == AQ_SWEEP_NONE) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:i, s:o, s:o}", "trial", (int)study->stages[summary->winner].trial, "settings",
+        settings_json(study, summary->winner), "score",
+        aq_json_number(aq_sweep_stage_figure(study, summary->winner, study->spec->score)));
+}
+
+static json_t *spent_json(const aq_sweep_study *study)
+{
+    json_t *json = json_object();
+    for (int i = AQ_SWEEP_SCORES; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        const enum aq_sweep_figure figure = (enum aq_sweep_figure)i;
+        (void)json_object_set_new(json, aq_sweep_figure_name(figure),
+                                  aq_json_number(aq_sweep_study_spent(study, figure)));
+    }
+    return json;
+}
+
+json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir)
+{
+    const aq_sweep_study *study = summary->study;
+    json_t *trials = json_array();
+    for (size_t i = 0; i < summary->count; i++) {
+        (void)json_array_append_new(trials, row_json(study, &summary->rows[i]));
+    }
+    return json_pack("{s:o, s:s, s:s, s:s, s:b, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:o}",
+                     "folder", aq_json_text(dir), "task", study->spec->task, "method",
+                     aq_sweep_method_name(study->spec->method), "score",
+                     aq_sweep_figure_name(study->spec->score), "ended", study->is_ended, "wanted",
+                     (int)study->spec->trials, "done", (int)summary->done, "running",
+                     (int)summary->running, "rounds", (int)study->rounds, "wall_s",
+                     study->last_s - study->began_s, "spent", spent_json(study), "winner",
+                     winner_json(summary), "reported", finding_json(study, &summary->reported),
+                     "given", finding_json(study, &summary->given), "trials", trials);
+}

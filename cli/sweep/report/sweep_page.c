@@ -1,0 +1,207 @@
+/*
+ * Sweep page: see sweep_page.h.
+ */
+#include "cli/sweep/report/sweep_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/sweep/report/sweep_figures.h"
+#include "cli/sweep/study/sweep_order.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/html_page.h"
+#include "common/base/memory.h"
+#include "common/sys/file.h"
+
+enum { ROWS_MAX = 50, PATH_BYTES = 4096 + 16 };
+
+static void add_cell(aq_long_text *out, const char *text)
+{
+    aq_long_text_add(out, "<td>");
+    aq_long_text_add_html(out, text);
+    aq_long_text_add(out, "</td>");
+}
+
+static void add_mean(aq_long_text *out, double mean, double ci95)
+{
+    aq_figure centre, spread;
+    aq_long_text_add(out, "<td>%s", aq_figure_number(&centre, mean));
+    if (isfinite(ci95)) {
+        aq_long_text_add(out, " \u00b1 %s", aq_figure_number(&spread, ci95));
+    }
+    aq_long_text_add(out, "</td>");
+}
+
+static void begin_table(aq_long_text *out, const char *caption)
+{
+    aq_long_text_add(out,
+                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr>",
+                     caption);
+}
+
+static void begin_rows(aq_long_text *out)
+{
+    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void end_table(aq_long_text *out)
+{
+    aq_long_text_add(out, "</tbody></table></div>\n");
+}
+
+static void add_heads(aq_long_text *out, const aq_sweep_spec *spec)
+{
+    for (size_t i = 0; i < spec->space.count; i++) {
+        aq_long_text_add(out, "<th>%s</th>", spec->space.dims[i].key);
+    }
+}
+
+static void add_values(aq_long_text *out, const aq_sweep_study *study, uint32_t stage)
+{
+    for (size_t i = 0; i < study->spec->space.count; i++) {
+        const char *value = study->stages[stage].point.values[i];
+        add_cell(out, value[0] != '\0' ? value : "-");
+    }
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void add_finding(const aq_sweep_finding *finding, const char *name, aq_long_text *out)
+{
+    if (finding->stage == AQ_SWEEP_NONE) {
+        return;
+    }
+    aq_long_text_add(out, "<tr>");
+    add_cell(out, name);
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        add_mean(out, finding->figures[i].mean, finding->figures[i].ci95);
+    }
+    aq_long_text_add(out, "</tr>\n");
+}
+
+static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
+{
+    const aq_sweep_study *study = summary->study;
+    if (summary->winner == AQ_SWEEP_NONE) {
+        aq_long_text_add(out, "<p>No trial has come to its end.</p>\n");
+        return;
+    }
+    begin_table(out, study->is_ended ? "The winner by the seeds that tuned."
+                                     : "The best so far: the sweep has not ended.");
+    aq_long_text_add(out, "<th>trial</th><th>%s</th>", aq_sweep_figure_name(study->spec->score));
+    add_heads(out, study->spec);
+    begin_rows(out);
+    aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
+    add_mean(out, aq_sweep_stage_figure(study, summary->winner, study->spec->score),
+             aq_sweep_stage_mean(study, summary->winner, study->spec->score).ci95);
+    add_values(out, study, summary->winner);
+    aq_long_text_add(out, "</tr>\n");
+    end_table(out);
+    if (summary->reported.stage == AQ_SWEEP_NONE) {
+        return;
+    }
+    begin_table(out, "Trained once more, from seeds that no trial used: means with 95 % intervals. "
+                     "These figures may be told; those above were chosen for being high.");
+    aq_long_text_add(out, "<th></th>");
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        aq_long_text_add(out, "<th>%s</th>", aq_sweep_figure_name((enum aq_sweep_figure)i));
+    }
+    begin_rows(out);
+    add_finding(&summary->reported, "winner", out);
+    add_finding(&summary->given, "as given", out);
+    end_table(out);
+}
+
+static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
+{
+    const aq_sweep_study *study = summary->study;
+    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
+    size_t count = 0;
+    aq_figure room;
+    int rc = known != NULL ? aq_sweep_known(study, known, &count) : AQ_E_NOMEM;
+    out->rc = out->rc != 0 ? out->rc : rc;
+    aq_long_text_add(out, "<h2>Trials</h2>\n");
+    begin_table(out, "The best first, at most 50; all of them are in trials.csv.");
+    aq_long_text_add(out, "<th>trial</th><th>rung</th><th>%s</th><th>cost</th>",
+                     aq_sweep_figure_name(study->spec->score));
+    add_heads(out, study->spec);
+    begin_rows(out);
+    for (size_t i = 0; rc == 0 && i < count && i < ROWS_MAX; i++) {
+        const aq_sweep_stage *stage = &study->stages[known[i]];
+        aq_long_text_add(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu32 "</td>", stage->trial,
+                         stage->rung);
+        add_mean(out, aq_sweep_stage_figure(study, known[i], study->spec->score),
+                 aq_sweep_stage_mean(study, known[i], study->spec->score).ci95);
+        add_cell(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
+        add_values(out, study, known[i]);
+        aq_long_text_add(out, "</tr>\n");
+    }
+    end_table(out);
+    aq_free(known);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void add_charts(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
+{
+    aq_long_text_add(out, "<div class=\"figures\">\n");
+    for (int i = 0; i < AQ_SWEEP_CHART_COUNT; i++) {
+        const enum aq_sweep_chart chart = (enum aq_sweep_chart)i;
+        if (!aq_sweep_chart_has_data(summary, chart)) {
+            continue;
+        }
+        aq_long_text_add(out, "<figure id=\"%s\">\n", aq_sweep_chart_name(chart));
+        if (out->rc == 0) {
+            out->rc = aq_sweep_chart_draw(summary, dir, chart, &out->bytes);
+        }
+        aq_long_text_add(out, "</figure>\n");
+    }
+    aq_long_text_add(out, "</div>\n");
+}
+
+static void add_spec(const char *dir, aq_long_text *out)
+{
+    char path[PATH_BYTES];
+    aq_buffer text;
+    aq_buffer_init(&text, AQ_SWEEP_SPEC_BYTES_MAX + 1);
+    (void)snprintf(path, sizeof(path), "%s/SPEC.yaml", dir);
+    int rc = aq_file_read(path, &text, NULL);
+    rc = rc != 0 ? rc : aq_buffer_append(&text, "", 1);
+    char *rest = NULL;
+    aq_long_text_add(out, "<h2>What was asked</h2>\n<pre>");
+    for (char *line = rc == 0 ? strtok_r((char *)text.data, "\n", &rest) : NULL; line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        aq_long_text_add_html(out, line);
+        aq_long_text_add(out, "\n");
+    }
+    aq_long_text_add(out, "</pre>\n");
+    aq_buffer_fini(&text);
+}
+
+void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
+{
+    const aq_sweep_study *study = summary->study;
+    char title[AQ_TASK_NAME_MAX + 16];
+    aq_figure spent;
+    (void)snprintf(title, sizeof(title), "%s: a sweep", study->spec->task);
+    aq_html_begin(out, title);
+    aq_long_text_add(out, "<h1>");
+    aq_long_text_add_html(out, title);
+    aq_long_text_add(out,
+                     "</h1>\n<p>%zu of %" PRIu32 " trials done by method %s, %zu seeds each, in "
+                     "%" PRIu32 " rounds; %zu runs of %s together.</p>\n",
+                     summary->done, study->spec->trials, aq_sweep_method_name(study->spec->method),
+                     study->spec->tune.count, study->rounds, study->runs_done,
+                     aq_figure_duration(&spent, aq_sweep_study_spent(study, AQ_SWEEP_WALL)));
+    aq_long_text_add(out, "<h2>What was found</h2>\n");
+    add_findings(summary, out);
+    add_charts(summary, dir, out);
+    add_trials(summary, out);
+    add_spec(dir, out);
+    aq_long_text_add(out, "<p class=\"soft\">Beside this page: sweep.json, trials.csv, runs.csv, "
+                          "the figures as SVG, journal.jsonl, and a folder for each run.</p>\n");
+    aq_html_end(out);
+}

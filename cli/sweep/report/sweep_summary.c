@@ -1,0 +1,100 @@
+/*
+ * Sweep summary: see sweep_summary.h.
+ */
+#include "cli/sweep/report/sweep_summary.h"
+
+#include <math.h>
+
+#include "cli/sweep/study/sweep_order.h"
+#include "common/base/memory.h"
+
+aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
+                               enum aq_sweep_figure figure)
+{
+    double values[AQ_SWEEP_SEEDS_MAX];
+    const aq_sweep_stage *its = &study->stages[stage];
+    for (size_t i = 0; i < its->run_count; i++) {
+        const aq_sweep_run *run = &study->runs[its->first_run + i];
+        values[i] = run->state == AQ_SWEEP_DONE ? run->outcome.figures[figure] : (double)NAN;
+    }
+    return aq_mean_ci_of(values, its->run_count);
+}
+
+/* Of its runs, the one that says most: one that runs, one that failed, one that is open. */
+static const char *state_of(const aq_sweep_study *study, uint32_t stage)
+{
+    const aq_sweep_stage *its = &study->stages[stage];
+    size_t counts[AQ_SWEEP_FAILED + 1] = {0};
+    for (size_t i = 0; i < its->run_count; i++) {
+        counts[study->runs[its->first_run + i].state]++;
+    }
+    return aq_sweep_run_state_name(counts[AQ_SWEEP_RUNNING] > 0  ? AQ_SWEEP_RUNNING
+                                   : counts[AQ_SWEEP_OPEN] > 0   ? AQ_SWEEP_OPEN
+                                   : counts[AQ_SWEEP_FAILED] > 0 ? AQ_SWEEP_FAILED
+                                                                 : AQ_SWEEP_DONE);
+}
+
+static aq_sweep_finding finding_of(const aq_sweep_study *study, enum aq_sweep_kind kind)
+{
+    aq_sweep_finding finding = {.stage = aq_sweep_study_last(study, kind, 0)};
+    if (finding.stage == AQ_SWEEP_NONE || !aq_sweep_stage_is_over(study, finding.stage) ||
+        study->stages[finding.stage].rung + 1 < study->spec->rung_count) {
+        finding.stage = AQ_SWEEP_NONE;
+        return finding;
+    }
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        finding.figures[i] = aq_sweep_stage_mean(study, finding.stage, (enum aq_sweep_figure)i);
+    }
+    return finding;
+}
+
+static void add_costs(aq_sweep_summary *summary)
+{
+    const aq_sweep_study *study = summary->study;
+    for (size_t i = 0; i < study->run_count; i++) {
+        const aq_sweep_stage *stage = &study->stages[study->runs[i].stage];
+        if (stage->kind == AQ_SWEEP_TUNE) {
+            summary->rows[stage->trial].cost_s += aq_sweep_run_spent(study, i, AQ_SWEEP_WALL);
+        }
+    }
+}
+
+int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_summary)
+{
+    aq_sweep_summary summary = {.study = study,
+                                .winner = aq_sweep_winner(study),
+                                .reported = finding_of(study, AQ_SWEEP_WINNER),
+                                .given = finding_of(study, AQ_SWEEP_GIVEN)};
+    summary.rows = aq_alloc(study->spec->trials, sizeof(*summary.rows));
+    if (summary.rows == NULL) {
+        return AQ_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < study->stage_count; i++) {
+        const aq_sweep_stage *stage = &study->stages[i];
+        if (stage->kind == AQ_SWEEP_TUNE) {
+            summary.rows[stage->trial].stage = i; /* the last one stays */
+            summary.count = stage->trial >= summary.count ? stage->trial + 1 : summary.count;
+        }
+    }
+    for (uint32_t trial = 0; trial < summary.count; trial++) {
+        aq_sweep_row *row = &summary.rows[trial];
+        const bool is_over = aq_sweep_stage_is_over(study, row->stage);
+        row->trial = trial;
+        row->state = state_of(study, row->stage);
+        row->score = aq_sweep_stage_figure(study, row->stage, study->spec->score);
+        row->score_ci95 = isnan(row->score)
+                              ? (double)NAN
+                              : aq_sweep_stage_mean(study, row->stage, study->spec->score).ci95;
+        summary.done += is_over;
+        summary.running += row->state == aq_sweep_run_state_name(AQ_SWEEP_RUNNING);
+    }
+    add_costs(&summary);
+    *ret_summary = summary;
+    return 0;
+}
+
+void aq_sweep_summary_fini(aq_sweep_summary *summary)
+{
+    aq_free(summary->rows);
+    summary->rows = NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * Sweep summary: a study as people and programs ask for it: a row for each trial, and what was
+ * found. Borrowed from the study, which must not change meanwhile. One thread.
+ */
+#ifndef AQ_CLI_SWEEP_REPORT_SWEEP_SUMMARY_H
+#define AQ_CLI_SWEEP_REPORT_SWEEP_SUMMARY_H
+
+#include "cli/sweep/study/sweep_study.h"
+#include "cli/text/student_t.h"
+#include "common/base/error.h"
+
+/* A trial by its last stage. */
+typedef struct aq_sweep_row {
+    uint32_t trial;
+    uint32_t stage;
+    const char *state; /* "open", "running", "done", "failed"; static storage */
+    double score;      /* mean over seeds; NaN: not over, or failed */
+    double score_ci95; /* NaN: a single seed */
+    double cost_s;     /* seconds of its runs */
+} aq_sweep_row;
+
+/* What the winner, or what is fixed alone, came to from the seeds for the report. */
+typedef struct aq_sweep_finding {
+    uint32_t stage; /* AQ_SWEEP_NONE: not over, or not asked for */
+    aq_mean_ci figures[AQ_SWEEP_FIGURE_COUNT];
+} aq_sweep_finding;
+
+typedef struct aq_sweep_summary {
+    const aq_sweep_study *study;
+    aq_sweep_row *rows; /* by their numbers */
+    size_t count;
+    size_t done, running; /* of them; done ones failed or not */
+    uint32_t winner;      /* stage; AQ_SWEEP_NONE */
+    aq_sweep_finding reported, given;
+} aq_sweep_summary;
+
+/* AQ_E_NOMEM. */
+int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_summary) AQ_MUST_USE;
+void aq_sweep_summary_fini(aq_sweep_summary *summary);
+
+/* Mean and interval of a figure over a stage's runs. */
+aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
+                               enum aq_sweep_figure figure);
+
+#endif

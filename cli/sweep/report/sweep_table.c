@@ -1,0 +1,128 @@
+/*
+ * Sweep table: see sweep_table.h.
+ */
+#include "cli/sweep/report/sweep_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/sweep/study/sweep_order.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/text_table.h"
+#include "common/base/memory.h"
+#include "common/base/plain_text.h"
+
+enum { WORDS_BYTES = 512 };
+
+const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, size_t size)
+{
+    const aq_sweep_study *study = summary->study;
+    aq_figure best;
+    const double score = summary->winner != AQ_SWEEP_NONE
+                             ? aq_sweep_stage_figure(study, summary->winner, study->spec->score)
+                             : (double)NAN;
+    (void)snprintf(line, size,
+                   "%zu of %" PRIu32 " trials done, %zu running, %zu runs over, best %s",
+                   summary->done, study->spec->trials, summary->running, study->runs_done,
+                   aq_figure_return(&best, score));
+    return line;
+}
+
+/* "learning_rate=0.001 n_step=3" */
+static void print_settings(const aq_sweep_study *study, uint32_t stage, char *out, size_t size)
+{
+    const aq_sweep_space *space = &study->spec->space;
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < space->count && used < size; i++) {
+        const char *value = study->stages[stage].point.values[i];
+        const char *dot = strchr(space->dims[i].key, '.');
+        if (value[0] != '\0') {
+            used += (size_t)snprintf(out + used, size - used, "%s%s=%s", used > 0 ? " " : "",
+                                     dot != NULL ? dot + 1 : space->dims[i].key, value);
+        }
+    }
+}
+
+static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
+{
+    static const aq_table_column columns[] = {
+        {"trial", AQ_TABLE_RIGHT}, {"rung", AQ_TABLE_RIGHT}, {"score", AQ_TABLE_RIGHT},
+        {"+-", AQ_TABLE_RIGHT},    {"cost", AQ_TABLE_RIGHT}, {"settings", AQ_TABLE_LEFT},
+    };
+    const aq_sweep_study *study = summary->study;
+    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
+    aq_text_table *table = NULL;
+    size_t count = 0;
+    int rc = known != NULL ? aq_sweep_known(study, known, &count) : AQ_E_NOMEM;
+    if (rc == 0) {
+        rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), most, &table);
+    }
+    for (size_t i = 0; rc == 0 && i < count && i < most; i++) {
+        const aq_sweep_row *row = &summary->rows[study->stages[known[i]].trial];
+        char settings[WORDS_BYTES];
+        aq_figure score, spread, cost;
+        print_settings(study, known[i], settings, sizeof(settings));
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%" PRIu32, row->trial);
+        aq_text_table_cell(table, "%" PRIu32, study->stages[known[i]].rung);
+        aq_text_table_cell(
+            table, "%s",
+            aq_figure_return(&score, aq_sweep_stage_figure(study, known[i], study->spec->score)));
+        aq_text_table_cell(
+            table, "%s",
+            aq_figure_return(&spread,
+                             aq_sweep_stage_mean(study, known[i], study->spec->score).ci95));
+        aq_text_table_cell(table, "%s", aq_figure_duration(&cost, row->cost_s));
+        aq_text_table_cell(table, "%s", settings);
+    }
+    if (rc == 0 && count > 0) {
+        (void)fprintf(out, "\n");
+        aq_text_table_print(table, out);
+    }
+    aq_text_table_destroy(table);
+    aq_free(known);
+    return rc;
+}
+
+static void print_finding(const aq_sweep_summary *summary, const char *name,
+                          const aq_sweep_finding *finding, FILE *out)
+{
+    const enum aq_sweep_figure score = summary->study->spec->score;
+    aq_figure mean, spread, steps, wall;
+    if (finding->stage != AQ_SWEEP_NONE) {
+        (void)fprintf(
+            out, "  %-10s %s %s +- %s over %zu seeds, %s steps, %s a run\n", name,
+            aq_sweep_figure_name(score), aq_figure_return(&mean, finding->figures[score].mean),
+            aq_figure_return(&spread, finding->figures[score].ci95), finding->figures[score].count,
+            aq_figure_count(&steps, finding->figures[AQ_SWEEP_STEPS].mean),
+            aq_figure_duration(&wall, finding->figures[AQ_SWEEP_WALL].mean));
+    }
+}
+
+int aq_sweep_table_print(const aq_sweep_summary *summary, size_t rows, FILE *out)
+{
+    const aq_sweep_study *study = summary->study;
+    char line[WORDS_BYTES];
+    aq_figure took, spent;
+    aq_print_line(out, "%s: %s", study->spec->task,
+                  aq_sweep_progress_line(summary, line, sizeof(line)));
+    int rc = print_trials(summary, rows, out);
+    if (rc != 0) {
+        return rc;
+    }
+    (void)fprintf(out, "\n");
+    if (summary->winner != AQ_SWEEP_NONE) {
+        print_settings(study, summary->winner, line, sizeof(line));
+        (void)fprintf(out, "  %-10s trial %" PRIu32 ": %s\n",
+                      study->is_ended ? "winner" : "best yet", study->stages[summary->winner].trial,
+                      line);
+    }
+    print_finding(summary, "reported", &summary->reported, out);
+    print_finding(summary, "as given", &summary->given, out);
+    (void)fprintf(out, "  %-10s %s of runs in %s\n", "spent",
+                  aq_figure_duration(&spent, aq_sweep_study_spent(study, AQ_SWEEP_WALL)),
+                  aq_figure_duration(&took, study->last_s - study->began_s));
+    return 0;
+}

@@ -1,0 +1,134 @@
+/*
+ * Sweep order: see sweep_order.h.
+ */
+#include "cli/sweep/study/sweep_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/base/memory.h"
+
+typedef struct ranked {
+    uint32_t stage;
+    uint32_t front; /* 0: nothing beats it */
+    double score, cost;
+} ranked;
+
+static double score_of(const aq_sweep_study *study, uint32_t stage)
+{
+    const double score = aq_sweep_stage_figure(study, stage, study->spec->score);
+    return isnan(score) ? -INFINITY : score;
+}
+
+static double cost_of(const aq_sweep_study *study, uint32_t stage)
+{
+    if (study->spec->cost == AQ_SWEEP_FIGURE_COUNT) {
+        return 0;
+    }
+    const double cost = aq_sweep_stage_figure(study, stage, study->spec->cost);
+    return isnan(cost) ? INFINITY : cost;
+}
+
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_score(const void *left, const void *right)
+{
+    const ranked *a = left, *b = right;
+    const int score = compare(b->score, a->score);
+    const int cost = compare(a->cost, b->cost);
+    return score != 0 ? score : cost != 0 ? cost : compare(a->stage, b->stage);
+}
+
+static int by_front(const void *left, const void *right)
+{
+    const ranked *a = left, *b = right;
+    return a->front != b->front ? compare(a->front, b->front) : by_score(left, right);
+}
+
+/* Each is a front behind the last that beats it; all of those stand before it. */
+static void find_fronts(ranked *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const bool beats = rows[j].cost <= rows[i].cost &&
+                               (rows[j].score > rows[i].score || rows[j].cost < rows[i].cost);
+            if (beats && rows[j].front >= rows[i].front) {
+                rows[i].front = rows[j].front + 1;
+            }
+        }
+    }
+}
+
+int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count, size_t *ret_front)
+{
+    const bool has_cost = study->spec->cost != AQ_SWEEP_FIGURE_COUNT;
+    ranked *rows = aq_alloc(count + 1, sizeof(*rows));
+    size_t front = 0;
+    if (rows == NULL) {
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (ranked){stages[i], 0, score_of(study, stages[i]), cost_of(study, stages[i])};
+    }
+    qsort(rows, count, sizeof(*rows), by_score);
+    if (has_cost) {
+        find_fronts(rows, count);
+        qsort(rows, count, sizeof(*rows), by_front);
+    }
+    for (size_t i = 0; i < count; i++) {
+        stages[i] = rows[i].stage;
+        front += has_cost ? rows[i].front == 0 : rows[i].score >= rows[0].score;
+    }
+    aq_free(rows);
+    if (ret_front != NULL) {
+        *ret_front = front;
+    }
+    return 0;
+}
+
+int aq_sweep_known(const aq_sweep_study *study, uint32_t *out, size_t *ret_count)
+{
+    uint32_t *last = aq_alloc(study->spec->trials, sizeof(*last)); /* behind the stage; 0: none */
+    size_t count = 0;
+    int rc = last != NULL ? 0 : AQ_E_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i < study->stage_count; i++) {
+        if (study->stages[i].kind == AQ_SWEEP_TUNE && aq_sweep_stage_is_over(study, i)) {
+            last[study->stages[i].trial] = i + 1;
+        }
+    }
+    for (size_t rung = study->spec->rung_count; rc == 0 && rung-- > 0;) {
+        const size_t first = count;
+        for (uint32_t trial = 0; trial < study->spec->trials; trial++) {
+            if (last[trial] > 0 && study->stages[last[trial] - 1].rung == rung) {
+                out[count++] = last[trial] - 1;
+            }
+        }
+        rc = aq_sweep_sort(study, out + first, count - first, NULL);
+    }
+    aq_free(last);
+    if (rc == 0) {
+        *ret_count = count;
+    }
+    return rc;
+}
+
+uint32_t aq_sweep_winner(const aq_sweep_study *study)
+{
+    uint32_t winner = AQ_SWEEP_NONE;
+    for (uint32_t i = 0; i < study->stage_count; i++) {
+        const aq_sweep_stage *stage = &study->stages[i];
+        if (stage->kind != AQ_SWEEP_TUNE || !aq_sweep_stage_is_over(study, i) ||
+            !isfinite(score_of(study, i))) {
+            continue;
+        }
+        const uint32_t best = winner != AQ_SWEEP_NONE ? study->stages[winner].rung : 0;
+        if (winner == AQ_SWEEP_NONE || stage->rung > best ||
+            (stage->rung == best && score_of(study, i) > score_of(study, winner))) {
+            winner = i;
+        }
+    }
+    return winner;
+}

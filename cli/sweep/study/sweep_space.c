@@ -1,0 +1,192 @@
+/*
+ * Sweep space: see sweep_space.h.
+ */
+#include "cli/sweep/study/sweep_space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+
+static const char *const scale_names[] = {AQ_SWEEP_SCALES(AQ_CHOICE_WORD) NULL};
+
+const char *aq_sweep_scale_name(enum aq_sweep_scale scale)
+{
+    return scale_names[scale];
+}
+
+int aq_sweep_scale_find(const char *name)
+{
+    return aq_choice_find(scale_names, name);
+}
+
+/* ---- scales --------------------------------------------------------------------------------- */
+
+static double within(double value, double low, double high)
+{
+    return fmax(low, fmin(high, value));
+}
+
+/* A value as a number that is drawn evenly, and back. */
+static double straighten(const aq_sweep_dim *dim, double value)
+{
+    return dim->scale == AQ_SWEEP_LOG     ? log(value)
+           : dim->scale == AQ_SWEEP_POW2  ? log2(value)
+           : dim->scale == AQ_SWEEP_LOGIT ? log(value / (1 - value))
+                                          : value;
+}
+
+static double bend(const aq_sweep_dim *dim, double even)
+{
+    return dim->scale == AQ_SWEEP_LOG     ? exp(even)
+           : dim->scale == AQ_SWEEP_POW2  ? exp2(rint(even))
+           : dim->scale == AQ_SWEEP_LOGIT ? 1 / (1 + exp(-even))
+                                          : even;
+}
+
+/* Near 1 the digits behind the nines count. */
+static int digits_of(const aq_sweep_dim *dim)
+{
+    return dim->scale == AQ_SWEEP_LOGIT ? 6 : dim->scale == AQ_SWEEP_POW2 ? 10 : 4;
+}
+
+static void number_at(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX])
+{
+    const double low = straighten(dim, dim->low), high = straighten(dim, dim->high);
+    const double ends = dim->is_whole && dim->scale != AQ_SWEEP_POW2 ? 0.4999 : 0;
+    double value = bend(dim, low + (high - low) * place), read;
+    if (dim->is_whole && dim->scale == AQ_SWEEP_LINEAR) { /* its ends are as likely as the rest */
+        value = dim->low - ends + (dim->high - dim->low + 2 * ends) * place;
+    }
+    value = within(dim->is_whole ? rint(value) : value, dim->low, dim->high);
+    if (dim->is_whole) {
+        (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%.0f", value);
+        return;
+    }
+    (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%.*g", digits_of(dim), value);
+    if (aq_parse_f64(out, &read) != 0 || read < dim->low || read > dim->high) { /* by rounding */
+        (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%.17g", value);
+    }
+}
+
+void aq_sweep_dim_value(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX])
+{
+    const double inside = within(place, 0, 1);
+    if (dim->scale == AQ_SWEEP_CHOICE) {
+        const size_t index = (size_t)(inside * (double)dim->count);
+        (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%s",
+                       dim->choices[index < dim->count ? index : dim->count - 1]);
+    } else {
+        number_at(dim, inside, out);
+    }
+}
+
+size_t aq_sweep_dim_choice(const aq_sweep_dim *dim, const char *value)
+{
+    size_t index = 0;
+    while (index < dim->count && strcmp(dim->choices[index], value) != 0) {
+        index++;
+    }
+    return index;
+}
+
+double aq_sweep_dim_place(const aq_sweep_dim *dim, const char *value)
+{
+    double number = dim->low;
+    if (dim->scale == AQ_SWEEP_CHOICE) {
+        return ((double)aq_sweep_dim_choice(dim, value) + 0.5) / (double)dim->count;
+    }
+    if (aq_parse_f64(value, &number) != 0) {
+        number = dim->low;
+    }
+    const double low = straighten(dim, dim->low), high = straighten(dim, dim->high);
+    return within((straighten(dim, within(number, dim->low, dim->high)) - low) / (high - low), 0,
+                  1);
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+bool aq_sweep_counts(const aq_sweep_space *space, size_t index, const aq_sweep_point *point)
+{
+    const aq_sweep_dim *dim = &space->dims[index];
+    if (dim->when < 0) {
+        return true;
+    }
+    const char *value = point->values[dim->when];
+    const size_t choice = aq_sweep_dim_choice(&space->dims[dim->when], value);
+    return choice < space->dims[dim->when].count && (dim->when_choices >> choice & 1) != 0;
+}
+
+void aq_sweep_point_at(const aq_sweep_space *space, const double *places, aq_sweep_point *ret_point)
+{
+    aq_sweep_point point = {0};
+    for (size_t i = 0; i < space->count; i++) {
+        if (aq_sweep_counts(space, i, &point)) {
+            aq_sweep_dim_value(&space->dims[i], places[i], point.values[i]);
+        }
+    }
+    *ret_point = point;
+}
+
+/* ---- grids ---------------------------------------------------------------------------------- */
+
+/* The point of these digits; false when one that does not count is above 0: another point is the
+ * same. */
+static bool grid_at(const aq_sweep_space *space, size_t number, aq_sweep_point *ret_point)
+{
+    size_t digits[AQ_SWEEP_DIMS_MAX];
+    aq_sweep_point point = {0};
+    for (size_t i = space->count; i-- > 0;) {
+        digits[i] = number % space->dims[i].count;
+        number /= space->dims[i].count;
+    }
+    for (size_t i = 0; i < space->count; i++) {
+        const aq_sweep_dim *dim = &space->dims[i];
+        if (!aq_sweep_counts(space, i, &point)) {
+            if (digits[i] > 0) {
+                return false;
+            }
+        } else if (dim->scale == AQ_SWEEP_CHOICE) {
+            memcpy(point.values[i], dim->choices[digits[i]], AQ_SWEEP_VALUE_MAX);
+        } else {
+            const double steps = dim->count > 1 ? (double)(dim->count - 1) : 2;
+            aq_sweep_dim_value(dim, dim->count > 1 ? (double)digits[i] / steps : 0.5,
+                               point.values[i]);
+        }
+    }
+    *ret_point = point;
+    return true;
+}
+
+static size_t grid_product(const aq_sweep_space *space)
+{
+    size_t product = 1;
+    for (size_t i = 0; i < space->count && product <= AQ_SWEEP_GRID_MAX; i++) {
+        product *= space->dims[i].count;
+    }
+    return product;
+}
+
+size_t aq_sweep_grid_size(const aq_sweep_space *space)
+{
+    const size_t product = grid_product(space);
+    aq_sweep_point point;
+    size_t size = 0;
+    for (size_t i = 0; product <= AQ_SWEEP_GRID_MAX && i < product; i++) {
+        size += grid_at(space, i, &point);
+    }
+    return product <= AQ_SWEEP_GRID_MAX ? size : product;
+}
+
+void aq_sweep_grid_point(const aq_sweep_space *space, size_t index, aq_sweep_point *ret_point)
+{
+    const size_t product = grid_product(space);
+    for (size_t i = 0; i < product; i++) {
+        if (grid_at(space, i, ret_point) && index-- == 0) {
+            return;
+        }
+    }
+    AQ_ASSERT(false); /* the caller keeps below the size */
+}

@@ -1,0 +1,82 @@
+/*
+ * Sweep spec, against the task: see sweep_spec.h. What is read is in sweep_spec_read.c.
+ */
+#include "cli/sweep/study/sweep_spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/config/run_request.h"
+#include "envs/env_open.h"
+
+const aq_sweep_seeds *aq_sweep_spec_seeds(const aq_sweep_spec *spec, bool is_report)
+{
+    return is_report ? &spec->report : &spec->tune;
+}
+
+static int resolve(const aq_sweep_spec *spec, const aq_settings_assignments *assignments,
+                   aq_run_config *ret_config, aq_error *error)
+{
+    const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
+                                    .task = spec->task,
+                                    .assignments = assignments};
+    const char *preset;
+    aq_env *env = NULL;
+    int rc = aq_env_open(spec->task, &env, error);
+    if (rc == 0) {
+        rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, &preset, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_config_validate(ret_config, error);
+    }
+    aq_env_unref(env);
+    return rc;
+}
+
+static int resolve_point(const aq_sweep_spec *spec, const aq_sweep_point *point,
+                         aq_run_config *ret_config, aq_error *error)
+{
+    char texts[AQ_SWEEP_DIMS_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_SWEEP_VALUE_MAX];
+    aq_settings_assignments assignments = {.count = 0};
+    for (size_t i = 0; i < spec->fixed_count; i++) {
+        assignments.texts[assignments.count++] = spec->fixed[i];
+    }
+    for (size_t i = 0; i < spec->space.count; i++) {
+        if (point->values[i][0] != '\0') {
+            (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", spec->space.dims[i].key,
+                           point->values[i]);
+            assignments.texts[assignments.count++] = texts[i];
+        }
+    }
+    return resolve(spec, &assignments, ret_config, error);
+}
+
+/* Whether a run that stopped at a lower limit is what a longer one would have been there: nothing
+ * that it is trained by falls with its limits. */
+static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
+{
+    for (size_t i = 0; i < spec->space.count; i++) {
+        if (strcmp(spec->space.dims[i].key, "learner.learning_rate_end") == 0) {
+            return false;
+        }
+    }
+    return config->learner.learning_rate_end >= 1;
+}
+
+int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
+{
+    double places[AQ_SWEEP_DIMS_MAX];
+    aq_sweep_point middle;
+    aq_run_config config;
+    for (size_t i = 0; i < spec->space.count; i++) {
+        places[i] = 0.5;
+    }
+    aq_sweep_point_at(&spec->space, places, &middle);
+    int rc = resolve_point(spec, &middle, &config, error);
+    if (rc == 0) {
+        *ret_plan =
+            (aq_sweep_plan){.steps = config.limits.env_steps,
+                            .is_resumed = spec->method == AQ_SWEEP_PBT || goes_on(spec, &config)};
+    }
+    return rc;
+}

@@ -1,0 +1,120 @@
+/*
+ * Folder copy: see folder_copy.h.
+ */
+#include "cli/sweep/training/folder_copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { PATH_BYTES = 4096 + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
+
+static int fail(const char *path, const char *what, aq_error *error)
+{
+    const int number = errno;
+    return aq_fail(error, aq_error_from_errno(number), "%s: can't %s: %s", path, what,
+                   strerror(number));
+}
+
+static int copy_bytes(int in, int out, char *block)
+{
+    for (;;) {
+        const ssize_t got = read(in, block, BLOCK_BYTES);
+        if (got == 0) {
+            return fdatasync(out);
+        }
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t written = write(out, block + done, (size_t)(got - done));
+            if (written < 0 && errno != EINTR) {
+                return -1;
+            }
+            done += written > 0 ? written : 0;
+        }
+        if (got < 0 && errno != EINTR) {
+            return -1;
+        }
+    }
+}
+
+static int copy_file(const char *from, const char *to, aq_error *error)
+{
+    char *block = aq_alloc_unset(1, BLOCK_BYTES);
+    if (block == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", to);
+    }
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    int rc = in < 0 ? fail(from, "read it", error) : out < 0 ? fail(to, "make it", error) : 0;
+    if (rc == 0 && copy_bytes(in, out, block) != 0) {
+        rc = fail(to, "copy into it", error);
+    }
+    if (in >= 0) {
+        (void)close(in);
+    }
+    if (out >= 0 && close(out) != 0 && rc == 0) {
+        rc = fail(to, "copy into it", error);
+    }
+    aq_free(block);
+    return rc;
+}
+
+static int copy_folder(const char *from, const char *to, int depth, aq_error *error);
+
+static int copy_entry(const char *from, const char *to, const char *name, int depth,
+                      aq_error *error)
+{
+    char inner_from[PATH_BYTES], inner_to[PATH_BYTES];
+    struct stat status;
+    if (aq_text_format(inner_from, sizeof(inner_from), "%s/%s", from, name) != 0 ||
+        aq_text_format(inner_to, sizeof(inner_to), "%s/%s", to, name) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", from);
+    }
+    if (lstat(inner_from, &status) != 0) {
+        return fail(inner_from, "look at it", error);
+    }
+    return S_ISDIR(status.st_mode)   ? copy_folder(inner_from, inner_to, depth + 1, error)
+           : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, error)
+                                     : 0;
+}
+
+static int copy_folder(const char *from, const char *to, int depth, aq_error *error)
+{
+    int rc = aq_dir_create(to, error);
+    DIR *folder = rc == 0 && depth < DEPTH_MAX ? opendir(from) : NULL;
+    if (rc == 0 && folder == NULL) {
+        return fail(from, "read it", error);
+    }
+    for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL;) {
+        const bool is_left_out = strcmp(entry->d_name, ".") == 0 ||
+                                 strcmp(entry->d_name, "..") == 0 ||
+                                 (depth == 0 && strcmp(entry->d_name, "lock") == 0);
+        rc = is_left_out ? 0 : copy_entry(from, to, entry->d_name, depth, error);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return rc;
+}
+
+int aq_folder_copy(const char *from, const char *to, aq_error *error)
+{
+    char part[PATH_BYTES];
+    if (aq_text_format(part, sizeof(part), "%s.part", to) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", to);
+    }
+    aq_dir_remove(part);
+    int rc = copy_folder(from, part, 0, error);
+    if (rc == 0 && rename(part, to) != 0) {
+        rc = fail(to, "make it", error);
+    }
+    return rc;
+}

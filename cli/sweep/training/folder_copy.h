@@ -1,0 +1,13 @@
+/*
+ * Folder copy: a run's folder as another run's beginning. Any thread; no state.
+ */
+#ifndef AQ_CLI_SWEEP_TRAINING_FOLDER_COPY_H
+#define AQ_CLI_SWEEP_TRAINING_FOLDER_COPY_H
+
+#include "common/base/error.h"
+
+/* Everything in `from`, but for the file `lock` of folder_lock.h: `to` is there whole or not at
+ * all, and was not there before. What an earlier call left half done is removed. */
+int aq_folder_copy(const char *from, const char *to, aq_error *error) AQ_MUST_USE;
+
+#endif

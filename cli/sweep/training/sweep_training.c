@@ -1,0 +1,252 @@
+/*
+ * Sweep training: see sweep_training.h.
+ */
+#include "cli/sweep/training/sweep_training.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/compare/compare_curve.h"
+#include "cli/sweep/training/folder_copy.h"
+#include "cli/text/command.h"
+#include "common/base/plain_text.h"
+#include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
+#include "envs/env_open.h"
+
+enum { PATH_BYTES = 4096 + 256, LOG_BYTES_MAX = 1 << 20 };
+
+static const aq_sweep_stage *stage_of(const aq_sweep_study *study, size_t run)
+{
+    return &study->stages[study->runs[run].stage];
+}
+
+/* The run that it goes on from; the caller knows that there is one. */
+static size_t source_of(const aq_sweep_study *study, size_t run)
+{
+    const aq_sweep_stage *stage = stage_of(study, run);
+    return study->stages[stage->from].first_run + (run - stage->first_run);
+}
+
+int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error)
+{
+    aq_env *env = NULL;
+    int rc = aq_env_open(study->spec->task, &env, error);
+    aq_env_unref(env);
+    return rc;
+}
+
+bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run)
+{
+    return stage_of(study, run)->from != AQ_SWEEP_NONE &&
+           study->runs[source_of(study, run)].outcome.is_solved;
+}
+
+void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
+                              size_t size)
+{
+    char name[96];
+    while (aq_sweep_training_is_carried(study, run)) {
+        run = source_of(study, run);
+    }
+    aq_sweep_run_name(study, run, name, sizeof(name));
+    (void)snprintf(out, size, "%s/%s", dir, name);
+}
+
+static bool is_begun(const char *folder)
+{
+    char path[PATH_BYTES + 16];
+    (void)snprintf(path, sizeof(path), "%s/run.json", folder);
+    return aq_path_exists(path);
+}
+
+int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
+                              aq_error *error)
+{
+    char folder[PATH_BYTES], source[PATH_BYTES];
+    aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    int rc = aq_folder_lock_check(folder, error);
+    if (rc != 0) {
+        return rc == AQ_E_EXISTS ? AQ_E_AGAIN : rc;
+    }
+    (void)snprintf(source, sizeof(source), "%s/runs", dir);
+    rc = aq_dir_create(source, error);
+    if (rc != 0 || is_begun(folder)) {
+        return rc;
+    }
+    aq_dir_remove(folder); /* it ended before there was anything to go on with */
+    if (stage_of(study, run)->from == AQ_SWEEP_NONE) {
+        return 0;
+    }
+    aq_sweep_training_folder(study, dir, source_of(study, run), source, sizeof(source));
+    return aq_folder_copy(source, folder, error);
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+typedef struct command_line {
+    const char *args[AQ_OWN_CHILD_ARGS_MAX + 1];
+    size_t count;
+    char settings[AQ_SWEEP_DIMS_MAX + 1][AQ_SWEEP_FIXED_BYTES];
+    size_t setting_count;
+} command_line;
+
+static void add(command_line *line, const char *name, const char *value)
+{
+    line->args[line->count++] = name;
+    if (value != NULL) {
+        line->args[line->count++] = value;
+    }
+}
+
+static void add_settings(command_line *line, const aq_sweep_study *study,
+                         const aq_sweep_stage *stage)
+{
+    const aq_sweep_spec *spec = study->spec;
+    const uint64_t steps = aq_sweep_study_steps(study, stage->rung);
+    for (size_t i = 0; i < spec->fixed_count; i++) {
+        add(line, "--set", spec->fixed[i]);
+    }
+    for (size_t i = 0; i < spec->space.count; i++) {
+        if (stage->kind != AQ_SWEEP_GIVEN && stage->point.values[i][0] != '\0') {
+            char *text = line->settings[line->setting_count++];
+            (void)snprintf(text, AQ_SWEEP_FIXED_BYTES, "%s=%s", spec->space.dims[i].key,
+                           stage->point.values[i]);
+            add(line, "--set", text);
+        }
+    }
+    char *limit = line->settings[line->setting_count++];
+    (void)snprintf(limit, AQ_SWEEP_FIXED_BYTES, "limits.env_steps=%" PRIu64, steps);
+    add(line, "--set", limit);
+}
+
+int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
+                            const char *program, int lent_file, uv_loop_t *loop,
+                            aq_own_child *child, aq_error *error)
+{
+    char folder[PATH_BYTES], result[PATH_BYTES + 8], log[PATH_BYTES + 8], seed[24];
+    command_line line = {.count = 0};
+    aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    (void)snprintf(result, sizeof(result), "%s.json", folder);
+    (void)snprintf(log, sizeof(log), "%s.log", folder);
+    (void)snprintf(seed, sizeof(seed), "%" PRIu64, study->runs[run].seed);
+    add(&line, "train", study->spec->task);
+    add(&line, "--json", "--quiet");
+    add(&line, "--no-http", NULL);
+    add(&line, "--run", folder);
+    if (is_begun(folder)) {
+        add(&line, "--resume", NULL);
+    } else if (study->spec->preset[0] != '\0') {
+        add(&line, "--preset", study->spec->preset);
+    }
+    add(&line, "--seed", seed);
+    add_settings(&line, study, stage_of(study, run));
+    const aq_own_child_spec spec = {.program = program,
+                                    .args = line.args,
+                                    .result_path = result,
+                                    .log_path = log,
+                                    .lent_file = lent_file};
+    return aq_own_child_start(loop, child, &spec, error);
+}
+
+/* ---- what came of it ------------------------------------------------------------------------ */
+
+/* The mean of the return over the steps that the run may take: straight between evaluations, as
+ * the first before it. The policy that it left, over fresh episodes, is the last of them, and holds
+ * for the steps that a run which was solved early did not need. */
+static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome, double steps)
+{
+    const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
+                                 .value = outcome->figures[AQ_SWEEP_RETURN]};
+    double area = 0, at = 0, before = curve->count > 0 ? curve->points[0].value : last.value;
+    for (size_t i = 0; i <= curve->count && at < steps; i++) {
+        const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
+        const double end = fmin(point->env_steps, steps);
+        if (end > at) {
+            const double share = (end - at) / (point->env_steps - at);
+            area += (end - at) * (before + share / 2 * (point->value - before));
+            at = end;
+        }
+        before = point->value;
+    }
+    return (area + fmax(0, steps - at) * before) / steps;
+}
+
+static void take_curve(const char *folder, double steps, aq_sweep_outcome *outcome)
+{
+    char path[PATH_BYTES + 16];
+    aq_compare_curve curve;
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
+    if (aq_compare_curve_read(path, &curve, NULL) == 0) {
+        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, steps);
+        outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
+        aq_compare_curve_fini(&curve);
+    }
+}
+
+static void fail_with(aq_sweep_outcome *outcome, const char *words)
+{
+    outcome->is_failed = true;
+    (void)aq_plain_text(outcome->reason, sizeof(outcome->reason), words);
+}
+
+/* The last line of what it complained of. */
+static void take_complaint(const char *folder, aq_sweep_outcome *outcome)
+{
+    char path[PATH_BYTES + 8];
+    aq_buffer text;
+    (void)snprintf(path, sizeof(path), "%s.log", folder);
+    aq_buffer_init(&text, LOG_BYTES_MAX);
+    int rc = aq_file_read(path, &text, NULL);
+    while (rc == 0 && text.size > 0 && text.data[text.size - 1] == '\n') {
+        text.size--;
+    }
+    rc = rc != 0 ? rc : aq_buffer_append(&text, "", 1);
+    const char *line = rc == 0 ? strrchr((const char *)text.data, '\n') : NULL;
+    fail_with(outcome, line != NULL                   ? line + 1
+                       : rc == 0 && text.data[0] != 0 ? (const char *)text.data
+                                                      : "it ended without a word");
+    aq_buffer_fini(&text);
+}
+
+void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
+                               aq_sweep_outcome *ret_outcome)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES + 8];
+    const aq_sweep_stage *stage = stage_of(study, run);
+    const double steps = (double)aq_sweep_study_steps(study, stage->rung);
+    aq_sweep_outcome outcome = {0};
+    aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    if (aq_sweep_training_is_carried(study, run)) {
+        outcome = study->runs[source_of(study, run)].outcome;
+        take_curve(folder, steps, &outcome);
+        *ret_outcome = outcome;
+        return;
+    }
+    (void)snprintf(path, sizeof(path), "%s.json", folder);
+    json_t *json = json_load_file(path, 0, NULL);
+    const char *state = json_string_value(json_object_get(json, "state"));
+    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+        outcome.figures[i] = NAN;
+    }
+    if (state == NULL || strcmp(state, "diverged") == 0) {
+        take_complaint(folder, &outcome);
+    } else {
+        outcome.figures[AQ_SWEEP_RETURN] = aq_json_number_of(json, "return_mean");
+        outcome.figures[AQ_SWEEP_STEPS] = aq_json_number_of(json, "env_steps");
+        outcome.figures[AQ_SWEEP_CPU] = aq_json_number_of(json, "cpu_s");
+        outcome.figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
+        outcome.figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
+        outcome.is_solved = json_is_true(json_object_get(json, "solved"));
+        take_curve(folder, steps, &outcome);
+    }
+    if (!outcome.is_failed && isnan(outcome.figures[study->spec->score])) {
+        fail_with(&outcome, "nothing was evaluated: there is no score");
+    }
+    json_decref(json);
+    *ret_outcome = outcome;
+}

@@ -1,0 +1,40 @@
+/*
+ * Sweep training: a run of a study as `actorq train` trains it, and what came of it. Loop thread
+ * only.
+ */
+#ifndef AQ_CLI_SWEEP_TRAINING_SWEEP_TRAINING_H
+#define AQ_CLI_SWEEP_TRAINING_SWEEP_TRAINING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/sweep/study/sweep_study.h"
+#include "cli/train/own_child.h"
+#include "common/base/error.h"
+
+/* Whether the task is there, and its code is allowed to run (env_code.h). */
+int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error) AQ_MUST_USE;
+
+/* DIR/NAME, NAME.json and NAME.log are a run's; see aq_sweep_run_name. A run whose predecessor was
+ * solved is not trained: its folder is that one's. */
+void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
+                              size_t size);
+
+/* Whether nothing is left to train, since it was solved before. */
+bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
+
+/* Makes its folder fit: what is half there is gone on with, what comes from another run is copied.
+ * AQ_E_AGAIN: processes of an earlier attempt are still at it. */
+int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
+                              aq_error *error) AQ_MUST_USE;
+
+/* Starts it; `lent_file` as of own_child.h. */
+int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
+                            const char *program, int lent_file, uv_loop_t *loop,
+                            aq_own_child *child, aq_error *error) AQ_MUST_USE;
+
+/* What came of it, by what it left, when it has ended by itself. */
+void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
+                               aq_sweep_outcome *ret_outcome);
+
+#endif

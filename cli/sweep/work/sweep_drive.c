@@ -1,0 +1,205 @@
+/*
+ * Sweep drive: see sweep_drive.h.
+ */
+#include "cli/sweep/work/sweep_drive.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/sweep/journal/sweep_desk.h"
+#include "cli/sweep/report/sweep_table.h"
+#include "cli/sweep/training/sweep_training.h"
+#include "cli/train/own_child.h"
+#include "common/base/memory.h"
+#include "common/sys/process.h"
+
+enum {
+    PATH_BYTES = 4096,
+    LOOK_MS = 500,
+    AGAIN_MS = 200,
+    PROCESSORS_A_RUN = 2, /* one with two actors keeps about as many busy */
+};
+
+typedef struct drive {
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t look, again;
+    aq_sweep_desk *desk;
+    const char *dir;
+    char program[PATH_BYTES];
+    char line[256]; /* of progress, as it was last shown */
+    aq_own_child *children;
+    size_t count, running, failed;
+    bool is_stopped, is_quiet, is_terminal;
+    aq_error error; /* of the last that could not be started */
+} drive;
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static void on_child_ended(aq_own_child *child, int signal_number, int64_t status);
+
+static int start_one(drive *its, aq_own_child *child)
+{
+    /* The task is one that this process was allowed to open. */
+    const char *const args[] = {
+        "sweep", "work", its->dir, "--allow-code", its->is_quiet ? "--quiet" : NULL, NULL};
+    const aq_own_child_spec spec = {.program = its->program, .args = args, .lent_file = -1};
+    *child = (aq_own_child){.user = its, .ended = on_child_ended};
+    int rc = aq_own_child_start(&its->loop, child, &spec, &its->error);
+    its->running += rc == 0;
+    its->failed += rc != 0;
+    return rc;
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    drive *its = timer->data;
+    for (size_t i = 0; i < its->count && !its->is_stopped; i++) {
+        /* ended_by a signal: see below */
+        if (!its->children[i].is_running && its->children[i].user == NULL &&
+            start_one(its, &its->children[i]) != 0) {
+            break;
+        }
+    }
+    if (its->running == 0) {
+        uv_stop(&its->loop);
+    }
+}
+
+/* One that was killed comes back; one that ended by itself has said why, or the study is over. */
+static void on_child_ended(aq_own_child *child, int signal_number, int64_t status)
+{
+    drive *its = child->user;
+    its->running--;
+    its->failed += signal_number == 0 && status != 0;
+    if (signal_number != 0 && !its->is_stopped) {
+        child->user = NULL; /* to be started again */
+        uv_timer_start(&its->again, on_again, AGAIN_MS, 0);
+    } else if (its->running == 0 && !uv_is_active((uv_handle_t *)&its->again)) {
+        uv_stop(&its->loop);
+    }
+}
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    drive *its = signal_handle->data;
+    its->is_stopped = true;
+    for (size_t i = 0; i < its->count; i++) {
+        aq_own_child_kill(&its->children[i], number);
+    }
+    if (its->running == 0) {
+        uv_stop(&its->loop);
+    }
+}
+
+/* ---- progress ------------------------------------------------------------------------------- */
+
+static void clear_line(const drive *its)
+{
+    if (its->is_terminal && its->line[0] != '\0') {
+        (void)fprintf(stderr, "\r\033[K");
+    }
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    drive *its = timer->data;
+    aq_sweep_summary summary;
+    aq_error ignored; /* workers say what is wrong with the journal */
+    char line[sizeof(its->line)];
+    if (aq_sweep_desk_look(its->desk, &ignored) != 0 ||
+        aq_sweep_summary_make(aq_sweep_desk_study(its->desk), &summary) != 0) {
+        return;
+    }
+    (void)aq_sweep_progress_line(&summary, line, sizeof(line));
+    aq_sweep_summary_fini(&summary);
+    if (its->is_terminal) {
+        clear_line(its);
+        memcpy(its->line, line, sizeof(line));
+        (void)fprintf(stderr, "%s", its->line);
+        (void)fflush(stderr);
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static int begin(drive *its, aq_error *error)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    (void)uv_timer_init(&its->loop, &its->look);
+    (void)uv_timer_init(&its->loop, &its->again);
+    its->look.data = its;
+    its->again.data = its;
+    for (size_t i = 0; i < 2; i++) {
+        (void)uv_signal_init(&its->loop, &its->signals[i]);
+        its->signals[i].data = its;
+        if (uv_signal_start(&its->signals[i], on_signal, numbers[i]) != 0) {
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+        }
+    }
+    int rc = aq_process_find_program("actorq", "cli", its->program, sizeof(its->program), error);
+    rc = rc != 0 ? rc : aq_sweep_desk_open(its->dir, "", &its->desk, error);
+    return rc != 0 ? rc : aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
+}
+
+static int run_all(drive *its, aq_error *error)
+{
+    if (!its->is_quiet && its->is_terminal) {
+        uv_timer_start(&its->look, on_look, LOOK_MS, LOOK_MS);
+    }
+    for (size_t i = 0; i < its->count; i++) {
+        if (start_one(its, &its->children[i]) != 0) {
+            break;
+        }
+    }
+    if (its->running > 0) {
+        (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    }
+    clear_line(its);
+    int rc = aq_sweep_desk_look(its->desk, error);
+    if (rc == 0 && !its->is_stopped && !aq_sweep_desk_study(its->desk)->is_ended) {
+        rc = aq_fail(error, AQ_E_PEER, "%s",
+                     its->error.text[0] != '\0' ? its->error.text : "no worker is left");
+    }
+    return rc;
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool *ret_stopped,
+                   aq_error *error)
+{
+    const size_t fitting = uv_available_parallelism() / PROCESSORS_A_RUN;
+    drive *its = aq_alloc(1, sizeof(*its));
+    if (its == NULL || uv_loop_init(&its->loop) != 0) {
+        aq_free(its);
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    its->dir = dir;
+    its->is_quiet = options->quiet;
+    its->is_terminal = isatty(STDERR_FILENO) != 0;
+    its->count = options->workers > 0 ? options->workers : fitting > 0 ? fitting : 1;
+    its->children = aq_alloc(its->count, sizeof(*its->children));
+    int rc =
+        its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    if (rc == 0) {
+        rc = run_all(its, error);
+    }
+    *ret_stopped = its->is_stopped;
+    aq_sweep_desk_close(its->desk);
+    uv_walk(&its->loop, close_handle, NULL);
+    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&its->loop);
+    aq_free(its->children);
+    aq_free(its);
+    return rc;
+}

@@ -1,0 +1,269 @@
+/*
+ * Sweep worker: see sweep_worker.h.
+ *
+ *   claim -> prepare -> train -> report -> claim ...
+ *
+ * A child that a signal ended is started again, as it can go on, and after a few times given back;
+ * one that ended by itself has said what there is to say.
+ */
+#include "cli/sweep/work/sweep_worker.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/sweep/journal/sweep_desk.h"
+#include "cli/sweep/journal/sweep_lease.h"
+#include "cli/sweep/training/sweep_training.h"
+#include "cli/text/figure_text.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/plain_text.h"
+#include "common/base/rng.h"
+#include "common/sys/process.h"
+
+enum { PATH_BYTES = 4096, BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
+
+typedef struct worker {
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t beat, pause;
+    aq_sweep_desk *desk;
+    aq_sweep_presence *presence;
+    aq_own_child child;
+    char program[PATH_BYTES];
+    char name[AQ_SWEEP_WORKER_MAX];
+    int ended_by; /* a signal, of the child that ended last; 0: itself */
+    bool is_stopped, is_quiet;
+} worker;
+
+static aq_sweep_now now(void)
+{
+    return (aq_sweep_now){(double)aq_clock_wall_ns() / AQ_NS_PER_S, aq_clock_monotonic_ns()};
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void on_beat(uv_timer_t *timer)
+{
+    aq_sweep_presence_beat(((worker *)timer->data)->presence);
+}
+
+static void on_pause(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
+}
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    worker *its = signal_handle->data;
+    its->is_stopped = true;
+    aq_own_child_kill(&its->child, number);
+    uv_stop(&its->loop);
+}
+
+static void on_child_ended(aq_own_child *child, int signal_number, int64_t status)
+{
+    worker *its = child->user;
+    (void)status;
+    its->ended_by = signal_number;
+    uv_stop(&its->loop);
+}
+
+/* Returns early when it is asked to stop. */
+static void pause_for(worker *its, uint64_t ms)
+{
+    uv_timer_start(&its->pause, on_pause, ms, 0);
+    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    uv_timer_stop(&its->pause);
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+/* Processes of an attempt whose worker was lost may take a while to end. */
+static int prepare(worker *its, size_t run, aq_error *error)
+{
+    const char *dir = aq_sweep_desk_dir(its->desk);
+    int rc = AQ_E_AGAIN;
+    while (rc == AQ_E_AGAIN && !its->is_stopped) {
+        rc = aq_sweep_training_prepare(aq_sweep_desk_study(its->desk), dir, run, error);
+        if (rc == AQ_E_AGAIN) {
+            pause_for(its, LOOK_MS);
+        }
+    }
+    return rc == AQ_E_AGAIN ? 0 : rc;
+}
+
+static int train_once(worker *its, size_t run, aq_error *error)
+{
+    int rc = prepare(its, run, error);
+    if (rc != 0 || its->is_stopped) {
+        return rc;
+    }
+    its->child = (aq_own_child){.user = its, .ended = on_child_ended};
+    rc = aq_sweep_training_start(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), run,
+                                 its->program, aq_sweep_presence_file(its->presence), &its->loop,
+                                 &its->child, error);
+    while (rc == 0 && its->child.is_running) {
+        (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    }
+    return rc;
+}
+
+static int train(worker *its, size_t run, aq_error *error)
+{
+    int rc = 0;
+    its->ended_by = 0;
+    if (aq_sweep_training_is_carried(aq_sweep_desk_study(its->desk), run)) {
+        return 0;
+    }
+    for (int i = 0; rc == 0 && !its->is_stopped && i < STARTS_MAX; i++) {
+        rc = train_once(its, run, error);
+        if (its->ended_by == 0) {
+            break;
+        }
+    }
+    return rc;
+}
+
+static void say(const worker *its, size_t run, const aq_sweep_outcome *outcome)
+{
+    const aq_sweep_study *study = aq_sweep_desk_study(its->desk);
+    char name[96];
+    aq_figure score, wall;
+    aq_sweep_run_name(study, run, name, sizeof(name));
+    if (its->is_quiet) {
+        return;
+    }
+    if (outcome->is_failed) {
+        aq_print_line(stderr, "%s: %s", name + strlen("runs/"), outcome->reason);
+    } else {
+        aq_print_line(stderr, "%s: %s %s, %s", name + strlen("runs/"),
+                      aq_sweep_figure_name(study->spec->score),
+                      aq_figure_return(&score, outcome->figures[study->spec->score]),
+                      aq_figure_duration(&wall, outcome->figures[AQ_SWEEP_WALL]));
+    }
+}
+
+static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
+{
+    aq_sweep_outcome outcome;
+    int rc = train(its, run, error);
+    if (rc != 0 || its->is_stopped || its->ended_by != 0) {
+        aq_error late;
+        const int gave =
+            aq_sweep_desk_release(its->desk, now(), run, attempt, rc != 0 ? &late : error);
+        rc = rc != 0 ? rc : gave;
+    } else {
+        aq_sweep_training_outcome(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), run,
+                                  &outcome);
+        rc = aq_sweep_desk_report(its->desk, now(), run, attempt, &outcome, error);
+        if (rc == 0) {
+            say(its, run, &outcome);
+        }
+    }
+    return rc == AQ_E_CLOSED ? 0 : rc; /* another one has it now */
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static int work(worker *its, aq_error *error)
+{
+    uint64_t pause_ms = LOOK_MS;
+    while (!its->is_stopped) {
+        aq_sweep_errand errand;
+        size_t run = 0;
+        uint32_t attempt = 0;
+        int rc = aq_sweep_desk_claim(its->desk, now(), &errand, &run, &attempt, error);
+        if (rc == 0 && errand == AQ_SWEEP_RUN_IT) {
+            rc = do_run(its, run, attempt, error);
+            pause_ms = LOOK_MS;
+        } else if (rc == 0 && errand == AQ_SWEEP_WAIT) {
+            pause_for(its, pause_ms);
+            pause_ms = pause_ms * 5 / 4 < LOOK_MS_MAX ? pause_ms * 5 / 4 : LOOK_MS_MAX;
+        }
+        if (rc != 0 || errand == AQ_SWEEP_OVER) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* Nobody else's, on any host, at any time. */
+static void name_worker(worker *its)
+{
+    char host[40] = "";
+    if (gethostname(host, sizeof(host) - 1) != 0) {
+        host[0] = '\0';
+    }
+    for (char *letter = host; *letter != '\0'; letter++) {
+        if (*letter == '/' || *letter < '!' || *letter > '~') {
+            *letter = '-';
+        }
+    }
+    (void)snprintf(its->name, sizeof(its->name), "%s-%ld-%08" PRIx32, host, (long)getpid(),
+                   (uint32_t)aq_rng_system_seed());
+}
+
+static int begin(worker *its, aq_error *error)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    (void)uv_timer_init(&its->loop, &its->beat);
+    (void)uv_timer_init(&its->loop, &its->pause);
+    its->beat.data = its;
+    uv_unref((uv_handle_t *)&its->beat);
+    uv_timer_start(&its->beat, on_beat, BEAT_MS, BEAT_MS);
+    for (size_t i = 0; i < 2; i++) {
+        (void)uv_signal_init(&its->loop, &its->signals[i]);
+        its->signals[i].data = its;
+        if (uv_signal_start(&its->signals[i], on_signal, numbers[i]) != 0) {
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+        }
+        uv_unref((uv_handle_t *)&its->signals[i]);
+    }
+    return aq_process_find_program("actorq", "cli", its->program, sizeof(its->program), error);
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *error)
+{
+    worker *its = aq_alloc(1, sizeof(*its));
+    if (its == NULL || uv_loop_init(&its->loop) != 0) {
+        aq_free(its);
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    its->is_quiet = quiet;
+    name_worker(its);
+    int rc = begin(its, error);
+    if (rc == 0) {
+        rc = aq_sweep_desk_open(dir, its->name, &its->desk, error);
+    }
+    if (rc == 0) {
+        rc = aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
+    }
+    if (rc == 0) {
+        rc = aq_sweep_presence_create(dir, its->name, &its->presence, error);
+    }
+    if (rc == 0) {
+        rc = work(its, error);
+    }
+    *ret_stopped = its->is_stopped;
+    uv_timer_stop(&its->beat); /* before what it counts in is gone */
+    aq_sweep_presence_destroy(its->presence);
+    aq_sweep_desk_close(its->desk);
+    uv_walk(&its->loop, close_handle, NULL);
+    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&its->loop);
+    aq_free(its);
+    return rc;
+}
