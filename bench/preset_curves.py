@@ -58,8 +58,6 @@ GROUPS = {
         "taxi": (300_000, 10_000, 7.93, ALL_OF_IT, {"taxi": ["gym:Taxi-v3?one_hot=yes"]}),
     },
     "games": {
-        "juggle": (3_000_000, 100_000, 35.6, [], {"juggle": ["game:juggle"]}),
-        "lanes": (3_000_000, 100_000, 73.5, [], {"lanes": ["game:lanes"]}),
         "miner": (3_000_000, 100_000, 28.6, [], {"miner": ["game:miner"]}),
     },
 }

@@ -3,8 +3,7 @@
  * other, by a half block in one colour on a background of another; without, one character from
  * blank to '@' for the two, the brighter the fuller. One thread; no state.
  *
- * Terminals name their colours by 24 bits or, older ones, by one of 256: a cube of 6 x 6 x 6, and 24
- * greys.
+ * Terminals take colours of 24 bits or, older ones, one of 256: a cube of 6 x 6 x 6, and 24 greys.
  */
 #ifndef AQ_CLI_PLAY_TERMINAL_PICTURE_H
 #define AQ_CLI_PLAY_TERMINAL_PICTURE_H

@@ -51,7 +51,7 @@ typedef struct aq_game_params {
     uint8_t actions[AQ_GAME_ACTIONS]; /* enum aq_game_action, by the number in the schema */
 } aq_game_params;
 
-#define AQ_GAME_OPTIONS      "actions (minimal or all: those that do something, or six in every game)"
+#define AQ_GAME_OPTIONS      "actions (minimal: those that do something, or all: six in every game)"
 #define AQ_GAME_RAMP_OPTIONS AQ_GAME_OPTIONS ", ramp (yes or no: it gets harder as one gets on)"
 
 /* All members that the classes have in common; each file has what they name. */

@@ -1,17 +1,17 @@
 /*
  * Seaquest: rescue divers, shoot fish and boats, and come up for air.
  *
- * The player's boat has a front and a back. It moves (stay, left, up, right, down) from the surface,
- * row 0, down to row 8, and looks where it went sideways last. It fires from its front, once in
- * five steps; a shot flies a cell a step. Fish, enemy boats and divers come in from the sides, one
- * at most in each row below the surface; enemy boats fire every ten steps. A fish or boat that is
- * shot gives 1. A diver whom the boat meets comes aboard while there are fewer than six. The
- * episode ends when a fish, an enemy or a torpedo is where the boat's front or back is.
+ * The player's boat has a front and a back. It moves (stay, left, up, right, down) from the
+ * surface, row 0, down to row 8, and looks where it went sideways last. It fires from its front,
+ * once in five steps; a shot flies a cell a step. Fish, enemy boats and divers come in from the
+ * sides, one at most in each row below the surface; enemy boats fire every ten steps. A fish or
+ * boat that is shot gives 1. A diver whom the boat meets comes aboard while there are fewer than
+ * six. The episode ends when a fish, an enemy or a torpedo is where the boat's front or back is.
  *
- * Oxygen lasts for 200 steps below the surface. Coming up renews it and costs a diver; with six, all
- * of them leave, and each lit cell of the oxygen gives 1. The episode ends without oxygen, and when
- * the boat comes up with nobody aboard. With the ramp, things get faster and come more often each
- * time that the boat comes up.
+ * Oxygen lasts for 200 steps below the surface. Coming up renews it and costs a diver; with six,
+ * all of them leave, and each lit cell of the oxygen gives 1. The episode ends without oxygen, and
+ * when the boat comes up with nobody aboard. With the ramp, things get faster and come more often
+ * each time that the boat comes up.
  *
  * The boat moves first, then shots, torpedoes and the others.
  */

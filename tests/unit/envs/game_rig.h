@@ -2,8 +2,8 @@
  * Game rig: one game whose state a test lays out, stepped by actions of the rules (enum
  * aq_game_action) whatever their numbers are, with what it shows.
  */
-#ifndef AQ_TESTS_GAME_RIG_H
-#define AQ_TESTS_GAME_RIG_H
+#ifndef AQ_TESTS_UNIT_ENVS_GAME_RIG_H
+#define AQ_TESTS_UNIT_ENVS_GAME_RIG_H
 
 #include "envs/games/game_grid.h"
 
