@@ -365,16 +365,3 @@ TEST(create_without_memory_fails)
     assert_fails_without_memory(aq_net_train_create(&config, &train, NULL));
     assert_null(train);
 }
-
-TEST(kinds_that_cannot_be_trained_are_refused_in_words)
-{
-    const aq_conv_shape image = {8, 8, 3, 4, 3, 1, 0};
-    const aq_net_spec spec = {.layer_count = 1,
-                              .layers = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU)}};
-    aq_net_train *train = NULL;
-    assert_refused(aq_net_train_create(
-                       &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
-                       &train, &refusal),
-                   AQ_E_UNSUPPORTED, "conv2d");
-    assert_null(train);
-}
