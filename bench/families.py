@@ -60,7 +60,7 @@ ROWS = {
                   ("ppo", "dmc:cartpole_balance", []),
                   ("sac", "gym:CartPole-v1", ["limits.env_steps=100000"]),
                   ("sac", "gym:Acrobot-v1", ["limits.env_steps=200000"]),
-                  ("impala", "dmc:cartpole_balance", []), ("impala", "game:juggle", [])]],
+                  ("impala", "dmc:cartpole_balance", []), ("impala", "game:breakout", [])]],
     "gradients": [{"task": task, "algorithm": algorithm, "learners": 2, "episodes": 100,
                     "settings": [f"limits.env_steps={steps}"], "arms": GRADIENTS}
                    for task, algorithm, steps in [("gym:CartPole-v1", "dqn", 100_000),

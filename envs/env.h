@@ -122,7 +122,7 @@ struct aq_env_class {
 
     /* A policy by hand, from an observation row to an action row, as something to compare learned
      * ones with; NULL: there is none. */
-    void (*script)(const void *obs, void *action);
+    void (*script)(const void *params, const void *obs, void *action);
 
     /* A picture of the state; NULL: there is none. `frame` is for environments that have one made:
      * false when that failed, and then the lane has to be reset. */

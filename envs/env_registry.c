@@ -11,9 +11,12 @@
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env.h"
-#include "envs/games/juggle.h"
-#include "envs/games/lanes.h"
+#include "envs/games/asterix.h"
+#include "envs/games/breakout.h"
+#include "envs/games/freeway.h"
 #include "envs/games/miner.h"
+#include "envs/games/seaquest.h"
+#include "envs/games/space_invaders.h"
 #include "envs/mujoco/suite_classes.h"
 #include "envs/plugin/plugin_env.h"
 #include "envs/python/python_env.h"
@@ -33,9 +36,12 @@
 /* In the order of their names. */
 static const aq_env_class *const classes[] = {
     SUITE,
-    &aq_game_juggle,
-    &aq_game_lanes,
+    &aq_game_asterix,
+    &aq_game_breakout,
+    &aq_game_freeway,
     &aq_game_miner,
+    &aq_game_seaquest,
+    &aq_game_space_invaders,
     &aq_acrobot_v1,
     &aq_blackjack_v1,
     &aq_cartpole_v0,

@@ -202,6 +202,13 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     p->inner->draw(p->inner_params, part(state, p->inner_at), canvas);
 }
 
+/* Only where what is seen is what the inner one shows. */
+static void script(const void *params, const void *obs, void *action)
+{
+    const wrap_params *p = params;
+    p->inner->script(p->inner_params, obs, action);
+}
+
 static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
 {
     const wrap_params *p = params;
@@ -312,9 +319,11 @@ static void stack_space(const aq_space *inner, const wrap_params *p, aq_space *s
 }
 
 /* What is announced must be what is done; an action that sticks is known in its step only. */
-static void fill_class(const aq_env_class *inner, bool is_sticky, size_t state_bytes,
+static void fill_class(const aq_env_class *inner, const wrap_options *options, size_t state_bytes,
                        aq_env_class *ret_class)
 {
+    const bool is_sticky = options->sticky > 0.0;
+    const bool is_seen_alike = options->frame_stack == 1 && options->obs_scale == 1.0;
     *ret_class = (aq_env_class){
         .name = inner->name,
         .params_bytes = sizeof(wrap_params),
@@ -331,6 +340,7 @@ static void fill_class(const aq_env_class *inner, bool is_sticky, size_t state_b
         .save = save,
         .restore = restore,
         .observe = observe,
+        .script = inner->script != NULL && is_seen_alike ? script : NULL,
         .draw = inner->draw != NULL ? draw : NULL,
         .frame = inner->frame != NULL ? frame : NULL,
     };
@@ -358,8 +368,7 @@ static void fill_params(const aq_env *env, const wrap_options *options, wrap_par
     p->action_at = p->frames_at + aligned(options->frame_stack * p->frame_bytes);
     stack_space(obs, p, &p->schema.obs);
     p->schema.action = env->schema.action;
-    fill_class(env->class, options->sticky > 0.0, p->action_at + aligned(p->action_bytes),
-               &p->class);
+    fill_class(env->class, options, p->action_at + aligned(p->action_bytes), &p->class);
 }
 
 static int put_around(aq_env *env, const wrap_options *options, aq_error *error)

@@ -166,7 +166,8 @@ static void act_without_policy(aq_trial *trial)
     for (uint32_t lane = 0; lane < vec->lanes; lane++) {
         void *action = (char *)trial->actions + (size_t)lane * task->action_bytes;
         if (trial->has_script) {
-            task->env->class->script(vec->obs + (size_t)lane * task->obs_bytes, action);
+            task->env->class->script(task->env->params, vec->obs + (size_t)lane * task->obs_bytes,
+                                     action);
         } else {
             aq_action_random(&task->env->schema.action, &trial->random, action);
         }

@@ -37,6 +37,7 @@ test_packages=(
     python3-numpy        'environments in Python'
     libpython3-dev       'the Python package'
     python3-pip          'installs it'
+    python3-pil          'reads films of episodes'
     python3-yaml         'reads the files for container engines'
     git                  'applies the worked examples'
     libopenmpi-dev       'learners of several ranks'

@@ -90,11 +90,13 @@ static const aq_options options_page = {
     .summary = "Shows episodes, a picture a step: of a policy, which always takes the action that "
                "it values most, or of random actions. RUN is a run folder, POLICY a policy file "
                "(.aq).",
-    .details = "Examples:\n"
-               "  actorq play random --env game:miner\n"
-               "  actorq play runs/first --episodes 3 --seed 7\n"
-               "  actorq play runs/first --gif run.gif --png sheet.png --size 320x320\n\n"
-               "On a terminal, NO_COLOR=1 in the environment gives plain characters.\n",
+    .details =
+        "Examples:\n"
+        "  actorq play random --env game:seaquest\n"
+        "  actorq play runs/first --episodes 3 --seed 7\n"
+        "  actorq play runs/first --gif run.gif --png sheet.png --size 320x320\n\n"
+        "On a terminal the picture is in 24-bit colours where COLORTERM=truecolor says so, else\n"
+        "in 256; NO_COLOR=1 or TERM=dumb gives plain characters.\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN, POLICY or random", play_arguments, source)},
 };

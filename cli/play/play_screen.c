@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/play/terminal_picture.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 
@@ -26,9 +25,11 @@ enum {
 
 void aq_play_screen_init(aq_play_screen *screen, uint32_t pictures_per_second)
 {
-    const char *no_colour = getenv("NO_COLOR");
     *screen = (aq_play_screen){.is_terminal = isatty(STDOUT_FILENO)};
-    screen->colours = screen->is_terminal && (no_colour == NULL || no_colour[0] == '\0');
+    screen->colours =
+        !screen->is_terminal
+            ? AQ_TERMINAL_PLAIN
+            : aq_terminal_colours_by(getenv("NO_COLOR"), getenv("COLORTERM"), getenv("TERM"));
     screen->period_ns = AQ_NS_PER_S / pictures_per_second;
     aq_buffer_init(&screen->text, TEXT_BYTES_MAX);
 }

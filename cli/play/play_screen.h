@@ -1,6 +1,6 @@
 /*
  * Play screen: shows picture after picture on standard output at a steady pace. On a terminal each
- * is drawn over the one before, in colours unless NO_COLOR is set; elsewhere they follow each other
+ * is drawn over the one before, in the colours that it has; elsewhere they follow each other
  * in plain characters and without waiting. One thread.
  */
 #ifndef AQ_CLI_PLAY_PLAY_SCREEN_H
@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/play/terminal_picture.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "envs/canvas.h"
 
 typedef struct aq_play_screen {
     bool is_terminal;
-    bool colours;
+    enum aq_terminal_colours colours;
     int64_t period_ns; /* between two pictures */
     int64_t due_ns;    /* when the next one may be shown */
     uint32_t lines;    /* of the picture that stands there; 0: none does */

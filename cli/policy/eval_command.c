@@ -74,8 +74,8 @@ static const aq_options options_page = {
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
                "  actorq eval policy.aq --episodes 1000\n"
-               "  actorq eval random --env game:miner\n"
-               "  actorq eval scripted --env game:miner\n",
+               "  actorq eval random --env game:asterix\n"
+               "  actorq eval scripted --env game:asterix\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN, POLICY, random or scripted", eval_arguments, source)},
 };

@@ -7,51 +7,81 @@
 
 #include "common/base/assert.h"
 
-const aq_game_params aq_game_defaults = {.ramp = true};
-
 int aq_game_open(void *params, aq_env_opening *opening, aq_error *error)
 {
+    static const char *const sets[] = {"minimal", "all", NULL};
     aq_game_params *p = params;
-    return aq_env_option_bool(opening->options, "ramp", &p->ramp, error);
+    uint32_t set = 0;
+    int rc = aq_env_option_choice(opening->options, "actions", sets, &set, error);
+    if (rc == 0 && set == 1) {
+        p->action_count = AQ_GAME_ACTIONS;
+        for (uint8_t i = 0; i < AQ_GAME_ACTIONS; i++) {
+            p->actions[i] = i;
+        }
+    }
+    /* A game without one leaves the option to be refused. */
+    return rc != 0 || !p->ramp ? rc : aq_env_option_bool(opening->options, "ramp", &p->ramp, error);
 }
 
-void aq_game_schema(uint32_t channels, uint32_t actions, aq_schema *ret_schema)
+void aq_game_schema(const void *params, aq_schema *ret_schema)
 {
-    AQ_ASSERT(channels <= AQ_GAME_CHANNELS_MAX);
+    const aq_game_params *p = params;
     memset(ret_schema, 0, sizeof(*ret_schema));
     ret_schema->obs = (aq_space){
         .kind = AQ_SPACE_BOX,
         .dtype = AQ_DTYPE_U8,
         .rank = 3,
-        .shape = {AQ_GAME_SIDE, AQ_GAME_SIDE, channels},
+        .shape = {AQ_GAME_SIDE, AQ_GAME_SIDE, p->look->channels},
         .bound_count = 1,
         .low = {0},
         .high = {AQ_GAME_LIT},
     };
-    aq_space_init_discrete(&ret_schema->action, actions);
+    aq_space_init_discrete(&ret_schema->action, p->action_count);
 }
 
-void aq_game_move(int32_t move, uint8_t *row, uint8_t *column)
+enum aq_game_action aq_game_action_of(const void *params, const void *row)
 {
-    if (move == AQ_MOVE_UP && *row > 0) {
+    const aq_game_params *p = params;
+    const int32_t number = *(const int32_t *)row;
+    AQ_ASSERT(number >= 0);
+    AQ_ASSERT(number < p->action_count);
+    return p->actions[number];
+}
+
+void aq_game_answer(const void *params, enum aq_game_action action, void *ret_row)
+{
+    const aq_game_params *p = params;
+    int32_t number = 0;
+    while (p->actions[number] != action) {
+        number++;
+        AQ_ASSERT(number < p->action_count);
+    }
+    *(int32_t *)ret_row = number;
+}
+
+void aq_game_move(enum aq_game_action action, uint8_t *row, uint8_t *column)
+{
+    if (action == AQ_GAME_UP && *row > 0) {
         (*row)--;
-    } else if (move == AQ_MOVE_DOWN && *row < AQ_GAME_SIDE - 1) {
+    } else if (action == AQ_GAME_DOWN && *row < AQ_GAME_LAST) {
         (*row)++;
-    } else if (move == AQ_MOVE_LEFT && *column > 0) {
+    } else if (action == AQ_GAME_LEFT && *column > 0) {
         (*column)--;
-    } else if (move == AQ_MOVE_RIGHT && *column < AQ_GAME_SIDE - 1) {
+    } else if (action == AQ_GAME_RIGHT && *column < AQ_GAME_LAST) {
         (*column)++;
     }
 }
 
-int32_t aq_game_way(const aq_game_map *map)
+enum aq_game_action aq_game_way(const aq_game_map *map)
 {
+    static const enum aq_game_action moves[] = {AQ_GAME_UP, AQ_GAME_DOWN, AQ_GAME_LEFT,
+                                                AQ_GAME_RIGHT};
     struct {
         uint8_t row, column;
-        int32_t move; /* with which the way to here began */
-    } cells[AQ_GAME_SIDE * AQ_GAME_SIDE] = {{map->row, map->column, AQ_MOVE_STAY}};
+        enum aq_game_action move; /* with which the way to here began */
+    } cells[AQ_GAME_SIDE * AQ_GAME_SIDE] = {{map->row, map->column, AQ_GAME_STAY}};
     bool seen[AQ_GAME_SIDE][AQ_GAME_SIDE], has_spare = false;
-    int32_t spare = AQ_MOVE_STAY;
+    enum aq_game_action spare = AQ_GAME_STAY;
     memcpy(seen, map->barred, sizeof(seen));
     seen[map->row][map->column] = true;
     for (uint32_t at = 0, count = 1; at < count; at++) {
@@ -62,38 +92,40 @@ int32_t aq_game_way(const aq_game_map *map)
             has_spare = true;
             spare = cells[at].move;
         }
-        for (int32_t move = AQ_MOVE_UP; move < AQ_MOVE_COUNT; move++) {
+        for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
             uint8_t to_row = cells[at].row, to_column = cells[at].column;
-            aq_game_move(move, &to_row, &to_column);
+            aq_game_move(moves[i], &to_row, &to_column);
             if (!seen[to_row][to_column]) {
                 seen[to_row][to_column] = true;
                 cells[count].row = to_row;
                 cells[count].column = to_column;
-                cells[count++].move = at == 0 ? move : cells[at].move;
+                cells[count++].move = at == 0 ? moves[i] : cells[at].move;
             }
         }
     }
     return spare;
 }
 
-static aq_colour cell_colour(const uint8_t *cell, uint32_t channels, const aq_colour *colours,
-                             aq_colour background)
+static aq_colour cell_colour(const uint8_t *cell, const aq_game_look *look)
 {
-    for (uint32_t channel = 0; channel < channels; channel++) {
+    for (uint32_t channel = 0; channel < look->channels; channel++) {
         if (cell[channel]) {
-            return colours[channel];
+            return look->colours[channel];
         }
     }
-    return background;
+    return look->background;
 }
 
-void aq_game_draw(const uint8_t *obs, uint32_t channels, const aq_colour *colours,
-                  aq_colour background, aq_canvas *canvas)
+void aq_game_draw(const void *params, const void *state, aq_canvas *canvas)
 {
+    const aq_game_look *look = ((const aq_game_params *)params)->look;
+    uint8_t obs[AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_GAME_CHANNELS_MAX];
+    const uint8_t *cell = obs;
+    look->observe(params, state, obs);
     for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
-        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++, obs += channels) {
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++, cell += look->channels) {
             aq_canvas_cell(canvas, AQ_GAME_SIDE, AQ_GAME_SIDE, row, column,
-                           cell_colour(obs, channels, colours, background));
+                           cell_colour(cell, look));
         }
     }
 }

@@ -2,6 +2,9 @@
  * Game grid: what the arcade games have in common. They are played on ten by ten cells; one is seen
  * as u8 channels that are 0 or 255, stored (row, column, channel), and drawn as a colour per
  * channel. No state.
+ *
+ * The actions are six for all of them. A task has those that its game knows, or all: what does
+ * nothing in a game is then as good as staying.
  */
 #ifndef AQ_ENVS_GAMES_GAME_GRID_H
 #define AQ_ENVS_GAMES_GAME_GRID_H
@@ -15,30 +18,60 @@
 #include "common/experience/schema.h"
 #include "envs/env.h"
 
-enum { AQ_GAME_SIDE = 10, AQ_GAME_CHANNELS_MAX = 6, AQ_GAME_LIT = 255 };
+enum {
+    AQ_GAME_SIDE = 10,
+    AQ_GAME_LAST = AQ_GAME_SIDE - 1, /* row or column */
+    AQ_GAME_CHANNELS_MAX = 10,
+    AQ_GAME_LIT = 255,
+    AQ_GAME_STEP_LIMIT = 2500,
+};
 
+enum aq_game_action {
+    AQ_GAME_STAY,
+    AQ_GAME_LEFT,
+    AQ_GAME_UP,
+    AQ_GAME_RIGHT,
+    AQ_GAME_DOWN,
+    AQ_GAME_FIRE,
+    AQ_GAME_ACTIONS,
+};
+
+/* How a game is seen. */
+typedef struct aq_game_look {
+    uint32_t channels;
+    aq_colour background, colours[AQ_GAME_CHANNELS_MAX];
+    void (*observe)(const void *params, const void *state, void *obs);
+} aq_game_look;
+
+/* A class's `defaults` have the actions that the game knows, and the ramp if it has one. */
 typedef struct aq_game_params {
+    const aq_game_look *look;
     bool ramp; /* it gets harder as one gets on */
+    uint8_t action_count;
+    uint8_t actions[AQ_GAME_ACTIONS]; /* enum aq_game_action, by the number in the schema */
 } aq_game_params;
 
-extern const aq_game_params aq_game_defaults;
+#define AQ_GAME_OPTIONS      "actions (minimal or all: those that do something, or six in every game)"
+#define AQ_GAME_RAMP_OPTIONS AQ_GAME_OPTIONS ", ramp (yes or no: it gets harder as one gets on)"
 
-/* As aq_env_class.open. */
-int aq_game_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
-
-/* All members that the classes have in common; each has functions of these names. */
+/* All members that the classes have in common; each file has what they name. */
 #define AQ_GAME_MEMBERS                                                                            \
-    .options = "ramp (yes or no: it gets harder as one gets on)", .reward_threshold = NAN,         \
-    .params_bytes = sizeof(aq_game_params), .defaults = &aq_game_defaults, .open = aq_game_open,   \
-    .schema = schema, .reset = reset, .step = step, .observe = observe, .draw = draw,              \
-    .script = script
+    .reward_threshold = NAN, .params_bytes = sizeof(aq_game_params), .defaults = &defaults,        \
+    .open = aq_game_open, .schema = aq_game_schema, .reset = reset, .step = step,                  \
+    .observe = observe, .draw = aq_game_draw, .script = script
 
-void aq_game_schema(uint32_t channels, uint32_t actions, aq_schema *ret_schema);
+/* As aq_env_class.open, .schema and .draw: each cell in the colour of the first of its channels
+ * that is lit. */
+int aq_game_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
+void aq_game_schema(const void *params, aq_schema *ret_schema);
+void aq_game_draw(const void *params, const void *state, aq_canvas *canvas);
 
-/* Where a walker in the cell comes to by that move, which the border stops: the moves of the games
- * in which one walks are the first actions. */
-enum { AQ_MOVE_STAY, AQ_MOVE_UP, AQ_MOVE_DOWN, AQ_MOVE_LEFT, AQ_MOVE_RIGHT, AQ_MOVE_COUNT };
-void aq_game_move(int32_t move, uint8_t *row, uint8_t *column);
+/* What the action's row means; and the row of what a script wants, which the game knows. */
+enum aq_game_action aq_game_action_of(const void *params, const void *row);
+void aq_game_answer(const void *params, enum aq_game_action action, void *ret_row);
+
+/* Where a walker in the cell comes to by that action, which the border stops. */
+void aq_game_move(enum aq_game_action action, uint8_t *row, uint8_t *column);
 
 /* What a script makes of the cells that it sees. */
 typedef struct aq_game_map {
@@ -49,7 +82,7 @@ typedef struct aq_game_map {
 } aq_game_map;
 
 /* The first move of a shortest way there. */
-int32_t aq_game_way(const aq_game_map *map);
+enum aq_game_action aq_game_way(const aq_game_map *map);
 
 static inline size_t aq_game_obs_bytes(uint32_t channels)
 {
@@ -62,14 +95,19 @@ static inline void aq_game_light(uint8_t *obs, uint32_t channels, uint32_t row, 
     obs[((size_t)row * AQ_GAME_SIDE + column) * channels + channel] = AQ_GAME_LIT;
 }
 
+/* Bit c of `columns` is column c. */
+static inline void aq_game_light_row(uint8_t *obs, uint32_t channels, uint32_t row,
+                                     uint32_t columns, uint32_t channel)
+{
+    for (; columns != 0; columns &= columns - 1) {
+        aq_game_light(obs, channels, row, (uint32_t)__builtin_ctz(columns), channel);
+    }
+}
+
 static inline bool aq_game_is_lit(const uint8_t *obs, uint32_t channels, uint32_t row,
                                   uint32_t column, uint32_t channel)
 {
     return obs[((size_t)row * AQ_GAME_SIDE + column) * channels + channel] != 0;
 }
-
-/* Draws an observation: each cell in the colour of the first of its channels that is lit. */
-void aq_game_draw(const uint8_t *obs, uint32_t channels, const aq_colour *colours,
-                  aq_colour background, aq_canvas *canvas);
 
 #endif

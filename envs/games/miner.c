@@ -17,10 +17,8 @@
 
 #include <string.h>
 
-#include "common/base/assert.h"
-
 enum {
-    LAST_ROW = AQ_GAME_SIDE - 1,
+    LAST_ROW = AQ_GAME_LAST,
     STEP_LIMIT = 1000,
     PERIOD_FIRST = 10,
     PERIOD_LAST = 4,
@@ -32,12 +30,6 @@ enum {
 
 /* Shares of a fresh row's cells in 1/32: the others are earth. */
 enum { SHARES = 32, EMPTY_SHARE = 2, ORE_SHARE = 4, ROCK_SHARE = 6 };
-
-static void schema(const void *params, aq_schema *ret_schema)
-{
-    (void)params;
-    aq_game_schema(AQ_MINER_CHANNELS, AQ_MOVE_COUNT, ret_schema);
-}
 
 static void observe(const void *params, const void *state, void *obs)
 {
@@ -95,7 +87,7 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
 }
 
 /* The reward of what the miner walks into. */
-static float move_miner(aq_miner_state *s, int32_t move)
+static float move_miner(aq_miner_state *s, enum aq_game_action move)
 {
     uint8_t row = s->row, column = s->column;
     aq_game_move(move, &row, &column);
@@ -155,11 +147,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
                              void *obs, float *reward)
 {
     aq_miner_state *s = state;
-    const int32_t move = *(const int32_t *)action;
-    AQ_ASSERT(move >= 0);
-    AQ_ASSERT(move < AQ_MOVE_COUNT);
-
-    *reward = move_miner(s, move);
+    *reward = move_miner(s, aq_game_action_of(params, action));
     bool over = move_rocks(s);
     s->wait--;
     if (!over && s->wait == 0) {
@@ -171,7 +159,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 
 /* Goes to the nearest ore, or else down, past rocks and what lies under one that falls. It shuns
  * the upper rows. */
-static void script(const void *obs, void *action)
+static void script(const void *params, const void *obs, void *action)
 {
     aq_game_map map = {0};
     for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
@@ -188,25 +176,35 @@ static void script(const void *obs, void *action)
             map.spare[row][column] = row == LAST_ROW;
         }
     }
-    *(int32_t *)action = aq_game_way(&map);
+    aq_game_answer(params, aq_game_way(&map), action);
 }
 
-static void draw(const void *params, const void *state, aq_canvas *canvas)
-{
-    static const aq_colour colours[AQ_MINER_CHANNELS] = {
-        [AQ_MINER_MINER] = {255, 255, 255}, [AQ_MINER_EARTH] = {110, 75, 45},
-        [AQ_MINER_ROCK] = {150, 150, 155},  [AQ_MINER_FALLING] = {235, 80, 70},
-        [AQ_MINER_ORE] = {250, 205, 60},    [AQ_MINER_CLOCK] = {60, 120, 220},
-    };
-    const aq_colour dug = {25, 20, 20};
-    uint8_t obs[AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_MINER_CHANNELS];
-    observe(params, state, obs);
-    aq_game_draw(obs, AQ_MINER_CHANNELS, colours, dug, canvas);
-}
+static const aq_game_look look = {
+    .channels = AQ_MINER_CHANNELS,
+    .background = {25, 20, 20},
+    .colours =
+        {
+            [AQ_MINER_MINER] = {255, 255, 255},
+            [AQ_MINER_EARTH] = {110, 75, 45},
+            [AQ_MINER_ROCK] = {150, 150, 155},
+            [AQ_MINER_FALLING] = {235, 80, 70},
+            [AQ_MINER_ORE] = {250, 205, 60},
+            [AQ_MINER_CLOCK] = {60, 120, 220},
+        },
+    .observe = observe,
+};
+
+static const aq_game_params defaults = {
+    .look = &look,
+    .ramp = true,
+    .action_count = 5,
+    .actions = {AQ_GAME_STAY, AQ_GAME_UP, AQ_GAME_DOWN, AQ_GAME_LEFT, AQ_GAME_RIGHT},
+};
 
 const aq_env_class aq_game_miner = {
     .name = "game:miner",
     .summary = "Dig down for ore, ahead of a flood and from under falling rocks.",
+    .options = AQ_GAME_RAMP_OPTIONS,
     .step_limit = STEP_LIMIT,
     .state_bytes = sizeof(aq_miner_state),
     AQ_GAME_MEMBERS,

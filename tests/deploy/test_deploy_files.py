@@ -59,7 +59,7 @@ def programs_in(words):
 # A task for the presets that are not for one.
 TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "paper-d4pg": "gym:Pendulum-v1",
-           "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:lanes",
+           "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:breakout",
            "miner-dqn": "game:miner",
            "frozenlake-dqn": "gym:FrozenLake-v1?one_hot=yes",
            "frozenlake-q": "gym:FrozenLake-v1", "frozenlake8x8-q": "gym:FrozenLake8x8-v1",

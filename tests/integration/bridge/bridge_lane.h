@@ -9,7 +9,7 @@
 
 #include "envs/env_open.h"
 
-enum { BRIDGE_OBS_MAX = 256 };
+enum { BRIDGE_OBS_MAX = 210 * 160 * 3 / 4 }; /* a picture of Atari is the largest */
 
 typedef struct bridge_lane {
     aq_env *env; /* borrowed */

@@ -341,6 +341,43 @@ class Parts(Counter):
         return {"did": (int(observation[2]), 0.5), "count": observation[:2]}
 
 
+class Atari:
+    """What Gymnasium's Atari shows and takes, without the games: a picture of 210 x 160 in colour,
+    each byte of which tells its place, the step and the action, and 18 actions, of which the first
+    is right."""
+
+    shape, actions = (210, 160, 3), 18
+
+    def __init__(self):
+        self.observation_space = Box(0, 255, self.shape, np.uint8)
+        self.action_space = Discrete(self.actions)
+        self.places = np.arange(math.prod(self.shape)).astype(np.uint8).reshape(self.shape)
+        self.picture = self.places
+        self.steps = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.picture = self.places
+        self.steps = 0
+        return self.picture, {}
+
+    def step(self, action):
+        self.steps += 1
+        self.picture = self.places + np.uint8(20 * self.steps + action)
+        return self.picture, float(action == 0), False, self.steps == 100, {}
+
+    def render(self):
+        return self.picture
+
+
+class GreyAtari(Atari):
+    """The same as wrappers leave it: 84 x 84 in grey, and the actions of one game."""
+
+    shape, actions = (84, 84, 1), 6
+
+    def render(self):
+        return np.repeat(self.picture, 3, axis=2)
+
+
 class Cell:
     """A discrete observation that does not begin with 0."""
 

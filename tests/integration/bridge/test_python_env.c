@@ -19,6 +19,8 @@ TEST(spaces_become_a_schema)
 {
     assert_schema("py:bridge_tasks:Counter", "box f32[3] -> discrete 3");
     assert_schema("py:bridge_tasks:Picture", "box u8[6,5,2] -> box f32[2]");
+    assert_schema("py:bridge_tasks:Atari", "box u8[210,160,3] -> discrete 18");
+    assert_schema("py:bridge_tasks:GreyAtari?frame_stack=4", "box u8[84,84,4] -> discrete 6");
     assert_schema("py:bridge_tasks:Cell", "discrete 10 -> discrete 2");
 }
 
@@ -88,6 +90,30 @@ TEST(pictures_and_float_actions_arrive)
     assert_int_equal(lane->obs.bytes[59], 255);
     assert_true(lane->reward == -1.25f);
     assert_int_equal(bridge_step(lane, action), AQ_STEP_TERMINATED);
+}
+
+TEST(pictures_of_ataris_sizes_arrive_whole_and_stacked)
+{
+    enum { PIXELS = 84 * 84, FRAMES = 4, STEPS_TAKEN = 3 };
+    aq_env_frame frame;
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Atari", 3);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_choose(lane, 17), AQ_STEP_GOES_ON);
+    assert_true(lane->env->class->frame(lane->env->params, lane->state, &frame));
+    for (size_t i = 0; i < (size_t)210 * 160 * 3; i++) {
+        assert_int_equal(lane->obs.bytes[i], (uint8_t)(i + 20 + 17));
+        assert_int_equal(frame.pixels[i], lane->obs.bytes[i]);
+    }
+    lane = bridge_lane_of("py:bridge_tasks:GreyAtari?frame_stack=4", 3);
+    assert_true(bridge_reset(lane));
+    for (int i = 0; i < STEPS_TAKEN; i++) {
+        assert_int_equal(bridge_choose(lane, 5), AQ_STEP_GOES_ON);
+    }
+    for (size_t i = 0; i < PIXELS; i++) {
+        assert_int_equal(lane->obs.bytes[i * FRAMES], (uint8_t)i);
+        assert_int_equal(lane->obs.bytes[i * FRAMES + 1], (uint8_t)(i + 20 + 5));
+        assert_int_equal(lane->obs.bytes[i * FRAMES + 3], (uint8_t)(i + 60 + 5));
+    }
 }
 
 TEST(discrete_observations_are_counted_from_0)

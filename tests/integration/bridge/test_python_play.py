@@ -1,4 +1,4 @@
-"""What `actorq play` shows of environments in Python.
+"""What `actorq play` shows of environments in Python, and what `actorq train` makes of pictures.
 
     test_python_play.py ACTORQ
 """
@@ -16,6 +16,24 @@ def play(name, *options):
     """An episode of five steps of that class."""
     return subprocess.run([ACTORQ, "play", "random", "--env", f"py:bridge_tasks:{name}", "--seed",
                            "1", *options], capture_output=True, text=True, check=False)
+
+
+class Train(unittest.TestCase):
+    def test_an_actor_learns_from_pictures_of_ataris_sizes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run, steps = folder + "/run", folder + "/steps.aqds"
+            words = ["train", "py:bridge_tasks:GreyAtari?frame_stack=2", "--actors", "1", "--run",
+                     run, "--seed", "1"]
+            for setting in ("learner.hidden=4", "replay.min_size=100", "replay.capacity=500", "net.message_bytes=1048576",
+                            "actor.envs=4", "limits.env_steps=400", "evaluator.episodes=1"):
+                words += ["--set", setting]
+            for done in ([ACTORQ, *words],
+                         [ACTORQ, "replay", "export", run + "/replay-0", steps, "--allow-code"]):
+                told = subprocess.run(done, capture_output=True, text=True, check=False)
+                self.assertEqual(told.returncode, 0, told)
+            told = subprocess.run([ACTORQ, "replay", "inspect", steps], capture_output=True,
+                                  text=True, check=False)
+            self.assertIn("u8[84,84,2]", told.stdout)
 
 
 class Play(unittest.TestCase):

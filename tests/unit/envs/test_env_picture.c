@@ -96,7 +96,7 @@ TEST(many_channels_have_a_colour_each)
 TEST(cells_are_those_of_images)
 {
     uint32_t rows, columns;
-    aq_env *game = env_lane_open("game:lanes"), *pole = env_lane_open("gym:CartPole-v1");
+    aq_env *game = env_lane_open("game:freeway"), *pole = env_lane_open("gym:CartPole-v1");
     aq_env_picture_cells(game, &rows, &columns);
     assert_int_equal(rows, 10);
     assert_int_equal(columns, 10);

@@ -2,18 +2,25 @@
  * What all arcade games have in common: what is seen of them, that another seed is another
  * game, and what random play is worth.
  */
-#include "envs/games/juggle.h"
-#include "envs/games/lanes.h"
+#include "envs/games/asterix.h"
+#include "envs/games/breakout.h"
+#include "envs/games/freeway.h"
 #include "envs/games/miner.h"
+#include "envs/games/seaquest.h"
+#include "envs/games/space_invaders.h"
 #include "tests/support/test.h"
 
-enum { OBS_BYTES_MAX = AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_GAME_CHANNELS_MAX, STATE_BYTES_MAX = 256 };
+enum {
+    OBS_BYTES_MAX = AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_GAME_CHANNELS_MAX,
+    STATE_BYTES_MAX = 256,
+    STEPS_MAX = 500
+};
 
-static const aq_env_class *const games[] = {&aq_game_juggle, &aq_game_lanes, &aq_game_miner};
+static const aq_env_class *const games[] = {&aq_game_asterix,  &aq_game_breakout,
+                                            &aq_game_freeway,  &aq_game_miner,
+                                            &aq_game_seaquest, &aq_game_space_invaders};
 
 enum { GAMES = sizeof(games) / sizeof(games[0]) };
-
-static const aq_game_params ramp = {.ramp = true};
 
 /* A game with its state, what is seen, and what drives it. */
 typedef struct play {
@@ -31,19 +38,20 @@ static void begin(play *p, const aq_env_class *game, uint64_t seed)
     memset(p, 0, sizeof(*p));
     assert_true(game->state_bytes <= sizeof(p->state));
     p->game = game;
-    game->schema(&ramp, &p->schema);
+    game->schema(game->defaults, &p->schema);
     aq_rng_init(&p->env_rng, seed, 0);
     aq_rng_init(&p->action_rng, seed, 1);
-    assert_true(game->reset(&ramp, p->state, &p->env_rng, p->obs));
+    assert_true(game->reset(game->defaults, p->state, &p->env_rng, p->obs));
 }
 
 static enum aq_step_end take(play *p, int32_t action)
 {
     float reward = NAN;
-    enum aq_step_end end = p->game->step(&ramp, p->state, &p->env_rng, &action, p->obs, &reward);
+    enum aq_step_end end =
+        p->game->step(p->game->defaults, p->state, &p->env_rng, &action, p->obs, &reward);
     p->steps++;
     p->score += reward;
-    assert_true(reward == 0.0f || reward == 1.0f);
+    assert_true(reward >= 0.0f && reward <= AQ_GAME_SIDE && reward == truncf(reward));
     return end;
 }
 
@@ -55,7 +63,7 @@ static enum aq_step_end step(play *p)
 static enum aq_step_end step_by_script(play *p)
 {
     int32_t action = -1;
-    p->game->script(p->obs, &action);
+    p->game->script(p->game->defaults, p->obs, &action);
     return take(p, action);
 }
 
@@ -63,14 +71,14 @@ static void again(play *p)
 {
     p->steps = 0;
     p->score = 0;
-    assert_true(p->game->reset(&ramp, p->state, &p->env_rng, p->obs));
+    assert_true(p->game->reset(p->game->defaults, p->state, &p->env_rng, p->obs));
 }
 
 TEST(the_schema_is_an_image_and_a_few_choices)
 {
     for (size_t i = 0; i < GAMES; i++) {
         aq_schema schema;
-        games[i]->schema(&ramp, &schema);
+        games[i]->schema(games[i]->defaults, &schema);
         assert_int_equal(aq_schema_validate(&schema, NULL), 0);
         assert_int_equal(schema.obs.dtype, AQ_DTYPE_U8);
         assert_int_equal(schema.obs.rank, 3);
@@ -110,7 +118,7 @@ TEST(every_channel_is_lit_at_times)
         begin(&p, games[i], 1);
         const uint32_t channels = p.schema.obs.shape[2];
         for (int n = 0; n < 5000; n++) {
-            if (step(&p) != AQ_STEP_GOES_ON) {
+            if (step(&p) != AQ_STEP_GOES_ON || p.steps == STEPS_MAX) {
                 again(&p);
             }
             for (size_t k = 0; k < aq_space_bytes(&p.schema.obs); k++) {
@@ -127,6 +135,10 @@ TEST(another_seed_plays_another_game)
         play a, b;
         begin(&a, games[i], 1);
         begin(&b, games[i], 2);
+        for (int n = 0; n < 3; n++) { /* some games begin alike */
+            (void)take(&a, 0);
+            (void)take(&b, 0);
+        }
         assert_memory_not_equal(a.state, b.state, sizeof(a.state));
     }
 }
@@ -142,8 +154,22 @@ TEST(random_play_is_short_and_poor_and_scripts_are_not)
             double score_low, score_high, steps_low, steps_high;
         } of[GAMES];
     } rows[] = {
-        {step, 4000, {{0.18, 0.3, 18, 22}, {0.22, 0.36, 11.5, 14.5}, {1.3, 1.7, 33, 38}}},
-        {step_by_script, 400, {{30, 42, 210, 300}, {63, 82, 300, 400}, {22, 35, 120, 180}}},
+        {step,
+         1000,
+         {{0.35, 0.6, 52, 67},
+          {0.11, 0.23, 5, 6},
+          {0.01, 0.1, 499, 501},
+          {1.3, 1.8, 33, 38},
+          {0.03, 0.15, 19, 25},
+          {4, 5.3, 56, 68}}},
+        {step_by_script,
+         100,
+         {{17, 22, 480, 501},
+          {17, 27, 400, 501},
+          {7, 14, 499, 501},
+          {17, 37, 110, 180},
+          {3, 7, 60, 110},
+          {33, 51, 300, 420}}},
     };
     for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
         for (size_t i = 0; i < GAMES; i++) {
@@ -151,7 +177,7 @@ TEST(random_play_is_short_and_poor_and_scripts_are_not)
             double score = 0, steps = 0;
             begin(&p, games[i], 9);
             for (int n = 0; n < rows[row].episodes; n++) {
-                while (rows[row].step(&p) == AQ_STEP_GOES_ON && p.steps < games[i]->step_limit) {
+                while (rows[row].step(&p) == AQ_STEP_GOES_ON && p.steps < STEPS_MAX) {
                 }
                 score += p.score / rows[row].episodes;
                 steps += (double)p.steps / rows[row].episodes;
@@ -171,7 +197,7 @@ TEST(a_picture_shows_what_is_seen)
         uint8_t pixels[SIZE * SIZE * 3];
         aq_canvas canvas = {SIZE, SIZE, pixels};
         begin(&p, games[i], 4);
-        games[i]->draw(&ramp, p.state, &canvas);
+        games[i]->draw(games[i]->defaults, p.state, &canvas);
         /* The first channel is who is played, in white and on top. */
         const uint32_t channels = p.schema.obs.shape[2];
         for (uint32_t cell = 0; cell < AQ_GAME_SIDE * AQ_GAME_SIDE; cell++) {

@@ -164,7 +164,7 @@ TEST(a_script_plays_what_it_sees_where_there_is_one)
 {
     aq_evaluation scripted, untouched = {.version = 77};
     aq_env *game = NULL;
-    assert_int_equal(aq_env_open("game:juggle", &game, NULL), 0);
+    assert_int_equal(aq_env_open("game:breakout", &game, NULL), 0);
     assert_int_equal(aq_evaluate_script(game, EPISODES, SEED, &scripted, NULL), 0);
     assert_int_equal(scripted.episodes, EPISODES);
     assert_true(scripted.return_min >= 1); /* whoever moves by chance drops the first ball */

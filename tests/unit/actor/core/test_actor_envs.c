@@ -235,7 +235,7 @@ TEST(noise_is_a_share_of_half_the_range)
 
 TEST(images_travel_as_bytes)
 {
-    start(task_named("game:juggle?frame_stack=2"), 0.0);
+    start(task_named("game:breakout?frame_stack=2"), 0.0);
     assert_int_equal(all.settings.schema.obs.dtype, AQ_DTYPE_U8);
     run(2000);
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > 2000);

@@ -56,7 +56,7 @@ TEST(an_episode_ends_by_the_rules_or_at_the_limit)
 
 TEST(random_actions_are_drawn_in_every_kind_of_space)
 {
-    static const char *const tasks[] = {"game:lanes", "gym:Pendulum-v1", "gym:FrozenLake-v1"};
+    static const char *const tasks[] = {"game:freeway", "gym:Pendulum-v1", "gym:FrozenLake-v1"};
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
         aq_player *player = make(tasks[i], NULL, 2);
         assert_true(play(player, 0).steps > 0);

@@ -6,8 +6,8 @@
 
 #define BLOCK "\xe2\x96\x80"
 
-static void assert_text(const uint8_t *pixels, uint32_t width, uint32_t height, bool colours,
-                        const char *text)
+static void assert_text(const uint8_t *pixels, uint32_t width, uint32_t height,
+                        enum aq_terminal_colours colours, const char *text)
 {
     uint8_t copy[256];
     assert_true((size_t)width * height * 3 <= sizeof(copy));
@@ -22,13 +22,58 @@ static void assert_text(const uint8_t *pixels, uint32_t width, uint32_t height, 
 TEST(a_character_shows_two_pixels_in_colour)
 {
     static const uint8_t pixels[] = {1, 2, 3, 200, 100, 50};
-    assert_text(pixels, 1, 2, true, "\x1b[38;2;1;2;3m\x1b[48;2;200;100;50m" BLOCK "\x1b[0m\n");
+    assert_text(pixels, 1, 2, AQ_TERMINAL_24_BIT,
+                "\x1b[38;2;1;2;3m\x1b[48;2;200;100;50m" BLOCK "\x1b[0m\n");
+}
+
+TEST(older_terminals_get_the_nearest_of_256)
+{
+    static const struct {
+        uint8_t above[3], below[3];
+        const char *text;
+    } rows[] = {
+        {{0, 0, 0}, {255, 255, 255}, "\x1b[38;5;16m\x1b[48;5;231m"},
+        {{255, 0, 0}, {0, 95, 135}, "\x1b[38;5;196m\x1b[48;5;24m"},
+        {{8, 8, 8}, {238, 238, 238}, "\x1b[38;5;232m\x1b[48;5;255m"},
+        {{100, 101, 99}, {250, 205, 60}, "\x1b[38;5;241m\x1b[48;5;221m"},
+    };
+    char text[64];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint8_t pixels[6];
+        memcpy(pixels, rows[i].above, 3);
+        memcpy(pixels + 3, rows[i].below, 3);
+        (void)snprintf(text, sizeof(text), "%s%s", rows[i].text, BLOCK "\x1b[0m\n");
+        assert_text(pixels, 1, 2, AQ_TERMINAL_256, text);
+    }
+}
+
+TEST(the_environment_says_what_a_terminal_can_show)
+{
+    static const struct {
+        const char *no_color, *colorterm, *term;
+        enum aq_terminal_colours colours;
+    } rows[] = {
+        {NULL, NULL, "xterm-256color", AQ_TERMINAL_256},
+        {NULL, "truecolor", "xterm-256color", AQ_TERMINAL_24_BIT},
+        {NULL, "24bit", "screen", AQ_TERMINAL_24_BIT},
+        {NULL, NULL, "xterm-direct", AQ_TERMINAL_24_BIT},
+        {NULL, "yes", "linux", AQ_TERMINAL_256},
+        {"", NULL, "xterm", AQ_TERMINAL_256},
+        {"1", "truecolor", "xterm", AQ_TERMINAL_PLAIN},
+        {NULL, "truecolor", "dumb", AQ_TERMINAL_PLAIN},
+        {NULL, NULL, "vt100", AQ_TERMINAL_PLAIN},
+        {NULL, NULL, NULL, AQ_TERMINAL_PLAIN},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(aq_terminal_colours_by(rows[i].no_color, rows[i].colorterm, rows[i].term),
+                         rows[i].colours);
+    }
 }
 
 TEST(a_colour_is_named_where_it_changes)
 {
     static const uint8_t pixels[] = {1, 1, 1, 1, 1, 1, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 5};
-    assert_text(pixels, 3, 2, true,
+    assert_text(pixels, 3, 2, AQ_TERMINAL_24_BIT,
                 "\x1b[38;2;1;1;1m\x1b[48;2;5;5;5m" BLOCK BLOCK "\x1b[38;2;9;9;9m" BLOCK
                 "\x1b[0m\n");
 }
@@ -36,7 +81,7 @@ TEST(a_colour_is_named_where_it_changes)
 TEST(every_line_names_its_colours_anew)
 {
     static const uint8_t pixels[4 * 3] = {0};
-    assert_text(pixels, 1, 4, true,
+    assert_text(pixels, 1, 4, AQ_TERMINAL_24_BIT,
                 "\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n"
                 "\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n");
 }
@@ -44,14 +89,15 @@ TEST(every_line_names_its_colours_anew)
 TEST(an_odd_last_row_stands_above_black)
 {
     static const uint8_t pixels[] = {7, 7, 7};
-    assert_text(pixels, 1, 1, true, "\x1b[38;2;7;7;7m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n");
+    assert_text(pixels, 1, 1, AQ_TERMINAL_24_BIT,
+                "\x1b[38;2;7;7;7m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n");
 }
 
 TEST(without_colours_the_brighter_pixel_counts)
 {
     static const uint8_t pixels[] = {0,   0,   0, 255, 255, 255, 0, 0, 0, 0,  255, 0,
                                      255, 255, 0, 0,   0,   0,   0, 0, 0, 26, 26,  26};
-    assert_text(pixels, 4, 2, false, "%@ +\n");
+    assert_text(pixels, 4, 2, AQ_TERMINAL_PLAIN, "%@ +\n");
 }
 
 TEST(a_full_buffer_is_said)
@@ -60,11 +106,11 @@ TEST(a_full_buffer_is_said)
     const aq_canvas canvas = {2, 2, pixels};
     aq_buffer out;
     aq_buffer_init(&out, 20);
-    assert_int_equal(aq_terminal_picture(&canvas, true, &out), AQ_E_TOO_BIG);
+    assert_int_equal(aq_terminal_picture(&canvas, AQ_TERMINAL_24_BIT, &out), AQ_E_TOO_BIG);
     aq_buffer_fini(&out);
     aq_buffer_init(&out, 4096);
     aq_memory_fail_at(1, 1);
-    assert_int_equal(aq_terminal_picture(&canvas, false, &out), AQ_E_NOMEM);
+    assert_int_equal(aq_terminal_picture(&canvas, AQ_TERMINAL_PLAIN, &out), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     aq_buffer_fini(&out);
 }
