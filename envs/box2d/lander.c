@@ -384,10 +384,11 @@ static void wish(const float *obs, float *lift, float *turn)
     *turn = touches ? 0.0f : lean - obs[4] - 0.8f * obs[5];
 }
 
-static void script_discrete(const void *obs, void *action)
+static void script_discrete(const void *params, const void *obs, void *action)
 {
     int32_t *choice = action;
     float lift, turn;
+    (void)params;
     wish(obs, &lift, &turn);
     *choice = AQ_LANDER_NOTHING;
     if (lift > 0.05f) {
@@ -397,10 +398,11 @@ static void script_discrete(const void *obs, void *action)
     }
 }
 
-static void script_continuous(const void *obs, void *action)
+static void script_continuous(const void *params, const void *obs, void *action)
 {
     float *row = action;
     float lift, turn;
+    (void)params;
     wish(obs, &lift, &turn);
     row[0] = fmaxf(-1.0f, fminf(1.0f, 10.0f * lift));
     row[1] = fmaxf(-1.0f, fminf(1.0f, -10.0f * turn));

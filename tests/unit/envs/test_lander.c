@@ -162,7 +162,7 @@ TEST(the_script_comes_to_rest_on_both_legs_and_earns_a_hundred)
     EACH_ROW(i, tasks) {
         env_lane *lane = flight(tasks[i]);
         while (lane->end == AQ_STEP_GOES_ON) {
-            lane->env->class->script(lane->obs, lane->action);
+            lane->env->class->script(lane->env->params, lane->obs, lane->action);
             fly(lane, lane->action);
         }
         assert_int_equal(lane->end, AQ_STEP_TERMINATED);
