@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "envs/box2d/lander.h"
 #include "envs/classic/acrobot.h"
 #include "envs/classic/cartpole.h"
 #include "envs/classic/mountain_car.h"
@@ -48,6 +49,8 @@ static const aq_env_class *const classes[] = {
     &aq_cliff_walking_v1,
     &aq_frozen_lake_v1,
     &aq_frozen_lake_8x8_v1,
+    &aq_lunar_lander_v3,
+    &aq_lunar_lander_continuous_v3,
     &aq_mountain_car_v0,
     &aq_mountain_car_continuous_v0,
     &aq_pendulum_v1,

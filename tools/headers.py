@@ -28,8 +28,8 @@ TEMPLATES = {
 
 # What an ordinary build of some machine leaves out, or a test compiles by itself.
 NOT_ALWAYS_BUILT = ("quantizer/kernels/x86/", "quantizer/kernels/arm/", "tests/fuzz/",
-                    "bench/kernels/limit_", "bench/kernels/peer_", "envs/mujoco/",
-                     "bench/microcontroller/", "envs/suite_absent", "examples/",
+                    "bench/kernels/limit_", "bench/kernels/peer_", "envs/box2d/", "envs/mujoco/",
+                    "bench/microcontroller/", "envs/suite_absent", "examples/",
                      "python/extension/",
                     "tests/integration/bridge/skip_without_numpy.c",
                     "tests/integration/export/arm_start.c",

@@ -147,6 +147,7 @@ LIBRARIES = (
     (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"mpi\.h", r"learner/mpi/", "Open MPI is a module's, which only ranks load"),
+    (r"box2d/.*", r"envs/box2d/plane_world\.cpp$", "one file of C++, and C around it"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
     (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/|cli/plot/plot_png\.c$|tests/faults/|"
      r"learner/daemon/ranks\.c$|actor/daemon/gradient_load\.c$|bench/learner/",

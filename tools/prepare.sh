@@ -27,6 +27,8 @@ packages=(
     libpng-dev           'pictures of runs'
     librsvg2-2           'charts as PNG'
     libmujoco-dev        'physics of the control suite'
+    libbox2d-dev         'physics of the lander'
+    g++                  'compiles what calls it'
     libjs-dygraphs       'charts of the dashboard'
 )
 test_packages=(

@@ -8,7 +8,7 @@ import re
 import sys
 
 SKIPPED_FOLDERS = re.compile(r"^(\.(?!ci$).*|build.*|runs|__pycache__)$")
-C_SUFFIXES = (".c", ".h")
+C_SUFFIXES = (".c", ".cpp", ".h")
 
 
 class Source:

@@ -65,7 +65,7 @@ def main():
         if not is_shared:
             continue
         count += 1
-        if PUBLISHED.match(f"{path}:{name}"):
+        if PUBLISHED.match(f"{path}:{name}") or (path.endswith(".cpp.o") and name.startswith("_Z")):
             continue
         generated = path.startswith("proto/")
         if not (GENERATED if generated else OURS).match(name):

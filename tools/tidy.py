@@ -25,7 +25,7 @@ SHARED_NAMES = {"run", "meson.build", "README.md", ".gitignore", "Dockerfile", "
 # Where the language asks for tabs: make.
 TABBED = {"debian/rules"}
 
-LINE_SUFFIXES = (".c", ".h", ".py", ".sh", ".proto", "meson.build", "/run", "/test")
+LINE_SUFFIXES = (".c", ".cpp", ".h", ".py", ".sh", ".proto", "meson.build", "/run", "/test")
 BINARY_SUFFIXES = (".png", ".gif", ".npz", ".aq", ".bin", ".gz")
 
 # Function: (rule text, where it may stand). Tests are free of those marked "product".

@@ -8,13 +8,14 @@
 #include "cli/plot/run_page.h"
 #include "cli/plot/run_plot.h"
 #include "cli/text/command.h"
+#include "cli/text/run_paths.h"
 #include "common/base/plain_text.h"
 
 enum { PAGE_BYTES_MAX = AQ_PLOT_BYTES_MAX };
 
 typedef struct dashboard_arguments {
-    const char *runs[AQ_PLOT_RUNS_MAX];
-    size_t run_count;
+    const char *folders[AQ_PLOT_RUNS_MAX];
+    size_t folder_count;
     const char *output;
     const char *by;
     aq_json_form json;
@@ -23,10 +24,10 @@ typedef struct dashboard_arguments {
 static int take_run(void *user, const char *value, aq_error *error)
 {
     dashboard_arguments *arguments = user;
-    if (arguments->run_count == AQ_PLOT_RUNS_MAX) {
+    if (arguments->folder_count == AQ_PLOT_RUNS_MAX) {
         return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be shown", AQ_PLOT_RUNS_MAX);
     }
-    arguments->runs[arguments->run_count++] = value;
+    arguments->folders[arguments->folder_count++] = value;
     return 0;
 }
 
@@ -61,8 +62,8 @@ static void say_skipped(const char *words)
                   aq_plain_text(plain, sizeof(plain), words));
 }
 
-static int print_result(const dashboard_arguments *arguments, const aq_run_page *page,
-                        aq_error *error)
+static int print_result(const dashboard_arguments *arguments, const aq_run_paths *runs,
+                        const aq_run_page *page, aq_error *error)
 {
     if (arguments->json) {
         return aq_print_json(json_pack("{s:o, s:o, s:o}", "path", aq_json_text(arguments->output),
@@ -72,10 +73,10 @@ static int print_result(const dashboard_arguments *arguments, const aq_run_page 
     }
     (void)printf("%s: %zu run%s, %zu pictures\n", arguments->output, page->runs,
                  page->runs == 1 ? "" : "s", page->charts);
-    for (size_t i = 0; i < arguments->run_count; i++) {
+    for (size_t i = 0; i < runs->count; i++) {
         char http[AQ_URL_MAX];
-        if (aq_live_endpoint_http(arguments->runs[i], http)) {
-            (void)printf("  %s goes on: %s/\n", arguments->runs[i], http);
+        if (aq_live_endpoint_http(runs->paths[i], http)) {
+            (void)printf("  %s goes on: %s/\n", runs->paths[i], http);
         }
     }
     return 0;
@@ -88,17 +89,24 @@ static int dashboard(void *given, aq_error *error)
     const dashboard_arguments *arguments = given;
     aq_long_text text;
     aq_run_page page;
-    if (arguments->run_count == 0) {
+    aq_run_paths runs = {0};
+    if (arguments->folder_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
     aq_long_text_init(&text, PAGE_BYTES_MAX);
-    int rc = aq_run_page_make(arguments->runs, arguments->run_count, arguments->by, say_skipped,
-                              &text, &page, error);
+    int rc = aq_run_paths_add_all(&runs, arguments->folders, arguments->folder_count,
+                                  AQ_PLOT_RUNS_MAX, error);
+    if (rc == 0) {
+        rc = aq_run_page_make((const char *const *)runs.paths, runs.count, arguments->by,
+                              say_skipped, &text, &page, error);
+    }
     if (rc == 0) {
         rc = aq_long_text_write(&text, arguments->output, error);
     }
     aq_long_text_fini(&text);
-    return rc != 0 ? rc : print_result(arguments, &page, error);
+    rc = rc != 0 ? rc : print_result(arguments, &runs, &page, error);
+    aq_run_paths_fini(&runs);
+    return rc;
 }
 
 const aq_command aq_command_dashboard = {

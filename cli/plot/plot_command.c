@@ -10,13 +10,14 @@
 #include "cli/plot/run_plot.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/run_paths.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 
 typedef struct plot_arguments {
-    const char *runs[AQ_PLOT_RUNS_MAX];
-    size_t run_count;
+    const char *folders[AQ_PLOT_RUNS_MAX];
+    size_t folder_count;
     const char *output;
     aq_run_plot_options options;
     aq_plot_range x_range, y_range;
@@ -30,10 +31,10 @@ static int take_run(void *user, const char *value, aq_error *error)
     if (value[0] == '\0') {
         return aq_fail(error, AQ_E_INVALID, "the name of a run is empty");
     }
-    if (arguments->run_count == AQ_PLOT_RUNS_MAX) {
+    if (arguments->folder_count == AQ_PLOT_RUNS_MAX) {
         return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be drawn", AQ_PLOT_RUNS_MAX);
     }
-    arguments->runs[arguments->run_count++] = value;
+    arguments->folders[arguments->folder_count++] = value;
     return 0;
 }
 
@@ -132,7 +133,8 @@ static const aq_options options_page = {
     .program = "actorq plot",
     .usage = "RUN... [options]",
     .summary = "Draws how runs went. Runs that differ in nothing but their seed are one curve: "
-               "their mean, with a band. The picture says how it was made.",
+               "their mean, with a band. The picture says how it was made. A folder of runs, such "
+               "as --seeds makes, stands for all of them.",
     .details =
         "Quantities are those of metrics.jsonl, within objects as replay/stored; return is "
         "the mean of the evaluations.\n\n"
@@ -215,9 +217,10 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
                    arguments->options.y);
 }
 
-static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_error *error)
+static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot **ret_plot,
+                aq_error *error)
 {
-    if (arguments->run_count == 0) {
+    if (arguments->folder_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
     int rc = check_output(arguments->output, error);
@@ -226,7 +229,11 @@ static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_erro
         rc = aq_fail(error, AQ_E_INVALID, "a logarithmic axis begins above 0");
     }
     if (rc == 0) {
-        rc = aq_run_plot_create(arguments->runs, arguments->run_count, &arguments->options,
+        rc = aq_run_paths_add_all(runs, arguments->folders, arguments->folder_count,
+                                  AQ_PLOT_RUNS_MAX, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_plot_create((const char *const *)runs->paths, runs->count, &arguments->options,
                                 ret_plot, error);
     }
     rc = rc != 0 ? rc : check_points(arguments, *ret_plot, error);
@@ -311,13 +318,14 @@ static bool is_given(const aq_plot_range *range)
 static int plot(void *given, aq_error *error)
 {
     plot_arguments *arguments = given;
+    aq_run_paths runs = {0};
     aq_run_plot *drawn = NULL;
     arguments->options.has_level = !isnan(arguments->options.level);
     arguments->options.width = arguments->size.width;
     arguments->options.height = arguments->size.height;
     arguments->options.x_axis.range = is_given(&arguments->x_range) ? &arguments->x_range : NULL;
     arguments->options.y_axis.range = is_given(&arguments->y_range) ? &arguments->y_range : NULL;
-    int rc = draw(arguments, &drawn, error);
+    int rc = draw(arguments, &runs, &drawn, error);
     if (rc == 0 && !is_standard_output(arguments)) {
         if (arguments->json) {
             rc = aq_print_json(make_json(arguments, drawn), arguments->json, error);
@@ -326,6 +334,7 @@ static int plot(void *given, aq_error *error)
         }
     }
     aq_run_plot_destroy(drawn);
+    aq_run_paths_fini(&runs);
     return rc;
 }
 

@@ -1,21 +1,20 @@
 /*
  * actorq runs: which runs there are in a folder, and what came of them.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/policy/run_record.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/run_paths.h"
 #include "cli/text/text_table.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096, RUNS_MAX = 10000, DEPTH_MAX = 2 };
+enum { PATH_BYTES = 4096, RUNS_MAX = 10000 };
 
 typedef struct runs_arguments {
     const char *folder;
@@ -60,7 +59,7 @@ static int list_run(run_list *list, const char *path, aq_error *error)
 {
     aq_run_record *record;
     aq_error unread;
-    if (list->count == RUNS_MAX || aq_run_record_read(path, &record, &unread) != 0) {
+    if (aq_run_record_read(path, &record, &unread) != 0) {
         return 0; /* one that is damaged: 'actorq inspect' says how */
     }
     if (aq_grow(&list->rows, &list->capacity, list->count, sizeof(*list->rows), RUNS_MAX) != 0) {
@@ -83,30 +82,6 @@ static int list_run(run_list *list, const char *path, aq_error *error)
     (void)snprintf(row->state, sizeof(row->state), "%s", aq_run_record_state(record));
     aq_run_record_free(record);
     return 0;
-}
-
-/* The folder, if it is a run's, or those in it. */
-static int find_runs(run_list *list, const char *path, int depth, aq_error *error)
-{
-    char inner[PATH_BYTES];
-    if (aq_text_format(inner, sizeof(inner), "%s/run.json", path) == 0 && aq_path_exists(inner)) {
-        return list_run(list, path, error);
-    }
-    DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
-    if (folder == NULL) {
-        return depth > 0
-                   ? 0
-                   : aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
-    }
-    int rc = 0;
-    for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] != '.' &&
-            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) == 0) {
-            rc = find_runs(list, inner, depth + 1, error);
-        }
-    }
-    (void)closedir(folder);
-    return rc;
 }
 
 static int by_time(const void *left, const void *right)
@@ -170,8 +145,12 @@ static int list_runs(void *given, aq_error *error)
 {
     const runs_arguments *arguments = given;
     const char *folder = arguments->folder != NULL ? arguments->folder : "runs";
+    aq_run_paths found = {0};
     run_list list = {0};
-    int rc = find_runs(&list, folder, 0, error);
+    int rc = aq_run_paths_add(&found, folder, RUNS_MAX, error);
+    for (size_t i = 0; i < found.count && rc == 0; i++) {
+        rc = list_run(&list, found.paths[i], error);
+    }
     if (rc == 0 && list.count > 0) {
         qsort(list.rows, list.count, sizeof(*list.rows), by_time);
     }
@@ -182,6 +161,7 @@ static int list_runs(void *given, aq_error *error)
     } else if (rc == 0) {
         rc = print_list(&list, error);
     }
+    aq_run_paths_fini(&found);
     aq_free(list.rows);
     return rc;
 }

@@ -242,9 +242,7 @@ static void print_next(const seed_runs *all)
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
-    if (all->point_count > 1) {
-        (void)printf("  %s plot %s/*/seed-*[0-9]\n", program, folder);
-    }
+    (void)printf("  %s plot %s\n", program, folder);
 }
 
 /* And whether any came to nothing. */

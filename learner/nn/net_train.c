@@ -39,6 +39,7 @@ typedef struct places {
     size_t kept[AQ_NET_LAYERS_MAX];
     size_t quant_weight[AQ_NET_LAYERS_MAX];
     size_t quant_input[AQ_NET_LAYERS_MAX];
+    size_t scratch;
     size_t uncounted;
     size_t no_bias;
     size_t d[AQ_NET_VALUES_MAX];
@@ -76,6 +77,19 @@ static uint32_t count_more(const aq_net_spec *spec)
     return is_chain && aq_net_end_count(spec) == 1 ? 0 : most;
 }
 
+/* Of the layer that needs most; one at a time uses it. */
+static size_t scratch_bytes(const aq_net_spec *spec)
+{
+    size_t most = 0;
+    for (uint32_t l = 0; l < spec->layer_count; l++) {
+        const aq_train_kind *kind = aq_train_kind_of(&spec->layers[l]);
+        const size_t bytes =
+            kind->scratch_bytes != NULL ? kind->scratch_bytes(&spec->layers[l]) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 static places lay_out(const aq_net_train_config *config)
 {
     const aq_net_spec *spec = config->spec;
@@ -86,6 +100,7 @@ static places lay_out(const aq_net_train_config *config)
     for (uint32_t l = 0; l < spec->layer_count; l++) {
         lay_out_layer(config, l, &at);
     }
+    at.scratch = aq_arrays_add(&at.bytes, scratch_bytes(spec), 1);
     at.uncounted = aq_arrays_add(&at.bytes, 2, row_bytes);
     if (config->split != NULL && config->split->ranks != NULL) {
         at.no_bias = aq_arrays_add(&at.bytes, 1, row_bytes);
@@ -102,18 +117,6 @@ static places lay_out(const aq_net_train_config *config)
     return at;
 }
 
-static int check_kinds(const aq_net_spec *spec, aq_error *error)
-{
-    for (uint32_t l = 0; l < spec->layer_count; l++) {
-        if (aq_train_kind_of(&spec->layers[l])->forward == NULL) {
-            return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "layer %u: the learner cannot train layers of kind %s yet", l,
-                           aq_layer_kind_name(spec->layers[l].kind));
-        }
-    }
-    return 0;
-}
-
 static void *place(char *block, size_t offset)
 {
     return offset != 0 ? block + offset : NULL;
@@ -125,7 +128,8 @@ static void place_arrays(aq_net_train *train, const places *at)
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
         train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
                                             .out = place(block, at->out[l]),
-                                            .kept = place(block, at->kept[l])};
+                                            .kept = place(block, at->kept[l]),
+                                            .scratch = place(block, at->scratch)};
         train->quant_weight[l] = place(block, at->quant_weight[l]);
         train->quant_input[l] = place(block, at->quant_input[l]);
     }
@@ -167,10 +171,6 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
 {
     AQ_ASSERT(config->backward_rows_max > 0);
     AQ_ASSERT(config->backward_rows_max <= config->rows_max);
-    int rc = check_kinds(config->spec, error);
-    if (rc != 0) {
-        return rc;
-    }
     const places at = lay_out(config);
     aq_net_train *train = aq_alloc_large(1, at.bytes);
     if (train == NULL) {
@@ -191,7 +191,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
     train->gives_input_parts = aq_net_reader_count(&train->spec, 0) == 1 &&
                                aq_train_kind_of(&train->spec.layers[0])->gives_parts;
     place_arrays(train, &at);
-    rc = make_products(config, train, error);
+    int rc = make_products(config, train, error);
     if (rc != 0) {
         aq_net_train_destroy(train);
         return rc;

@@ -35,8 +35,7 @@ typedef struct aq_net_train_config {
     uint32_t bf16_threads;      /* of products in bf16; 0: they are in fp32 */
 } aq_net_train_config;
 
-/* AQ_E_UNSUPPORTED, in words, for a kind of layer that can't be trained; AQ_E_NOMEM, or that of a
- * thread. */
+/* AQ_E_NOMEM, or that of a thread. */
 int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
                         aq_error *error) AQ_MUST_USE;
 void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */

@@ -72,10 +72,14 @@ static void run_fp32(const aq_product *product)
 
 /* ---- bf16 ----------------------------------------------------------------------------------- */
 
+bool aq_products_rounds(uint64_t m, uint64_t n, uint64_t k)
+{
+    return m >= LEAST && n >= LEAST && k >= LEAST && m * n * k >= LEAST_IN_ALL;
+}
+
 static bool is_rounded(const aq_product *product)
 {
-    const uint64_t m = product->m, n = product->n, k = product->k;
-    return m >= LEAST && n >= LEAST && k >= LEAST && m * n * k >= LEAST_IN_ALL;
+    return aq_products_rounds(product->m, product->n, product->k);
 }
 
 /* A line more than `count` needs: rows that lie powers of two apart would share a few places of

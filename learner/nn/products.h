@@ -37,6 +37,9 @@ typedef struct aq_products_room {
     size_t a, b;
 } aq_products_room;
 
+/* Whether bf16 is for products of this shape; smaller ones gain nothing by it. */
+bool aq_products_rounds(uint64_t m, uint64_t n, uint64_t k);
+
 /* Makes the room large enough for a product, of which the shape is read. */
 void aq_products_room_for(const aq_product *product, aq_products_room *room);
 

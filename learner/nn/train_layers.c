@@ -23,13 +23,13 @@ void aq_train_activation_backward(const aq_train_layer *layer, const aq_train_gr
                                   uint32_t rows)
 {
     const aq_passes *passes = aq_passes_best();
-    const uint32_t counted = gradient->counted_rows;
+    const uint32_t counted = gradient->counted_rows, width = aq_layer_matrix(layer->spec).rows;
+    const size_t pixels = layer->spec->outputs / width; /* 1, but for images */
     const size_t at = (size_t)counted * layer->spec->outputs;
-    passes->activate_backward(gradient->d, layer->out, counted, layer->spec->outputs,
+    passes->activate_backward(gradient->d, layer->out, counted * pixels, width,
                               layer->spec->activation, gradient->bias);
     if (rows > counted && layer->spec->activation != AQ_ACTIVATION_NONE) {
-        passes->activate_backward(gradient->d + at, layer->out + at, rows - counted,
-                                  layer->spec->outputs, layer->spec->activation,
-                                  gradient->uncounted);
+        passes->activate_backward(gradient->d + at, layer->out + at, (rows - counted) * pixels,
+                                  width, layer->spec->activation, gradient->uncounted);
     }
 }

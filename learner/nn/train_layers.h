@@ -24,6 +24,7 @@ typedef struct aq_train_layer {
     float *out;                           /* (rows, outputs) */
     void *kept;                           /* (rows) of kept_bytes, for the way back */
     aq_products *products;                /* NULL: those of fp32 */
+    void *scratch;                        /* of scratch_bytes; what is in it is not kept */
 } aq_train_layer;
 
 typedef struct aq_train_gradient {
@@ -41,19 +42,21 @@ typedef struct aq_train_gradient {
 typedef struct aq_train_kind {
     /* Of a row, what forward leaves for backward. NULL: nothing. */
     size_t (*kept_bytes)(const aq_layer_spec *layer);
+    /* What forward and backward need besides; NULL: nothing. */
+    size_t (*scratch_bytes)(const aq_layer_spec *layer);
     /* Makes the room large enough for the layer's products; NULL: it has none. */
     void (*add_room)(const aq_layer_spec *layer, uint32_t rows, uint32_t backward_rows,
                      aq_products_room *room);
     bool gives_parts; /* backward computes what is wanted of d_x[0] alone */
-    void (*forward)(const aq_train_layer *layer, uint32_t rows); /* NULL: it cannot be trained */
+    void (*forward)(const aq_train_layer *layer, uint32_t rows);
     void (*backward)(const aq_train_layer *layer, const aq_train_gradient *gradient, uint32_t rows);
 } aq_train_kind;
 
 /* Of a valid layer. */
 const aq_train_kind *aq_train_kind_of(const aq_layer_spec *layer);
 
-/* For the rows: d back through the activation; the counted rows add up to the gradient of the
- * bias. */
+/* For the rows: d back through the activation; the counted rows, and in each all values of one row
+ * of the matrix, add up to the gradient of the bias. */
 void aq_train_activation_backward(const aq_train_layer *layer, const aq_train_gradient *gradient,
                                   uint32_t rows);
 

@@ -70,7 +70,9 @@ class Lanes:
         own = task.action
         self.actions = column("actions", own.dtype, own.shape if own.kind == BOX else ())
         # Of observations that can be written as they are, without a look at what they are.
-        self.plain_shape = task.observation.native_shape if task.observation.kind == BOX else None
+        seen = task.observation
+        self.plain_shape = \
+            seen.native_shape if seen.kind == BOX and seen.flatten is None else None
         self.observe_into = task.observation.shape if task.observation.kind == BOX else ()
         self.observations = column("observations", task.observation.dtype, self.observe_into)
         self.first_observations = column("first_observations", task.observation.dtype,
@@ -93,6 +95,9 @@ class Lanes:
             if not 0 <= number < space.choices:
                 raise Refusal(f"observation {value} is outside of its space")
             rows[slot] = number
+            return
+        if space.flatten is not None:
+            rows[slot] = space.flatten(value)
             return
         if getattr(value, "shape", None) != space.native_shape:
             value = np.asarray(value)

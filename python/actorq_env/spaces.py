@@ -8,7 +8,7 @@ from actorq_env.protocol import (BOUNDS_MAX, BOX, DISCRETE, F32, RANK_MAX, SPACE
 class Space:
     """One space as ActorQ sees it, and what its values are on this side."""
 
-    def __init__(self, kind, native, shape=(), choices=0, start=0, bounds=None):
+    def __init__(self, kind, native, shape=(), choices=0, start=0, bounds=None, flatten=None):
         self.kind = kind
         self.native = native          # the environment's own type of an element
         self.native_shape = shape
@@ -16,6 +16,7 @@ class Space:
         self.choices = choices
         self.start = start
         self.low, self.high = bounds if bounds else (np.zeros(0), np.zeros(0))
+        self.flatten = flatten        # makes a row of a value that is several
         self.dtype = np.dtype(np.int32) if kind == DISCRETE else \
             np.dtype(np.uint8) if native == np.uint8 else np.dtype(np.float32)
 
@@ -29,17 +30,22 @@ class Space:
                           *low, *high)
 
 
-def bounds_of(space, shape, what):
+def few(low, high):
     """One bound for all, or one each: as few as say the same."""
+    if (low == low[0]).all() and (high == high[0]).all():
+        return low[:1], high[:1]
+    if low.size > BOUNDS_MAX:
+        return low.min(keepdims=True), high.max(keepdims=True)
+    return low, high
+
+
+def bounds_of(space, shape, what):
+    """Of each element."""
     with np.errstate(all="ignore"):
         low, high = (np.broadcast_to(np.asarray(bound), shape).astype(np.float32).ravel()
                      for bound in (space.low, space.high))
     if np.isnan(low).any() or np.isnan(high).any():
         raise Refusal(f"{what} space: a bound is not a number")
-    if (low == low[0]).all() and (high == high[0]).all():
-        return low[:1], high[:1]
-    if low.size > BOUNDS_MAX:
-        return low.min(keepdims=True), high.max(keepdims=True)
     return low, high
 
 
@@ -55,13 +61,68 @@ def box_of(space, what):
                       + " are possible")
     if 0 in shape:
         raise Refusal(f"{what} space is empty: its shape is {shape}")
-    return Space(BOX, native, shape, bounds=bounds_of(space, shape, what))
+    return Space(BOX, native, shape, bounds=few(*bounds_of(space, shape, what)))
+
+
+def leaves_of(space, path):
+    """Name, part and how to find it in a value, for each part of a Dict or Tuple, in its order."""
+    parts = space.spaces
+    for key, part in parts.items() if hasattr(parts, "items") else enumerate(parts):
+        own = path + (key,)
+        if hasattr(part, "spaces"):
+            yield from leaves_of(part, own)
+        else:
+            yield own, part
+
+
+def flat_of(space, what):
+    """One row of floats of a Dict or Tuple: numbers as they are, a choice as one of so many."""
+    lows, highs, readers = [], [], []
+    for path, part in leaves_of(space, ()):
+        name = "/".join(map(str, path))
+        found = space_of(part, f"{what} '{name}'")
+        if found.kind == DISCRETE:
+            lows.append(np.zeros(found.choices, np.float32))
+            highs.append(np.ones(found.choices, np.float32))
+        else:
+            low, high = bounds_of(part, found.native_shape, what)
+            lows.append(low)
+            highs.append(high)
+        readers.append((path, found))
+    if not lows:
+        raise Refusal(f"{what} space has no parts")
+    low, high = np.concatenate(lows), np.concatenate(highs)
+
+    def flatten(value):
+        row, used = np.zeros(low.size, np.float32), 0
+        for (path, found), bounds in zip(readers, lows):
+            part = value
+            for key in path:
+                part = part[key]
+            if found.kind == DISCRETE:
+                number = int(part) - found.start
+                if not 0 <= number < found.choices:
+                    raise Refusal(f"observation {'/'.join(map(str, path))} is {part}, outside of"
+                                  " its space")
+                row[used + number] = 1
+            else:
+                part = np.asarray(part)
+                if part.shape != found.native_shape:
+                    raise Refusal(f"observation {'/'.join(map(str, path))} of shape {part.shape};"
+                                  f" the space says {found.native_shape}")
+                row[used:used + bounds.size] = part.ravel()
+            used += bounds.size
+        return row
+
+    return Space(BOX, np.dtype(np.float32), (low.size,), bounds=few(low, high), flatten=flatten)
 
 
 def space_of(space, what):
-    """The Space of a Box or Discrete of Gymnasium's, or of what looks like one."""
+    """The Space of one of Gymnasium's, or of what looks like one."""
     if hasattr(space, "low") and hasattr(space, "high") and hasattr(space, "dtype"):
         return box_of(space, what)
+    if hasattr(space, "spaces") and what == "observation":
+        return flat_of(space, what)
     count = getattr(space, "n", None)
     if not hasattr(space, "nvec") and not getattr(space, "shape", None) and \
             isinstance(count, (int, np.integer)):
@@ -69,5 +130,5 @@ def space_of(space, what):
             raise Refusal(f"{what} space has {count} choices")
         return Space(DISCRETE, np.dtype(np.int64), choices=int(count),
                      start=int(getattr(space, "start", 0)))
-    raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible"
-                  " (gymnasium.wrappers.FlattenObservation flattens others)")
+    raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible,"
+                  " and Dict and Tuple of them as an observation")

@@ -148,7 +148,7 @@ main() {
     ensure_packages "${packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}"
     choose_targets=(fuzz_programs)
     CC=clang build_in build-fuzz -Dfuzz=true -Dtests=enabled --optimization=1 -Ddebug=true \
-        -Db_sanitize=address,undefined -Db_lundef=false \
+        -Db_sanitize=address,undefined -Db_lundef=false -Dbox2d=disabled \
         '-Dc_args=-fsanitize=fuzzer-no-link -gline-tables-only'
     mkdir -p -- "$kept/findings" "$kept/ledger"
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

@@ -32,6 +32,13 @@ class Discrete:
         self.dtype = np.dtype(np.int64)
 
 
+class Several:
+    """What the bridge reads of gymnasium.spaces.Dict and Tuple."""
+
+    def __init__(self, spaces):
+        self.spaces = spaces
+
+
 class MultiBinary:
     """One that there is no place for."""
 
@@ -313,6 +320,25 @@ class Picture:
         picture[0, 0, 0] = self.steps
         picture[5, 4, 1] = 255
         return picture, np.float32(action[1]), np.bool_(self.steps == 3), np.bool_(False), {}
+
+
+class Parts(Counter):
+    """Counter's numbers as parts: a dict with a pair in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.observation_space = Several({
+            "count": Box(0, np.inf, (2,)), "did": Several((Discrete(4), Box(0, 1, ())))})
+
+    def reset(self, *, seed=None, options=None):
+        return self.apart(super().reset(seed=seed)[0]), {}
+
+    def step(self, action):
+        observation, *rest = super().step(action)
+        return (self.apart(observation), *rest)
+
+    def apart(self, observation):
+        return {"did": (int(observation[2]), 0.5), "count": observation[:2]}
 
 
 class Atari:

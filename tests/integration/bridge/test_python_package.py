@@ -49,6 +49,32 @@ class Spaces(unittest.TestCase):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(space, "observation")
 
+    def test_parts_become_one_row_in_their_order(self):
+        box = bridge_tasks.Box([-1, -2], [1, 2], (2,))
+        parts = bridge_tasks.Several({"b": box, "a": bridge_tasks.Several(
+            (bridge_tasks.Discrete(3, start=5), bridge_tasks.Box(0, 9, ())))})
+        space = spaces.space_of(parts, "observation")
+        self.assertEqual(self.fields(space)[:4], (1, 1, 1, 6))
+        self.assertEqual(list(space.low), [-1, -2, 0, 0, 0, 0])
+        self.assertEqual(list(space.high), [1, 2, 1, 1, 1, 9])
+        value = {"a": (6, 7.5), "b": np.array([0.5, -1.5])}
+        self.assertEqual(space.flatten(value).tolist(), [0.5, -1.5, 0, 1, 0, 7.5])
+        for value, words in (({"a": (8, 1), "b": np.zeros(2)}, "a/0 is 8"),
+                             ({"a": (5, 1), "b": np.zeros(3)}, "b of shape")):
+            with self.assertRaisesRegex(protocol.Refusal, words):
+                space.flatten(value)
+
+    def test_parts_that_do_not_go_together_are_refused_by_name(self):
+        picture = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
+        for part, words in ((picture, "'eye' space is a box of uint8"),
+                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary")):
+            with self.assertRaisesRegex(protocol.Refusal, words):
+                spaces.space_of(bridge_tasks.Several({"eye": part}), "observation")
+        with self.assertRaisesRegex(protocol.Refusal, "no parts"):
+            spaces.space_of(bridge_tasks.Several({}), "observation")
+        with self.assertRaisesRegex(protocol.Refusal, "action space is a Several"):
+            spaces.space_of(bridge_tasks.Several((bridge_tasks.Discrete(2),)), "action")
+
     def test_pictures_are_seen_and_not_done(self):
         box = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
         self.assertEqual(spaces.space_of(box, "observation").dtype, np.uint8)
@@ -111,6 +137,15 @@ class Rounds(unittest.TestCase):
         made.works[:] = protocol.RESET
         made.work(0, self.SLOTS)
         return made
+
+    def test_parts_go_through_memory_as_a_row(self):
+        made = self.lanes_of("Parts")
+        self.assertEqual(made.observations.tolist(),
+                         [[0, seed, 1, 0, 0, 0, 0.5] for seed in range(self.SLOTS)])
+        made.works[:] = protocol.STEP
+        made.actions[:] = 2
+        made.work(0, self.SLOTS)
+        self.assertEqual(made.observations[3].tolist(), [1, 3, 0, 0, 0, 1, 0.5])
 
     def test_a_step_on_begins_the_next_episode_and_a_step_does_not(self):
         made = self.lanes_of("Counter")

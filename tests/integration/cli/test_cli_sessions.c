@@ -160,6 +160,12 @@ static int make_things(void **state)
     make_plot_run("seed-1", "seed: 1\n");
     make_plot_run("seed-2", "seed: 2\n");
     make_plot_run("fp32", "quantizer:\n  format: fp32\n");
+    cli_make_folder("seeds");
+    cli_write_text("seeds/config.yaml", "seed: 1\n");
+    make_plot_run("seeds/seed-1", "seed: 1\n");
+    make_plot_run("seeds/seed-2", "seed: 2\n");
+    cli_write_text("seeds/seed-1/run.json", "{}");
+    cli_write_text("seeds/seed-2/run.json", "{}");
     return rc;
 }
 

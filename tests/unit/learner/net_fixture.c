@@ -114,6 +114,27 @@ static void linear(const aq_layer_spec *layer, const double *at, const double *x
     }
 }
 
+static void convolve(const aq_layer_spec *layer, const double *at, const double *x, double *z)
+{
+    const aq_conv_shape *of = &layer->conv;
+    const uint32_t patch = of->kernel * of->kernel * of->channels, width = aq_conv_out_width(of);
+    for (uint32_t o = 0; o < layer->outputs; o++) {
+        const uint32_t f = o % of->filters, pixel = o / of->filters;
+        z[o] = at[of->filters * patch + f];
+        for (uint32_t k = 0; k < patch; k++) {
+            const uint32_t tap = k / of->channels;
+            const int64_t row =
+                (int64_t)(pixel / width * of->stride + tap / of->kernel) - of->padding;
+            const int64_t column =
+                (int64_t)(pixel % width * of->stride + tap % of->kernel) - of->padding;
+            if (row >= 0 && row < of->height && column >= 0 && column < of->width) {
+                z[o] += x[(row * of->width + column) * of->channels + k % of->channels] *
+                        at[f * patch + k];
+            }
+        }
+    }
+}
+
 static void norm(const aq_layer_spec *layer, const double *at, const double *x, double *z)
 {
     const uint32_t width = layer->outputs;
@@ -171,6 +192,9 @@ static void forward_layer(const aq_net_spec *spec, uint32_t l, const double *at,
     switch (layer->kind) {
     case AQ_LAYER_LINEAR:
         linear(layer, at, x, z);
+        break;
+    case AQ_LAYER_CONV2D:
+        convolve(layer, at, x, z);
         break;
     case AQ_LAYER_NORM:
         norm(layer, at, x, z);

@@ -107,11 +107,14 @@ TEST(gradients_through_distributions_are_right)
 /* 4-5, two blocks of 20, a norm, -3. */
 static aq_net_spec simba(enum aq_activation activation)
 {
+    const aq_space obs = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {4}};
     const aq_hidden_layers hidden = {.shape = {.count = 1, .widths = {5}, .blocks = 2},
-                                     .activation = activation};
+                                     .activation = activation,
+                                     .torso = "",
+                                     .obs = &obs};
     const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
     aq_net_spec spec;
-    assert_succeeds(aq_hidden_layers_network(&hidden, 4, &last, &spec, &refusal));
+    assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
     return spec;
 }
 
@@ -360,18 +363,5 @@ TEST(create_without_memory_fails)
         .spec = &spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS};
     aq_net_train *train = NULL;
     assert_fails_without_memory(aq_net_train_create(&config, &train, NULL));
-    assert_null(train);
-}
-
-TEST(kinds_that_cannot_be_trained_are_refused_in_words)
-{
-    const aq_conv_shape image = {8, 8, 3, 4, 3, 1, 0};
-    const aq_net_spec spec = {.layer_count = 1,
-                              .layers = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU)}};
-    aq_net_train *train = NULL;
-    assert_refused(aq_net_train_create(
-                       &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
-                       &train, &refusal),
-                   AQ_E_UNSUPPORTED, "conv2d");
     assert_null(train);
 }
