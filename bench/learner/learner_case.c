@@ -4,7 +4,8 @@
  * The products are listed as the algorithms call them: for dqn, one pass of the target network, one
  * of the learned one over twice the rows, and one back; for d4pg and sac see
  * actor_critic_numbers.c; for ppo one pass of each network and one back. No network's first layer
- * hands a gradient on, but a critic's does to its action.
+ * hands a gradient on, but a critic's does to its action. A convolution counts as the products over
+ * copies of its patches that OpenBLAS would be asked for; our kernels make none.
  */
 #include "bench/learner/learner_case.h"
 
@@ -33,26 +34,40 @@ typedef struct case_row {
     uint32_t actions; /* choices of discrete ones */
     bool is_discrete;
     const char *hidden, *critic_hidden;
+    const char *torso;
+    aq_picture_shape picture; /* of bytes, in place of inputs */
 } case_row;
 
 /* Observations of the dimensions of cheetah (17 and 6), CartPole (4 and 2) or Pendulum (3 and 1);
  * d4pg with Acme's networks, and SimBa's, which also say how they are trained. */
 static const case_row case_rows[] = {
-    {"d4pg_acme", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "256,256,256", "512,512,256"},
-    {"dqn_256x256_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "256,256", ""},
-    {"dqn_2048x3_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "2048,2048,2048", ""},
-    {"dqn_256x256_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "256,256", ""},
-    {"dqn_64x64_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "64,64", ""},
-    {"ppo_choices_b64", AQ_ALGORITHM_PPO, 64, 4, 2, true, "64,64", ""},
-    {"ppo_choices_b256", AQ_ALGORITHM_PPO, 256, 4, 2, true, "64,64", ""},
-    {"ppo_numbers_b64", AQ_ALGORITHM_PPO, 64, 3, 1, false, "64,64", ""},
-    {"ppo_numbers_b256", AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", ""},
-    {"sac_256x256_b256", AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", ""},
-    {"sac_64x64_b100", AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", ""},
-    {"sac_simba", AQ_ALGORITHM_SAC, 256, 17, 6, false, "simba:128x1", "simba:512x2"},
-    {"d4pg_simba", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "simba:128x1", "simba:512x2"},
+    {"d4pg_acme", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "256,256,256", "512,512,256", "", {0}},
+    {"dqn_256x256_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "256,256", "", "", {0}},
+    {"dqn_2048x3_b256", AQ_ALGORITHM_DQN, 256, 4, 2, true, "2048,2048,2048", "", "", {0}},
+    {"dqn_256x256_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "256,256", "", "", {0}},
+    {"dqn_64x64_b64", AQ_ALGORITHM_DQN, 64, 4, 2, true, "64,64", "", "", {0}},
+    {"ppo_choices_b64", AQ_ALGORITHM_PPO, 64, 4, 2, true, "64,64", "", "", {0}},
+    {"ppo_choices_b256", AQ_ALGORITHM_PPO, 256, 4, 2, true, "64,64", "", "", {0}},
+    {"ppo_numbers_b64", AQ_ALGORITHM_PPO, 64, 3, 1, false, "64,64", "", "", {0}},
+    {"ppo_numbers_b256", AQ_ALGORITHM_PPO, 256, 3, 1, false, "64,64", "", "", {0}},
+    {"sac_256x256_b256", AQ_ALGORITHM_SAC, 256, 17, 6, false, "256,256", "", "", {0}},
+    {"sac_64x64_b100", AQ_ALGORITHM_SAC, 100, 3, 1, false, "64,64", "", "", {0}},
+    {"sac_simba", AQ_ALGORITHM_SAC, 256, 17, 6, false, "simba:128x1", "simba:512x2", "", {0}},
+    {"d4pg_simba", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "simba:128x1", "simba:512x2", "", {0}},
+    /* A game's picture, and Atari's. */
+    {"dqn_minatar", AQ_ALGORITHM_DQN, 32, 400, 6, true, "128", "", "minatar", {10, 10, 4}},
+    {"dqn_nature", AQ_ALGORITHM_DQN, 32, 28224, 6, true, "512", "", "nature", {84, 84, 4}},
     /* The wide one, beyond those that are counted. */
-    {"d4pg_2048", AQ_ALGORITHM_D4PG, 256, 17, 6, false, "2048,2048,2048", "2048,2048,2048"},
+    {"d4pg_2048",
+     AQ_ALGORITHM_D4PG,
+     256,
+     17,
+     6,
+     false,
+     "2048,2048,2048",
+     "2048,2048,2048",
+     "",
+     {0}},
 };
 
 /* Each row is two cases where there is bf16: its products in fp32, and in bf16. */
@@ -92,7 +107,8 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t products
 
     aq_settings_init(aq_run_config_table(), config);
     if (aq_text_set(config->learner.hidden, AQ_RUN_TEXT_MAX, row->hidden) != 0 ||
-        aq_text_set(config->learner.critic_hidden, AQ_RUN_TEXT_MAX, row->critic_hidden) != 0) {
+        aq_text_set(config->learner.critic_hidden, AQ_RUN_TEXT_MAX, row->critic_hidden) != 0 ||
+        aq_text_set(config->learner.torso, AQ_RUN_TEXT_MAX, row->torso) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: too many layers", row->name);
     }
     config->learner.algorithm = row->algorithm;
@@ -140,6 +156,16 @@ static void fill_space(uint32_t elements, aq_space *space)
     aq_space_init_box(space, elements, low, high);
 }
 
+static void fill_picture(const aq_picture_shape *shape, aq_space *space)
+{
+    *space = (aq_space){.kind = AQ_SPACE_BOX,
+                        .dtype = AQ_DTYPE_U8,
+                        .rank = 3,
+                        .shape = {shape->height, shape->width, shape->channels},
+                        .bound_count = 1,
+                        .high = {255}};
+}
+
 static void fill_uniform(float *out, size_t count, aq_rng *rng)
 {
     for (size_t i = 0; i < count; i++) {
@@ -158,6 +184,9 @@ static void fill_batch(aq_learner_case *of, aq_rng *rng)
         const size_t bytes = batch->rows * aq_batch_column_bytes(column);
         if (column->is.dtype == AQ_DTYPE_F32) {
             fill_uniform((float *)(void *)column->bytes, bytes / sizeof(float), rng);
+        }
+        for (size_t i = 0; column->is.dtype == AQ_DTYPE_U8 && i < bytes; i++) {
+            column->bytes[i] = (uint8_t)aq_rng_below(rng, 256);
         }
     }
     for (size_t i = 0; i < steps; i++) {
@@ -192,26 +221,35 @@ typedef struct network_work {
     uint32_t input_columns;
 } network_work;
 
+/* Layer `l` as a matrix of so many rows for each row of a batch. */
+static void add_layer(aq_learner_case *of, const aq_layer_spec *layer, bool is_first,
+                      const network_work *work)
+{
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+    const uint32_t pixels = layer->outputs / matrix.rows, rows = of->rows * pixels;
+    const aq_product forward = {
+        .transposes_b = true, .m = rows, .n = matrix.rows, .k = matrix.columns};
+    aq_product twice = forward;
+    twice.m *= 2;
+    add_product(of, forward, work->forward);
+    add_product(of, twice, work->forward_twice);
+    add_product(
+        of, (aq_product){.transposes_a = true, .m = matrix.rows, .n = matrix.columns, .k = rows},
+        1);
+    if (!is_first) {
+        add_product(
+            of, (aq_product){.m = work->back_rows * pixels, .n = matrix.columns, .k = matrix.rows},
+            1);
+    } else if (work->input_columns > 0) {
+        add_product(of, (aq_product){.m = rows, .n = work->input_columns, .k = matrix.rows}, 1);
+    }
+}
+
 static void add_network(aq_learner_case *of, const aq_net_spec *spec, const network_work *work)
 {
-    const uint32_t rows = of->rows;
-
     for (uint32_t l = 0; l < spec->layer_count; l++) {
-        const uint32_t inputs = spec->layers[l].inputs, outputs = spec->layers[l].outputs;
-        if (spec->layers[l].kind != AQ_LAYER_LINEAR) {
-            continue;
-        }
-        const aq_product forward = {.transposes_b = true, .m = rows, .n = outputs, .k = inputs};
-        aq_product twice = forward;
-        twice.m *= 2;
-        add_product(of, forward, work->forward);
-        add_product(of, twice, work->forward_twice);
-        add_product(of, (aq_product){.transposes_a = true, .m = outputs, .n = inputs, .k = rows},
-                    1);
-        if (l > 0) {
-            add_product(of, (aq_product){.m = work->back_rows, .n = inputs, .k = outputs}, 1);
-        } else if (work->input_columns > 0) {
-            add_product(of, (aq_product){.m = rows, .n = work->input_columns, .k = outputs}, 1);
+        if (aq_layer_is_quantizable(&spec->layers[l])) {
+            add_layer(of, &spec->layers[l], l == 0, work);
         }
     }
 }
@@ -316,7 +354,11 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t products, uin
     if (rc != 0) {
         return rc;
     }
-    fill_space(row->inputs, &of->schema.obs);
+    if (row->torso[0] != '\0') {
+        fill_picture(&row->picture, &of->schema.obs);
+    } else {
+        fill_space(row->inputs, &of->schema.obs);
+    }
     if (row->is_discrete) {
         aq_space_init_discrete(&of->schema.action, row->actions);
     } else {

@@ -104,21 +104,42 @@ def d4pg(torch, is_simba=False):
 
 
 def dqn(torch, width):
-    nn = torch.nn
-    rows, inputs, actions = 64, 4, 2
+    nn, rows, inputs, actions = torch.nn, 64, 4, 2
 
     def network():
         return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width),
                              nn.ReLU(), nn.Linear(width, actions))
+    return dqn_step(torch, network, rows, actions, lambda: torch.rand(rows, inputs))
 
+
+def dqn_pictures(torch, side, convolutions, width):
+    """Pictures lie as PyTorch wants them, (channels, height, width), in bytes."""
+    nn, rows, actions, channels = torch.nn, 32, 6, 4
+
+    def network():
+        layers, before, across = [], channels, side
+        for filters, kernel, stride in convolutions:
+            layers += [nn.Conv2d(before, filters, kernel, stride), nn.ReLU()]
+            before, across = filters, (across - kernel) // stride + 1
+        return nn.Sequential(*layers, nn.Flatten(), nn.Linear(before * across * across, width),
+                             nn.ReLU(), nn.Linear(width, actions))
+
+    def seen():
+        return torch.randint(256, (rows, channels, side, side), dtype=torch.uint8)
+    return dqn_step(torch, network, rows, actions, seen, lambda x: x.float() / 255)
+
+
+def dqn_step(torch, network, rows, actions, seen, load=lambda x: x):
+    nn = torch.nn
     online, target = network(), network()
     adam = torch.optim.Adam(online.parameters(), 1e-3)
-    obs, next_obs, reward = torch.rand(rows, inputs), torch.rand(rows, inputs), torch.rand(rows)
+    obs_seen, next_seen, reward = seen(), seen(), torch.rand(rows)
     action, bootstrap = torch.randint(actions, (rows, 1)), torch.full((rows,), .95)
     count = 0
 
     def step():
         nonlocal count
+        obs, next_obs = load(obs_seen), load(next_seen)
         with torch.no_grad():
             best = online(next_obs).argmax(1, keepdim=True)
             y = reward + bootstrap * target(next_obs).gather(1, best).squeeze(1)
@@ -270,7 +291,10 @@ def measure(threads, only):
               "sac_256x256_b256": lambda t: sac(t, 256, 256, 17, 6),
               "sac_64x64_b100": lambda t: sac(t, 64, 100, 3, 1),
               "sac_simba": lambda t: sac(t, 0, 256, 17, 6, True),
-              "d4pg_simba": lambda t: d4pg(t, True)}
+              "d4pg_simba": lambda t: d4pg(t, True),
+              "dqn_minatar": lambda t: dqn_pictures(t, 10, [(16, 3, 1)], 128),
+              "dqn_nature": lambda t: dqn_pictures(t, 84, [(32, 8, 4), (64, 4, 2), (64, 3, 1)],
+                                                   512)}
     rows = []
     for name, make in makers.items():
         for named, is_bf16 in ((name, False), (f"{name}_bf16", True)):

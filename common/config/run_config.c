@@ -348,6 +348,8 @@ static int check_states(const aq_run_config *config, const aq_schema *schema, aq
 static int check_observations(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     const size_t inputs = aq_space_elements(&schema->obs);
+    const bool has_torso = config->learner.torso[0] != '\0';
+    const uint32_t most = has_torso ? AQ_NET_IMAGE_MAX : AQ_NET_WIDTH_MAX;
     if (aq_algorithm_has(config->learner.algorithm, AQ_SEES_ONE_HOT)) {
         int rc = check_states(config, schema, error);
         if (rc != 0 || schema->obs.kind == AQ_SPACE_DISCRETE) {
@@ -362,11 +364,11 @@ static int check_observations(const aq_run_config *config, const aq_schema *sche
                        aq_algorithm_names[config->learner.algorithm], config->task, config->task,
                        strchr(config->task, '?') != NULL ? '&' : '?');
     }
-    if (inputs > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "a network takes observations of up to %" PRIu32
-                       " elements; this task's have %zu",
-                       AQ_NET_WIDTH_MAX, inputs);
+    if (inputs > most) {
+        return aq_fail(
+            error, AQ_E_UNSUPPORTED,
+            "a network takes observations of up to %" PRIu32 " elements; this task's have %zu%s",
+            most, inputs, has_torso ? "" : "; pictures may be larger with learner.torso");
     }
     return 0;
 }

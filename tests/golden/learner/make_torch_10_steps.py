@@ -13,6 +13,7 @@ One record a line, its kind first, numbers separated by commas:
     set,<key>=<value>                       settings that differ from the defaults
     tolerance,<most>                        where rounding alone is not what results differ by
     task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
+    picture,<height>,<width>,<channels>     what is seen, where it is one
     parameters,<...>                        all networks: a head's arrays, layer by layer weights
                                             then biases; at last the logarithm of a temperature
     then for each step
@@ -393,6 +394,13 @@ def main():
     OnPolicy("ppo", sequences(4, hidden="simba:6x1", critic_hidden="simba:5x1", epochs=2,
                               minibatches=2, learning_rate=0.001, weight_decay=0.01),
              4, 2, 6, (-1.0, 1.0)).run()
+    Values("dqn", settings(torso="conv:5x3/1,conv:3x2/2", hidden="7", learning_rate=0.001,
+                           dueling=True, target_period=4), (7, 6, 2), 3, 5).run()
+    Values("c51", settings(torso="conv:4x2/1", hidden="6", learning_rate=0.001, atoms=5,
+                           value_min=-3, value_max=3, norm=True), (3, 4, 3), 2, 6).run()
+    OnPolicy("ppo", sequences(3, torso="conv:4x3/2", hidden="6", critic_hidden="5",
+                              activation="tanh", epochs=2, minibatches=2, learning_rate=0.001),
+             (5, 7, 1), 3, 4).run()
 
 
 main()

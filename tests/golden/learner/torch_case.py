@@ -33,6 +33,45 @@ class Block(nn.Module):
         return x + self.branch(x)
 
 
+class Picture(int):
+    """A number of inputs, (height, width, channels), and what learner.torso says."""
+
+    def __new__(cls, shape, torso):
+        self = super().__new__(cls, shape[0] * shape[1] * shape[2])
+        self.shape, self.torso = shape, torso
+        return self
+
+
+class Convolution(nn.Module):
+    """Images are (height, width, channels), and so are its weights, filter by filter."""
+
+    def __init__(self, shape, filters, kernel, stride):
+        super().__init__()
+        like = nn.Conv2d(shape[2], filters, kernel, stride)
+        self.weight = nn.Parameter(like.weight.detach().permute(0, 2, 3, 1).contiguous())
+        self.bias = nn.Parameter(like.bias.detach())
+        self.shape, self.stride = shape, stride
+        sides = [(side - kernel) // stride + 1 for side in shape[:2]]
+        self.out_shape = (*sides, filters)
+
+    def forward(self, x):
+        images = x.reshape(-1, *self.shape).permute(0, 3, 1, 2)
+        y = nn.functional.conv2d(images, self.weight.permute(0, 3, 1, 2), self.bias, self.stride)
+        return y.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
+
+
+def torso_layers(inputs, activation):
+    """What learner.torso says, and how many values it ends in."""
+    if not isinstance(inputs, Picture):
+        return [], inputs
+    layers, shape = [], inputs.shape
+    for element in inputs.torso.split(","):
+        numbers = map(int, element[len("conv:"):].replace("x", "/").split("/"))
+        layers += [Convolution(shape, *numbers), ACTIVATIONS[activation]()]
+        shape = layers[-2].out_shape
+    return layers, shape[0] * shape[1] * shape[2]
+
+
 def hidden_layers(inputs, hidden, activation, first_norm, norm):
     """What learner.hidden says, and how wide it ends."""
     if hidden.startswith("simba:"):
@@ -51,7 +90,9 @@ def hidden_layers(inputs, hidden, activation, first_norm, norm):
 
 
 def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
-    layers, width = hidden_layers(inputs, hidden, activation, first_norm, norm)
+    torso, width = torso_layers(inputs, activation)
+    layers, width = hidden_layers(width, hidden, activation, first_norm, norm)
+    layers = torso + layers
     layers.append(nn.Linear(width, outputs))
     if last is not None:
         layers.append(last)
@@ -67,6 +108,8 @@ class Case:
 
     def __init__(self, algorithm, settings, inputs, actions, rows, bounds=None):
         self.algorithm, self.settings = algorithm, settings
+        if isinstance(inputs, tuple):
+            inputs = Picture(inputs, settings["learner.torso"])
         self.inputs, self.actions, self.rows, self.bounds = inputs, actions, rows, bounds
 
     def get(self, name, default):
@@ -96,6 +139,8 @@ class Case:
         if self.tolerance:
             record("tolerance", self.tolerance)
         record("task", self.inputs, self.actions, self.rows, *(self.bounds or ()))
+        if isinstance(self.inputs, Picture):
+            record("picture", *self.inputs.shape)
         clip = self.get("gradient_clip", 10)
         self.clip = clip if clip else float("inf")
         self.make()
