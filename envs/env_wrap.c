@@ -15,12 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-enum {
-    ACTION_REPEAT_MAX = 64,
-    FRAME_STACK_MAX = 16,
-    TIME_LIMIT_MAX = 1 << 30,
-    SLEEP_US_MAX = 1000000
-};
+enum { ACTION_REPEAT_MAX = 64, TIME_LIMIT_MAX = 1 << 30, SLEEP_US_MAX = 1000000 };
 #define SCALE_MIN 1e-6
 #define SCALE_MAX 1e6
 
@@ -321,6 +316,9 @@ static void stack_space(const aq_space *inner, const wrap_params *p, aq_space *s
         space->shape[0] = 1;
     }
     space->shape[space->rank - 1] *= p->options.frame_stack;
+    if (p->options.frame_stack > 1) {
+        space->frames = p->options.frame_stack;
+    }
     stack_bounds(inner, p, space);
 }
 
@@ -419,7 +417,7 @@ static int take_options(aq_env_options *options, wrap_options *wrap, uint32_t *t
                  : aq_env_option_u32(options, "action_repeat", 1, ACTION_REPEAT_MAX,
                                      &wrap->action_repeat, error);
     rc = rc != 0 ? rc
-                 : aq_env_option_u32(options, "frame_stack", 1, FRAME_STACK_MAX, &wrap->frame_stack,
+                 : aq_env_option_u32(options, "frame_stack", 1, AQ_FRAMES_MAX, &wrap->frame_stack,
                                      error);
     rc = rc != 0 ? rc
                  : aq_env_option_f64(options, "obs_scale", SCALE_MIN, SCALE_MAX, &wrap->obs_scale,

@@ -5,7 +5,8 @@
  *   action_repeat=N  each action is taken N times, 1 to 64; rewards add up, and what is seen is
  *                    what the last of them led to. The task's own limit counts the single ones
  *   frame_stack=N    the last N observations, 1 to 16, are seen as one, the oldest first: along the
- *                    last axis of an image, behind each other otherwise
+ *                    last axis of an image, behind each other otherwise. The first of an episode
+ *                    stands for those before it. Each is sent and stored once (frames.h)
  *   obs_scale=X      observations of floats are multiplied
  *   reward_scale=X   rewards are multiplied, and so is the threshold
  *   clip_reward=yes  rewards are held between -1 and 1, after that; there is no threshold then

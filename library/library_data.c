@@ -12,6 +12,8 @@ _Static_assert((int)ACTORQ_COLUMNS_MAX == (int)AQ_COLUMNS_MAX, "every column has
 struct actorq_data {
     aq_data_set_reader *reader;
     actorq_data_facts facts;
+    uint8_t *stacked[AQ_COLUMNS_MAX]; /* columns of frames as whole values; NULL: none yet */
+    uint32_t stacked_length;          /* that they have room for */
 };
 
 static void set_facts(actorq_data *data)
@@ -59,6 +61,9 @@ void actorq_data_close(actorq_data *data)
 {
     if (data != NULL) {
         aq_data_set_reader_close(data->reader);
+        for (uint32_t i = 0; i < AQ_COLUMNS_MAX; i++) {
+            aq_free(data->stacked[i]);
+        }
         aq_free(data);
     }
 }
@@ -66,6 +71,35 @@ void actorq_data_close(actorq_data *data)
 const actorq_data_facts *actorq_data_look(const actorq_data *data)
 {
     return &data->facts;
+}
+
+/* Values of the columns whose frames are stored once. */
+static int stack(actorq_data *data, const aq_chunk_view *view)
+{
+    const aq_layout *layout = aq_data_set_reader_layout(data->reader);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        const size_t values = aq_column_values(column, view->length);
+        if (column->frames.count == 0) {
+            continue;
+        }
+        if (data->stacked[i] == NULL || view->length > data->stacked_length) {
+            aq_free(data->stacked[i]);
+            data->stacked[i] = aq_alloc(values, column->bytes);
+            if (data->stacked[i] == NULL) {
+                return AQ_E_NOMEM;
+            }
+        }
+        for (size_t k = 0; k < values; k++) {
+            aq_frames_join(&column->frames,
+                           aq_chunk_view_column(view, i) + k * column->frames.bytes,
+                           data->stacked[i] + k * column->bytes);
+        }
+    }
+    if (view->length > data->stacked_length) {
+        data->stacked_length = view->length;
+    }
+    return 0;
 }
 
 int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, actorq_error *error)
@@ -76,6 +110,13 @@ int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, 
     int rc = aq_data_set_reader_next(data->reader, &more, &block, &problem);
     if (rc != 0) {
         return aq_library_tell(rc, &problem, error);
+    }
+    if (more) {
+        rc = stack(data, &block.view);
+    }
+    if (rc != 0) {
+        return aq_library_tell(aq_fail(&problem, rc, "no memory for a piece's frames"), &problem,
+                               error);
     }
     *ret_more = more;
     if (more) {
@@ -91,7 +132,8 @@ int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, 
             .truncated = block.view.truncated,
         };
         for (uint32_t i = 0; i < data->facts.column_count; i++) {
-            ret_piece->columns[i] = aq_chunk_view_column(&block.view, i);
+            ret_piece->columns[i] =
+                data->stacked[i] != NULL ? data->stacked[i] : aq_chunk_view_column(&block.view, i);
         }
     }
     return 0;

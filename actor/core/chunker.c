@@ -67,6 +67,25 @@ static aq_chunk_view first_of(const aq_chunker *chunker, uint32_t lane)
     return view;
 }
 
+/* The first value of a chunk, and what a further one adds. */
+static inline void put_first(const aq_column *column, uint8_t *to, const uint8_t *value)
+{
+    if (column->frames.count > 0) {
+        aq_frames_split(&column->frames, value, to);
+    } else {
+        aq_column_copy(column, to, value);
+    }
+}
+
+static inline void put_next(const aq_column *column, uint8_t *to, const uint8_t *value)
+{
+    if (column->frames.count > 0) {
+        aq_frames_newest(&column->frames, value, to);
+    } else {
+        aq_column_copy(column, to, value);
+    }
+}
+
 void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const aq_step_values *values)
 {
     AQ_ASSERT(lane < chunker->lane_count);
@@ -80,7 +99,7 @@ void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const aq_step_values *
     for (uint32_t i = 0; i < layout->column_count; i++) {
         if (layout->columns[i].per == AQ_PER_BOUNDARY) {
             uint8_t *to = chunker->first + lane * layout->first_bytes + first.at[i];
-            aq_column_copy(&layout->columns[i], to, values->of[i]);
+            put_first(&layout->columns[i], to, values->of[i]);
         }
     }
 }
@@ -198,8 +217,8 @@ bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
     chunk->view.length++;
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        aq_column_copy(column, at->next[i], values->of[i]);
-        at->next[i] += column->bytes;
+        put_next(column, at->next[i], values->of[i]);
+        at->next[i] += aq_column_stride(column);
     }
     chunk->view.terminated = values->terminated;
     chunk->view.truncated = values->truncated;

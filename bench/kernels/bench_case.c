@@ -22,7 +22,8 @@ typedef struct ours {
     const aq_bench_problem *problem; /* lent */
     aq_snapshot *snapshot;
     aq_engine *engine;
-    float *out;
+    float *room;      /* for what comes out, but where the engine keeps it */
+    const float *out; /* of the last run */
     size_t bytes;
     double operations;
 } ours;
@@ -49,7 +50,13 @@ typedef struct bench_case {
 static void run_ours(void *self)
 {
     ours *one = self;
-    aq_engine_forward(one->engine, one->problem->obs, one->problem->rows, one->out);
+    const aq_bench_problem *problem = one->problem;
+    if (problem->bytes != NULL && aq_engine_takes_bytes(one->engine)) {
+        one->out = aq_engine_outputs_of_bytes(one->engine, problem->bytes, problem->rows);
+    } else {
+        aq_engine_forward(one->engine, problem->obs, problem->rows, one->room);
+        one->out = one->room;
+    }
 }
 
 static void run_other(void *self)
@@ -68,10 +75,12 @@ static void count_work(ours *one)
     one->operations = 0.0;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_snapshot_layer *layer = &one->snapshot->layers[i];
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
         const double weights = layer->format == AQ_FORMAT_INT8_SPARSE
                                    ? (double)layer->sizes.weights_bytes
-                                   : (double)spec->layers[i].inputs * spec->layers[i].outputs;
-        one->operations += 2.0 * weights * (double)rows;
+                                   : (double)matrix.rows * matrix.columns;
+        const double products = (double)spec->layers[i].outputs / matrix.rows;
+        one->operations += 2.0 * weights * products * (double)rows;
     }
 }
 
@@ -104,9 +113,9 @@ static int make_ours(bench_case *all, uint32_t format, const aq_qkernels *rung, 
     }
     AQ_ASSERT(strcmp(aq_engine_rung(one->engine), rung->name) == 0);
     count_work(one);
-    one->out = aq_alloc(problem->rows * aq_net_spec_outputs(&problem->spec), sizeof(float));
-    rc = one->out != NULL ? aq_bench_problem_expected(problem, one->snapshot, &expected)
-                          : AQ_E_NOMEM;
+    one->room = aq_alloc(problem->rows * aq_net_spec_outputs(&problem->spec), sizeof(float));
+    rc = one->room != NULL ? aq_bench_problem_expected(problem, one->snapshot, &expected)
+                           : AQ_E_NOMEM;
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for a network's results");
     }
@@ -117,11 +126,16 @@ static int make_ours(bench_case *all, uint32_t format, const aq_qkernels *rung, 
     return rc;
 }
 
+static bool is_picture(const aq_bench_problem *problem)
+{
+    return problem->spec.layers[0].kind == AQ_LAYER_CONV2D;
+}
+
 static int make_others(bench_case *all, aq_error *error)
 {
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
-        if (peer->create == NULL) {
+        if (peer->create == NULL || (is_picture(all->problem) && !peer->convolves)) {
             continue;
         }
         other *one = &all->others[all->others_count];
@@ -170,7 +184,7 @@ static void release(bench_case *all)
     for (size_t i = 0; i < all->ours_count; i++) {
         aq_engine_destroy(all->ours[i].engine);
         aq_snapshot_unref(all->ours[i].snapshot);
-        aq_free(all->ours[i].out);
+        aq_free(all->ours[i].room);
     }
     for (size_t i = 0; i < all->others_count; i++) {
         all->others[i].peer->destroy(all->others[i].self);

@@ -18,6 +18,7 @@ typedef struct aq_bench_peer {
     const char *name;    /* "onednn-int8" */
     const char *library; /* "onednn" */
     bool is_integer;     /* quantizes: its answer is near, not equal */
+    bool convolves;      /* has convolutions; other problems only where it has not */
 
     /* Says which version, and what it chose for this processor, into out[size]. */
     void (*describe)(char *out, size_t size);

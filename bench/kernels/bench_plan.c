@@ -17,10 +17,14 @@ static const aq_option option_rows[] = {
     AQ_JSON_OPTION_ROW(aq_bench_request, plan.json, "the figures"),
     {"quick", 0, NULL, "a few rounds of a few small sizes, to see that it works"},
     {"all", 0, NULL, "also batches of 64 rows"},
-    {"sizes", 0, "LIST", "inputs and outputs of the layers (default 64,256,512,1024,2048)"},
+    {"sizes", 0, "LIST", "inputs and outputs of the layers (default 64,256,512,1024,2048); 'none'"},
     {"batches", 0, "LIST", "rows at once (default 1,8,16)"},
     {"policies", 0, "LIST",
      "widths of whole policies, 17-width-width-width-6 (default 64,256,512,2048); 'none'"},
+    {"pictures", 0, "LIST",
+     "networks on pictures: nature-1, nature-2, nature-3 and minatar-1 are convolutions, nature "
+     "and "
+     "minatar whole policies (default: all); 'none'"},
     {"formats", 0, "LIST", "weight formats, such as int8,fp32 (default: all that the rung has)"},
     {"rung", 0, "NAME",
      "which kernels: scalar, avx2, avx512vnni and the like, or 'all' (default: the best that this "
@@ -51,6 +55,8 @@ static const aq_bench_numbers batches = {3, {1, 8, 16}};
 static const aq_bench_numbers batches_quick = {2, {1, 8}};
 static const aq_bench_numbers policies = {4, {64, 256, 512, 2048}};
 static const aq_bench_numbers policies_quick = {1, {64}};
+static const aq_bench_numbers pictures = {AQ_BENCH_PICTURES, {0, 1, 2, 3, 4, 5}};
+static const aq_bench_numbers pictures_quick = {1, {3}};
 
 const aq_options *aq_bench_plan_options(void)
 {
@@ -63,6 +69,7 @@ void aq_bench_plan_init(uint32_t cpu_flags, aq_bench_plan *ret_plan)
         .sizes = sizes,
         .batches = batches,
         .policies = policies,
+        .pictures = pictures,
         .rung_count = 1,
         .rungs = {aq_qkernels_select(cpu_flags)},
         .timing = {.rounds = ROUNDS, .slice_ns = SLICE_NS},
@@ -89,13 +96,19 @@ static int next_word(const char **list, char *out, size_t size, aq_error *error)
     return 0;
 }
 
+/* Nothing is left, or nothing was wanted. */
+static bool is_none(const char *list)
+{
+    return list == NULL || strcmp(list, "none") == 0;
+}
+
 static int read_numbers(const char *list, uint32_t max, aq_bench_numbers *ret_numbers,
                         aq_error *error)
 {
     char word[WORD_BYTES];
     uint64_t number;
     aq_bench_numbers numbers = {0};
-    while (list != NULL) {
+    while (!is_none(list)) {
         int rc = next_word(&list, word, sizeof(word), error);
         if (rc != 0) {
             return rc;
@@ -110,6 +123,26 @@ static int read_numbers(const char *list, uint32_t max, aq_bench_numbers *ret_nu
         numbers.values[numbers.count++] = (uint32_t)number;
     }
     *ret_numbers = numbers;
+    return 0;
+}
+
+static int read_pictures(const char *list, aq_bench_numbers *ret_pictures, aq_error *error)
+{
+    char word[WORD_BYTES];
+    aq_bench_numbers found = {0};
+    while (!is_none(list)) {
+        int rc = next_word(&list, word, sizeof(word), error);
+        if (rc != 0) {
+            return rc;
+        }
+        if (found.count == AQ_BENCH_PICTURES ||
+            aq_bench_picture_find(word, &found.values[found.count]) != 0) {
+            return aq_fail(error, AQ_E_INVALID, "'%s' is no network on pictures, or one too many",
+                           word);
+        }
+        found.count++;
+    }
+    *ret_pictures = found;
     return 0;
 }
 
@@ -192,11 +225,11 @@ int aq_bench_plan_apply(void *user, const aq_option *option, const char *value, 
     }
     if (strcmp(option->name, "policies") == 0) {
         request->has_policies = true;
-        if (strcmp(value, "none") == 0) {
-            plan->policies.count = 0;
-            return 0;
-        }
         return read_numbers(value, AQ_BENCH_WIDTH_MAX, &plan->policies, error);
+    }
+    if (strcmp(option->name, "pictures") == 0) {
+        request->has_pictures = true;
+        return read_pictures(value, &plan->pictures, error);
     }
     if (strcmp(option->name, "formats") == 0) {
         return read_formats(value, plan, error);
@@ -216,6 +249,7 @@ void aq_bench_plan_finish(aq_bench_request *request)
         plan->sizes = request->has_sizes ? plan->sizes : sizes_quick;
         plan->batches = request->has_batches ? plan->batches : batches_quick;
         plan->policies = request->has_policies ? plan->policies : policies_quick;
+        plan->pictures = request->has_pictures ? plan->pictures : pictures_quick;
         plan->timing = (aq_timing_plan){.rounds = ROUNDS_QUICK, .slice_ns = SLICE_NS_QUICK};
     }
     if (request->all && plan->batches.count < AQ_BENCH_NUMBERS_MAX) {

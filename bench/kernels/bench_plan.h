@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/paired_timing.h"
 #include "common/base/error.h"
 #include "common/sys/options.h"
@@ -29,6 +30,7 @@ typedef struct aq_bench_plan {
     aq_bench_numbers sizes;           /* layers: inputs and outputs */
     aq_bench_numbers batches;         /* layers: rows */
     aq_bench_numbers policies;        /* widths of whole policies, one row at a time */
+    aq_bench_numbers pictures;        /* by number (bench_pictures.h), in all batches */
     bool formats[AQ_QKERNEL_FORMATS]; /* by enum aq_format */
     size_t rung_count;
     const aq_qkernels *rungs[AQ_BENCH_RUNGS_MAX];
@@ -49,7 +51,7 @@ typedef struct aq_bench_request {
     uint32_t cpu_flags;
     aq_bench_plan plan;
     bool all;
-    bool has_sizes, has_batches, has_policies;
+    bool has_sizes, has_batches, has_policies, has_pictures;
 } aq_bench_request;
 int aq_bench_plan_apply(void *user, const aq_option *option, const char *value,
                         aq_error *error) AQ_MUST_USE;

@@ -6,12 +6,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/kernels/bench_pictures.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/nn/forward.h"
 #include "quantizer/quantize/quantize.h"
 
-enum { CHECKED_ROWS_MAX = 2, POLICY_INPUTS = 17, POLICY_ACTIONS = 6, SEED = 1 };
+enum {
+    CHECKED_ROWS_MAX = 2,
+    POLICY_INPUTS = 17,
+    POLICY_ACTIONS = 6,
+    PICTURE_CHANNELS_MAX = 4,
+    SEED = 1,
+};
 enum { STREAM_PARAMETERS, STREAM_OBS };
 
 static size_t least(size_t a, size_t b)
@@ -73,18 +80,38 @@ static int finish(aq_bench_problem *problem)
     return run_reference(problem, &problem->params, &visitor, problem->expected);
 }
 
-int aq_bench_problem_layer(uint32_t inputs, uint32_t outputs, size_t rows,
-                           aq_bench_problem *ret_problem)
+/* Observation `i` of the problem. */
+typedef float obs_function(aq_rng *rng, size_t i, uint32_t inputs);
+
+static float obs_unit(aq_rng *rng, size_t i, uint32_t inputs)
 {
-    aq_bench_problem problem = {.spec = {.layer_count = 1}};
+    return i % inputs == 0 ? 1.0f : (float)aq_rng_uniform(rng);
+}
+
+static float obs_normal(aq_rng *rng, size_t i, uint32_t inputs)
+{
+    (void)i;
+    (void)inputs;
+    return (float)aq_rng_normal(rng);
+}
+
+static float obs_byte(aq_rng *rng, size_t i, uint32_t inputs)
+{
+    return i % inputs == 0 ? 1.0f : (float)aq_rng_below(rng, 256) / 255.0f;
+}
+
+static int make(const aq_net_spec *spec, size_t rows, obs_function *draw,
+                aq_bench_problem *ret_problem)
+{
+    aq_bench_problem problem = {.spec = *spec};
     aq_rng rng;
-    problem.spec.layers[0] = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_RELU);
-    int rc = aq_net_spec_validate(&problem.spec, NULL);
+    int rc = aq_net_spec_validate(spec, NULL);
     rc = rc != 0 ? rc : begin(&problem, rows);
     if (rc == 0) {
+        const uint32_t inputs = aq_net_spec_inputs(spec);
         aq_rng_init(&rng, SEED, STREAM_OBS);
         for (size_t i = 0; i < rows * inputs; i++) {
-            problem.obs[i] = i % inputs == 0 ? 1.0f : (float)aq_rng_uniform(&rng);
+            problem.obs[i] = draw(&rng, i, inputs);
         }
         rc = finish(&problem);
     }
@@ -96,26 +123,42 @@ int aq_bench_problem_layer(uint32_t inputs, uint32_t outputs, size_t rows,
     return 0;
 }
 
+int aq_bench_problem_layer(uint32_t inputs, uint32_t outputs, size_t rows,
+                           aq_bench_problem *ret_problem)
+{
+    aq_net_spec spec = {.layer_count = 1};
+    spec.layers[0] = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_RELU);
+    return make(&spec, rows, obs_unit, ret_problem);
+}
+
 int aq_bench_problem_policy(uint32_t width, size_t rows, aq_bench_problem *ret_problem)
 {
     const uint32_t hidden[] = {width, width, width};
-    aq_bench_problem problem = {0};
-    aq_rng rng;
+    aq_net_spec spec;
     int rc = aq_net_spec_init_mlp(POLICY_INPUTS, hidden, sizeof(hidden) / sizeof(hidden[0]),
-                                  POLICY_ACTIONS, AQ_ACTIVATION_RELU, &problem.spec, NULL);
-    rc = rc != 0 ? rc : begin(&problem, rows);
-    if (rc == 0) {
-        aq_rng_init(&rng, SEED, STREAM_OBS);
-        for (size_t i = 0; i < rows * POLICY_INPUTS; i++) {
-            problem.obs[i] = (float)aq_rng_normal(&rng);
-        }
-        rc = finish(&problem);
+                                  POLICY_ACTIONS, AQ_ACTIVATION_RELU, &spec, NULL);
+    return rc != 0 ? rc : make(&spec, rows, obs_normal, ret_problem);
+}
+
+int aq_bench_problem_picture(uint32_t picture, size_t rows, aq_bench_problem *ret_problem)
+{
+    const aq_net_spec spec = aq_bench_picture_spec(picture);
+    if (spec.layers[0].conv.channels > PICTURE_CHANNELS_MAX) {
+        return make(&spec, rows, obs_unit, ret_problem);
     }
+    int rc = make(&spec, rows, obs_byte, ret_problem);
     if (rc != 0) {
-        aq_bench_problem_fini(&problem);
         return rc;
     }
-    *ret_problem = problem;
+    const size_t count = rows * aq_net_spec_inputs(&spec);
+    ret_problem->bytes = aq_alloc(count, 1);
+    if (ret_problem->bytes == NULL) {
+        aq_bench_problem_fini(ret_problem);
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret_problem->bytes[i] = (uint8_t)lrintf(ret_problem->obs[i] * 255.0f);
+    }
     return 0;
 }
 
@@ -123,6 +166,7 @@ void aq_bench_problem_fini(aq_bench_problem *problem)
 {
     aq_params_fini(&problem->params);
     aq_free(problem->obs);
+    aq_free(problem->bytes);
     aq_free(problem->expected);
     *problem = (aq_bench_problem){0};
 }
@@ -172,7 +216,7 @@ int aq_bench_problem_expected(const aq_bench_problem *problem, const aq_snapshot
         for (uint32_t i = 0; i < problem->spec.layer_count; i++) {
             aq_snapshot_layer_weights(snapshot, i, params.weight[i]);
             memcpy(params.bias[i], snapshot->layers[i].bias,
-                   problem->spec.layers[i].outputs * sizeof(float));
+                   aq_layer_matrix(&problem->spec.layers[i]).rows * sizeof(float));
         }
         rc = run_reference(problem, &params, NULL, expected);
     }

@@ -18,7 +18,8 @@ typedef struct aq_bench_problem {
     aq_net_spec spec;
     aq_params params;
     size_t rows;
-    float *obs; /* (rows, inputs) */
+    float *obs;     /* (rows, inputs) */
+    uint8_t *bytes; /* that they stand for, divided by 255; NULL: they are floats */
 
     /* The reference's answer to the first rows, and the range of each layer's input there. */
     size_t checked_rows;
@@ -32,6 +33,11 @@ int aq_bench_problem_layer(uint32_t inputs, uint32_t outputs, size_t rows,
 
 /* 17-width-width-width-6, ReLU between; rows of normally distributed observations. */
 int aq_bench_problem_policy(uint32_t width, size_t rows, aq_bench_problem *ret_problem) AQ_MUST_USE;
+
+/* A network on pictures (bench_pictures.h): of bytes, but where it is given what a hidden layer is.
+ */
+int aq_bench_problem_picture(uint32_t picture, size_t rows,
+                             aq_bench_problem *ret_problem) AQ_MUST_USE;
 
 void aq_bench_problem_fini(aq_bench_problem *problem); /* a zeroed one is fine */
 

@@ -24,7 +24,7 @@ int aq_bench_report_init(const aq_bench_plan *plan, aq_bench_report *ret_report)
     aq_bench_report report = {
         .timing = plan->timing,
         .row_max = plan->sizes.count * plan->batches.count * each,
-        .policy_max = plan->policies.count * each,
+        .policy_max = (plan->policies.count + plan->pictures.count * plan->batches.count) * each,
     };
     report.rows = aq_alloc(report.row_max, sizeof(*report.rows));
     report.policies = aq_alloc(report.policy_max, sizeof(*report.policies));
@@ -193,7 +193,18 @@ static size_t rows_of_one(const aq_bench_row *rows, size_t count)
     return same;
 }
 
-static void add_line(aq_text_table *table, const aq_bench_row *rows, size_t count, size_t peers)
+/* NULL: this peer does not solve it. */
+static const aq_bench_row *row_of_peer(const aq_bench_row *rows, size_t count, const char *peer)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].peer == peer) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_line(aq_text_table *table, const aq_bench_row *rows, size_t count)
 {
     aq_figure us, ratio, share;
     aq_text_table_row(table);
@@ -202,10 +213,13 @@ static void add_line(aq_text_table *table, const aq_bench_row *rows, size_t coun
     aq_text_table_cell(table, "%s", rows->rung);
     aq_text_table_cell(table, "%s", aq_format_name(rows->format));
     aq_text_table_cell(table, "%s", aq_figure_number(&us, rows->us));
-    for (size_t i = 0; i < peers; i++) {
-        const bool is_there = i < count;
-        aq_text_table_cell(table, "%s", aq_figure_number(&us, is_there ? rows[i].peer_us : NAN));
-        aq_text_table_cell(table, "%s", aq_figure_number(&ratio, is_there ? rows[i].ratio : NAN));
+    for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
+        const aq_bench_peer *peer = aq_bench_peer_at(i);
+        const aq_bench_row *row = row_of_peer(rows, count, peer->name);
+        if (peer->create != NULL) {
+            aq_text_table_cell(table, "%s", aq_figure_number(&us, row ? row->peer_us : NAN));
+            aq_text_table_cell(table, "%s", aq_figure_number(&ratio, row ? row->ratio : NAN));
+        }
     }
     aq_text_table_cell(table, "%s", aq_figure_number(&us, rows->limit_us));
     aq_text_table_cell(table, "%s", rows->limited_by_bytes ? "bytes" : "operations");
@@ -220,14 +234,12 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
         {"format", AQ_TABLE_LEFT},  {"us", AQ_TABLE_RIGHT},
     };
     size_t used = 5;
-    size_t peers = 0;
     aq_text_table *table;
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
         if (peer->create != NULL) {
             columns[used++] = (aq_table_column){peer->name, AQ_TABLE_RIGHT};
             columns[used++] = (aq_table_column){"ratio", AQ_TABLE_RIGHT};
-            peers++;
         }
     }
     columns[used++] = (aq_table_column){"limit", AQ_TABLE_RIGHT};
@@ -240,7 +252,7 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
     }
     for (size_t i = 0; i < count;) {
         const size_t same = rows_of_one(rows + i, count - i);
-        add_line(table, rows + i, peers > 0 ? same : 0, peers);
+        add_line(table, rows + i, same);
         i += same;
     }
     (void)fputc('\n', out);

@@ -124,6 +124,25 @@ static int run_policies(const aq_bench_plan *plan, const aq_qkernels *rung, aq_b
     return 0;
 }
 
+static int run_pictures(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
+                        aq_error *error)
+{
+    for (size_t i = 0; i < plan->pictures.count * plan->batches.count; i++) {
+        const uint32_t picture = plan->pictures.values[i / plan->batches.count];
+        const uint32_t rows = plan->batches.values[i % plan->batches.count];
+        aq_bench_problem problem;
+        int rc = aq_bench_problem_picture(picture, rows, &problem);
+        if (rc != 0) {
+            return aq_fail(error, rc, "no memory for %s", aq_bench_picture_name(picture));
+        }
+        rc = run_case(plan, rung, &problem, report->policies, &report->policy_count, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
 static int run_rung(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
                     aq_error *error)
 {
@@ -136,7 +155,8 @@ static int run_rung(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench
     }
     report->limits_count++;
     rc = run_layers(plan, rung, report, error);
-    return rc != 0 ? rc : run_policies(plan, rung, report, error);
+    rc = rc != 0 ? rc : run_policies(plan, rung, report, error);
+    return rc != 0 ? rc : run_pictures(plan, rung, report, error);
 }
 
 static int run_plan(const aq_bench_plan *plan, aq_bench_report *report, aq_error *error)

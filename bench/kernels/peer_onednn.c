@@ -1,11 +1,12 @@
 /*
- * oneDNN 2.x: a chain of inner-product primitives, made once. Weights are in the layout that each
- * primitive asks for, bias and ReLU are fused, the last result is fp32.
+ * oneDNN 2.x: a chain of inner-product and convolution primitives, made once. Weights are in the
+ * layout that each primitive asks for, images have their channels last, as its int8 convolutions
+ * prefer; bias and ReLU are fused, the last result is fp32.
  *
  * In int8 the weights are signed with a scale an output, the activations unsigned bytes with a
  * static scale from the problem's own ranges. A chain begins with fp32 observations, which it turns
- * into bytes itself (a handful of values); a single layer is given bytes, so that its time holds no
- * quantization of activations at all.
+ * into bytes itself (a handful of values); a single layer, and a chain that begins with pictures,
+ * is given bytes, so that its time holds no quantization of activations at all.
  *
  * With weights that are scale[o] * w and activations that are s * (q - z), oneDNN's formula
  * y = output_scale[o] * (sum_i q[i] w[o][i] + bias[o]) gives ours for
@@ -19,7 +20,7 @@
 #include "bench/kernels/peer_tables.h"
 #include "common/base/memory.h"
 
-enum { ARGUMENTS = 4, OUTPUTS_MASK = 1 << 1 };
+enum { ARGUMENTS = 4, OUTPUTS_MASK = 1 << 1, IMAGE_RANK = 4 };
 
 typedef struct dnn_layer {
     dnnl_primitive_t primitive;
@@ -64,20 +65,69 @@ static size_t size_of(dnnl_data_type_t type)
     return type == dnnl_f32 ? sizeof(float) : 1;
 }
 
-/* A row-major matrix, or a vector where `columns` is 0; of any layout with `any`. */
-static dnnl_memory_desc_t describe_memory(dnnl_data_type_t type, size_t rows, uint32_t columns,
-                                          bool any)
+/* What a primitive takes and gives. Matrices are row-major, images and filters have their channels
+ * last. */
+typedef struct dnn_shape {
+    int rank;
+    dnnl_dims_t sizes;
+} dnn_shape;
+
+static dnn_shape shape_of(size_t a, size_t b)
 {
-    const dnnl_dims_t sizes = {(dnnl_dim_t)rows, (dnnl_dim_t)columns};
-    const int rank = columns == 0 ? 1 : 2;
+    return (dnn_shape){.rank = 2, .sizes = {(dnnl_dim_t)a, (dnnl_dim_t)b}};
+}
+
+static dnn_shape shape_of_images(size_t count, size_t channels, size_t height, size_t width)
+{
+    return (dnn_shape){
+        .rank = IMAGE_RANK,
+        .sizes = {(dnnl_dim_t)count, (dnnl_dim_t)channels, (dnnl_dim_t)height, (dnnl_dim_t)width}};
+}
+
+static bool convolves(const aq_layer_spec *spec)
+{
+    return spec->kind == AQ_LAYER_CONV2D;
+}
+
+static dnn_shape shape_of_x(const aq_layer_spec *spec, size_t rows)
+{
+    const aq_conv_shape *conv = &spec->conv;
+    return convolves(spec) ? shape_of_images(rows, conv->channels, conv->height, conv->width)
+                           : shape_of(rows, spec->inputs);
+}
+
+static dnn_shape shape_of_y(const aq_layer_spec *spec, size_t rows)
+{
+    const aq_conv_shape *conv = &spec->conv;
+    return convolves(spec) ? shape_of_images(rows, conv->filters, aq_conv_out_height(conv),
+                                             aq_conv_out_width(conv))
+                           : shape_of(rows, spec->outputs);
+}
+
+static dnn_shape shape_of_weights(const aq_layer_spec *spec)
+{
+    const aq_conv_shape *conv = &spec->conv;
+    return convolves(spec)
+               ? shape_of_images(conv->filters, conv->channels, conv->kernel, conv->kernel)
+               : shape_of(spec->outputs, spec->inputs);
+}
+
+/* Of any layout with `any`. */
+static dnnl_memory_desc_t describe_memory(dnnl_data_type_t type, dnn_shape shape, bool any)
+{
+    static const dnnl_format_tag_t tags[] = {[1] = dnnl_a, [2] = dnnl_ab, [IMAGE_RANK] = dnnl_acdb};
     dnnl_memory_desc_t memory;
     memset(&memory, 0, sizeof(memory));
     /* Can fail on sizes that are negative only. */
-    (void)dnnl_memory_desc_init_by_tag(&memory, rank, sizes, type,
-                                       any         ? dnnl_format_tag_any
-                                       : rank == 1 ? dnnl_a
-                                                   : dnnl_ab);
+    (void)dnnl_memory_desc_init_by_tag(&memory, shape.rank, shape.sizes, type,
+                                       any ? dnnl_format_tag_any : tags[shape.rank]);
     return memory;
+}
+
+static dnnl_memory_desc_t describe_bias(const aq_layer_spec *spec)
+{
+    const dnn_shape shape = {.rank = 1, .sizes = {(dnnl_dim_t)aq_layer_matrix(spec).rows}};
+    return describe_memory(dnnl_f32, shape, false);
 }
 
 /* ---- making it ------------------------------------------------------------------------------ */
@@ -89,7 +139,8 @@ static int make_attributes(const dnn_parameters *from, const aq_layer_spec *spec
     dnnl_post_ops_t after = NULL;
     int rc = check(dnnl_primitive_attr_create(&attributes), "attributes", error);
     if (rc == 0 && from->output_scale != NULL) {
-        rc = check(dnnl_primitive_attr_set_output_scales(attributes, (dnnl_dim_t)spec->outputs,
+        rc = check(dnnl_primitive_attr_set_output_scales(attributes,
+                                                         (dnnl_dim_t)aq_layer_matrix(spec).rows,
                                                          OUTPUTS_MASK, from->output_scale),
                    "output scales", error);
     }
@@ -112,18 +163,39 @@ static int make_attributes(const dnn_parameters *from, const aq_layer_spec *spec
     return 0;
 }
 
+/* One of a convolution or a product; both are handed over as what they share. */
+typedef union dnn_operation {
+    dnnl_inner_product_desc_t product;
+    dnnl_convolution_desc_t convolution;
+} dnn_operation;
+
+static dnnl_status_t describe_operation(const aq_layer_spec *spec, const dnnl_memory_desc_t *x,
+                                        const dnnl_memory_desc_t *weights,
+                                        const dnnl_memory_desc_t *bias, const dnnl_memory_desc_t *y,
+                                        dnn_operation *ret_operation)
+{
+    const dnnl_dims_t strides = {spec->conv.stride, spec->conv.stride};
+    const dnnl_dims_t padding = {spec->conv.padding, spec->conv.padding};
+    return convolves(spec)
+               ? dnnl_convolution_forward_desc_init(&ret_operation->convolution,
+                                                    dnnl_forward_inference, dnnl_convolution_direct,
+                                                    x, weights, bias, y, strides, padding, padding)
+               : dnnl_inner_product_forward_desc_init(&ret_operation->product,
+                                                      dnnl_forward_inference, x, weights, bias, y);
+}
+
 /* The primitive, and the layout that it wants the weights in. */
 static int make_primitive(dnn_chain *chain, dnn_layer *layer, const aq_layer_spec *spec,
                           const dnn_parameters *from, dnnl_memory_desc_t *ret_weights,
                           aq_error *error)
 {
     const size_t rows = chain->problem->rows;
-    const dnnl_memory_desc_t x = describe_memory(from->x_type, rows, spec->inputs, false);
-    const dnnl_memory_desc_t y = describe_memory(from->y_type, rows, spec->outputs, false);
-    const dnnl_memory_desc_t bias = describe_memory(dnnl_f32, spec->outputs, 0, false);
+    const dnnl_memory_desc_t x = describe_memory(from->x_type, shape_of_x(spec, rows), false);
+    const dnnl_memory_desc_t y = describe_memory(from->y_type, shape_of_y(spec, rows), false);
+    const dnnl_memory_desc_t bias = describe_bias(spec);
     const dnnl_memory_desc_t weights =
-        describe_memory(from->weights_type, spec->outputs, spec->inputs, true);
-    dnnl_inner_product_desc_t product;
+        describe_memory(from->weights_type, shape_of_weights(spec), true);
+    dnn_operation operation;
     dnnl_primitive_attr_t attributes = NULL;
     dnnl_primitive_desc_t description = NULL;
 
@@ -131,13 +203,11 @@ static int make_primitive(dnn_chain *chain, dnn_layer *layer, const aq_layer_spe
     if (rc != 0) {
         return rc;
     }
-    rc = check(dnnl_inner_product_forward_desc_init(&product, dnnl_forward_inference, &x, &weights,
-                                                    &bias, &y),
-               "inner product", error);
+    rc = check(describe_operation(spec, &x, &weights, &bias, &y, &operation), "layer", error);
     if (rc == 0) {
         rc = check(
-            dnnl_primitive_desc_create(&description, &product, attributes, chain->engine, NULL),
-            "inner product", error);
+            dnnl_primitive_desc_create(&description, &operation, attributes, chain->engine, NULL),
+            "layer", error);
     }
     if (rc == 0) {
         *ret_weights = *dnnl_primitive_desc_query_md(description, dnnl_query_weights_md, 0);
@@ -163,7 +233,7 @@ static int reorder(dnn_chain *chain, dnn_layer *layer, const aq_layer_spec *spec
                    const dnn_parameters *from, const dnnl_memory_desc_t *wanted, aq_error *error)
 {
     const dnnl_memory_desc_t plain =
-        describe_memory(from->weights_type, spec->outputs, spec->inputs, false);
+        describe_memory(from->weights_type, shape_of_weights(spec), false);
     dnnl_memory_t source = NULL;
     dnnl_primitive_desc_t description = NULL;
     dnnl_primitive_t primitive = NULL;
@@ -201,14 +271,15 @@ static int make_layer(dnn_chain *chain, uint32_t index, const dnn_parameters *fr
     if (rc != 0) {
         return rc;
     }
-    const dnnl_memory_desc_t bias = describe_memory(dnnl_f32, spec->outputs, 0, false);
-    const dnnl_memory_desc_t x = describe_memory(from->x_type, rows, spec->inputs, false);
-    const dnnl_memory_desc_t y = describe_memory(from->y_type, rows, spec->outputs, false);
+    const size_t outputs = aq_layer_matrix(spec).rows;
+    const dnnl_memory_desc_t bias = describe_bias(spec);
+    const dnnl_memory_desc_t x = describe_memory(from->x_type, shape_of_x(spec, rows), false);
+    const dnnl_memory_desc_t y = describe_memory(from->y_type, shape_of_y(spec, rows), false);
     layer->weights_bytes = aq_alloc(1, dnnl_memory_desc_get_size(&weights));
-    layer->bias_bytes = aq_alloc(spec->outputs, sizeof(float));
+    layer->bias_bytes = aq_alloc(outputs, sizeof(float));
     layer->y_bytes = aq_alloc(rows * spec->outputs, size_of(from->y_type));
     if (layer->bias_bytes != NULL) {
-        memcpy(layer->bias_bytes, from->bias, spec->outputs * sizeof(float));
+        memcpy(layer->bias_bytes, from->bias, outputs * sizeof(float));
     }
     rc = make_memory(chain, &weights, layer->weights_bytes, &layer->weights, error);
     rc = rc != 0 ? rc : make_memory(chain, &bias, layer->bias_bytes, &layer->bias, error);
@@ -269,19 +340,20 @@ static int make_layer_int8(dnn_chain *chain, uint32_t index, aq_error *error)
     const float x_scale = input_scale(problem, index);
     const float y_scale = last ? 1.0f : input_scale(problem, index + 1);
     const float x_zero = rintf(-problem->low[index] / x_scale);
-    int8_t *q = aq_alloc((size_t)spec->inputs * spec->outputs, 1);
-    float *bias = aq_alloc(spec->outputs, sizeof(float));
-    float *scale = aq_alloc(spec->outputs, sizeof(float));
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
+    int8_t *q = aq_alloc((size_t)matrix.columns * matrix.rows, 1);
+    float *bias = aq_alloc(matrix.rows, sizeof(float));
+    float *scale = aq_alloc(matrix.rows, sizeof(float));
     int rc = AQ_E_NOMEM;
     if (q == NULL || bias == NULL || scale == NULL) {
         (void)aq_fail(error, rc, "onednn: no memory for a layer");
         goto out;
     }
-    for (uint32_t o = 0; o < spec->outputs; o++) {
-        const size_t row = (size_t)o * spec->inputs;
+    for (uint32_t o = 0; o < matrix.rows; o++) {
+        const size_t row = (size_t)o * matrix.columns;
         float weight_scale;
-        const int32_t sum =
-            quantize_row(problem->params.weight[index] + row, spec->inputs, q + row, &weight_scale);
+        const int32_t sum = quantize_row(problem->params.weight[index] + row, matrix.columns,
+                                         q + row, &weight_scale);
         bias[o] = problem->params.bias[index][o] / (x_scale * weight_scale) - x_zero * (float)sum;
         scale[o] = x_scale * weight_scale / y_scale;
     }
@@ -386,7 +458,7 @@ static void run(void *self)
 {
     dnn_chain *chain = self;
     const uint32_t layer_count = chain->problem->spec.layer_count;
-    if (chain->is_int8 && layer_count > 1) {
+    if (chain->is_int8 && layer_count > 1 && !convolves(&chain->problem->spec.layers[0])) {
         quantize_obs(chain);
     }
     for (uint32_t i = 0; i < layer_count; i++) {
@@ -413,6 +485,7 @@ static void describe(char *out, size_t size)
 const aq_bench_peer aq_bench_peer_onednn_fp32 = {
     .name = "onednn-fp32",
     .library = "onednn",
+    .convolves = true,
     .describe = describe,
     .create = create_fp32,
     .run = run,
@@ -423,6 +496,7 @@ const aq_bench_peer aq_bench_peer_onednn_fp32 = {
 const aq_bench_peer aq_bench_peer_onednn_int8 = {
     .name = "onednn-int8",
     .library = "onednn",
+    .convolves = true,
     .is_integer = true,
     .describe = describe,
     .create = create_int8,

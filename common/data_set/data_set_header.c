@@ -81,10 +81,14 @@ static json_t *space_json(const aq_space *space)
     for (uint32_t i = 0; i < space->rank; i++) {
         (void)json_array_append_new(shape, json_integer(space->shape[i]));
     }
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", "box", "dtype",
-                     space->dtype == AQ_DTYPE_U8 ? "u8" : "f32", "shape", shape, "low",
-                     bounds_json(space->low, space->bound_count), "high",
-                     bounds_json(space->high, space->bound_count));
+    json_t *box = json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", "box", "dtype",
+                            space->dtype == AQ_DTYPE_U8 ? "u8" : "f32", "shape", shape, "low",
+                            bounds_json(space->low, space->bound_count), "high",
+                            bounds_json(space->high, space->bound_count));
+    if (space->frames != 0) {
+        (void)json_object_set_new(box, "frames", json_integer(space->frames));
+    }
+    return box;
 }
 
 static int read_bounds(const json_t *list, uint32_t *ret_count, float *bounds)
@@ -134,6 +138,10 @@ static int read_box(const json_t *object, aq_space *space)
         if (read_whole(json_array_get(shape, i), &space->shape[i]) != 0) {
             return AQ_E_CORRUPT;
         }
+    }
+    const json_t *frames = json_object_get(object, "frames");
+    if (frames != NULL && read_whole(frames, &space->frames) != 0) {
+        return AQ_E_CORRUPT;
     }
     if (read_bounds(json_object_get(object, "low"), &space->bound_count, space->low) != 0 ||
         read_bounds(json_object_get(object, "high"), &high_count, space->high) != 0) {

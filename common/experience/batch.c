@@ -15,10 +15,13 @@
 static aq_batch_column copied(const aq_layout *layout, uint32_t source, uint32_t sequence_length)
 {
     const aq_column *column = &layout->columns[source];
+    aq_column whole = *column;
+    whole.frames = (aq_frames){0};
     return (aq_batch_column){
-        .is = *column,
+        .is = whole,
         .gather = AQ_GATHER_COPY,
         .source = source,
+        .frames = column->frames,
         .values = sequence_length > 0 ? (uint32_t)aq_column_values(column, sequence_length) : 1,
     };
 }

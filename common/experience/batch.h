@@ -51,9 +51,10 @@ enum aq_gather {
 
 typedef struct aq_batch_column {
     aq_column is;
-    uint32_t gather; /* enum aq_gather */
-    uint32_t source; /* the layout's column that it is gathered from */
-    uint32_t values; /* of a row; 0: rows of this kind have none */
+    uint32_t gather;  /* enum aq_gather */
+    uint32_t source;  /* the layout's column that it is gathered from */
+    aq_frames frames; /* of that one's values, which are whole here */
+    uint32_t values;  /* of a row; 0: rows of this kind have none */
     uint8_t *bytes;
 } aq_batch_column;
 

@@ -22,7 +22,7 @@ int aq_chunk_create(const aq_layout *layout, uint32_t room, aq_chunk **ret_chunk
     size_t bytes = sizeof(aq_chunk);
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        view.at[i] = (uint32_t)aq_arrays_add(&bytes, aq_column_values(column, room), column->bytes);
+        view.at[i] = (uint32_t)aq_arrays_add(&bytes, aq_column_bytes(column, room), 1);
     }
     aq_chunk *chunk = aq_alloc(1, bytes);
     if (chunk == NULL) {
@@ -66,8 +66,9 @@ void aq_chunk_append(aq_chunk *chunk, const aq_layout *layout, const aq_chunk_vi
     AQ_ASSERT(length + count <= layout->length_max);
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        memcpy((uint8_t *)aq_chunk_column(chunk, i) + length * column->bytes,
-               aq_chunk_view_column(from, i) + (size_t)row * column->bytes,
+        const size_t stride = aq_column_stride(column);
+        memcpy((uint8_t *)aq_chunk_column(chunk, i) + length * stride,
+               aq_chunk_view_column(from, i) + (size_t)row * stride,
                aq_column_bytes(column, count));
     }
     chunk->view.length += count;

@@ -65,7 +65,8 @@ int aq_chunk_view_validate(const aq_chunk_view *view, const aq_layout *layout, a
     for (uint32_t i = 0; rc == 0 && i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
         rc = aq_column_check(column, aq_chunk_view_column(view, i),
-                             aq_column_values(column, view->length), error);
+                             aq_column_bytes(column, view->length) / aq_column_stride(column),
+                             error);
     }
     return rc;
 }

@@ -9,7 +9,7 @@
 static int check_floats(const aq_column *column, const uint8_t *values, size_t count,
                         aq_error *error)
 {
-    const size_t elements = column->bytes / sizeof(float);
+    const size_t elements = aq_column_stride(column) / sizeof(float);
     const size_t bad = aq_find_nonfinite(values, count * elements);
     if (bad == count * elements) {
         return 0;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/experience/frames.h"
 #include "common/experience/schema.h"
 
 /* A recorded column's name leaves room for the "next_" of a batch's. */
@@ -28,6 +29,7 @@ typedef struct aq_column {
     uint32_t per;          /* enum aq_column_per */
     uint32_t bytes;        /* of one value: all its elements */
     uint32_t choice_count; /* elements are in [0, choice_count); 0: whatever the type holds */
+    aq_frames frames;      /* of a value, which then shares all but one with the next */
 } aq_column;
 
 /* Values in a chunk of `length` steps. */
@@ -36,13 +38,21 @@ static inline size_t aq_column_values(const aq_column *column, uint32_t length)
     return (size_t)length + (column->per == AQ_PER_BOUNDARY);
 }
 
-/* Their bytes. */
-static inline size_t aq_column_bytes(const aq_column *column, uint32_t length)
+/* From where one value begins in a chunk to where the next does. */
+static inline size_t aq_column_stride(const aq_column *column)
 {
-    return aq_column_values(column, length) * column->bytes;
+    return column->frames.count > 0 ? column->frames.bytes : column->bytes;
 }
 
-/* Copies one value. Many have four bytes, for which a call takes longer than the copy. */
+/* All bytes in a chunk; of values that share frames there is one at least. */
+static inline size_t aq_column_bytes(const aq_column *column, uint32_t length)
+{
+    const size_t stride = aq_column_stride(column);
+    return aq_column_values(column, length) * stride + (column->bytes - stride);
+}
+
+/* Copies one value that is whole. Many have four bytes, for which a call takes longer than the
+ * copy. */
 static inline void aq_column_copy(const aq_column *column, uint8_t *to, const uint8_t *from)
 {
     if (column->bytes == sizeof(uint32_t)) {
@@ -52,8 +62,8 @@ static inline void aq_column_copy(const aq_column *column, uint8_t *to, const ui
     }
 }
 
-/* A peer's values, at any alignment: AQ_E_CORRUPT for a float that is not finite, AQ_E_SCHEMA for a
- * choice out of range; in words that name the column and the value. */
+/* A peer's values, at any alignment, or frames of values: AQ_E_CORRUPT for a float that is not
+ * finite, AQ_E_SCHEMA for a choice out of range; in words that name the column and the value. */
 int aq_column_check(const aq_column *column, const uint8_t *values, size_t count,
                     aq_error *error) AQ_MUST_USE;
 

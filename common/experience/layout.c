@@ -13,6 +13,7 @@ static aq_column column_of(const char *name, const aq_space *space, uint32_t per
         .dtype = space->kind == AQ_SPACE_DISCRETE ? AQ_DTYPE_I32 : space->dtype,
         .per = per,
         .bytes = (uint32_t)aq_space_bytes(space),
+        .frames = aq_frames_of(space),
     };
     memcpy(column.name, name, strlen(name));
     return column;
@@ -22,8 +23,9 @@ static void put_columns(const aq_schema *schema, aq_layout *layout)
 {
     layout->columns[AQ_COLUMN_OBS] = column_of("obs", &schema->obs, AQ_PER_BOUNDARY);
     layout->columns[AQ_COLUMN_ACTION] = column_of("action", &schema->action, AQ_PER_STEP);
-    layout->columns[AQ_COLUMN_REWARD] = (aq_column){"reward", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0};
-    layout->columns[AQ_COLUMN_VERSION] = (aq_column){"version", AQ_DTYPE_U32, AQ_PER_STEP, 4, 0};
+    layout->columns[AQ_COLUMN_REWARD] = (aq_column){"reward", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0, {0}};
+    layout->columns[AQ_COLUMN_VERSION] =
+        (aq_column){"version", AQ_DTYPE_U32, AQ_PER_STEP, 4, 0, {0}};
     if (schema->action.kind == AQ_SPACE_DISCRETE) {
         layout->columns[AQ_COLUMN_ACTION].choice_count = schema->action.choice_count;
     }
@@ -37,7 +39,7 @@ static void add_up(aq_layout *layout)
     layout->first_bytes = 0;
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        layout->step_bytes += column->bytes;
+        layout->step_bytes += aq_column_stride(column);
         layout->first_bytes += column->per == AQ_PER_BOUNDARY ? column->bytes : 0;
     }
 }
@@ -100,8 +102,8 @@ static int check_recorded(const aq_layout *layout, const aq_column *column, aq_e
         }
     }
     if (column->dtype < AQ_DTYPE_F32 || column->dtype > AQ_DTYPE_U32 ||
-        column->per > AQ_PER_BOUNDARY || column->choice_count != 0 || column->bytes == 0 ||
-        column->bytes > AQ_COLUMN_BYTES_MAX || column->bytes % element != 0) {
+        column->per > AQ_PER_BOUNDARY || column->choice_count != 0 || column->frames.count != 0 ||
+        column->bytes == 0 || column->bytes > AQ_COLUMN_BYTES_MAX || column->bytes % element != 0) {
         return aq_fail(error, AQ_E_INVALID,
                        "column %s: values of %" PRIu32 " bytes of type %" PRIu32 " cannot be",
                        column->name, column->bytes, column->dtype);

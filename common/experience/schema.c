@@ -125,6 +125,11 @@ static int validate_box(const aq_space *space, const char *name, aq_error *error
         return aq_fail(error, AQ_E_SCHEMA, "%s: more than %u elements", name,
                        AQ_SPACE_ELEMENTS_MAX);
     }
+    if (space->frames != 0 && (space->frames == 1 || space->frames > AQ_FRAMES_MAX ||
+                               space->shape[space->rank - 1] % space->frames != 0)) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: an axis of %u is no stack of %u frames", name,
+                       space->shape[space->rank - 1], space->frames);
+    }
     return validate_bounds(space, name, error);
 }
 
@@ -162,6 +167,8 @@ static uint64_t hash_bound(uint64_t hash, float bound)
 }
 
 /* Each part of varying length comes after that length, so two schemas never give the same words. */
+enum { HASH_FRAMES = 0x66720000 }; /* so that nothing else gives the same words */
+
 static uint64_t hash_space(uint64_t hash, const aq_space *space)
 {
     hash = aq_fnv1a_word(hash, space->kind);
@@ -177,6 +184,9 @@ static uint64_t hash_space(uint64_t hash, const aq_space *space)
     for (uint32_t i = 0; i < smaller(space->bound_count, AQ_BOUNDS_MAX); i++) {
         hash = hash_bound(hash, space->low[i]);
         hash = hash_bound(hash, space->high[i]);
+    }
+    if (space->frames != 0) {
+        hash = aq_fnv1a_word(hash, HASH_FRAMES + space->frames);
     }
     return hash;
 }

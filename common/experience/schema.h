@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 
-enum { AQ_SHAPE_RANK_MAX = 4, AQ_BOUNDS_MAX = 128 };
+enum { AQ_SHAPE_RANK_MAX = 4, AQ_BOUNDS_MAX = 128, AQ_FRAMES_MAX = 16 };
 #define AQ_SPACE_ELEMENTS_MAX (UINT32_C(1) << 24)
 
 /* Of spaces the first two, of columns any. */
@@ -19,13 +19,15 @@ enum aq_dtype { AQ_DTYPE_F32 = 1, AQ_DTYPE_U8 = 2, AQ_DTYPE_I32 = 3, AQ_DTYPE_U3
 enum aq_space_kind { AQ_SPACE_BOX = 1, AQ_SPACE_DISCRETE = 2 };
 
 /* A box of `shape` with one bound for all elements (bound_count 1) or one each, or n discrete
- * choices (shape {}, dtype F32 unused, stored as int32). Bounds may be infinite, not NaN. */
+ * choices (shape {}, dtype F32 unused, stored as int32). Bounds may be infinite, not NaN. Values of
+ * an observation may be stacks of `frames` (frames.h) along the last axis. */
 typedef struct aq_space {
     uint32_t kind;  /* enum aq_space_kind */
     uint32_t dtype; /* enum aq_dtype; box only */
     uint32_t rank;
     uint32_t shape[AQ_SHAPE_RANK_MAX];
     uint32_t choice_count; /* discrete only */
+    uint32_t frames;       /* box only; 0: no stacks */
     uint32_t bound_count;
     float low[AQ_BOUNDS_MAX];
     float high[AQ_BOUNDS_MAX];

@@ -47,6 +47,7 @@ static void space_to(const aq_space *space, Actorq__V1__Space *ret_message)
         ret_message->low = lend(space->low);
         ret_message->n_high = space->bound_count;
         ret_message->high = lend(space->high);
+        ret_message->frames = space->frames;
     }
 }
 
@@ -82,6 +83,7 @@ static int space_from(const Actorq__V1__Space *message, const char *name, aq_spa
     ret_space->kind = message->kind;
     ret_space->dtype = message->dtype;
     ret_space->rank = (uint32_t)message->n_shape;
+    ret_space->frames = message->frames;
     ret_space->bound_count = (uint32_t)message->n_low;
     for (size_t i = 0; i < message->n_shape; i++) {
         ret_space->shape[i] = message->shape[i];

@@ -179,11 +179,11 @@ static const aq_const_rows *taken(const aq_layer_sources *sources, const aq_cons
 }
 
 /* A block of rows through the first `layer_count` layers. */
-static void forward_block(const aq_engine *engine, const float *obs, size_t rows,
+static void forward_block(const aq_engine *engine, const aq_const_rows *obs, size_t rows,
                           uint32_t layer_count, float *out)
 {
     aq_const_rows values[AQ_NET_VALUES_MAX];
-    values[0] = (aq_const_rows){.values = obs, .stride = engine->layers[0].spec->inputs};
+    values[0] = *obs;
     for (uint32_t i = 0; i < layer_count; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
         const bool last = i + 1 == layer_count;
@@ -198,17 +198,29 @@ static void forward_block(const aq_engine *engine, const float *obs, size_t rows
     }
 }
 
-void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
-                             float *out)
+/* One of `floats` and `bytes` is NULL. */
+static void forward(const aq_engine *engine, const float *floats, const uint8_t *bytes, size_t rows,
+                    uint32_t layer_count, float *out)
 {
     AQ_ASSERT(rows <= engine->rows_max);
     AQ_ASSERT(layer_count > 0 && layer_count <= engine->layer_count);
     const size_t inputs = engine->layers[0].spec->inputs;
     const size_t outputs = engine->layers[layer_count - 1].spec->outputs;
     for (size_t row = 0; row < rows; row += AQ_ENGINE_BLOCK) {
-        forward_block(engine, obs + row * inputs, min_size(rows - row, AQ_ENGINE_BLOCK),
-                      layer_count, out + row * outputs);
+        const aq_const_rows obs = {
+            .values = floats != NULL ? floats + row * inputs : NULL,
+            .bytes = bytes != NULL ? bytes + row * inputs : NULL,
+            .stride = inputs,
+        };
+        forward_block(engine, &obs, min_size(rows - row, AQ_ENGINE_BLOCK), layer_count,
+                      out + row * outputs);
     }
+}
+
+void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
+                             float *out)
+{
+    forward(engine, obs, NULL, rows, layer_count, out);
 }
 
 void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out)
@@ -219,6 +231,25 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
 const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows)
 {
     aq_engine_forward(engine, obs, rows, engine->outputs);
+    return engine->outputs;
+}
+
+bool aq_engine_takes_bytes(const aq_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->layer_count; i++) {
+        const aq_engine_layer *layer = &engine->layers[i];
+        if (aq_net_takes(&engine->snapshot->spec, i, 0) > 0 &&
+            (layer->kind->takes_bytes == NULL || !layer->kind->takes_bytes(layer))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const float *aq_engine_outputs_of_bytes(aq_engine *engine, const uint8_t *obs, size_t rows)
+{
+    AQ_ASSERT(aq_engine_takes_bytes(engine));
+    forward(engine, NULL, obs, rows, engine->layer_count, engine->outputs);
     return engine->outputs;
 }
 

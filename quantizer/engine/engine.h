@@ -11,6 +11,7 @@
 #ifndef AQ_QUANTIZER_ENGINE_ENGINE_H
 #define AQ_QUANTIZER_ENGINE_ENGINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,11 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
 
 /* The same into rows of the engine's own, which hold until the next call of this. */
 const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows);
+
+/* Whether observations may be given as bytes, each of which stands for itself divided by 255: where
+ * convolutions alone see them. The results are those of the floats, bit by bit. */
+bool aq_engine_takes_bytes(const aq_engine *engine);
+const float *aq_engine_outputs_of_bytes(aq_engine *engine, const uint8_t *obs, size_t rows);
 
 /* out (rows, outputs of the last of them) = the first `layer_count` layers; 1 to all of them. */
 void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,

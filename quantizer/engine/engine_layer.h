@@ -49,6 +49,10 @@ typedef struct aq_engine_kind {
      * it takes; rows <= AQ_ENGINE_BLOCK. */
     void (*run)(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                 const aq_const_rows *x, const aq_float_rows *y);
+
+    /* Whether it may be given bytes, with the results of the floats that they stand for. NULL: no.
+     */
+    bool (*takes_bytes)(const aq_engine_layer *layer);
 } aq_engine_kind;
 
 /* A matrix in its format, and how what meets it is quantized. */
@@ -57,6 +61,7 @@ typedef struct aq_engine_matrix {
     aq_packed_layer packed;
     aq_row_quant input_quant; /* a scale of 0: by the range of each row */
     int32_t weight_zero;
+    uint32_t pieces; /* that rows are given to the kernel in; 0: they are whole */
 } aq_engine_matrix;
 
 struct aq_engine_layer {

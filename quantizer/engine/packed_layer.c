@@ -10,6 +10,8 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
+enum { PIECE_UNIT = 4 }; /* inputs that a kernel takes at once */
+
 /* One an output, also where the layer has one for all of them. */
 static void copy_scales(const aq_snapshot_layer *layer, size_t outputs, float *scale)
 {
@@ -41,16 +43,10 @@ static block_plan plan_block(const aq_linear_kernel *kernel, const aq_snapshot_l
     return plan;
 }
 
-int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
-                         const aq_snapshot_layer *layer, aq_packed_layer *ret_packed)
+static int pack_layer(const aq_linear_kernel *kernel, const aq_layer_spec *spec,
+                      const aq_snapshot_layer *layer, aq_layer_matrix_shape matrix,
+                      aq_packed_layer *ret_packed)
 {
-    const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
-    AQ_ASSERT(aq_layer_is_quantizable(spec));
-    AQ_ASSERT(matrix.columns <= AQ_QKERNEL_INPUTS_MAX);
-    const aq_linear_kernel *kernel = aq_qkernels_linear(kernels, layer->format);
-    if (kernel == NULL) {
-        return AQ_E_UNSUPPORTED;
-    }
     const block_plan plan = plan_block(kernel, layer, &matrix);
     unsigned char *block = aq_alloc_unset(1, plan.bytes);
     if (block == NULL) {
@@ -79,6 +75,56 @@ int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
         .block = block,
     };
     return 0;
+}
+
+/* Weights of a byte in pieces of whole units: zeros are put behind each. */
+static int widen_pieces(const aq_snapshot_layer *layer, uint32_t pieces,
+                        aq_layer_matrix_shape *matrix, uint8_t **ret_weights)
+{
+    const size_t piece = matrix->columns / pieces;
+    const size_t wide = (piece + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
+    const size_t count = (size_t)matrix->rows * pieces;
+    uint8_t *weights = aq_alloc(count, wide);
+    if (weights == NULL) {
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(weights + i * wide, (const uint8_t *)layer->weights + i * piece, piece);
+    }
+    matrix->columns = (uint32_t)wide * pieces;
+    *ret_weights = weights;
+    return 0;
+}
+
+int aq_packed_layer_init_pieces(const aq_qkernels *kernels, const aq_layer_spec *spec,
+                                const aq_snapshot_layer *layer, uint32_t pieces,
+                                aq_packed_layer *ret_packed)
+{
+    aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
+    aq_snapshot_layer widened = *layer;
+    uint8_t *weights = NULL;
+    AQ_ASSERT(aq_layer_is_quantizable(spec));
+    AQ_ASSERT(matrix.columns <= AQ_QKERNEL_INPUTS_MAX);
+    const aq_linear_kernel *kernel = aq_qkernels_linear(kernels, layer->format);
+    if (kernel == NULL) {
+        return AQ_E_UNSUPPORTED;
+    }
+    if (pieces > 1 && matrix.columns / pieces % PIECE_UNIT != 0) {
+        int rc = widen_pieces(layer, pieces, &matrix, &weights);
+        if (rc != 0) {
+            return rc;
+        }
+        widened.weights = weights;
+    }
+    int rc = pack_layer(kernel, spec, &widened, matrix, ret_packed);
+    aq_free(weights);
+    return rc;
+}
+
+int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
+                         const aq_snapshot_layer *layer, aq_packed_layer *ret_packed)
+{
+    return aq_packed_layer_init_pieces(kernels, spec, layer, 1, ret_packed);
 }
 
 void aq_packed_layer_fini(aq_packed_layer *packed)

@@ -37,9 +37,11 @@ typedef struct aq_float_rows {
     size_t rows;
 } aq_float_rows;
 
+/* `bytes` in place of the values, where not NULL: each stands for itself divided by 255. */
 typedef struct aq_const_rows {
     const float *values;
     size_t stride;
+    const uint8_t *bytes;
 } aq_const_rows;
 
 typedef struct aq_float_passes {
@@ -60,6 +62,11 @@ typedef struct aq_float_passes {
 
     /* The sum of `count` levels; count <= 2^23. */
     int32_t (*level_sum)(const uint8_t *levels, size_t count);
+
+    /* For pictures: the greatest byte, and each byte times a factor, rounded (ties to even), of
+     * which the lowest eight bits are kept. 0 <= byte * factor < 2^22. */
+    uint8_t (*greatest_byte)(const uint8_t *bytes, size_t count);
+    void (*scale_bytes)(const uint8_t *bytes, size_t count, float factor, uint8_t *out);
 } aq_float_passes;
 
 /* The widest under `cpu_flags` (aq_cpu_flags()). Static storage. */

@@ -287,6 +287,24 @@ static int32_t level_sum(const uint8_t *levels, size_t count)
     return sum;
 }
 
+static uint8_t greatest_byte(const uint8_t *bytes, size_t count)
+{
+    uint8_t greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        greatest = bytes[i] > greatest ? bytes[i] : greatest;
+    }
+    return greatest;
+}
+
+static void scale_bytes(const uint8_t *restrict bytes, size_t count, float factor,
+                        uint8_t *restrict out)
+{
+    const float round = 12582912.0f; /* 1.5 * 2^23, as in exp_parts */
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (uint8_t)bits_of((float)bytes[i] * factor + round);
+    }
+}
+
 const aq_float_passes AQ_FLOAT_PASSES_TABLE = {
     .name = AQ_FLOAT_PASSES_NAME,
     .cpu_flags = AQ_FLOAT_PASSES_CPU_FLAGS,
@@ -295,4 +313,6 @@ const aq_float_passes AQ_FLOAT_PASSES_TABLE = {
     .dueling = dueling,
     .categorical = categorical,
     .level_sum = level_sum,
+    .greatest_byte = greatest_byte,
+    .scale_bytes = scale_bytes,
 };

@@ -95,18 +95,23 @@ typedef struct aq_packed_layer {
     void *block;         /* what all of it lies in */
 } aq_packed_layer;
 
-/* Rows of activations, as the format's `quantizes_input` asks for them: x alone, or q and quant. */
+/* Rows of activations, as the format's `quantizes_input` asks for them: x alone, or q and quant. A
+ * row of q may be in `pieces` pieces, which is how a patch of an image lies: then rows may overlap,
+ * and a piece is the layer's inputs by their number, a multiple of four bytes. */
 typedef struct aq_kernel_input {
     const float *x;
     size_t x_stride; /* floats from row to row */
     const uint8_t *q;
-    size_t q_stride; /* bytes from row to row */
+    size_t q_stride;     /* bytes from row to row */
+    uint32_t pieces;     /* 0: one */
+    size_t piece_stride; /* bytes from one to the next */
     const aq_row_quant *quant;
     size_t rows;
 } aq_kernel_input;
 
 typedef struct aq_linear_kernel {
     bool quantizes_input;
+    bool takes_pieces; /* of rows */
 
     /* Bytes that the packed weights take, and the packing itself, from the weights as a valid
      * snapshot stores them. `packed` is aligned to AQ_ALIGNMENT_BYTES, and zeroed unless the

@@ -361,6 +361,7 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
                        size_t x_stride, const aq_kernel_input *input, float *y, size_t y_stride)
 {
     const uint32_t steps = tile_steps(row_bytes);
+    const uint32_t pieces = input->pieces > 0 ? input->pieces : 1;
     const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN;
     tile_job job = {
         .weights = layer->weights,
@@ -368,8 +369,10 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
         .sum = layer->sum,
         .bias = layer->bias,
         .x_stride = x_stride,
+        .piece_stride = input->piece_stride,
         .y_stride = y_stride,
-        .steps = steps,
+        .pieces = pieces,
+        .steps = steps / pieces,
         .last_lanes = LANES,
         .relu = layer->activation == AQ_ACTIVATION_RELU,
         .chains = aq_float_chains(layer->inputs, layer->outputs),

@@ -143,19 +143,39 @@ TILE_INLINE tile_sums tile_sum(const tile_job *job, const uint32_t rows, const u
 }
 
 #else
-/* In as many chains as a tile of this shape needs, where the order makes no difference. */
+/* One piece of the rows, in as many chains as a narrow tile needs. */
+TILE_INLINE tile_sums tile_narrow(const tile_job *job, tile_place at, const uint32_t rows,
+                                  const uint32_t blocks, const bool far)
+{
+    return rows * blocks * 2 >= ACCUMULATORS_MIN
+               ? tile_2_chains(job, at, job->steps / 2, 2, job->steps % 2, rows, blocks, far)
+               : tile_4_chains(job, at, job->steps, rows, blocks, far);
+}
+
+TILE_INLINE tile_place tile_next_piece(const tile_job *job, tile_place at, const uint32_t blocks)
+{
+    return (tile_place){at.x + job->piece_stride, tile_at(at, job->steps, blocks).weights};
+}
+
+/* The order makes no difference. */
 TILE_INLINE tile_sums tile_sum(const tile_job *job, const uint32_t rows, const uint32_t blocks,
                                const bool far)
 {
-    const tile_place at = {job->x, job->weights};
-    const uint32_t width = rows * blocks;
-
-    if (width >= ACCUMULATORS_MIN) {
-        return tile_chain(tile_zero(), job, at, job->steps, 1, rows, blocks, far);
+    tile_place at = {job->x, job->weights};
+    if (rows * blocks >= ACCUMULATORS_MIN) {
+        tile_sums sums = tile_chain(tile_zero(), job, at, job->steps, 1, rows, blocks, far);
+        for (uint32_t piece = 1; piece < job->pieces; piece++) {
+            at = tile_next_piece(job, at, blocks);
+            sums = tile_chain(sums, job, at, job->steps, 1, rows, blocks, far);
+        }
+        return sums;
     }
-    return width * 2 >= ACCUMULATORS_MIN
-               ? tile_2_chains(job, at, job->steps / 2, 2, job->steps % 2, rows, blocks, far)
-               : tile_4_chains(job, at, job->steps, rows, blocks, far);
+    tile_sums sums = tile_narrow(job, at, rows, blocks, far);
+    for (uint32_t piece = 1; piece < job->pieces; piece++) {
+        at = tile_next_piece(job, at, blocks);
+        sums = tile_add(sums, tile_narrow(job, at, rows, blocks, far));
+    }
+    return sums;
 }
 
 #endif

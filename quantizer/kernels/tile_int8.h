@@ -32,8 +32,8 @@ static void run(const aq_packed_layer *layer, const aq_kernel_input *input, floa
 
 #define TILE_KERNEL                                                                                \
     {                                                                                              \
-        .quantizes_input = true, .pack_writes_all = true, .packed_bytes = packed_bytes,            \
-        .pack = pack, .run = run                                                                   \
+        .quantizes_input = true, .takes_pieces = true, .pack_writes_all = true,                    \
+        .packed_bytes = packed_bytes, .pack = pack, .run = run                                     \
     }
 
 #endif

@@ -38,6 +38,8 @@ typedef struct found_block {
 typedef struct gather_copy {
     uint8_t *to;
     size_t value_bytes, row_bytes;
+    size_t stride;    /* from one value to the next in the chunk */
+    aq_frames frames; /* to be stacked */
     uint32_t source;
     bool is_next;      /* it is the value after the item's steps */
     bool has_one_more; /* than the sequence has steps */
@@ -115,7 +117,7 @@ static inline void find_values(const gather_copy *copy, uint32_t count, const fo
     const size_t last = prefetched(copy->value_bytes);
     for (uint32_t i = 0; i < count; i++) {
         const size_t row = items[i].index + (is_next ? items[i].steps : 0);
-        ret_from[i] = aq_chunk_view_column(items[i].view, copy->source) + row * copy->value_bytes;
+        ret_from[i] = aq_chunk_view_column(items[i].view, copy->source) + row * copy->stride;
         prefetch(ret_from[i], last);
     }
 }
@@ -198,13 +200,26 @@ static void copy_values(uint8_t *to, const uint8_t *const *from, uint32_t count,
     }
 }
 
+static void stack_values(const gather_copy *copy, uint8_t *to, const uint8_t *const *from,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        aq_frames_join(&copy->frames, from[i], to + i * copy->value_bytes);
+    }
+}
+
 static void gather_items(const gather_plan *plan, uint32_t start, uint32_t count,
                          const found_block *found)
 {
     fold_block(plan, start, count, found->items);
     for (uint32_t k = 0; k < plan->copy_count; k++) {
         const gather_copy *copy = &plan->copies[k];
-        copy_values(copy->to + start * copy->row_bytes, found->from[k], count, copy->value_bytes);
+        uint8_t *to = copy->to + start * copy->row_bytes;
+        if (copy->frames.count > 0) {
+            stack_values(copy, to, found->from[k], count);
+        } else {
+            copy_values(to, found->from[k], count, copy->value_bytes);
+        }
     }
 }
 
@@ -216,8 +231,14 @@ static void copy_sequences(const gather_copy *copy, uint32_t start, uint32_t cou
 {
     uint8_t *to = copy->to + start * copy->row_bytes;
     for (uint32_t i = 0; i < count; i++, to += copy->row_bytes) {
-        const size_t used = (items[i].steps + (size_t)copy->has_one_more) * copy->value_bytes;
-        memcpy(to, from[i], used);
+        const size_t values = items[i].steps + (size_t)copy->has_one_more;
+        const size_t used = values * copy->value_bytes;
+        if (copy->frames.count == 0) {
+            memcpy(to, from[i], used);
+        }
+        for (size_t k = 0; k < values && copy->frames.count > 0; k++) {
+            aq_frames_join(&copy->frames, from[i] + k * copy->stride, to + k * copy->value_bytes);
+        }
         memset(to + used, 0, copy->row_bytes - used);
     }
 }
@@ -279,6 +300,8 @@ static void list_copies(gather_plan *plan)
             plan->copies[plan->copy_count++] = (gather_copy){
                 .to = column->bytes,
                 .value_bytes = column->is.bytes,
+                .stride = column->frames.count > 0 ? column->frames.bytes : column->is.bytes,
+                .frames = column->frames,
                 .row_bytes = aq_batch_column_bytes(column),
                 .source = column->source,
                 .is_next = column->gather == AQ_GATHER_NEXT,

@@ -222,7 +222,7 @@ TEST(a_run_trains_from_a_data_set_alone)
 /* One step, with what no algorithm here has recorded. */
 static void write_recorded(const char *path)
 {
-    static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0};
+    static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0, {0}};
     aq_data_set_info info = {.task = "gym:CartPole-v1", .source = "a test", .run_id = 1};
     aq_env *env = NULL;
     aq_layout layout;

@@ -63,11 +63,11 @@ TEST(a_layout_that_cannot_work_is_refused)
     refuse(&schema, 1, 32, AQ_E_SCHEMA);
 }
 
-static const aq_column noise = {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0};
+static const aq_column noise = {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}};
 
 TEST(recorded_columns_follow_the_standard_ones)
 {
-    const aq_column hidden = {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0};
+    const aq_column hidden = {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0, {0}};
     const aq_column both[] = {noise, hidden};
     aq_layout layout = chunk_layout(3, 2, 3, 32);
     assert_int_equal(aq_layout_record(&layout, both, 2, NULL), 0);
@@ -82,10 +82,10 @@ TEST(the_hash_is_of_all_columns)
 {
     const aq_layout plain = chunk_layout(3, 2, 3, 32);
     const aq_column others[] = {noise,
-                                {"nose", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0},
-                                {"noise", AQ_DTYPE_U32, AQ_PER_STEP, 8, 0},
-                                {"noise", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 8, 0},
-                                {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 12, 0}};
+                                {"nose", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}},
+                                {"noise", AQ_DTYPE_U32, AQ_PER_STEP, 8, 0, {0}},
+                                {"noise", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 8, 0, {0}},
+                                {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 12, 0, {0}}};
     enum { OTHERS = sizeof(others) / sizeof(others[0]) };
     uint64_t hashes[OTHERS];
     for (size_t i = 0; i < OTHERS; i++) {
@@ -105,16 +105,16 @@ TEST(a_column_that_cannot_be_recorded_is_refused_in_words)
         aq_column column;
         const char *words;
     } rows[] = {
-        {{"", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0}, "the name of a column is 1 to 18"},
-        {{"Noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0}, "not 'Noise'"},
-        {{"a_name_that_is_long", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0}, "1 to 18 of a to z"},
-        {{"reward", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0}, "two columns of the name reward"},
+        {{"", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "the name of a column is 1 to 18"},
+        {{"Noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "not 'Noise'"},
+        {{"a_name_that_is_long", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "1 to 18 of a to z"},
+        {{"reward", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "two columns of the name reward"},
         {{"noise", 0, AQ_PER_STEP, 8, 0}, "column noise: values of 8 bytes of type 0"},
         {{"noise", AQ_DTYPE_U32 + 1, AQ_PER_STEP, 8, 0}, "cannot be"},
         {{"noise", AQ_DTYPE_F32, 2, 8, 0}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 0, 0}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 6, 0}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, AQ_COLUMN_BYTES_MAX + 4, 0}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 0, 0, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 6, 0, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, AQ_COLUMN_BYTES_MAX + 4, 0, {0}}, "cannot be"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_layout layout = chunk_layout(3, 2, 3, 32);
