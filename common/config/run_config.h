@@ -170,6 +170,11 @@ typedef struct aq_run_config {
         bool lag_damping;
         uint32_t optimizer;         /* enum aq_optimizer_choice */
         char cpus[AQ_RUN_TEXT_MAX]; /* see cli/train/run_cpus.h */
+        double bc_weight;
+        double expectile;
+        double inverse_temperature; /* of advantages, in units of reward */
+        double conservative_weight;
+        uint64_t conservative_actions; /* of a row, of the range and of the policy each */
     } learner;
 
     struct {               /* sizes are of all shards together */
