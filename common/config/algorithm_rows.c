@@ -37,17 +37,29 @@ static bool is_for(size_t algorithm, const aq_schema *schema)
            is_table == (schema->obs.kind == AQ_SPACE_DISCRETE);
 }
 
+static bool is_on_policy(size_t algorithm)
+{
+    return rows[algorithm].experience == AQ_LEARNS_FROM_SEQUENCES &&
+           (rows[algorithm].traits & AQ_DRAWS_ACTIONS) != 0;
+}
+
+/* For a data set what is on-policy is for nothing. */
+static bool is_for_any_of(size_t algorithm, const aq_schema *schema, bool is_data_set)
+{
+    return is_for(algorithm, schema) && !(is_data_set && is_on_policy(algorithm));
+}
+
 /* "dqn and c51" */
-static void list_those_for(const aq_schema *schema, char *out, size_t size)
+static void list_those_for(const aq_schema *schema, bool is_data_set, char *out, size_t size)
 {
     size_t left = 0;
     size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        left += is_for(i, schema);
+        left += is_for_any_of(i, schema, is_data_set);
     }
     out[0] = '\0';
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
-        if (is_for(i, schema)) {
+        if (is_for_any_of(i, schema, is_data_set)) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
             used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
@@ -63,12 +75,26 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
         return 0;
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
-    list_those_for(schema, others, sizeof(others));
+    list_those_for(schema, false, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s needs %s actions; those of %s are %s, for which %s are "
                    "made",
                    aq_algorithm_names[algorithm], are_choices ? "continuous" : "discrete", task,
                    are_choices ? "choices" : "continuous", others);
+}
+
+int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
+                                aq_error *error)
+{
+    char others[256];
+    if (algorithm == AQ_ALGORITHM_AUTO || !is_on_policy(algorithm)) {
+        return 0;
+    }
+    list_those_for(schema, true, others, sizeof(others));
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "learner.algorithm %s learns from what its own policy has just done, and a data "
+                   "set holds none of that; from data sets of this task learn %s",
+                   aq_algorithm_names[algorithm], others);
 }
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)

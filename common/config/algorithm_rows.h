@@ -35,7 +35,12 @@
     X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)             \
     X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)     \
     X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,    \
-      AQ_SEES_ONE_HOT)
+      AQ_SEES_ONE_HOT)                                                                             \
+    X(AQ_ALGORITHM_TD3_BC, td3_bc, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_FOR_DATA_SETS)           \
+    X(AQ_ALGORITHM_IQL, iql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
+      AQ_FOR_DATA_SETS)                                                                            \
+    X(AQ_ALGORITHM_CQL, cql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
+      AQ_DRAWS_ACTIONS | AQ_FOR_DATA_SETS)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, ...) constant,
@@ -45,8 +50,14 @@ enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 
 /* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
- * is shown a discrete state by the task's option one_hot, which the run takes by itself. */
-enum aq_algorithm_trait { AQ_PLAIN = 0, AQ_DRAWS_ACTIONS = 1, AQ_SEES_ONE_HOT = 2 };
+ * is shown a discrete state by the task's option one_hot, which the run takes by itself.
+ * AQ_FOR_DATA_SETS: it is made for data sets, and is for whoever asks for it. */
+enum aq_algorithm_trait {
+    AQ_PLAIN = 0,
+    AQ_DRAWS_ACTIONS = 1,
+    AQ_SEES_ONE_HOT = 2,
+    AQ_FOR_DATA_SETS = 4
+};
 
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
@@ -61,6 +72,11 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions);
  * `task`. */
 int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                                const aq_schema *schema, aq_error *error) AQ_MUST_USE;
+
+/* The same when it learns from nothing but what its own policy has just done, of which a data set
+ * holds none. */
+int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
+                                aq_error *error) AQ_MUST_USE;
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
 

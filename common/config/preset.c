@@ -81,9 +81,10 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
         return true;
     }
-    /* Tables, and what learns on-policy, are for whoever asks for them. */
+    /* Tables, what learns on-policy, and what is for data sets, are for whoever asks for them. */
     const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO &&
-                            aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS;
+                            aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
+                            !aq_algorithm_has(algorithm, AQ_FOR_DATA_SETS);
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)

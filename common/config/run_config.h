@@ -171,6 +171,11 @@ typedef struct aq_run_config {
         uint32_t optimizer;          /* enum aq_optimizer_choice */
         char cpus[AQ_RUN_TEXT_MAX];  /* see cli/train/run_cpus.h */
         char torso[AQ_RUN_TEXT_MAX]; /* see common/policy/torso.h */
+        double bc_weight;
+        double expectile;
+        double inverse_temperature; /* of advantages, in units of reward */
+        double conservative_weight;
+        uint64_t conservative_actions; /* of a row, of the range and of the policy each */
     } learner;
 
     struct {               /* sizes are of all shards together */

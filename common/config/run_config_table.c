@@ -62,7 +62,8 @@ static const aq_setting rows[] = {
      "c51 learns the distribution of the return; q, sarsa and expected_sarsa learn a table of "
      "discrete states. Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo "
      "and "
-     "impala, whose policies draw. auto takes that of the task's preset, or else dqn or td3."},
+     "impala, whose policies draw. For data sets: td3_bc of continuous actions, iql and cql of "
+     "both. auto takes that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -272,6 +273,20 @@ static const aq_setting rows[] = {
      "Layers before the hidden ones, for observations that are pictures: a list such as "
      "\"conv:32x8/4,conv:64x4/2\", convolutions of 32 filters over 8 x 8 cells in steps of 4, and "
      "so on; or minatar or nature, the lists of those papers. An empty text has none."},
+    {MEMBER(F64, learner.bc_weight), "0.4", 0, 1e6, NULL, "",
+     "td3_bc: what the mean square of the difference between the policy's action and the data's "
+     "counts, beside values that are divided by their mean size."},
+    {MEMBER(F64, learner.expectile), "0.7", 0.5, 0.999, NULL, "",
+     "iql: where between the mean, 0.5, and the best of what the data's actions are worth in a "
+     "state, 1, the state's own value lies."},
+    {MEMBER(F64, learner.inverse_temperature), "3", 0, 1000, NULL, "",
+     "iql: how much more the better of the data's actions are imitated: exp of this times what an "
+     "action is worth beyond its state. 0 imitates all alike."},
+    {MEMBER(F64, learner.conservative_weight), "1", 0, 1e6, NULL, "",
+     "cql: what values of actions in general count against those of the data's."},
+    {MEMBER(U64, learner.conservative_actions), "4", 1, 64, NULL, "actions",
+     "cql, numbers: how many actions of a state are drawn from their range to stand for all, and "
+     "how many from the policy."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

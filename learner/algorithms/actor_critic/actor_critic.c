@@ -73,13 +73,6 @@ static actor_critic *actor_critic_of(aq_algorithm *algorithm)
     return (actor_critic *)algorithm; /* the head is the first member */
 }
 
-uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    (void)schema;
-    return AQ_HEAD_TANH_BOX;
-}
-
 /* ---- making it ------------------------------------------------------------------------------ */
 
 /* Of floats of the block up to `end`. */
@@ -213,14 +206,26 @@ static size_t part_begin(size_t count, uint32_t index, uint32_t members, size_t 
     return index == members ? count : at - at % align;
 }
 
-static void train_part(void *user, uint32_t index)
+typedef void share_function(aq_actor_critic_share *share, const aq_actor_critic_work *work,
+                            uint32_t first, uint32_t rows);
+
+static void on_rows_of(actor_critic *self, uint32_t index, share_function *function)
 {
-    actor_critic *self = user;
     const uint32_t rows = self->work.batch->rows, members = aq_thread_pool_size(self->pool);
     const uint32_t first = (uint32_t)part_begin(rows, index, members, 1);
+    const uint32_t end = (uint32_t)part_begin(rows, index + 1, members, 1);
 
-    aq_actor_critic_share_train(self->shares[index], &self->work, first,
-                                (uint32_t)part_begin(rows, index + 1, members, 1) - first);
+    function(self->shares[index], &self->work, first, end - first);
+}
+
+static void train_part(void *user, uint32_t index)
+{
+    on_rows_of(user, index, aq_actor_critic_share_train);
+}
+
+static void improve_part(void *user, uint32_t index)
+{
+    on_rows_of(user, index, aq_actor_critic_share_improve);
 }
 
 static void sum_part(void *user, uint32_t index)
@@ -290,32 +295,6 @@ static aq_actor_critic_sums sums_of(const actor_critic *self)
     return sums;
 }
 
-/* Where the policy is not improved, it has no figures. */
-static void tell(const actor_critic *self, const aq_actor_critic_sums *sums, uint32_t rows,
-                 const double norms[SECTION_COUNT], double *metrics)
-{
-    const double policy = self->sections[SECTION_POLICY].is_due ? 1.0 : (double)NAN;
-    const double policy_norm = policy * norms[SECTION_POLICY];
-    const double bounded = self->setup.choices > 0 ? (double)NAN : policy;
-    const double critic_norm = norms[SECTION_CRITIC];
-    metrics[AQ_VALUE_LOSS] = sums->loss / rows;
-    metrics[AQ_VALUE_GRADIENT_NORM] = critic_norm;
-    metrics[AQ_VALUE_GRADIENT_CLIPPED] = critic_norm * clip_of(self, critic_norm);
-    aq_value_figures_tell(&sums->values, metrics);
-    metrics[AQ_POLICY_LOSS] = policy * -sums->policy_value / rows;
-    metrics[AQ_POLICY_GRADIENT_NORM] = policy_norm;
-    metrics[AQ_POLICY_GRADIENT_CLIPPED] = policy_norm * clip_of(self, policy_norm);
-    metrics[AQ_POLICY_SATURATED] =
-        bounded * (double)sums->saturated / ((double)rows * self->setup.actions);
-    if (self->setup.kind->is_soft) {
-        metrics[AQ_SOFT_TEMPERATURE] = (double)self->work.temperature;
-        metrics[AQ_SOFT_ENTROPY] = sums->entropy / rows;
-    }
-    if (self->setup.kind->is_distributional) {
-        aq_value_figures_tell_mass(&sums->values, metrics + AQ_ACTOR_CRITIC_METRICS);
-    }
-}
-
 /* The gradient of this rank becomes that of all. Sections that are due lie side by side. */
 static int combine(actor_critic *self, bool is_good)
 {
@@ -352,6 +331,19 @@ static void find_squares(actor_critic *self, double squares[SECTION_COUNT])
     }
 }
 
+/* One that clones divides its values by their mean size, over the rows of all ranks. */
+static int find_value_scale(actor_critic *self)
+{
+    double sums[] = {sums_of(self).own_size, self->work.batch->rows};
+
+    if (!self->setup.kind->clones || !self->work.improves_policy) {
+        return 0;
+    }
+    int rc = aq_gradient_exchange_sum(self->exchange, sums, 2);
+    self->work.value_scale = (float)(sums[1] / sums[0]);
+    return rc;
+}
+
 /* Everything before the parameters may change. */
 static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_report *ret_report,
                           double norms[SECTION_COUNT])
@@ -360,9 +352,13 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
 
     self->is_summed = false;
     aq_thread_pool_run(self->pool, train_part, self);
+    const bool knows_scale = find_value_scale(self) == 0;
+    if (self->setup.kind->clones && self->work.improves_policy) {
+        aq_thread_pool_run(self->pool, improve_part, self);
+    }
     aq_thread_pool_run(self->pool, sum_part, self);
     const aq_actor_critic_sums sums = sums_of(self);
-    int rc = combine(self, !sums.has_bad_action && isfinite(sums.loss));
+    int rc = combine(self, knows_scale && !sums.has_bad_action && isfinite(sums.loss));
     find_squares(self, squares);
     rc = aq_model_group_judge(self->model, rc, squares, SECTION_COUNT);
     if (rc != 0) {
@@ -372,7 +368,15 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
         norms[s] = sqrt(squares[s]);
     }
     *ret_report = (aq_update_report){.steps = 1};
-    tell(self, &sums, batch->rows, norms, ret_report->metrics);
+    aq_actor_critic_tell(&(aq_actor_critic_told){.setup = &self->setup,
+                                                 .sums = &sums,
+                                                 .rows = batch->rows,
+                                                 .improves_policy = self->work.improves_policy,
+                                                 .temperature = (double)self->work.temperature,
+                                                 .gradient_clip = self->gradient_clip,
+                                                 .policy_norm = norms[SECTION_POLICY],
+                                                 .critic_norm = norms[SECTION_CRITIC]},
+                         ret_report->metrics);
     return 0;
 }
 
@@ -398,6 +402,7 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
         .improves_policy = is_policys,
         .is_quantized = is_quantized(self),
         .temperature = temperature(self),
+        .value_scale = 1.0f,
         .step = self->step,
     };
 }

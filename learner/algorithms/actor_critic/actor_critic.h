@@ -1,7 +1,7 @@
 /*
- * Actor and critic: what d4pg, ddpg, td3 and sac have in common, each of which is a file that says
- * in what it differs. A critic learns what an action is worth, from n-step returns and older copies
- * of the networks; the policy follows the critic's slope along its own actions.
+ * Actor and critic: what d4pg, ddpg, td3, sac, td3_bc, iql and cql have in common, each of which is
+ * a file that says in what it differs. A critic learns what an action is worth, from n-step returns
+ * and older copies of the networks; the policy follows the critic's slope along its own actions.
  *
  *   target   y = reward + bootstrap * Q_target(s', policy_target(s'))
  *   critic   how far Q(s, a) is from y, over the batch, each row `weight` times
@@ -37,10 +37,14 @@ typedef struct aq_actor_critic_kind {
     bool clips_action_slope;
     bool is_delayed; /* learner.policy_delay and learner.target_noise count */
     bool is_soft;    /* its policy draws, of numbers or of choices; it follows the least value */
+    /* For data sets; see actor_critic_numbers.c, actor_critic_implicit.c and
+     * actor_critic_conservative.c. */
+    bool clones, is_implicit, is_conservative;
 } aq_actor_critic_kind;
 
 /* Members of the class. */
 uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema);
+uint32_t aq_soft_head(const aq_run_config *config, const aq_schema *schema); /* of soft ones */
 int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                            aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_actor_critic_destroy(aq_algorithm *algorithm);
@@ -55,8 +59,10 @@ void aq_actor_critic_restored(aq_algorithm *algorithm);
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array);
 
 /* What all of them tell, of the (first) critic, then of the policy, and after it what distributions
- * tell besides; or what a soft one does. */
+ * tell besides; or how far the policy is from the data; or what a soft one does, and what a
+ * conservative one does besides. */
 extern const aq_metric aq_actor_critic_metrics[];
+extern const aq_metric aq_cloning_metrics[];
 extern const aq_metric aq_soft_metrics[];
 enum {
     AQ_POLICY_LOSS = AQ_VALUE_METRICS,
@@ -65,9 +71,13 @@ enum {
     AQ_POLICY_SATURATED,
     AQ_ACTOR_CRITIC_METRICS,
     AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS = AQ_ACTOR_CRITIC_METRICS + AQ_MASS_METRICS,
+    AQ_POLICY_DISTANCE = AQ_ACTOR_CRITIC_METRICS,
+    AQ_CLONING_METRICS,
     AQ_SOFT_TEMPERATURE = AQ_ACTOR_CRITIC_METRICS,
     AQ_SOFT_ENTROPY,
-    AQ_SOFT_METRICS
+    AQ_SOFT_METRICS,
+    AQ_VALUE_GAP = AQ_SOFT_METRICS,
+    AQ_CONSERVATIVE_METRICS
 };
 
 /* All members that the classes have in common. */

@@ -122,19 +122,26 @@ static void train_policy(aq_actor_critic_share *share, const aq_rows_view *view,
     aq_actor_critic_temperature_slope(share, view);
 }
 
-static bool are_choices(const aq_actor_critic_share *share, const int32_t *actions, uint32_t rows)
+const int32_t *aq_actor_critic_choices(const aq_rows_view *view)
 {
+    return (const int32_t *)(const void *)view->work->batch->action + view->first;
+}
+
+bool aq_actor_critic_are_choices(const aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const int32_t *actions = aq_actor_critic_choices(view);
     bool is_good = true;
 
-    for (uint32_t r = 0; r < rows; r++) {
+    for (uint32_t r = 0; r < view->rows; r++) {
         is_good &= actions[r] >= 0 && (uint32_t)actions[r] < share->setup->choices;
     }
     return is_good;
 }
 
 static void train_critic(aq_actor_critic_share *share, const aq_rows_view *view, uint32_t critic,
-                         const int32_t *actions, const float *values)
+                         const float *values)
 {
+    const int32_t *actions = aq_actor_critic_choices(view);
     const uint32_t count = share->setup->choices;
 
     for (uint32_t r = 0; r < view->rows; r++) {
@@ -144,17 +151,16 @@ static void train_critic(aq_actor_critic_share *share, const aq_rows_view *view,
         d[actions[r]] = aq_actor_critic_add_error(share, view, critic, r,
                                                   values[(size_t)r * count + (size_t)actions[r]]);
     }
+    aq_actor_critic_conserve_choices(share, view, critic, values);
     aq_net_backward(share->critic[critic], share->d_critic, view->rows,
                     &share->gradient.critic[critic]);
 }
 
 void aq_actor_critic_train_choices(aq_actor_critic_share *share, const aq_rows_view *view)
 {
-    const aq_batch *batch = view->work->batch;
-    const int32_t *actions = (const int32_t *)(const void *)batch->action + view->first;
     const float *values[AQ_CRITICS_MAX];
 
-    if (!are_choices(share, actions, view->rows)) {
+    if (!aq_actor_critic_are_choices(share, view)) {
         share->sums.has_bad_action = true;
         return;
     }
@@ -162,6 +168,6 @@ void aq_actor_critic_train_choices(aq_actor_critic_share *share, const aq_rows_v
     forward(share, view->work->online, view->obs, view->rows, values);
     train_policy(share, view, values);
     for (uint32_t k = 0; k < share->setup->critics; k++) {
-        train_critic(share, view, k, actions, values[k]);
+        train_critic(share, view, k, values[k]);
     }
 }

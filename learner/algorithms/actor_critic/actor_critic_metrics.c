@@ -1,14 +1,17 @@
 /*
  * What actor-critic algorithms tell of themselves.
  */
-#include "learner/algorithms/actor_critic/actor_critic.h"
+#include "learner/algorithms/actor_critic/actor_critic_share.h"
+
+#include <math.h>
 
 #define POLICY_METRIC_ROWS                                                                         \
     [AQ_POLICY_LOSS] = {.name = "policy_loss",                                                     \
                         .title = "policy loss",                                                    \
                         .unit = "",                                                                \
                         .meaning = "Minus the mean value of the policy's own actions, with "       \
-                                   "what sac counts for entropy, over the last second."},          \
+                                   "what sac counts for entropy; of iql what its imitation "       \
+                                   "loses; over the last second."},                                \
     [AQ_POLICY_GRADIENT_NORM] = {.name = "policy_gradient_norm",                                   \
                                  .title = "policy gradient norm",                                  \
                                  .unit = "",                                                       \
@@ -32,7 +35,19 @@ const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = 
     AQ_MASS_METRIC_ROWS(AQ_ACTOR_CRITIC_METRICS),
 };
 
-const aq_metric aq_soft_metrics[AQ_SOFT_METRICS] = {
+const aq_metric aq_cloning_metrics[AQ_CLONING_METRICS] = {
+    AQ_VALUE_METRIC_ROWS,
+    POLICY_METRIC_ROWS,
+    [AQ_POLICY_DISTANCE] = {.name = "policy_distance",
+                            .title = "distance from data",
+                            .unit = "",
+                            .meaning = "Mean square of what an element of the policy's own action "
+                                       "differs by from the data's, within +-1, over the last "
+                                       "second.",
+                            .is_logarithmic = true},
+};
+
+const aq_metric aq_soft_metrics[AQ_CONSERVATIVE_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     POLICY_METRIC_ROWS,
     [AQ_SOFT_TEMPERATURE] = {.name = "temperature",
@@ -47,4 +62,45 @@ const aq_metric aq_soft_metrics[AQ_SOFT_METRICS] = {
                          .meaning = "Mean entropy of the policy's own actions, over the last "
                                     "second; of numbers it is that within +-1, so that the most "
                                     "is 0.69 for each element."},
+    [AQ_VALUE_GAP] = {.name = "value_gap",
+                      .title = "value gap",
+                      .unit = "",
+                      .meaning = "Mean value, as a logarithm of a sum of exponentials, of all "
+                                 "actions beyond that of the data's, over the last second."},
 };
+
+static double clipped(const aq_actor_critic_told *told, double norm)
+{
+    return told->gradient_clip > 0 && norm > told->gradient_clip ? told->gradient_clip : norm;
+}
+
+void aq_actor_critic_tell(const aq_actor_critic_told *told, double *metrics)
+{
+    const aq_actor_critic_setup *setup = told->setup;
+    const aq_actor_critic_sums *sums = told->sums;
+    const double policy = told->improves_policy ? 1.0 / told->rows : (double)NAN;
+    const double bounded = setup->choices > 0 ? (double)NAN : policy;
+    const double norm = told->improves_policy ? told->policy_norm : (double)NAN;
+
+    metrics[AQ_VALUE_LOSS] = sums->loss / told->rows;
+    metrics[AQ_VALUE_GRADIENT_NORM] = told->critic_norm;
+    metrics[AQ_VALUE_GRADIENT_CLIPPED] = clipped(told, told->critic_norm);
+    aq_value_figures_tell(&sums->values, metrics);
+    metrics[AQ_POLICY_LOSS] = -sums->policy_value * policy;
+    metrics[AQ_POLICY_GRADIENT_NORM] = norm;
+    metrics[AQ_POLICY_GRADIENT_CLIPPED] = clipped(told, norm);
+    metrics[AQ_POLICY_SATURATED] = bounded * (double)sums->saturated / setup->actions;
+    if (setup->kind->clones || setup->kind->is_implicit) {
+        metrics[AQ_POLICY_DISTANCE] = bounded * sums->distance;
+    }
+    if (setup->kind->is_soft) {
+        metrics[AQ_SOFT_TEMPERATURE] = told->temperature;
+        metrics[AQ_SOFT_ENTROPY] = sums->entropy / told->rows;
+    }
+    if (setup->kind->is_conservative) {
+        metrics[AQ_VALUE_GAP] = sums->value_gap / told->rows;
+    }
+    if (setup->kind->is_distributional) {
+        aq_value_figures_tell_mass(&sums->values, metrics + AQ_ACTOR_CRITIC_METRICS);
+    }
+}

@@ -10,7 +10,11 @@
  *
  * So the products of both losses are the same ones, twice as tall; only the gradients of the
  * critics' weights take the first half alone. Critics that do not judge the policy see the first
- * half only. Actions are within +-1 in here, as the policy gives them.
+ * half only. Where values are conservative, candidates lie between the halves, and count with the
+ * first (actor_critic_conservative.c). Actions are within +-1 in here, as the policy gives them.
+ *
+ * One that clones (td3_bc) loses - Q(s, policy(s)) / mean |Q| + bc_weight * mean of squares of
+ * policy(s) - a instead, where the mean size of the values is of all rows, and a constant.
  *
  * One that draws gives u = mean + deviation * noise and the action a = tanh(u), and loses
  * temperature * log_prob(a) - Q(x, a). With the noise as it is,
@@ -21,16 +25,12 @@
 #include <string.h>
 
 #include "common/base/rng.h"
-#include "common/policy/draw_source.h"
 #include "common/policy/gaussian.h"
 #include "learner/algorithms/actor_critic/actor_critic_rows.h"
 #include "learner/nn/passes.h"
 
 /* Streams of the noise, of which each row of each step has one: "td3 nois". */
 #define NOISE_STREAM UINT64_C(0x746433206e6f6973)
-
-/* What draws are made from, with the run's seed: "sac draw". */
-#define DRAW_STREAM UINT64_C(0x7361632064726177)
 
 /* An action may be past its bounds by what rounding does. */
 static const float ACTION_MAX = 1.001f;
@@ -40,9 +40,8 @@ static const float ACTION_SATURATED = 0.99f;
 
 /* ---- what goes in --------------------------------------------------------------------------- */
 
-/* Rows of (observation, action). */
-static void join(const aq_actor_critic_setup *setup, const float *obs, const float *action,
-                 uint32_t rows, float *out)
+void aq_actor_critic_join(const aq_actor_critic_setup *setup, const float *obs, const float *action,
+                          uint32_t rows, float *out)
 {
     for (uint32_t r = 0; r < rows; r++) {
         memcpy(out, obs, setup->inputs * sizeof(*out));
@@ -53,8 +52,8 @@ static void join(const aq_actor_critic_setup *setup, const float *obs, const flo
     }
 }
 
-/* The same with the batch's actions, brought to +-1. False when one is beyond. */
-static bool join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *view, float *out)
+bool aq_actor_critic_join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *view,
+                                float *out)
 {
     const aq_batch *batch = view->work->batch;
     const float *action =
@@ -79,57 +78,6 @@ static bool join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *v
     return is_good;
 }
 
-/* ---- drawing -------------------------------------------------------------------------------- */
-
-/* What a row's noise is drawn for: no two of any rank have the same. */
-static uint32_t noise_row(const aq_actor_critic_share *share, const aq_rows_view *view,
-                          uint32_t row)
-{
-    return share->setup->noise_first + view->first + row;
-}
-
-/* The noise depends on seed, step and row alone. It is the same for a row's next action and for the
- * policy's own: each of them is drawn as it should be, and neither is compared with the other. */
-static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view)
-{
-    const aq_head_drawing *drawing = aq_head_of(AQ_HEAD_SQUASHED)->drawing;
-    const uint32_t actions = share->setup->actions;
-
-    for (uint32_t r = 0; r < view->rows; r++) {
-        aq_draw_noise(drawing, share->setup->seed ^ DRAW_STREAM, noise_row(share, view, r),
-                      view->work->step, actions, share->draw.noise + (size_t)r * actions);
-    }
-}
-
-/* The policy's draws from its outputs. Returns the actions. */
-static const float *draw_actions(aq_actor_critic_share *share, const aq_rows_view *view,
-                                 const float *outputs)
-{
-    const aq_soft_draw *draw = &share->draw;
-    const uint32_t actions = share->setup->actions;
-
-    for (uint32_t r = 0; r < view->rows; r++) {
-        const size_t at = (size_t)r * actions;
-
-        memcpy(draw->mean + at, outputs + 2 * at, actions * sizeof(float));
-        memcpy(draw->log_deviation + at, outputs + 2 * at + actions, actions * sizeof(float));
-    }
-    aq_passes_best()->squash(&(aq_squash_pass){.count = (size_t)view->rows * actions,
-                                               .mean = draw->mean,
-                                               .log_deviation = draw->log_deviation,
-                                               .noise = draw->noise,
-                                               .ret_deviation = draw->deviation,
-                                               .ret_action = draw->action,
-                                               .ret_log_density = draw->log_density});
-    for (uint32_t r = 0; r < view->rows; r++) {
-        draw->log_prob[r] = 0.0f;
-        for (uint32_t i = 0; i < actions; i++) {
-            draw->log_prob[r] += draw->log_density[(size_t)r * actions + i];
-        }
-    }
-    return draw->action;
-}
-
 /* What a row's value loses by how likely its action was to be drawn. */
 static float price(const aq_actor_critic_share *share, const aq_rows_view *view, uint32_t row)
 {
@@ -151,7 +99,7 @@ static const float *add_noise(aq_actor_critic_share *share, const aq_rows_view *
 
         aq_rng_init(&rng, setup->seed,
                     NOISE_STREAM + view->work->step * AQ_BATCH_ROWS_MAX +
-                        noise_row(share, view, r));
+                        aq_actor_critic_noise_row(share, view, r));
         for (uint32_t i = 0; i < setup->actions; i++) {
             float noise = setup->target_noise * (float)aq_rng_normal(&rng);
 
@@ -186,12 +134,11 @@ static void make_target(aq_actor_critic_share *share, const aq_rows_view *view)
     const float *next = aq_net_forward(share->policy, &target->policy, view->next_obs, view->rows);
 
     if (setup->kind->is_soft) {
-        make_noise(share, view);
-        next = draw_actions(share, view, next);
+        next = aq_actor_critic_draw(share, view, 0, next);
     } else if (setup->target_noise > 0.0f) {
         next = add_noise(share, view, next);
     }
-    join(setup, view->next_obs, next, view->rows, share->pairs);
+    aq_actor_critic_join(setup, view->next_obs, next, view->rows, share->pairs);
     for (uint32_t k = 0; k < setup->critics; k++) {
         const float *values =
             aq_net_forward(share->critic[k], &target->critic[k], share->pairs, view->rows);
@@ -259,18 +206,29 @@ static uint32_t least_of(const aq_actor_critic_share *share, const float *const 
     return least;
 }
 
+/* Actions of a row that count in the critic's loss: what was done, and the candidates behind. */
+static uint32_t counted_rows(const aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    return (1 + share->setup->candidates) * view->rows;
+}
+
 static void value_slopes(aq_actor_critic_share *share, const aq_rows_view *view,
                          const float *const values[], uint32_t critic, uint32_t rows)
 {
+    const uint32_t own = counted_rows(share, view);
+
     for (uint32_t r = 0; r < view->rows; r++) {
         share->d_critic[r] = aq_actor_critic_add_error(share, view, critic, r, values[critic][r]);
     }
-    for (uint32_t r = view->rows; r < rows; r++) {
+    if (share->setup->candidates > 0) {
+        aq_actor_critic_conserve_numbers(share, view, critic, values[critic]);
+    }
+    for (uint32_t r = own; r < rows; r++) {
         const bool counts = least_of(share, values, r) == critic;
 
         share->d_critic[r] = counts ? 1.0f : 0.0f;
-        share->sums.policy_value +=
-            counts ? values[critic][r] - price(share, view, r - view->rows) : 0.0f;
+        share->sums.policy_value += counts ? values[critic][r] - price(share, view, r - own) : 0.0f;
+        share->sums.own_size += (double)fabsf(values[critic][r]);
     }
 }
 
@@ -280,14 +238,15 @@ static void train_critics(aq_actor_critic_share *share, const aq_rows_view *view
 {
     const aq_actor_critic_setup *setup = share->setup;
     const uint32_t judges = view->work->improves_policy ? setup->judges : 0;
+    const uint32_t counted = counted_rows(share, view);
     const float *values[AQ_CRITICS_MAX];
 
     for (uint32_t k = 0; k < setup->critics; k++) {
         values[k] = aq_net_forward(share->critic[k], &view->work->online->critic[k], share->pairs,
-                                   k < judges ? 2 * view->rows : view->rows);
+                                   k < judges ? counted + view->rows : counted);
     }
     for (uint32_t k = 0; k < setup->critics; k++) {
-        const uint32_t rows = k < judges ? 2 * view->rows : view->rows;
+        const uint32_t rows = k < judges ? counted + view->rows : counted;
 
         if (setup->kind->is_distributional) {
             distribution_slopes(share, view, values[k], rows);
@@ -297,16 +256,34 @@ static void train_critics(aq_actor_critic_share *share, const aq_rows_view *view
         aq_net_backward_as(share->critic[k], &(aq_net_backward_plan){
                                                  .d_out = {share->d_critic},
                                                  .rows = rows,
-                                                 .counted_rows = view->rows,
+                                                 .counted_rows = counted,
                                                  .gradient = &share->gradient.critic[k],
                                                  .d_input = k < judges ? share->d_action[k] : NULL,
-                                                 .input_first_row = view->rows,
+                                                 .input_first_row = counted,
                                                  .input_first_column = setup->inputs,
                                              });
     }
 }
 
 /* ---- the policy ----------------------------------------------------------------------------- */
+
+/* Adds the slope of how far each row's action is from the data's. */
+static void add_cloning(aq_actor_critic_share *share, const aq_rows_view *view)
+{
+    const aq_actor_critic_setup *setup = share->setup;
+    const size_t width = setup->inputs + setup->actions;
+    const float *taken = share->pairs + setup->inputs, *own = taken + view->rows * width;
+    const float scale = 2.0f * setup->bc_weight * view->per_row / (float)setup->actions;
+
+    for (uint32_t r = 0; r < view->rows; r++, taken += width, own += width) {
+        for (uint32_t i = 0; i < setup->actions; i++) {
+            const float beside = own[i] - taken[i];
+
+            share->d_action[0][(size_t)r * setup->actions + i] += scale * beside;
+            share->sums.distance += (double)beside * (double)beside / setup->actions;
+        }
+    }
+}
 
 /* From the slope of each row's value along its action to that of what the policy loses by it. */
 static void turn_to_loss(aq_actor_critic_share *share, const aq_rows_view *view)
@@ -319,7 +296,7 @@ static void turn_to_loss(aq_actor_critic_share *share, const aq_rows_view *view)
     }
     for (uint32_t r = 0; r < view->rows; r++) {
         float *d = share->d_action[0] + (size_t)r * actions;
-        float squares = 0.0f, scale = -view->per_row;
+        float squares = 0.0f, scale = -view->per_row * view->work->value_scale;
 
         for (uint32_t i = 0; i < actions; i++) {
             squares += d[i] * d[i];
@@ -366,9 +343,12 @@ static void turn_to_outputs(aq_actor_critic_share *share, const aq_rows_view *vi
     }
 }
 
-static void train_policy(aq_actor_critic_share *share, const aq_rows_view *view)
+void aq_actor_critic_improve_numbers(aq_actor_critic_share *share, const aq_rows_view *view)
 {
     turn_to_loss(share, view);
+    if (share->setup->kind->clones) {
+        add_cloning(share, view);
+    }
     if (!share->setup->kind->is_soft) {
         aq_net_backward(share->policy, share->d_action[0], view->rows, &share->gradient.policy);
         return;
@@ -390,30 +370,34 @@ static void count_saturated(aq_actor_critic_share *share, const float *action, u
     }
 }
 
-/* The policy's own actions, as the second half of the pairs. */
+/* The policy's own actions, as the last of the pairs. */
 static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
 {
     const aq_actor_critic_setup *setup = share->setup;
+    const size_t width = setup->inputs + setup->actions;
     const float *x = setup->kind->improves_at_next ? view->next_obs : view->obs;
     const float *action = aq_net_forward(share->policy, &view->work->online->policy, x, view->rows);
 
+    if (setup->candidates > 0) {
+        aq_actor_critic_join_candidates(share, view, action, share->pairs + view->rows * width);
+    }
     if (setup->kind->is_soft) {
-        action = draw_actions(share, view, action);
+        action = aq_actor_critic_draw(share, view, 0, action);
     }
     count_saturated(share, action, view->rows);
-    join(setup, x, action, view->rows,
-         share->pairs + (size_t)view->rows * (setup->inputs + setup->actions));
+    aq_actor_critic_join(setup, x, action, view->rows,
+                         share->pairs + counted_rows(share, view) * width);
 }
 
 void aq_actor_critic_train_numbers(aq_actor_critic_share *share, const aq_rows_view *view)
 {
     make_target(share, view);
-    share->sums.has_bad_action = !join_taken(share->setup, view, share->pairs);
+    share->sums.has_bad_action = !aq_actor_critic_join_taken(share->setup, view, share->pairs);
     if (view->work->improves_policy) {
         join_own(share, view);
     }
     train_critics(share, view);
-    if (view->work->improves_policy) {
-        train_policy(share, view);
+    if (view->work->improves_policy && !share->setup->kind->clones) {
+        aq_actor_critic_improve_numbers(share, view);
     }
 }

@@ -14,6 +14,19 @@
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
+uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_TANH_BOX;
+}
+
+uint32_t aq_soft_head(const aq_run_config *config, const aq_schema *schema)
+{
+    (void)config;
+    return schema->action.kind == AQ_SPACE_DISCRETE ? AQ_HEAD_CATEGORICAL : AQ_HEAD_SQUASHED;
+}
+
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
 {
     setup->bounds = action->bound_count;
@@ -40,6 +53,12 @@ static void take_settings(const aq_actor_critic_kind *kind, const aq_run_config 
         setup->target_noise = (float)config->learner.target_noise;
         setup->target_noise_clip = (float)config->learner.target_noise_clip;
     }
+    setup->bc_weight = (float)config->learner.bc_weight;
+    setup->expectile = (float)config->learner.expectile;
+    setup->inverse_temperature = (float)config->learner.inverse_temperature;
+    if (kind->is_conservative) {
+        setup->conservative_weight = (float)config->learner.conservative_weight;
+    }
 }
 
 static void take_task(const aq_run_config *config, const aq_schema *schema,
@@ -54,6 +73,8 @@ static void take_task(const aq_run_config *config, const aq_schema *schema,
     } else {
         take_bounds(&schema->action, setup);
         setup->target_entropy = config->learner.target_entropy * setup->actions;
+        setup->candidates =
+            setup->kind->is_conservative ? 2 * (uint32_t)config->learner.conservative_actions : 0;
     }
 }
 
@@ -65,7 +86,7 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
     const aq_schema *schema = from->schema;
     aq_split_ranks *ranks = aq_model_group_split(from->model);
     aq_actor_critic_setup setup;
-    aq_net_spec policy, critic;
+    aq_net_spec policy, critic, value;
     uint32_t outputs = 1;
 
     memset(&setup, 0, sizeof(setup));
@@ -81,11 +102,15 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
         outputs = setup.choices;
     }
     rc = aq_critic_network_spec(config, schema, outputs, &critic, error);
+    if (rc == 0) {
+        rc = aq_value_network_spec(config, schema, &value, error);
+    }
     if (rc != 0) {
         return rc;
     }
     setup.policy = aq_net_split_of(&policy, ranks);
     setup.critic = aq_net_split_of(&critic, ranks);
+    setup.value = aq_net_split_of(&value, ranks);
     setup.seed = from->seed;
     setup.noise_first =
         aq_gradient_exchange_rank(from->exchange) * (uint32_t)config->learner.batch_size;
@@ -97,8 +122,11 @@ int aq_actor_critic_setup_init(const aq_algorithm_class *class, const aq_algorit
 
 size_t aq_actor_critic_parameters(const aq_actor_critic_setup *setup)
 {
+    const size_t value = setup->kind->is_implicit ? aq_net_spec_parameters(&setup->value.slice) : 0;
+
     return aq_net_spec_parameters(&setup->policy.slice) +
-           setup->critics * aq_net_spec_parameters(&setup->critic.slice) + setup->kind->is_soft;
+           setup->critics * aq_net_spec_parameters(&setup->critic.slice) + value +
+           setup->kind->is_soft;
 }
 
 aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setup, float *block)
@@ -110,6 +138,10 @@ aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setu
     for (uint32_t k = 0; k < setup->critics; k++) {
         nets.critic[k] = aq_params_view(&setup->critic.slice, at);
         at += nets.critic[k].count;
+    }
+    if (setup->kind->is_implicit) {
+        nets.value = aq_params_view(&setup->value.slice, at);
+        at += nets.value.count;
     }
     nets.log_temperature = setup->kind->is_soft ? at : NULL;
     return nets;
@@ -125,6 +157,9 @@ int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_
     aq_policy_network_center(&setup->policy.slice, &nets->policy);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         rc = aq_net_split_randomize(&setup->critic, &nets->critic[k], &rng);
+    }
+    if (rc == 0 && setup->kind->is_implicit) {
+        rc = aq_net_split_randomize(&setup->value, &nets->value, &rng);
     }
     if (setup->kind->is_soft) {
         *nets->log_temperature = (float)aq_exact_log(config->learner.temperature);
@@ -142,6 +177,9 @@ aq_slices aq_actor_critic_setup_slices(const aq_actor_critic_setup *setup, const
     }
     for (uint32_t k = 0; k < setup->critics; k++) {
         slices.nets[slices.count++] = &setup->critic;
+    }
+    if (setup->kind->is_implicit) {
+        slices.nets[slices.count++] = &setup->value;
     }
     return slices;
 }

@@ -11,18 +11,19 @@
 #include "learner/nn/categorical.h"
 #include "learner/nn/fake_quant.h"
 
-/* Networks side by side in one block: the policy, then the critics, then the logarithm of the
- * temperature where there is one. */
+/* Networks side by side in one block: the policy, then the critics, then the value of a state and
+ * the logarithm of the temperature where there is one. */
 typedef struct aq_actor_critic_nets {
     float *block;
     aq_params policy;
     aq_params critic[AQ_CRITICS_MAX];
+    aq_params value; /* implicit only */
     float *log_temperature;
 } aq_actor_critic_nets;
 
 typedef struct aq_actor_critic_setup {
     const aq_actor_critic_kind *kind;
-    aq_net_split policy, critic;
+    aq_net_split policy, critic, value;
     uint32_t critics;
     uint32_t judges;          /* the first of them, whose least value the policy follows */
     uint32_t inputs, actions; /* elements of an observation and of an action */
@@ -34,6 +35,10 @@ typedef struct aq_actor_critic_setup {
     float action_slope_max;                                 /* 0: not cut */
     float target_noise, target_noise_clip;                  /* 0: none */
     double target_entropy;                                  /* nats */
+    float bc_weight;                                        /* of one that clones */
+    float expectile, inverse_temperature;                   /* implicit only */
+    float conservative_weight;                              /* 0: it is not conservative */
+    uint32_t candidates; /* a row's actions that it is conservative about; 0: all, or none */
     uint64_t seed;
     uint32_t noise_first; /* of this rank's rows, among those of all ranks */
     aq_fake_quant quant;

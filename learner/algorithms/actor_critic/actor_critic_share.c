@@ -1,6 +1,6 @@
 /*
  * A share of a step: its memory, what goes into it, and what both ways through the networks have in
- * common (actor_critic_numbers.c, actor_critic_choices.c).
+ * common (actor_critic_numbers.c, actor_critic_choices.c, actor_critic_implicit.c).
  */
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
 
@@ -34,6 +34,7 @@ static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *a
     const size_t outputs = aq_net_spec_outputs(&setup->critic.slice);
     const size_t inputs = setup->inputs, actions = setup->actions;
     const size_t drawn = setup->kind->is_soft && setup->choices == 0 ? actions : 0;
+    const size_t judged = 2 + setup->candidates; /* actions of a row */
     float *gradient = place(at, aq_actor_critic_parameters(setup), 1);
 
     if (gradient != NULL) {
@@ -42,11 +43,12 @@ static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *a
     share->obs = place(at, rows, inputs);
     share->next_obs = place(at, rows, inputs);
     share->next_action = place(at, rows, actions);
-    share->pairs = place(at, 2 * rows, inputs + actions);
+    share->pairs = place(at, judged * rows, inputs + actions);
     share->target = place(at, rows, outputs);
     share->next_values = place(at, rows, outputs);
     share->probabilities = place(at, 2 * rows, outputs);
-    share->d_critic = place(at, 2 * rows, outputs);
+    share->d_critic = place(at, judged * rows, outputs);
+    share->candidate_density = place(at, setup->candidates * rows, 1);
     share->d_policy = place(at, rows, aq_net_spec_outputs(&setup->policy.slice));
     for (uint32_t k = 0; k < setup->judges; k++) {
         share->d_action[k] = place(at, rows, actions);
@@ -79,6 +81,17 @@ static aq_actor_critic_share *share_alloc(const aq_actor_critic_setup *setup, ui
     return share;
 }
 
+static int make_judge(const aq_actor_critic_setup *setup, const aq_net_split *split, uint32_t rows,
+                      aq_net_train **ret_net, aq_error *error)
+{
+    return aq_net_train_create(&(aq_net_train_config){.spec = &split->slice,
+                                                      .split = split,
+                                                      .rows_max = rows,
+                                                      .backward_rows_max = rows,
+                                                      .bf16_threads = setup->bf16_threads},
+                               ret_net, error);
+}
+
 int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t rows_max,
                                  aq_actor_critic_share **ret_share, aq_error *error)
 {
@@ -95,14 +108,13 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
                                                         .bf16_threads = setup->bf16_threads},
                                  &share->policy, error);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
-        const uint32_t rows = k < setup->judges && setup->choices == 0 ? 2 * rows_max : rows_max;
+        const bool judges = k < setup->judges && setup->choices == 0;
+        const uint32_t rows = (judges ? 2 + setup->candidates : 1) * rows_max;
 
-        rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->critic.slice,
-                                                        .split = &setup->critic,
-                                                        .rows_max = rows,
-                                                        .backward_rows_max = rows,
-                                                        .bf16_threads = setup->bf16_threads},
-                                 &share->critic[k], error);
+        rc = make_judge(setup, &setup->critic, rows, &share->critic[k], error);
+    }
+    if (rc == 0 && setup->kind->is_implicit) {
+        rc = make_judge(setup, &setup->value, rows_max, &share->value, error);
     }
     if (rc != 0) {
         aq_actor_critic_share_destroy(share);
@@ -120,6 +132,7 @@ void aq_actor_critic_share_destroy(aq_actor_critic_share *share)
     for (uint32_t k = 0; k < AQ_CRITICS_MAX; k++) {
         aq_net_train_destroy(share->critic[k]);
     }
+    aq_net_train_destroy(share->value);
     aq_net_train_destroy(share->policy);
     aq_free(share);
 }
@@ -186,10 +199,23 @@ void aq_actor_critic_share_train(aq_actor_critic_share *share, const aq_actor_cr
         return;
     }
     aq_net_train_quantize(share->policy, work->is_quantized);
-    if (setup->choices > 0) {
+    if (setup->kind->is_implicit) {
+        aq_actor_critic_train_implicit(share, &view);
+    } else if (setup->choices > 0) {
         aq_actor_critic_train_choices(share, &view);
     } else {
         aq_actor_critic_train_numbers(share, &view);
+    }
+}
+
+void aq_actor_critic_share_improve(aq_actor_critic_share *share, const aq_actor_critic_work *work,
+                                   uint32_t first, uint32_t rows)
+{
+    const aq_rows_view view = {
+        .work = work, .first = first, .rows = rows, .per_row = 1.0f / (float)work->batch->rows};
+
+    if (rows > 0) {
+        aq_actor_critic_improve_numbers(share, &view);
     }
 }
 
@@ -204,6 +230,9 @@ void aq_actor_critic_share_add_sums(const aq_actor_critic_share *share, aq_actor
 
     sums->loss += part->loss;
     sums->policy_value += part->policy_value;
+    sums->own_size += part->own_size;
+    sums->distance += part->distance;
+    sums->value_gap += part->value_gap;
     sums->entropy += part->entropy;
     sums->saturated += part->saturated;
     sums->has_bad_action |= part->has_bad_action;

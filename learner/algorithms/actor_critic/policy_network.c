@@ -39,6 +39,7 @@ static aq_layer_spec last_layer(const aq_schema *schema, uint32_t head)
     const uint32_t elements = (uint32_t)aq_space_elements(&schema->action);
 
     switch (head) {
+    case AQ_HEAD_ARGMAX:
     case AQ_HEAD_CATEGORICAL:
         return aq_layer_linear(0, schema->action.choice_count, AQ_ACTIVATION_NONE);
     case AQ_HEAD_SQUASHED:
@@ -63,16 +64,30 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
     return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
 }
 
-int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
-                           aq_net_spec *ret_spec, aq_error *error)
+/* What judges observations, with `beside` more numbers. */
+static int judge_network(const aq_run_config *config, const aq_schema *schema, uint32_t beside,
+                         uint32_t outputs, aq_net_spec *ret_spec, aq_error *error)
 {
-    const bool judges_any = schema->action.kind == AQ_SPACE_BOX; /* not all at once */
-    const uint32_t beside = judges_any ? (uint32_t)aq_space_elements(&schema->action) : 0;
     const aq_layer_spec head = aq_layer_linear(0, outputs, AQ_ACTIVATION_NONE);
     aq_hidden_layers hidden;
     int rc = aq_hidden_layers_of_critic(config, &schema->obs, &hidden, error);
 
     return rc == 0 ? aq_hidden_layers_network(&hidden, beside, &head, ret_spec, error) : rc;
+}
+
+int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
+                           aq_net_spec *ret_spec, aq_error *error)
+{
+    const bool judges_any = schema->action.kind == AQ_SPACE_BOX; /* not all at once */
+    const uint32_t beside = judges_any ? (uint32_t)aq_space_elements(&schema->action) : 0;
+
+    return judge_network(config, schema, beside, outputs, ret_spec, error);
+}
+
+int aq_value_network_spec(const aq_run_config *config, const aq_schema *schema,
+                          aq_net_spec *ret_spec, aq_error *error)
+{
+    return judge_network(config, schema, 0, 1, ret_spec, error);
 }
 
 void aq_policy_network_center(const aq_net_spec *spec, aq_params *params)

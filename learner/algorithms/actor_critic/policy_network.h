@@ -7,6 +7,7 @@
  *            logarithm of the deviation of what is drawn; or a logit for each choice
  *   critic:  hidden layers of the observation and of an action of numbers, within +-1; linear to
  *            `outputs`
+ *   value:   the critic's hidden layers, of the observation alone; linear to one number
  */
 #ifndef AQ_LEARNER_ALGORITHMS_ACTOR_CRITIC_POLICY_NETWORK_H
 #define AQ_LEARNER_ALGORITHMS_ACTOR_CRITIC_POLICY_NETWORK_H
@@ -28,6 +29,9 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
 /* Of a task that has a policy network. */
 int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
                            aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
+
+int aq_value_network_spec(const aq_run_config *config, const aq_schema *schema,
+                          aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
 
 /* After aq_params_randomize: a policy whose first actions are near the middle of their range. */
 void aq_policy_network_center(const aq_net_spec *spec, aq_params *params);

@@ -13,17 +13,11 @@ static const aq_actor_critic_kind kind = {
     .is_soft = true,
 };
 
-static uint32_t head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    return schema->action.kind == AQ_SPACE_DISCRETE ? AQ_HEAD_CATEGORICAL : AQ_HEAD_SQUASHED;
-}
-
 const aq_algorithm_class aq_sac_class = {
     .name = "sac",
     .summary = "a policy that draws and is paid for its entropy, and two critics, for any actions",
     .kind = &kind,
-    .head = head,
+    .head = aq_soft_head,
     .metrics = {aq_soft_metrics, AQ_SOFT_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

@@ -121,10 +121,10 @@ class Values(Case):
 
 
 class ActorCritic(Case):
-    """d4pg, ddpg and td3. Both losses see the parameters as they are before the step."""
+    """d4pg, ddpg, td3 and td3_bc. Both losses see the parameters as they are before the step."""
 
     def make(self):
-        self.is_twin = self.algorithm == "td3"
+        self.is_twin = self.algorithm in ("td3", "td3_bc")
         self.atoms, outputs = None, 1
         if self.algorithm == "d4pg":
             outputs = self.get("atoms", 51)
@@ -171,7 +171,12 @@ class ActorCritic(Case):
         most = 0 if self.is_twin else self.get("action_gradient_clip", 1)
         if most:
             slope = slope * (most / slope.norm(dim=1, keepdim=True)).clamp(max=1)
-        return torch.autograd.grad(-(slope * action).sum(1).mean(), list(policy.parameters()))
+        loss = -(slope * action).sum(1).mean()
+        if self.algorithm == "td3_bc":
+            size = self.value(critic(torch.cat([x, at], 1))).abs().mean().detach()
+            loss = loss / size + (self.get("bc_weight", 0.4) *
+                                  nn.functional.mse_loss(action, self.unit))
+        return torch.autograd.grad(loss, list(policy.parameters()))
 
     def step(self, step):
         is_policys = step % self.get("policy_delay", 2) == 0 if self.is_twin else True
@@ -194,6 +199,58 @@ class ActorCritic(Case):
         record("priority", priority)
 
 
+class Implicit(Case):
+    """iql, of numbers and of choices. All losses see the parameters as they are before the step."""
+
+    def make(self):
+        critic_hidden, activation = self.get("critic_hidden", ""), self.get("critic_activation",
+                                                                            "relu")
+        inputs, values, last = self.inputs, self.actions, None
+        if self.bounds:
+            inputs, values, last = self.inputs + self.actions, 1, nn.Tanh()
+        self.policy = network(self.inputs, self.get("hidden", ""), self.actions,
+                              self.get("activation", "relu"), last=last)
+        judges = [network(inputs, critic_hidden, values, activation) for _ in range(2)]
+        judges.append(network(self.inputs, critic_hidden, 1, activation))
+        self.online = [self.policy] + judges
+        self.target = copy.deepcopy(self.online)
+        self.for_policy = self.optimizer(self.policy.parameters())
+        self.for_judges = self.optimizer(self.parameters(judges))
+
+    def taken(self, critic):
+        if self.bounds:
+            return critic(torch.cat([self.obs, self.unit], 1))[:, 0]
+        return critic(self.obs)[torch.arange(self.rows), self.action]
+
+    def step(self, step):
+        *critics, state = self.online[1:]
+        with torch.no_grad():
+            least = torch.stack([self.taken(critic) for critic in self.target[1:3]]).min(0).values
+            y = self.reward + self.bootstrap * state(self.next_obs)[:, 0]
+        advantage = least - state(self.obs)[:, 0]
+        side = (self.get("expectile", 0.7) - (advantage < 0).double()).abs()
+        outs = [self.taken(critic) for critic in critics]
+        loss = (self.weight * (0.5 * side * advantage ** 2 +
+                               sum(0.5 * (out - y) ** 2 for out in outs))).mean()
+        more = (self.get("inverse_temperature", 3) * advantage).exp().clamp(max=100).detach()
+        out = self.policy(self.obs)
+        if self.bounds:
+            away = ((out - self.unit) ** 2).mean(1)
+        else:
+            away = nn.functional.cross_entropy(out, self.action, reduction="none")
+        groups = [list(self.policy.parameters()), self.parameters(self.online[1:])]
+        for group, of in zip(groups, [(more * away).mean(), loss]):
+            for parameter, gradient in zip(group, torch.autograd.grad(of, group)):
+                parameter.grad = gradient
+        nn.utils.clip_grad_norm_(groups[0], self.clip)
+        norm = nn.utils.clip_grad_norm_(groups[1], self.clip)
+        self.for_policy.step()
+        self.for_judges.step()
+        self.follow()
+        record("step", loss, outs[0].mean(), norm)
+        record("priority", sum((out - y).abs() for out in outs) / len(outs))
+
+
 def philox(key, counter):
     keys, words, mask = [key & 0xffffffff, key >> 32], list(counter), 0xffffffff
     for _ in range(10):
@@ -210,10 +267,17 @@ def normal(key, draw, lane, index):
     return math.sqrt(-2 * math.log(u / 2**53)) * math.cos(2 * math.pi * v / 2**53)
 
 
+def even(key, draw, lane, count):
+    bits = [b for i in range(count // 4 + 1)
+            for b in philox(key, [draw & 0xffffffff, draw >> 32, lane, i])]
+    return [(b >> 8) / 2**24 for b in bits[:count]]
+
+
 class Soft(Case):
-    """sac, of numbers and of choices."""
+    """sac and cql, of numbers and of choices."""
 
     KEY = 1 ^ 0x7361632064726177  # the run's seed, and whose draws they are
+    EVEN_KEY = 1 ^ 0x63716c2064726177
 
     def make(self):
         hidden, critic_hidden = self.get("hidden", ""), self.get("critic_hidden", "")
@@ -238,10 +302,10 @@ class Soft(Case):
 
     is_following = False
 
-    def draw(self, obs):
+    def draw(self, obs, number=0):
         """Actions and their log-probabilities."""
         mean, log_deviation = self.policy(obs).chunk(2, 1)
-        noise = single(torch.tensor([[normal(self.KEY, self.steps - 1, row, i)
+        noise = single(torch.tensor([[normal(self.KEY + number, self.steps - 1, row, i)
                                       for i in range(self.actions)] for row in range(self.rows)]))
         normals = torch.distributions.Normal(mean, log_deviation.clamp(-5, 2).exp())
         u = mean + normals.scale * noise
@@ -264,6 +328,24 @@ class Soft(Case):
         entropy = -(log_p.exp() * log_p).sum(1)
         return (log_p.exp() * values).sum(1) + temperature * entropy, entropy
 
+    def gap(self, critic):
+        """What all actions are worth beyond what was done, of each row."""
+        if not self.bounds:
+            values = critic(self.obs)
+            return values.logsumexp(1) - values[torch.arange(self.rows), self.action]
+        candidates = []
+        with torch.no_grad():
+            for number in range(self.get("conservative_actions", 4)):
+                action = torch.tensor([even(self.EVEN_KEY + number, self.steps - 1, row,
+                                            self.actions) for row in range(self.rows)])
+                candidates += [(2 * action - 1, torch.full((self.rows,), -math.log(2.0) *
+                                                           self.actions)),
+                               self.draw(self.obs, 1 + number)]
+        values = torch.stack([critic(torch.cat([self.obs, action], 1))[:, 0] - density
+                              for action, density in candidates])
+        return (values.logsumexp(0) - math.log(len(candidates)) -
+                critic(torch.cat([self.obs, self.unit], 1))[:, 0])
+
     def step(self, step):
         self.steps = step
         critics = self.online[1:]
@@ -274,6 +356,9 @@ class Soft(Case):
         else:
             outs = [c(self.obs)[torch.arange(self.rows), self.action] for c in critics]
         loss = (self.weight * sum(0.5 * (out - y) ** 2 for out in outs)).mean()
+        if self.algorithm == "cql":
+            loss = loss + self.get("conservative_weight", 1) * (
+                self.weight * sum(self.gap(critic) for critic in critics)).mean()
         value, entropy = self.soft_value(critics, self.obs)
         share = math.log(self.actions) * self.get("target_entropy_share", 0.3)
         aim = self.get("target_entropy", -1) * self.actions if self.bounds else share
@@ -401,6 +486,22 @@ def main():
     OnPolicy("ppo", sequences(3, torso="conv:4x3/2", hidden="6", critic_hidden="5",
                               activation="tanh", epochs=2, minibatches=2, learning_rate=0.001),
              (5, 7, 1), 3, 4).run()
+    ActorCritic("td3_bc", settings(hidden="8", activation="tanh", critic_hidden="9,7", tau=0.1,
+                                   critic_activation="tanh", learning_rate=0.002, target_noise=0,
+                                   bc_weight=0.7), 3, 2, 7, (-2.0, 1.0)).run()
+    Implicit("iql", settings(hidden="9,8", activation="tanh", critic_hidden="10", tau=0.1,
+                             learning_rate=0.002, expectile=0.8, inverse_temperature=2,
+                             gradient_clip=0), 3, 2, 8, (-1.0, 2.0)).run()
+    Implicit("iql", settings(hidden="8", critic_hidden="9,6", critic_activation="tanh",
+                             target_period=3, learning_rate=0.001, gradient_clip=0.5),
+             4, 3, 7).run()
+    Soft("cql", settings(hidden="8", activation="tanh", critic_hidden="9", tau=0.1,
+                         critic_activation="tanh", learning_rate=0.002, temperature=0.3,
+                         conservative_weight=0.7, conservative_actions=3, gradient_clip=0),
+         3, 2, 6, (-2.0, 1.0)).run()
+    Soft("cql", settings(hidden="8", critic_hidden="9", critic_activation="tanh", tau=0.05,
+                         learning_rate=0.002, temperature=0.2, conservative_weight=2),
+         3, 4, 7).run()
 
 
 main()

@@ -198,6 +198,10 @@ TEST(mistakes_are_answered_in_words)
     program_refuses("is of gym:CartPole-v1, not of gym:Acrobot-v1", "train", "gym:Acrobot-v1",
                     "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "limits.learner_steps=10", NULL);
+    program_refuses("ppo learns from what its own policy has just done, and a data set holds none "
+                    "of that; from data sets of this task learn dqn, c51, sac, iql and cql",
+                    "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
+                    "learner.algorithm=ppo", "--set", "limits.learner_steps=10", NULL);
     program_refuses("nothing would end this run", "train", "--offline", at("steps.aqds"), "--run",
                     at("no"), NULL);
     assert_false(aq_path_exists(at("no")));
@@ -217,6 +221,14 @@ TEST(a_run_trains_from_a_data_set_alone)
     assert_true(whole(result, "learner_steps") >= 600);
     assert_int_equal(whole(result, "env_steps"), steps);
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
+}
+
+/* What is made for data sets has a preset that says how long. */
+TEST(what_is_made_for_data_sets_needs_no_limit)
+{
+    program_succeeds("train", "--offline", at("steps.aqds"), "--set", "learner.algorithm=iql",
+                     "--print-config", NULL);
+    program_assert_out("  learner_steps: 100000");
 }
 
 /* One step, with what no algorithm here has recorded. */

@@ -25,6 +25,9 @@ static const struct trained {
     {AQ_ALGORITHM_IMPALA, true, 0},   {AQ_ALGORITHM_TRPO, true, 0.05},
     {AQ_ALGORITHM_TRPO, false, 0.05}, {AQ_ALGORITHM_Q, true, 0},
     {AQ_ALGORITHM_SARSA, true, 0},    {AQ_ALGORITHM_EXPECTED_SARSA, true, 0},
+    {AQ_ALGORITHM_TD3_BC, false, 0},  {AQ_ALGORITHM_IQL, false, 0},
+    {AQ_ALGORITHM_IQL, true, 0},      {AQ_ALGORITHM_CQL, false, 0},
+    {AQ_ALGORITHM_CQL, true, 0},
 };
 
 static bool learns_table(const struct trained *of)

@@ -18,10 +18,12 @@ static const struct trained {
     bool has_choices;
     const char *hidden; /* NULL: plain layers */
 } trained[] = {
-    {AQ_ALGORITHM_DQN, true, NULL},   {AQ_ALGORITHM_C51, true, NULL},
-    {AQ_ALGORITHM_D4PG, false, NULL}, {AQ_ALGORITHM_DDPG, false, NULL},
-    {AQ_ALGORITHM_TD3, false, NULL},  {AQ_ALGORITHM_SAC, false, NULL},
-    {AQ_ALGORITHM_SAC, true, NULL},   {AQ_ALGORITHM_SAC, false, "simba:48x2"},
+    {AQ_ALGORITHM_DQN, true, NULL},     {AQ_ALGORITHM_C51, true, NULL},
+    {AQ_ALGORITHM_D4PG, false, NULL},   {AQ_ALGORITHM_DDPG, false, NULL},
+    {AQ_ALGORITHM_TD3, false, NULL},    {AQ_ALGORITHM_SAC, false, NULL},
+    {AQ_ALGORITHM_SAC, true, NULL},     {AQ_ALGORITHM_SAC, false, "simba:48x2"},
+    {AQ_ALGORITHM_TD3_BC, false, NULL}, {AQ_ALGORITHM_IQL, false, NULL},
+    {AQ_ALGORITHM_CQL, false, NULL},
 };
 
 /* How many ranks, and how many of them share a network. */

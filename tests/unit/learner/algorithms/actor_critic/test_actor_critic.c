@@ -1,5 +1,6 @@
 /*
- * What d4pg, ddpg, td3 and sac share, of each of them; test_golden_steps.c has their numbers.
+ * What d4pg, ddpg, td3, sac, td3_bc, iql and cql share, of each of them; test_golden_steps.c has
+ * their numbers.
  */
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
@@ -19,8 +20,23 @@ static const struct learned {
     {AQ_ALGORITHM_TD3, false, AQ_HEAD_TANH_BOX, ACTIONS},
     {AQ_ALGORITHM_SAC, false, AQ_HEAD_SQUASHED, 2 * ACTIONS},
     {AQ_ALGORITHM_SAC, true, AQ_HEAD_CATEGORICAL, CHOICES},
+    {AQ_ALGORITHM_TD3_BC, false, AQ_HEAD_TANH_BOX, ACTIONS},
+    {AQ_ALGORITHM_IQL, false, AQ_HEAD_TANH_BOX, ACTIONS},
+    {AQ_ALGORITHM_IQL, true, AQ_HEAD_ARGMAX, CHOICES},
+    {AQ_ALGORITHM_CQL, false, AQ_HEAD_SQUASHED, 2 * ACTIONS},
+    {AQ_ALGORITHM_CQL, true, AQ_HEAD_CATEGORICAL, CHOICES},
 };
 static const struct learned *const td3 = &learned[2];
+
+static bool is_soft(const struct learned *of)
+{
+    return of->algorithm == AQ_ALGORITHM_SAC || of->algorithm == AQ_ALGORITHM_CQL;
+}
+
+static bool is_delayed(const struct learned *of)
+{
+    return of->algorithm == AQ_ALGORITHM_TD3 || of->algorithm == AQ_ALGORITHM_TD3_BC;
+}
 
 typedef struct fixture {
     aq_agent *algorithm;
@@ -126,7 +142,7 @@ TEST(the_policys_parameters_are_the_first)
 /* Where what targets follow begins: a policy that draws has no older copy. */
 static size_t followed_from(const struct learned *of, const fixture *f)
 {
-    return of->algorithm == AQ_ALGORITHM_SAC ? aq_agent_policy(f->algorithm)->count : 0;
+    return is_soft(of) ? aq_agent_policy(f->algorithm)->count : 0;
 }
 
 TEST(targets_are_copied_every_period)
@@ -155,7 +171,7 @@ TEST(targets_follow_by_tau_when_the_policy_does)
             train(&f, 1);
             const kept_state s = agent_state(f.algorithm);
             const float *now = s.parameters + followed_from(&learned[i], &f);
-            const bool follows = &learned[i] != td3 || step % 2 == 0;
+            const bool follows = !is_delayed(&learned[i]) || step % 2 == 0;
             for (size_t k = 0; k < s.target_count; k++) {
                 const float old = before.floats[before.count + k];
                 const float want = follows ? old + 0.25f * (now[k] - old) : old;
@@ -393,7 +409,7 @@ TEST(those_for_numbers_refuse_choices_in_words)
     EACH_ROW(i, learned) {
         const aq_run_config config = make_config(&learned[i]);
         aq_agent *algorithm = NULL;
-        if (learned[i].algorithm == AQ_ALGORITHM_SAC) {
+        if (aq_algorithm_takes(learned[i].algorithm, &schema.action)) {
             continue;
         }
         assert_refused(agent_try(aq_algorithm_at(learned[i].algorithm), &config, &schema, 1,

@@ -67,6 +67,10 @@ static void check(enum aq_algorithm which, uint64_t seed)
     config.learner.value_min = -4;
     config.learner.value_max = 0.5;
     config.learner.temperature = 0.1;
+    config.learner.bc_weight = 0.01; /* what was done at random is not to be imitated */
+    config.learner.expectile = 0.95;
+    config.learner.inverse_temperature = 30;
+    config.learner.conservative_weight = 0.02;
     aq_agent *algorithm = agent_of(class, &config, &schema, seed);
     aq_batch *batch = fixture_batch(&schema, ROWS);
     aq_rng rng = rng_of(seed, 1);
@@ -83,8 +87,9 @@ static void check(enum aq_algorithm which, uint64_t seed)
 
 TEST(each_finds_the_best_actions)
 {
-    const enum aq_algorithm algorithms[] = {AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3,
-                                            AQ_ALGORITHM_SAC};
+    const enum aq_algorithm algorithms[] = {
+        AQ_ALGORITHM_D4PG,   AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3, AQ_ALGORITHM_SAC,
+        AQ_ALGORITHM_TD3_BC, AQ_ALGORITHM_IQL,  AQ_ALGORITHM_CQL};
     EACH_ROW(i, algorithms) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             check(algorithms[i], seed);

@@ -102,6 +102,7 @@ static aq_actor_critic_sums sums_at(const stand *s, float temperature)
         .target = &s->target,
         .improves_policy = true,
         .temperature = temperature,
+        .value_scale = 1.0f,
         .step = 9,
     };
     aq_actor_critic_share_train(s->share, &work, 0, ROWS);

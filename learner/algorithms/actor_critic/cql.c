@@ -1,0 +1,22 @@
+/*
+ * CQL: sac whose critics do not overrate what the data does not hold (Kumar et al., 2020). For data
+ * sets.
+ *
+ * Here is in what it differs; the rest is actor_critic_conservative.c and actor_critic.c.
+ */
+#include "learner/algorithms/actor_critic/actor_critic.h"
+
+static const aq_actor_critic_kind kind = {
+    .critics = 2,
+    .is_soft = true,
+    .is_conservative = true,
+};
+
+const aq_algorithm_class aq_cql_class = {
+    .name = "cql",
+    .summary = "sac with conservative values, for data sets of any actions",
+    .kind = &kind,
+    .head = aq_soft_head,
+    .metrics = {aq_soft_metrics, AQ_CONSERVATIVE_METRICS},
+    AQ_ACTOR_CRITIC_MEMBERS,
+};
