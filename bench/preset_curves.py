@@ -23,6 +23,14 @@ ALL_OF_IT = ["--set", "evaluator.threshold=100000", "--set", "evaluator.share=1"
 # Figure, environment steps, steps of a bin, line across, what all runs are given, and the arguments
 # of each. The lines are thresholds; Taxi's is the best policy's mean, and those of the games are
 # the scripts' means: `actorq eval scripted --env TASK`.
+DENSE = ["--set", "learner.torso=", "--set", "learner.hidden=256"]
+
+
+def game_arms(name):
+    """The preset, which has convolutions, and dense layers in their place."""
+    return {name: [f"game:{name}"], f"{name}-dense": [f"game:{name}", *DENSE]}
+
+
 GROUPS = {
     "algorithms": {
         "choices": (60_000, 2_000, 475, ALL_OF_IT, {
@@ -58,9 +66,9 @@ GROUPS = {
         "taxi": (300_000, 10_000, 7.93, ALL_OF_IT, {"taxi": ["gym:Taxi-v3?one_hot=yes"]}),
     },
     "games": {
-        "juggle": (3_000_000, 100_000, 35.6, [], {"juggle": ["game:juggle"]}),
-        "lanes": (3_000_000, 100_000, 73.5, [], {"lanes": ["game:lanes"]}),
-        "miner": (3_000_000, 100_000, 28.6, [], {"miner": ["game:miner"]}),
+        "juggle": (3_000_000, 100_000, 35.6, [], game_arms("juggle")),
+        "lanes": (3_000_000, 100_000, 73.5, [], game_arms("lanes")),
+        "miner": (3_000_000, 100_000, 28.6, [], game_arms("miner")),
     },
 }
 
