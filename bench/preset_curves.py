@@ -23,6 +23,14 @@ ALL_OF_IT = ["--set", "evaluator.threshold=100000", "--set", "evaluator.share=1"
 # Figure, environment steps, steps of a bin, line across, what all runs are given, and the arguments
 # of each. The lines are thresholds; Taxi's is the best policy's mean, and those of the games are
 # the scripts' means: `actorq eval scripted --env TASK`.
+DENSE = ["--set", "learner.torso=", "--set", "learner.hidden=256"]
+
+
+def game_arms(name):
+    """The preset, which has convolutions, and dense layers in their place."""
+    return {name: [f"game:{name}"], f"{name}-dense": [f"game:{name}", *DENSE]}
+
+
 GROUPS = {
     "algorithms": {
         "choices": (60_000, 2_000, 475, ALL_OF_IT, {
@@ -58,7 +66,9 @@ GROUPS = {
         "taxi": (300_000, 10_000, 7.93, ALL_OF_IT, {"taxi": ["gym:Taxi-v3?one_hot=yes"]}),
     },
     "games": {
-        "miner": (3_000_000, 100_000, 28.6, [], {"miner": ["game:miner"]}),
+        name: (3_000_000, 100_000, script, [], game_arms(name)) for name, script in [
+            ("asterix", 227), ("breakout", 23.2), ("freeway", 26.3), ("miner", 28.6),
+            ("seaquest", 4.22), ("space_invaders", 56.1)]
     },
 }
 
