@@ -8,7 +8,8 @@ import time
 
 def command(row):
     learners = ["--learners", str(row["learners"])] if "learners" in row else []
-    return ["train", row["task"], *learners, "--set", f"learner.algorithm={row['algorithm']}",
+    return ["train", row["task"], *learners, *row.get("options", []),
+            "--set", f"learner.algorithm={row['algorithm']}",
             *[word for setting in row["settings"] for word in ("--set", setting)]]
 
 

@@ -12,11 +12,11 @@
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "common/config/pacing.h"
+#include "common/nn/obs_normalizer.h"
 #include "common/policy/netspec.h"
 #include "learner/algorithms/agent_gradients.h"
 #include "learner/algorithms/agent_ranks.h"
 #include "learner/algorithms/shared_network.h"
-#include "learner/nn/obs_normalizer.h"
 
 /* Only where observations are normalized. */
 typedef struct normalization {

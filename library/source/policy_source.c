@@ -11,6 +11,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/net/rpc/frame.h"
+#include "common/nn/obs_normalizer.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
@@ -103,6 +104,31 @@ static bool is_checkpoint(const char *path)
     return is_whole && aq_frame_begins(head, AQ_FRAME_CHECKPOINT);
 }
 
+/* Of a run that normalized observations: its first layer takes them as they are, as of all versions
+ * that it published. */
+static int fold_observations(const aq_checkpoint *checkpoint, aq_params *params, aq_error *error)
+{
+    const aq_named_array *kept = aq_named_arrays_find(&checkpoint->arrays, "statistics");
+    const uint32_t width = aq_net_spec_inputs(&checkpoint->spec);
+    aq_obs_normalizer normalizer;
+    if (kept == NULL) {
+        return 0;
+    }
+    if (kept->type != AQ_ARRAY_F64 || kept->count != 1 + 2 * (size_t)width ||
+        !aq_net_is_affine_in_input(&checkpoint->spec)) {
+        return aq_fail(error, AQ_E_CORRUPT, "its statistics are not of its observations");
+    }
+    int rc = aq_obs_normalizer_init(&normalizer, width);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for the statistics of observations");
+    }
+    memcpy(normalizer.statistics, kept->values, aq_array_bytes(kept));
+    aq_obs_normalizer_restored(&normalizer);
+    aq_obs_normalizer_fold(&normalizer, &checkpoint->spec, params);
+    aq_obs_normalizer_fini(&normalizer);
+    return 0;
+}
+
 /* What was trained, in fp32. How its outputs become actions only a published version says. */
 static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq_error *error)
 {
@@ -126,7 +152,10 @@ static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq
         return aq_fail(error, rc, "no memory for the policy's parameters");
     }
     memcpy(params.block, aq_checkpoint_policy(checkpoint), count * sizeof(*params.block));
-    rc = aq_quantize(&checkpoint->spec, &params, &plan, &meta, ret_snapshot, error);
+    rc = fold_observations(checkpoint, &params, error);
+    if (rc == 0) {
+        rc = aq_quantize(&checkpoint->spec, &params, &plan, &meta, ret_snapshot, error);
+    }
     aq_params_fini(&params);
     return rc;
 }

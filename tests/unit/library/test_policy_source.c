@@ -1,6 +1,8 @@
 /*
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
+#include "common/sys/file.h"
+#include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
 #include "tests/support/test.h"
@@ -144,6 +146,52 @@ TEST_IN_FOLDER(a_checkpoint_is_what_was_trained_then)
     assert_string_equal(path, file);
     cli_damage(file, -9);
     refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "x.aqc");
+}
+
+/* Puts into a checkpoint what its algorithm saw of observations: means of 1, deviations of 2. */
+static void write_statistics(const char *file, size_t count)
+{
+    double statistics[64] = {4};
+    aq_buffer bytes;
+    aq_checkpoint checkpoint;
+    aq_buffer_init(&bytes, 1 << 20);
+    assert_succeeds(aq_file_read(file, &bytes, &refusal));
+    assert_succeeds(aq_wire_checkpoint_unpack(bytes.data, bytes.size, &checkpoint, &refusal));
+    const size_t width = aq_net_spec_inputs(&checkpoint.spec);
+    for (size_t i = 0; i < width; i++) {
+        statistics[1 + i] = 1;
+        statistics[1 + width + i] = 16;
+    }
+    aq_named_arrays_add(&checkpoint.arrays, "statistics", AQ_ARRAY_F64, count, statistics);
+    aq_buffer_clear(&bytes);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &bytes), 0);
+    cli_write(file, bytes.data, bytes.size);
+    checkpoint.arrays.count--; /* it is not the checkpoint's */
+    aq_checkpoint_fini(&checkpoint);
+    aq_buffer_fini(&bytes);
+}
+
+TEST_IN_FOLDER(a_checkpoint_of_normalized_observations_takes_them_as_they_are)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    const char *file = cli_path(state, "x.aqc");
+    cli_write_checkpoint(file, 1000);
+    const aq_snapshot *plain = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    const uint32_t width = aq_net_spec_inputs(&plain->spec);
+    write_statistics(file, 1 + 2 * width);
+    const aq_snapshot *folded = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    const float *before = plain->layers[0].weights, *after = folded->layers[0].weights;
+    for (uint32_t o = 0; o < plain->spec.layers[0].outputs; o++) {
+        float bias = plain->layers[0].bias[o];
+        for (uint32_t i = 0; i < width; i++, before++, after++) {
+            assert_near(*after, *before / 2, 1e-6);
+            bias -= *after;
+        }
+        assert_near(folded->layers[0].bias[o], bias, 1e-5);
+    }
+    cli_write_checkpoint(file, 1000);
+    write_statistics(file, 2);
+    refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "statistics are not of its observations");
 }
 
 TEST(layers_of_two_formats_are_mixed)

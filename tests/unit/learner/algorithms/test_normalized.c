@@ -3,7 +3,7 @@
  * normalized beforehand, and what a checkpoint needs of it.
  */
 #include "common/nn/forward.h"
-#include "learner/nn/obs_normalizer.h"
+#include "common/nn/obs_normalizer.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 

@@ -3,7 +3,7 @@
  * normalizing first.
  */
 #include "common/nn/forward.h"
-#include "learner/nn/obs_normalizer.h"
+#include "common/nn/obs_normalizer.h"
 #include "tests/support/test.h"
 
 enum { WIDTH = 5, ROWS = 700 };

@@ -1,7 +1,7 @@
 /*
  * Observation normalizer: see obs_normalizer.h.
  */
-#include "learner/nn/obs_normalizer.h"
+#include "common/nn/obs_normalizer.h"
 
 #include <math.h>
 #include <string.h>

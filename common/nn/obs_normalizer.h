@@ -10,8 +10,8 @@
  * the same batches give the same bits. An element that has never varied is only shifted. One thread
  * at a time.
  */
-#ifndef AQ_LEARNER_NN_OBS_NORMALIZER_H
-#define AQ_LEARNER_NN_OBS_NORMALIZER_H
+#ifndef AQ_COMMON_NN_OBS_NORMALIZER_H
+#define AQ_COMMON_NN_OBS_NORMALIZER_H
 
 #include <stddef.h>
 #include <stdint.h>
