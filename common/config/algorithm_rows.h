@@ -16,6 +16,8 @@
  * from, and what sets it apart, enum aq_algorithm_trait. */
 #define AQ_ALGORITHMS(X)                                                                           \
     X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
+    X(AQ_ALGORITHM_QR_DQN, qr_dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)       \
+    X(AQ_ALGORITHM_PQN, pqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_PLAIN)                \
     X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
     X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
@@ -45,8 +47,14 @@ enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 
 /* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
- * is shown a discrete state by the task's option one_hot, which the run takes by itself. */
-enum aq_algorithm_trait { AQ_PLAIN = 0, AQ_DRAWS_ACTIONS = 1, AQ_SEES_ONE_HOT = 2 };
+ * is shown a discrete state by the task's option one_hot, which the run takes by itself.
+ * AQ_IS_ASKED_FOR: its presets are for those who name it, as are those of sequences. */
+enum aq_algorithm_trait {
+    AQ_PLAIN = 0,
+    AQ_DRAWS_ACTIONS = 1,
+    AQ_SEES_ONE_HOT = 2,
+    AQ_IS_ASKED_FOR = 4
+};
 
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];

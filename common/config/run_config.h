@@ -170,6 +170,7 @@ typedef struct aq_run_config {
         bool lag_damping;
         uint32_t optimizer;         /* enum aq_optimizer_choice */
         char cpus[AQ_RUN_TEXT_MAX]; /* see cli/train/run_cpus.h */
+        uint64_t quantiles;
     } learner;
 
     struct {               /* sizes are of all shards together */
