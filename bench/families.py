@@ -49,6 +49,15 @@ ROWS = {
                    ["limits.env_steps=50000", "evaluator.threshold=99"], 93),
                   ("gym:Pendulum-v1",
                    ["limits.env_steps=20000", "evaluator.threshold=-100"], -160)]],
+    "values": [{"task": task, "algorithm": algorithm, "settings": settings, "episodes": 100,
+                "target": target} for task, algorithm, settings, target in [
+                    ("gym:Acrobot-v1", "qr_dqn", [], -75),
+                    ("gym:MountainCar-v0", "dqn",
+                     ["limits.env_steps=120000", "evaluator.threshold=-90"], -105),
+                    ("gym:CartPole-v1", "pqn", [], 475),
+                    ("gym:Acrobot-v1", "pqn",
+                     ["limits.env_steps=500000", "evaluator.threshold=-70",
+                      "learner.normalize_obs=true"], -90)]],
     "int8": [{"task": task, "algorithm": algorithm, "settings": settings, "episodes": 100,
               "arms": FORMATS} for algorithm, task, settings in [
                   ("ppo", "gym:CartPole-v1", []), ("ppo", "gym:Pendulum-v1", []),

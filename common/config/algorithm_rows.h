@@ -16,6 +16,8 @@
  * from, and what sets it apart, enum aq_algorithm_trait. */
 #define AQ_ALGORITHMS(X)                                                                           \
     X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
+    X(AQ_ALGORITHM_QR_DQN, qr_dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)       \
+    X(AQ_ALGORITHM_PQN, pqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_PLAIN)                \
     X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
     X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
@@ -36,11 +38,11 @@
     X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)     \
     X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,    \
       AQ_SEES_ONE_HOT)                                                                             \
-    X(AQ_ALGORITHM_TD3_BC, td3_bc, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_FOR_DATA_SETS)           \
+    X(AQ_ALGORITHM_TD3_BC, td3_bc, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)            \
     X(AQ_ALGORITHM_IQL, iql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
-      AQ_FOR_DATA_SETS)                                                                            \
+      AQ_IS_ASKED_FOR)                                                                            \
     X(AQ_ALGORITHM_CQL, cql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
-      AQ_DRAWS_ACTIONS | AQ_FOR_DATA_SETS)
+      AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, ...) constant,
@@ -51,12 +53,12 @@ enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 
 /* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
  * is shown a discrete state by the task's option one_hot, which the run takes by itself.
- * AQ_FOR_DATA_SETS: it is made for data sets, and is for whoever asks for it. */
+ * AQ_IS_ASKED_FOR: its presets are for those who name it, as are those of sequences. */
 enum aq_algorithm_trait {
     AQ_PLAIN = 0,
     AQ_DRAWS_ACTIONS = 1,
     AQ_SEES_ONE_HOT = 2,
-    AQ_FOR_DATA_SETS = 4
+    AQ_IS_ASKED_FOR = 4,
 };
 
 /* Their names, "auto", and a NULL behind them. */

@@ -84,7 +84,7 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     /* Tables, what learns on-policy, and what is for data sets, are for whoever asks for them. */
     const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO &&
                             aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
-                            !aq_algorithm_has(algorithm, AQ_FOR_DATA_SETS);
+                            !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR);
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)

@@ -176,6 +176,7 @@ typedef struct aq_run_config {
         double inverse_temperature; /* of advantages, in units of reward */
         double conservative_weight;
         uint64_t conservative_actions; /* of a row, of the range and of the policy each */
+        uint64_t quantiles;
     } learner;
 
     struct {               /* sizes are of all shards together */

@@ -59,8 +59,9 @@ static const aq_setting rows[] = {
 
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "c51 learns the distribution of the return; q, sarsa and expected_sarsa learn a table of "
-     "discrete states. Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo "
+     "c51 and qr_dqn learn the distribution of the return, pqn learns without replay; q, sarsa and "
+     "expected_sarsa learn a table of discrete states. Continuous ones: d4pg, ddpg and td3. Both: "
+     "sac, ppo, a2c, reinforce, trpo "
      "and "
      "impala, whose policies draw. For data sets: td3_bc of continuous actions, iql and cql of "
      "both. auto takes that of the task's preset, or else dqn or td3."},
@@ -72,7 +73,8 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
-     "dqn and c51: learns the value of a state and each action's advantage apart; the network's "
+     "dqn, qr_dqn and c51: learns the value of a state and each action's advantage apart; the "
+     "network's "
      "last layer adds "
      "them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
@@ -92,7 +94,7 @@ static const aq_setting rows[] = {
      "Longest gradient, as a norm over all parameters of the policy or of the critic; a longer one "
      "is shortened. 0 turns it off."},
     {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
-     "dqn: errors up to this size count squared, larger ones in proportion."},
+     "dqn and qr_dqn: errors up to this size count squared, larger ones in proportion."},
     {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
      "Trains the network as it acts when its weights have 2 to 8 bits, and publishes it so. 0 "
      "trains in fp32 and quantizes afterwards."},
@@ -143,7 +145,8 @@ static const aq_setting rows[] = {
      "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
      "they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
-     "dqn and c51: the learned network chooses the next action, the target network says what it is "
+     "dqn, qr_dqn and c51: the learned network chooses the next action, the target network says "
+     "what it is "
      "worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
      "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
@@ -176,12 +179,14 @@ static const aq_setting rows[] = {
      "Policies that draw numbers: the standard deviation that they begin with, as a share of half "
      "the action's range."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
-     "On-policy: how far advantages look ahead. 0 trusts the values one step later, 1 takes "
+     "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
+     "later, 1 takes "
      "rewards alone."},
     {MEMBER(U64, learner.epochs), "10", 1, 1000, NULL, "epochs",
-     "ppo: how often the steps of an update are gone through; trpo: the same, of its values."},
+     "ppo and pqn: how often the steps of an update are gone through; trpo: the same, of its "
+     "values."},
     {MEMBER(U64, learner.minibatches), "4", 1, 65536, NULL, "minibatches",
-     "ppo and trpo: gradient steps of an epoch, among which its steps are shared out."},
+     "ppo, trpo and pqn: gradient steps of an epoch, among which its steps are shared out."},
     {MEMBER(F64, learner.clip), "0.2", 0.001, 10, NULL, "",
      "ppo: how far the probability of an action may move within an update, as a ratio."},
     {MEMBER(F64, learner.value_clip), "0", 0, 1e9, NULL, "",
@@ -287,6 +292,8 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.conservative_actions), "4", 1, 64, NULL, "actions",
      "cql, numbers: how many actions of a state are drawn from their range to stand for all, and "
      "how many from the policy."},
+    {MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
+     "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

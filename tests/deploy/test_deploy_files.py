@@ -69,7 +69,7 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "cliffwalking-dqn": "gym:CliffWalking-v1?one_hot=yes",
            "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1",
            **{f"any-{name}": "gym:CartPole-v1"
-              for name in ("ppo", "a2c", "reinforce", "impala", "trpo")}}
+              for name in ("ppo", "a2c", "reinforce", "impala", "trpo", "pqn")}}
 
 
 class Settings(unittest.TestCase):

@@ -9,7 +9,8 @@
  * Both forward passes use the same scratch, so the target's values are set aside between them.
  *
  * Of distributions, what is trained are the logits: the layer that makes values of them has no
- * parameters, and is part of the policy alone.
+ * parameters, and is part of the policy alone. Of quantiles, the policy is the network of their
+ * means (q_network.h), which is made anew with each step and kept before what is learned.
  *
  * With learner.qat_bits both networks compute quantized, once the delay is over: what is learned is
  * the function that actors run, and the target is an older copy of the same function. The policy is
@@ -29,6 +30,7 @@
 #include "learner/algorithms/q_learning/c51_loss.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
 #include "learner/algorithms/q_learning/q_network.h"
+#include "learner/algorithms/q_learning/qr_loss.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
@@ -42,11 +44,12 @@ typedef struct q_learner {
     aq_algorithm head;
     aq_net_split split;      /* of what is trained */
     aq_net_spec acting_spec; /* of the policy: with the values of distributions */
-    bool is_distributional;
+    const aq_q_learner_kind *kind;
     bool is_double;
     uint32_t obs_dtype; /* enum aq_dtype */
     uint32_t obs_bytes; /* of one row */
     uint32_t inputs, actions, outputs;
+    uint32_t width; /* numbers that are learned of an action */
     uint32_t rows_max;
     float huber_delta;
     double gradient_clip; /* 0: off */
@@ -54,18 +57,20 @@ typedef struct q_learner {
     float tau; /* 0: copies */
     aq_fake_quant quant;
     uint64_t quant_delay; /* steps */
+    float *block;         /* of quantiles their means' network; then what is learned */
     aq_params online, target, gradient;
+    aq_params means;  /* of quantiles only */
     aq_params acting; /* the learned network as it acts, once training is quantized */
     aq_optimizer optimizer;
     aq_net_train *net;
     aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the network is whole */
     bool has_adopted;               /* parameters of another, at adam.step */
-    aq_atoms atoms;                 /* distributional only; else one value an action */
+    aq_atoms atoms;                 /* of distributions only */
     float *input;                   /* (2 rows, inputs): obs, then next_obs */
     float *target_q;                /* (rows, outputs): values, or logits */
     float *d_q;                     /* (rows, outputs) */
-    float *room;                    /* see c51_loss.h; distributional only */
+    float *room;                    /* see c51_loss.h and qr_loss.h */
 } q_learner;
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
@@ -89,12 +94,12 @@ void aq_q_learner_destroy(aq_algorithm *algorithm)
     aq_params_fini(&self->acting);
     aq_params_fini(&self->gradient);
     aq_params_fini(&self->target);
-    aq_params_fini(&self->online);
+    aq_free(self->block);
     aq_free(self);
 }
 
 /* The struct with its arrays behind it, in one block. */
-static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uint32_t atoms,
+static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uint32_t width,
                                 uint32_t rows_max)
 {
     const aq_net_spec *spec = &split->slice;
@@ -107,7 +112,8 @@ static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uin
     size_t row_bytes = aq_net_spec_outputs(spec) * sizeof(float);
     size_t target_q = aq_arrays_add(&bytes, rows_max, row_bytes);
     size_t d_q = aq_arrays_add(&bytes, rows_max, row_bytes);
-    size_t room = aq_arrays_add(&bytes, aq_c51_room(actions, atoms), sizeof(float));
+    const size_t c51_room = aq_c51_room(actions, width), qr_room = aq_qr_room(width);
+    size_t room = aq_arrays_add(&bytes, c51_room > qr_room ? c51_room : qr_room, sizeof(float));
     char *block = aq_alloc(1, bytes);
     q_learner *self = (q_learner *)block;
 
@@ -118,6 +124,7 @@ static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uin
     self->inputs = aq_net_spec_inputs(spec);
     self->actions = actions;
     self->outputs = aq_net_spec_outputs(spec);
+    self->width = width;
     self->rows_max = rows_max;
     self->optimizer.m = (float *)(block + m);
     self->optimizer.v = (float *)(block + v);
@@ -128,13 +135,30 @@ static q_learner *learner_alloc(const aq_net_split *split, uint32_t actions, uin
     return self;
 }
 
+/* What is learned, behind the means of it. */
+static int make_parameters(q_learner *self)
+{
+    const aq_net_spec *spec = &self->split.slice;
+    const bool has_means = self->kind->learns == AQ_Q_QUANTILES;
+    const size_t before = has_means ? aq_net_spec_parameters(&self->acting_spec) : 0;
+    self->block = aq_alloc_large(before + aq_net_spec_parameters(spec), sizeof(float));
+    if (self->block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    if (has_means) {
+        self->means = aq_params_view(&self->acting_spec, self->block);
+    }
+    self->online = aq_params_view(spec, self->block + before);
+    return 0;
+}
+
 /* The networks and what they are trained with. */
 static int make_networks(q_learner *self, const aq_run_config *config, aq_error *error)
 {
     const aq_net_spec *spec = &self->split.slice;
 
     self->quant = aq_fake_quant_of(config, spec);
-    if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
+    if (make_parameters(self) != 0 || aq_params_init(spec, &self->target) != 0 ||
         aq_params_init(spec, &self->gradient) != 0 ||
         aq_gradient_exchange_reserve(self->exchange, aq_net_spec_parameters(spec)) != 0 ||
         aq_gradient_exchange_watch(self->exchange, 0, self->gradient.count, self->rows_max) != 0 ||
@@ -152,21 +176,6 @@ static int make_networks(q_learner *self, const aq_run_config *config, aq_error 
                                &self->net, error);
 }
 
-/* What is published: the network, and of distributions their means. */
-static int make_acting_spec(q_learner *self, aq_error *error)
-{
-    const aq_layer_spec means = aq_layer_categorical(&(aq_head_shape){.choices = self->actions,
-                                                                      .atoms = self->atoms.count,
-                                                                      .low = self->atoms.low,
-                                                                      .high = self->atoms.high});
-    self->acting_spec = self->split.whole;
-    if (!self->is_distributional) {
-        return 0;
-    }
-    int rc = aq_net_spec_add(&self->acting_spec, &means, error);
-    return rc == 0 ? aq_net_spec_validate(&self->acting_spec, error) : rc;
-}
-
 static void take_settings(q_learner *self, const aq_run_config *config, const aq_schema *schema)
 {
     self->obs_dtype = schema->obs.dtype;
@@ -178,7 +187,7 @@ static void take_settings(q_learner *self, const aq_run_config *config, const aq
     self->tau = (float)config->learner.tau;
     self->quant_delay = config->learner.qat_delay;
     self->optimizer = aq_optimizer_of(config, self->optimizer.m, self->optimizer.v);
-    if (self->is_distributional) {
+    if (self->kind->learns == AQ_Q_DISTRIBUTIONS) {
         aq_atoms_init(&self->atoms, (uint32_t)config->learner.atoms,
                       (float)config->learner.value_min, (float)config->learner.value_max);
     }
@@ -191,32 +200,53 @@ uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema)
     return AQ_HEAD_ARGMAX;
 }
 
+static void find_means(q_learner *self)
+{
+    if (self->kind->learns == AQ_Q_QUANTILES) {
+        aq_q_network_fold(&self->split.slice, &self->online, self->width, &self->means);
+    }
+}
+
+/* What levels stand for is one row's; of means over rows nothing of that is left. */
+static int check(const aq_algorithm_class *class, const aq_run_config *config, aq_error *error)
+{
+    const aq_q_learner_kind *kind = class->kind;
+    return kind->learns != AQ_Q_QUANTILES || config->learner.qat_bits == 0
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "%s has no quantization-aware training; learner.qat_bits=0 works",
+                         class->name);
+}
+
 int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                         aq_algorithm **ret_algorithm, aq_error *error)
 {
     const aq_q_learner_kind *kind = class->kind;
     const aq_run_config *config = setup->config;
-    const uint32_t atoms = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
+    const uint32_t width = aq_q_network_width(kind, config);
     const uint32_t rows_max = (uint32_t)config->learner.batch_size;
     aq_net_spec spec;
     aq_rng rng;
     AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
     AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
-    int rc = aq_q_network_spec(config, setup->schema, atoms, &spec, error);
+    int rc = check(class, config, error);
+    if (rc == 0) {
+        rc = aq_q_network_spec(config, setup->schema, width, &spec, error);
+    }
     if (rc != 0) {
         return rc;
     }
     const aq_net_split split = aq_net_split_of(&spec, aq_model_group_split(setup->model));
-    q_learner *self = learner_alloc(&split, setup->schema->action.choice_count, atoms, rows_max);
+    q_learner *self = learner_alloc(&split, setup->schema->action.choice_count, width, rows_max);
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
     }
     self->head.class = class;
-    self->is_distributional = kind->is_distributional;
+    self->kind = kind;
     self->exchange = setup->exchange;
     self->model = setup->model;
     take_settings(self, config, setup->schema);
-    rc = make_acting_spec(self, error);
+    rc = aq_q_network_acting(kind, setup, &self->split.whole, &self->acting_spec, error);
     if (rc == 0) {
         rc = make_networks(self, config, error);
     }
@@ -229,6 +259,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
         return rc;
     }
     aq_params_copy(&self->target, &self->online);
+    find_means(self);
     *ret_algorithm = &self->head;
     return 0;
 }
@@ -254,7 +285,16 @@ static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_
     const float *online_next = q + (size_t)batch->rows * self->outputs;
     const float *chooser = self->is_double ? online_next : self->target_q;
 
-    if (self->is_distributional) {
+    if (self->kind->learns == AQ_Q_QUANTILES) {
+        return aq_qr_loss_of(batch,
+                             &(aq_qr_values){.actions = self->actions,
+                                             .quantiles = self->width,
+                                             .online = q,
+                                             .chooser = chooser,
+                                             .target_next = self->target_q},
+                             self->huber_delta, self->room, self->d_q, ret_loss);
+    }
+    if (self->kind->learns == AQ_Q_DISTRIBUTIONS) {
         return aq_c51_loss_of(batch,
                               &(aq_c51_values){.actions = self->actions,
                                                .atoms = &self->atoms,
@@ -341,6 +381,7 @@ static int step_along(q_learner *self, bool is_good, double *ret_norm, double *r
         aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
                           self->online.count, (float)scale);
         update_target(self);
+        find_means(self);
     }
     *ret_norm = norm;
     *ret_scale = scale;
@@ -367,7 +408,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
     ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = norm * scale;
     aq_value_figures_tell(&loss.values, ret_report->metrics);
-    if (self->is_distributional) {
+    if (self->kind->learns == AQ_Q_DISTRIBUTIONS) {
         aq_value_figures_tell_mass(&loss.values, ret_report->metrics + AQ_Q_LEARNER_METRICS);
     }
     return 0;
@@ -417,6 +458,9 @@ const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm)
 {
     const q_learner *self = (const q_learner *)algorithm;
 
+    if (self->kind->learns == AQ_Q_QUANTILES) {
+        return &self->means;
+    }
     if (!is_quantized(self)) {
         return &self->online;
     }
@@ -436,7 +480,7 @@ void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     q_learner *self = q_learner_of(algorithm);
     const size_t count = self->online.count;
 
-    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, self->means.count + count, self->block);
     aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
     aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
     aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);

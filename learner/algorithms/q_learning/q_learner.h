@@ -1,9 +1,9 @@
 /*
- * Q-learner: what dqn and c51 have in common, each of which is a file that says in what it differs.
- * The values of all actions are learned, as numbers or as distributions, from n-step returns and an
- * older copy of the network, which follows it every learner.target_period steps or, with
- * learner.tau, a little each step. A dueling head (Wang et al., 2016), layer normalization and
- * quantization-aware training can be asked for.
+ * Q-learner: what dqn, c51 and qr_dqn have in common, each of which is a file that says in what it
+ * differs. The values of all actions are learned, as numbers, as distributions over atoms or as
+ * quantiles, from n-step returns and an older copy of the network, which follows it every
+ * learner.target_period steps or, with learner.tau, a little each step. A dueling head (Wang et
+ * al., 2016), layer normalization and quantization-aware training can be asked for.
  *
  * For boxes of float32 (as they are) or uint8 (divided by 255) and discrete actions.
  */
@@ -17,7 +17,7 @@
 
 /* aq_algorithm_class.kind. */
 typedef struct aq_q_learner_kind {
-    bool is_distributional;
+    enum { AQ_Q_VALUES, AQ_Q_DISTRIBUTIONS, AQ_Q_QUANTILES } learns; /* of an action */
 } aq_q_learner_kind;
 
 /* Members of the class. */
@@ -36,7 +36,7 @@ aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 extern const aq_algorithm_by_gradients aq_q_learner_by_gradients;
 
-/* What both tell, and after it what distributions tell besides. */
+/* What all tell, and after it what distributions tell besides. */
 extern const aq_metric aq_q_learner_metrics[];
 enum {
     AQ_Q_LEARNER_METRICS = AQ_VALUE_METRICS,
@@ -45,9 +45,13 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .by_gradients = &aq_q_learner_by_gradients, .head = aq_q_learner_head,                         \
-    .create = aq_q_learner_create, .destroy = aq_q_learner_destroy, .train = aq_q_learner_train,   \
-    .spec = aq_q_learner_spec, .policy = aq_q_learner_policy, .set_rates = aq_q_learner_set_rates, \
-    .arrays = aq_q_learner_arrays, .slices = aq_q_learner_slices
+    .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
+    .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
+    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
+
+/* Of those whose policy is the network that is learned, as far as that has parameters: others can
+ * compute their gradients, and ranks share them. */
+#define AQ_Q_LEARNER_WHOLE_MEMBERS                                                                 \
+    AQ_Q_LEARNER_MEMBERS, .by_gradients = &aq_q_learner_by_gradients, .slices = aq_q_learner_slices
 
 #endif

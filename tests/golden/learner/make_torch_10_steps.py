@@ -22,8 +22,8 @@ One record a line, its kind first, numbers separated by commas:
     priority,<...>
     or, on-policy, where rows are sequences, for each update
     length,<...>  obs,<...>  reward,<...>  bootstrap,<...>  drawn,<...> or action,<...>
-    log_prob,<...>                          that actors said
-    step,<all metrics, in their order>
+    log_prob,<...>                          that actors said; not of pqn
+    step,<all metrics, in their order; of pqn as above>
     and after the last step
     online,<...>                            target,<...>
 
@@ -36,7 +36,7 @@ import torch
 from torch import nn
 
 from torch_case import Case, network, record, single
-from torch_on_policy import OnPolicy, Trpo
+from torch_on_policy import OnPolicy, Pqn, Trpo
 
 
 def project(reward, bootstrap, next_p, atoms):
@@ -60,7 +60,7 @@ def cross_entropy(logits, y):
 
 
 class Values(Case):
-    """dqn and c51."""
+    """dqn, c51 and qr_dqn."""
 
     def make(self):
         self.atoms = None
@@ -69,6 +69,9 @@ class Values(Case):
             width = self.get("atoms", 51)
             self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
                                         width)
+        self.has_quantiles = self.algorithm == "qr_dqn"
+        if self.has_quantiles:
+            width = self.get("quantiles", 25)
         self.width, self.is_dueling = width, self.get("dueling", False)
         outputs = (self.actions + self.is_dueling) * width
         self.online = [network(self.inputs, self.get("hidden", ""), outputs,
@@ -84,10 +87,29 @@ class Values(Case):
             out = value + advantage - advantage.mean(1, keepdim=True)
         return out
 
+    def kept(self):
+        """Of quantiles, first the network of their means."""
+        own = self.parameters(self.online)
+        if not self.has_quantiles:
+            return own
+        means = [own[-2].reshape(-1, self.width, own[-2].shape[1]).mean(1),
+                 own[-1].reshape(-1, self.width).mean(1)]
+        return own[:-2] + means + own
+
     def means(self, out):
         if self.atoms is None:
-            return out[:, :, 0]
+            return out.mean(2)
         return (torch.softmax(out, 2) * self.atoms).sum(2)
+
+    def error_loss(self, chosen, y):
+        """Of a value alone, or of all pairs of quantiles."""
+        u = y[:, None] - chosen[:, :, None]
+        huber = nn.functional.huber_loss(u, torch.zeros_like(u), reduction="none",
+                                         delta=self.get("huber_delta", 1))
+        if not self.has_quantiles:
+            return huber[:, 0, 0]
+        tau = (torch.arange(self.width) + 0.5) / self.width
+        return ((tau[:, None] - (u.detach() < 0).double()).abs() * huber).mean(2).sum(1)
 
     def step(self, step):
         index = torch.arange(self.rows)
@@ -97,7 +119,7 @@ class Values(Case):
                        else target)
             best = self.means(chooser).argmax(1)
             if self.atoms is None:
-                y = self.reward + self.bootstrap * target[index, best, 0]
+                y = self.reward[:, None] + self.bootstrap[:, None] * target[index, best]
             else:
                 y = project(self.reward, self.bootstrap, torch.softmax(target[index, best], 1),
                             self.atoms)
@@ -105,9 +127,8 @@ class Values(Case):
         chosen = out[index, self.action]
         value = self.means(out)[index, self.action]
         if self.atoms is None:
-            each = nn.functional.huber_loss(chosen[:, 0], y, reduction="none",
-                                            delta=self.get("huber_delta", 1))
-            priority = (chosen[:, 0] - y).abs()
+            each = self.error_loss(chosen, y)
+            priority = (chosen.mean(1) - y.mean(1)).abs()
         else:
             each = priority = cross_entropy(chosen, y)
         loss = (self.weight * each).mean()
@@ -502,6 +523,14 @@ def main():
     Soft("cql", settings(hidden="8", critic_hidden="9", critic_activation="tanh", tau=0.05,
                          learning_rate=0.002, temperature=0.2, conservative_weight=2),
          3, 4, 7).run()
+    Values("qr_dqn", settings(hidden="11", activation="elu", dueling=True, quantiles=7,
+                              huber_delta=0.4, learning_rate=0.002, target_period=3), 4, 3, 7).run()
+    Values("qr_dqn", settings(hidden="9,8", double_q=False, quantiles=5, learning_rate=0.001,
+                              norm=True, tau=0.05, gradient_clip=0.2), 3, 2, 6).run()
+    Pqn("pqn", sequences(5, hidden="9,8", norm=True, epochs=3, minibatches=4, gae_lambda=0.7,
+                         learning_rate=0.002, gradient_clip=0.5), 3, 4, 8).run()
+    Pqn("pqn", sequences(4, hidden="10", activation="tanh", epochs=2,
+                         minibatches=3, learning_rate=0.001), 4, 2, 7).run()
 
 
 main()

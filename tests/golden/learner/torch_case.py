@@ -144,11 +144,11 @@ class Case:
         clip = self.get("gradient_clip", 10)
         self.clip = clip if clip else float("inf")
         self.make()
-        record("parameters", *self.parameters(self.online))
+        record("parameters", *self.kept())
         for step in range(1, STEPS + 1):
             self.batch()
             self.step(step)
-        record("online", *self.parameters(self.online))
+        record("online", *self.kept())
         if self.target:
             record("target", *self.parameters(self.target))
 
@@ -162,6 +162,10 @@ class Case:
     @staticmethod
     def parameters(nets):
         return [parameter for net in nets for parameter in net.parameters()]
+
+    def kept(self):
+        """All that checkpoints call parameters."""
+        return self.parameters(self.online)
 
     def follow(self, is_time=True):
         tau, period = self.get("tau", 0), self.get("target_period", 300)

@@ -1,4 +1,4 @@
-"""reinforce, a2c, ppo, trpo and impala, for make_torch_10_steps.py.
+"""reinforce, a2c, ppo, trpo, impala and pqn, for make_torch_10_steps.py.
 
 Advantages and V-trace's targets are the sums of their definitions; log-probabilities, entropies and
 divergences are those of torch.distributions; the Fisher matrix times a vector is autograd's second
@@ -126,7 +126,8 @@ class OnPolicy(Case):
         for name in ("obs", "reward", "bootstrap"):
             record(name, getattr(self, name))
         record("drawn" if self.bounds else "action", self.done)
-        record("log_prob", self.actor)
+        if self.algorithm != "pqn":
+            record("log_prob", self.actor)
 
     def gather(self):
         """The steps there are, one after the other."""
@@ -320,3 +321,43 @@ class Trpo(OnPolicy):
         self.norms.append(gradient.norm())
         self.told.append([-now * self.count, torch.zeros(()), old.entropy().sum(),
                           far * self.count, self.count])
+
+
+class Pqn(OnPolicy):
+    """Q-learning on what was just done."""
+
+    STREAM = 0x70716e6261746368
+
+    def make(self):
+        self.q = network(self.inputs, self.get("hidden", ""), self.actions,
+                         self.get("activation", "relu"), norm=self.get("norm", False))
+        self.online, self.target = [self.q], []
+        self.of_all = self.optimizer(self.parameters(self.online))
+
+    def distribution(self, obs):
+        return Categorical(logits=torch.zeros(*obs.shape[:-1], self.actions))
+
+    def step(self, step):
+        rng, lam = Xoshiro(self.SEED, self.STREAM ^ (step - 1)), self.get("gae_lambda", 0.95)
+        at = [(row, t) for row in range(self.rows) for t in range(self.length[row])]
+        with torch.no_grad():
+            best = self.q(self.obs).max(2).values
+        wanted = {}
+        for row, t in reversed(at):
+            after = wanted.get((row, t + 1), best[row, t + 1])
+            wanted[row, t] = self.reward[row, t] + self.bootstrap[row, t] * (
+                (1 - lam) * best[row, t + 1] + lam * after)
+        order, told, norms = list(range(len(at))), [], []
+        parts = min(self.get("minibatches", 4), len(at))
+        for _ in range(self.get("epochs", 10)):
+            rng.shuffle(order)
+            for i in range(parts):
+                part = [at[k] for k in order[len(at) * i // parts:len(at) * (i + 1) // parts]]
+                rows, steps = (torch.tensor(of) for of in zip(*part))
+                value = self.q(self.obs[rows, steps])[range(len(part)), self.done[rows, steps]]
+                loss = (value - torch.stack([wanted[of] for of in part]))**2 / 2
+                told.append((loss.detach().sum(), value.detach().sum(), len(part)))
+                norms.append(self.step_along(self.of_all, loss.mean(),
+                                             self.parameters(self.online)))
+        loss, value, count = (sum(of) for of in zip(*told))
+        record("step", loss / count, value / count, sum(norms) / len(norms))

@@ -48,9 +48,11 @@ kept_state agent_state(aq_agent *agent)
     const uint64_t *step = values_of(&arrays, "adam_step");
     const aq_named_array *statistics = aq_named_arrays_find(&arrays, "statistics");
     const aq_named_array *target = aq_named_arrays_find(&arrays, "target");
+    const aq_named_array *moments = aq_named_arrays_find(&arrays, "adam_m");
     return (kept_state){
         .count = aq_named_arrays_find(&arrays, "parameters")->count,
         .target_count = target != NULL ? target->count : 0,
+        .adam_count = moments != NULL ? moments->count : 0,
         .parameters = values_of(&arrays, "parameters"),
         .target = target != NULL ? target->values : NULL,
         .adam_m = values_of(&arrays, "adam_m"),
@@ -75,6 +77,11 @@ void agent_resume_at(aq_agent *agent, uint64_t adam_step)
     aq_named_arrays_fini(&kept);
 }
 
+static size_t count_of(const kept_state *state, size_t array)
+{
+    return array == 0 ? state->count : array == 1 ? state->target_count : state->adam_count;
+}
+
 kept_copy agent_copy(aq_agent *agent)
 {
     const kept_state state = agent_state(agent);
@@ -84,9 +91,8 @@ kept_copy agent_copy(aq_agent *agent)
     assert_non_null(copy.floats);
     at_end(aq_free, copy.floats);
     for (size_t i = 0; i < 4; i++) {
-        const size_t count = i == 1 ? state.target_count : copy.count;
         if (arrays[i] != NULL) {
-            memcpy(copy.floats + i * copy.count, arrays[i], count * sizeof(float));
+            memcpy(copy.floats + i * copy.count, arrays[i], count_of(&state, i) * sizeof(float));
         }
     }
     return copy;
@@ -98,9 +104,8 @@ void agent_take_up(aq_agent *agent, const kept_copy *copy)
     float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
     assert_int_equal(copy->count, state.count);
     for (size_t i = 0; i < 4; i++) {
-        const size_t count = i == 1 ? state.target_count : copy->count;
         if (arrays[i] != NULL) {
-            memcpy(arrays[i], copy->floats + i * copy->count, count * sizeof(float));
+            memcpy(arrays[i], copy->floats + i * copy->count, count_of(&state, i) * sizeof(float));
         }
     }
     agent_resume_at(agent, copy->adam_step);

@@ -7,7 +7,7 @@
 #include "learner/algorithms/agent.h"
 #include "learner/algorithms/value_figures.h"
 
-extern const aq_algorithm_class aq_dqn_class, aq_c51_class;
+extern const aq_algorithm_class aq_dqn_class, aq_c51_class, aq_qr_dqn_class;
 
 /* Until the test ends; fails it when it can't be made. */
 aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
@@ -19,7 +19,7 @@ int agent_try(const aq_algorithm_class *class, const aq_run_config *config, cons
 
 /* Views into the agent; NULL for what it does not keep. */
 typedef struct kept_state {
-    size_t count, target_count;
+    size_t count, target_count, adam_count;
     float *parameters, *target, *adam_m, *adam_v;
     uint64_t adam_step;
     size_t statistics_count;

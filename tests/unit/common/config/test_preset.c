@@ -70,6 +70,8 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"},
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PPO, "acrobot-ppo"},
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_A2C, "any-a2c"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_QR_DQN, "acrobot-qr_dqn"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PQN, "any-pqn"},
         {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
         {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},

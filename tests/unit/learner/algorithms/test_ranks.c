@@ -17,6 +17,7 @@ static const struct trained {
     double bound; /* how far ranks may be from one learner, in steps of Adam; 0: a thousandth */
 } trained[] = {
     {AQ_ALGORITHM_DQN, true, 0},      {AQ_ALGORITHM_C51, true, 0},
+    {AQ_ALGORITHM_QR_DQN, true, 0},   {AQ_ALGORITHM_PQN, true, 0},
     {AQ_ALGORITHM_D4PG, false, 0},    {AQ_ALGORITHM_DDPG, false, 0},
     {AQ_ALGORITHM_TD3, false, 0},     {AQ_ALGORITHM_SAC, false, 0},
     {AQ_ALGORITHM_SAC, true, 0},      {AQ_ALGORITHM_REINFORCE, true, 0},

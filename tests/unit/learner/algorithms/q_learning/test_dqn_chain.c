@@ -55,7 +55,8 @@ typedef struct chain_case {
     bool norm, dueling;
     uint32_t bits; /* of quantization-aware training */
     uint32_t products;
-    const char *hidden; /* NULL: the fixture's */
+    const char *hidden;              /* NULL: the fixture's */
+    const aq_algorithm_class *class; /* NULL: dqn's */
 } chain_case;
 
 /* How far a value may be off. With few bits a step of one weight from level to level moves it. */
@@ -83,7 +84,9 @@ static void check_solved(uint64_t seed, const chain_case *of)
     config.learner.qat_bits = of->bits;
     config.learner.products = of->products;
     config.learner.threads = 1;
-    aq_agent *algorithm = agent_of(&aq_dqn_class, &config, &schema, seed);
+    config.learner.quantiles = 5;
+    aq_agent *algorithm =
+        agent_of(of->class != NULL ? of->class : &aq_dqn_class, &config, &schema, seed);
     aq_batch *batch = fixture_batch(&schema, ROWS);
     aq_rng rng = rng_of(seed, 0);
     for (int step = 0; step < STEPS; step++) {
@@ -139,6 +142,15 @@ TEST(a_dueling_head_and_norms_solve_the_chain)
         check_solved(seed, &(chain_case){.n_step = 2, .dueling = true});
         check_solved(seed, &(chain_case){.n_step = 2, .norm = true});
         check_solved(seed, &(chain_case){.n_step = 2, .norm = true, .dueling = true});
+    }
+}
+
+/* By the network of their means. */
+TEST(quantiles_solve_the_chain)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 1, .class = &aq_qr_dqn_class});
+        check_solved(seed, &(chain_case){.n_step = 3, .class = &aq_qr_dqn_class, .dueling = true});
     }
 }
 

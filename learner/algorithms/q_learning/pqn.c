@@ -1,0 +1,445 @@
+/*
+ * PQN: Q-learning without replay and without a target network (Gallici et al., 2024), from what
+ * actors have just done. What a step should have been worth is Q(lambda), not cut where an action
+ * explored; with V(s) the greatest of Q(s, .), and from the last step of a sequence back:
+ *
+ *   G(t) = reward(t) + bootstrap(t) * ((1 - lambda) * V(s(t+1)) + lambda * G(t+1))
+ *   loss = 1/2 * mean (Q(s(t), action(t)) - G(t))^2
+ *
+ * An update takes all sequences that one Sample call brought: G is found once, and then come
+ * learner.epochs of learner.minibatches, their steps shuffled. A version is due after each. What
+ * holds values in place of a target network is layer normalization, learner.norm.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/config/pacing.h"
+#include "common/policy/head.h"
+#include "learner/algorithms/q_learning/q_learner.h"
+#include "learner/algorithms/q_learning/q_network.h"
+#include "learner/nn/net_train.h"
+#include "learner/nn/optimizer.h"
+#include "learner/nn/passes.h"
+#include "learner/nn/products.h"
+
+/* Streams of the run's seed: "pqn init", "pqnbatch". */
+#define INIT_STREAM  UINT64_C(0x70716e20696e6974)
+#define BATCH_STREAM UINT64_C(0x70716e6261746368)
+
+enum { RANK_SHIFT = 48 }; /* beyond any number of updates */
+
+/* The group that is trained on. A boundary is an observation, a step begins at one; see
+ * on_policy_priv.h. */
+typedef struct pqn_group {
+    const aq_batch *rows;
+    uint32_t boundaries;
+    uint32_t *observation;      /* by boundary: where the batch has it */
+    uint64_t all[AQ_RANKS_MAX]; /* steps of each rank */
+    uint32_t count;             /* of this one */
+    uint32_t *steps;            /* their boundaries, in the order in which they are trained on */
+    float *value;               /* by boundary: the greatest */
+    float *target;              /* by step */
+} pqn_group;
+
+/* What the minibatches of an update add up to. */
+typedef struct pqn_sums {
+    aq_value_figures values;
+    double loss, norm, clipped;
+    uint64_t updates;
+} pqn_sums;
+
+typedef struct pqn {
+    aq_algorithm head; /* first */
+    aq_net_spec spec;
+    uint32_t inputs, actions;
+    uint32_t obs_dtype;
+    uint32_t sequence_steps;
+    uint32_t steps_max, part_max; /* of a group, of a minibatch */
+    uint32_t epochs, minibatches;
+    float lambda;
+    double gradient_clip; /* 0: off */
+    uint64_t seed, updates;
+    aq_gradient_exchange *exchange;
+    aq_params online, gradient;
+    float *moments; /* m, then v */
+    aq_optimizer optimizer;
+    aq_net_train *train;
+    aq_rng rng; /* of this update */
+    pqn_group group;
+    pqn_sums sums;
+    float *input; /* (part_max, inputs) */
+    float *d_q;   /* (part_max, actions) */
+} pqn;
+
+static void destroy(aq_algorithm *algorithm)
+{
+    pqn *self = (pqn *)algorithm;
+    if (self == NULL) {
+        return;
+    }
+    aq_net_train_destroy(self->train);
+    aq_params_fini(&self->gradient);
+    aq_params_fini(&self->online);
+    void *const room[] = {self->moments,          self->input,        self->d_q,
+                          self->group.value,      self->group.target, self->group.steps,
+                          self->group.observation};
+    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
+        aq_free(room[i]);
+    }
+    aq_free(self);
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static void take_settings(pqn *self, const aq_algorithm_setup *setup)
+{
+    const aq_run_config *config = setup->config;
+    /* The last sequence of a group may be longer than what was missing. */
+    const uint64_t steps = aq_pacing_group_steps(config);
+    const uint64_t rows = aq_pacing_group_rows(config) * setup->sequence_length;
+    self->steps_max = (uint32_t)(steps > 0 ? steps + setup->sequence_length : rows);
+    self->inputs = aq_net_spec_inputs(&self->spec);
+    self->actions = aq_net_spec_outputs(&self->spec);
+    self->obs_dtype = setup->schema->obs.dtype;
+    self->sequence_steps = setup->sequence_length;
+    self->epochs = (uint32_t)config->learner.epochs;
+    self->minibatches = (uint32_t)config->learner.minibatches;
+    self->part_max = (self->steps_max + self->minibatches - 1) / self->minibatches;
+    self->lambda = (float)config->learner.gae_lambda;
+    self->gradient_clip = config->learner.gradient_clip;
+    self->seed = setup->seed;
+    self->exchange = setup->exchange;
+}
+
+static int make_network(pqn *self, const aq_run_config *config, aq_error *error)
+{
+    const size_t count = aq_net_spec_parameters(&self->spec);
+    self->moments = aq_alloc_large(count, 2 * sizeof(float));
+    if (self->moments == NULL || aq_params_init(&self->spec, &self->online) != 0 ||
+        aq_params_init(&self->spec, &self->gradient) != 0 ||
+        aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
+        aq_gradient_exchange_watch(self->exchange, 0, count, self->part_max) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
+    }
+    self->optimizer = aq_optimizer_of(config, self->moments, self->moments + count);
+    return aq_net_train_create(&(aq_net_train_config){.spec = &self->spec,
+                                                      .rows_max = self->part_max,
+                                                      .backward_rows_max = self->part_max,
+                                                      .bf16_threads = aq_products_bf16_threads(
+                                                          config, config->learner.threads)},
+                               &self->train, error);
+}
+
+static int make_room(pqn *self, aq_error *error)
+{
+    pqn_group *group = &self->group;
+    const size_t steps = self->steps_max, boundaries = 2 * steps; /* a sequence has a step */
+    self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
+    self->d_q = aq_alloc(self->part_max, self->actions * sizeof(float));
+    group->observation = aq_alloc(boundaries, sizeof(uint32_t));
+    group->steps = aq_alloc(steps, sizeof(uint32_t));
+    group->value = aq_alloc(boundaries, sizeof(float));
+    group->target = aq_alloc(boundaries, sizeof(float));
+    return self->input != NULL && self->d_q != NULL && group->observation != NULL &&
+                   group->steps != NULL && group->value != NULL && group->target != NULL
+               ? 0
+               : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
+}
+
+static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                  aq_algorithm **ret_algorithm, aq_error *error)
+{
+    aq_rng rng;
+    if (setup->config->learner.qat_bits != 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s has no quantization-aware training; learner.qat_bits=0 works",
+                       class->name);
+    }
+    pqn *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
+    }
+    self->head.class = class;
+    int rc = aq_q_network_spec(setup->config, setup->schema, 1, &self->spec, error);
+    if (rc == 0) {
+        take_settings(self, setup);
+        rc = make_network(self, setup->config, error);
+    }
+    if (rc == 0) {
+        rc = make_room(self, error);
+    }
+    if (rc != 0) {
+        destroy(&self->head);
+        return rc;
+    }
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
+    aq_params_randomize(&self->spec, &self->online, &rng);
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+/* ---- the group ------------------------------------------------------------------------------ */
+
+static uint32_t action_of(const pqn *self, uint32_t step)
+{
+    const uint32_t observation = self->group.observation[step];
+    const size_t place = observation - observation / (self->sequence_steps + 1);
+    int32_t action;
+    memcpy(&action, self->group.rows->action + place * sizeof(action), sizeof(action));
+    return (uint32_t)action; /* beyond the choices where it is below 0 */
+}
+
+/* Whether all of its actions are of the task. */
+static bool take_rows(pqn *self, const aq_batch *rows)
+{
+    pqn_group *group = &self->group;
+    bool is_good = true;
+    group->rows = rows;
+    group->boundaries = 0;
+    group->count = 0;
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        const uint32_t length = rows->length[row];
+        AQ_ASSERT(group->count + length <= self->steps_max);
+        for (uint32_t t = 0; t <= length; t++) {
+            const uint32_t boundary = group->boundaries++;
+            group->observation[boundary] = row * (self->sequence_steps + 1) + t;
+            if (t < length) {
+                group->steps[group->count++] = boundary;
+                is_good &= action_of(self, boundary) < self->actions;
+            }
+        }
+        rows->priority[row] = 0.0f;
+    }
+    return is_good;
+}
+
+/* The values at `count` boundaries: those listed, or, of NULL, all from `first` on. */
+static const float *forward(pqn *self, const uint32_t *listed, uint32_t first, uint32_t count)
+{
+    const pqn_group *group = &self->group;
+    const size_t obs_bytes = group->rows->obs_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t boundary = listed != NULL ? listed[i] : first + i;
+        const uint8_t *from = group->rows->obs + group->observation[boundary] * obs_bytes;
+        float *to = self->input + (size_t)i * self->inputs;
+        if (self->obs_dtype == AQ_DTYPE_U8) {
+            aq_passes_best()->unit_from_u8(from, to, self->inputs);
+        } else {
+            memcpy(to, from, obs_bytes);
+        }
+    }
+    return aq_net_forward(self->train, &self->online, self->input, count);
+}
+
+/* AQ_E_CORRUPT, on all ranks, where one's are not finite. */
+static int find_targets(pqn *self)
+{
+    pqn_group *group = &self->group;
+    const aq_batch *rows = group->rows;
+    double sum = 0;
+    for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
+        const uint32_t left = group->boundaries - first;
+        const uint32_t part = left < self->part_max ? left : self->part_max;
+        const float *q = forward(self, NULL, first, part);
+        for (uint32_t i = 0; i < part; i++) {
+            const float *row = q + (size_t)i * self->actions;
+            group->value[first + i] = row[aq_argmax(row, self->actions)];
+        }
+    }
+    for (uint32_t row = 0, first = 0; row < rows->rows; row++) {
+        const size_t place = (size_t)row * self->sequence_steps;
+        const uint32_t length = rows->length[row];
+        float behind = group->value[first + length];
+        for (uint32_t t = length; t-- > 0;) {
+            const float next = group->value[first + t + 1];
+            behind = rows->reward[place + t] +
+                     rows->bootstrap[place + t] * (next + self->lambda * (behind - next));
+            group->target[first + t] = behind;
+            sum += fabs((double)behind);
+        }
+        first += length + 1;
+    }
+    int rc = aq_gradient_exchange_sum(self->exchange, &sum, 1);
+    return rc != 0 ? rc : sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* not for NaN */
+}
+
+/* A group that one rank cannot use is one of none. */
+static int agree_on_group(pqn *self, bool is_usable)
+{
+    pqn_group *group = &self->group;
+    group->all[aq_gradient_exchange_rank(self->exchange)] = is_usable ? group->count : 0;
+    int rc = aq_gradient_exchange_gather(self->exchange, group->all, sizeof(group->all[0]));
+    for (uint32_t i = 0; rc == 0 && i < aq_gradient_exchange_ranks(self->exchange); i++) {
+        rc = group->all[i] > 0 ? 0 : AQ_E_CORRUPT;
+    }
+    return rc;
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+static void shuffle(pqn *self)
+{
+    uint32_t *steps = self->group.steps;
+    for (uint32_t i = self->group.count; i > 1; i--) {
+        const uint32_t j = (uint32_t)aq_rng_below(&self->rng, i);
+        const uint32_t kept = steps[i - 1];
+        steps[i - 1] = steps[j];
+        steps[j] = kept;
+    }
+}
+
+static uint32_t part_begin(uint64_t count, uint32_t number, uint32_t parts)
+{
+    return (uint32_t)(count * number / parts);
+}
+
+/* The loss of some steps, a sum, and their gradient, which is a mean over `share` steps. */
+static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, double share)
+{
+    double loss = 0;
+    if (count == 0) { /* where other ranks have some */
+        memset(self->gradient.block, 0, self->gradient.count * sizeof(float));
+        return 0;
+    }
+    const float *q = forward(self, steps, 0, count);
+    memset(self->d_q, 0, (size_t)count * self->actions * sizeof(float));
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = (size_t)i * self->actions + action_of(self, steps[i]);
+        const float error = q[at] - self->group.target[steps[i]];
+        loss += 0.5 * (double)error * (double)error;
+        self->d_q[at] = error / (float)share;
+        aq_value_figures_add(&self->sums.values, (double)q[at], (double)error);
+    }
+    aq_net_backward(self->train, self->d_q, count, &self->gradient);
+    self->sums.loss += loss;
+    return loss;
+}
+
+/* A step on the one of `parts` minibatches. */
+static int train_part(pqn *self, uint32_t number, uint32_t parts)
+{
+    const pqn_group *group = &self->group;
+    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
+    const uint32_t first = part_begin(group->count, number, parts);
+    const uint32_t count = part_begin(group->count, number + 1, parts) - first;
+    double all = 0;
+    for (uint32_t i = 0; i < ranks; i++) {
+        all +=
+            part_begin(group->all[i], number + 1, parts) - part_begin(group->all[i], number, parts);
+    }
+    const double loss = find_gradient(self, group->steps + first, count, all / ranks);
+    int rc = aq_gradient_mean(self->exchange, isfinite(loss), 0, self->gradient.block,
+                              self->gradient.count);
+    if (rc != 0) {
+        return rc;
+    }
+    const double norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
+    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
+    const double scale = is_long ? self->gradient_clip / norm : 1.0;
+    if (!(isfinite(loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return AQ_E_CORRUPT; /* a NaN ends here, too */
+    }
+    aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
+                      self->online.count, (float)scale);
+    self->sums.norm += norm;
+    self->sums.clipped += norm * scale;
+    self->sums.updates++;
+    return 0;
+}
+
+/* In each of which some rank has a step; others may have none. */
+static uint32_t count_parts(const pqn *self)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < aq_gradient_exchange_ranks(self->exchange); i++) {
+        most = self->group.all[i] > most ? self->group.all[i] : most;
+    }
+    return self->minibatches < most ? self->minibatches : (uint32_t)most;
+}
+
+static void tell(const pqn *self, double *metrics)
+{
+    const pqn_sums *sums = &self->sums;
+    if (sums->updates > 0 && sums->values.rows > 0) {
+        metrics[AQ_VALUE_LOSS] = sums->loss / sums->values.rows;
+        metrics[AQ_VALUE_GRADIENT_NORM] = sums->norm / (double)sums->updates;
+        metrics[AQ_VALUE_GRADIENT_CLIPPED] = sums->clipped / (double)sums->updates;
+        aq_value_figures_tell(&sums->values, metrics);
+    }
+}
+
+static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report)
+{
+    pqn *self = (pqn *)algorithm;
+    const uint64_t rank = aq_gradient_exchange_rank(self->exchange);
+    AQ_ASSERT(aq_batch_has_sequences(rows) && rows->steps == self->sequence_steps);
+    *ret_report = (aq_update_report){.steps = 0};
+    self->sums = (pqn_sums){0};
+    aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates ^ rank << RANK_SHIFT);
+    int rc = agree_on_group(self, take_rows(self, rows));
+    if (rc == 0) {
+        rc = find_targets(self);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    self->updates++;
+    const uint32_t parts = count_parts(self);
+    for (uint32_t epoch = 0; rc == 0 && epoch < self->epochs; epoch++) {
+        shuffle(self);
+        for (uint32_t number = 0; rc == 0 && number < parts; number++) {
+            rc = train_part(self, number, parts);
+        }
+    }
+    ret_report->steps = self->sums.updates;
+    tell(self, ret_report->metrics);
+    return rc;
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+static const aq_net_spec *spec_of(const aq_algorithm *algorithm)
+{
+    return &((const pqn *)algorithm)->spec;
+}
+
+static const aq_params *policy_of(const aq_algorithm *algorithm)
+{
+    return &((const pqn *)algorithm)->online;
+}
+
+static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
+{
+    (void)critic_learning_rate; /* there is one network only */
+    ((pqn *)algorithm)->optimizer.learning_rate = (float)learning_rate;
+}
+
+static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
+{
+    pqn *self = (pqn *)algorithm;
+    const size_t count = self->online.count;
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->optimizer.step);
+    aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &self->updates);
+}
+
+const aq_algorithm_class aq_pqn_class = {
+    .name = "pqn",
+    .summary = "Q-learning from what was just done, without replay, for discrete actions",
+    .needs = {.update = AQ_UPDATES_BY_GROUP, .versions = AQ_VERSIONS_BY_UPDATE},
+    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
+    .head = aq_q_learner_head,
+    .create = create,
+    .destroy = destroy,
+    .train = train,
+    .spec = spec_of,
+    .policy = policy_of,
+    .set_rates = set_rates,
+    .arrays = add_arrays,
+};
