@@ -50,8 +50,8 @@ static int init_room(actorq_policy *room, uint32_t rows_max, aq_error *error)
         return rc;
     }
     rc = aq_act_create(schema, rows_max, &room->act);
+    rc = rc == 0 ? aq_act_prepare(room->act, room->engine) : rc;
     if (rc == 0 && drawing_of(room) != NULL) {
-        rc = aq_act_prepare(room->act, room->engine);
         room->draws =
             aq_alloc(rows_max * (1 + aq_space_elements(&schema->action)), sizeof(*room->draws));
         rc = room->draws == NULL ? AQ_E_NOMEM : rc;
