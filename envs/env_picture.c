@@ -11,17 +11,11 @@ enum { TEXT_BYTES = 256, SCHEMA_TEXT_BYTES = 128, RGB = 3 };
 
 /* ---- whether there is one ------------------------------------------------------------------- */
 
-/* A picture of bytes: rows, columns and, perhaps, channels. */
-static bool is_image(const aq_env *env)
+/* Of bytes. */
+static bool is_image(const aq_env *env, aq_picture_shape *ret_shape)
 {
     const aq_space *obs = &env->schema.obs;
-    return obs->kind == AQ_SPACE_BOX && obs->dtype == AQ_DTYPE_U8 &&
-           (obs->rank == 2 || obs->rank == 3);
-}
-
-static uint32_t channels_of(const aq_space *obs)
-{
-    return obs->rank == 3 ? obs->shape[2] : 1;
+    return aq_space_is_picture(obs, ret_shape) && obs->dtype == AQ_DTYPE_U8;
 }
 
 /* "game:, gym: and so on": the suites some of whose tasks are drawn, each once. They stand side by
@@ -51,7 +45,8 @@ static void list_suites(char *out, size_t size)
 int aq_env_picture_check(const aq_env *env, aq_error *error)
 {
     char schema[SCHEMA_TEXT_BYTES], suites[TEXT_BYTES];
-    if (env->can_be_drawn || is_image(env)) {
+    aq_picture_shape shape;
+    if (env->can_be_drawn || is_image(env, &shape)) {
         return 0;
     }
     list_suites(suites, sizeof(suites));
@@ -63,9 +58,10 @@ int aq_env_picture_check(const aq_env *env, aq_error *error)
 
 void aq_env_picture_cells(const aq_env *env, uint32_t *ret_rows, uint32_t *ret_columns)
 {
-    const aq_space *obs = &env->schema.obs;
-    *ret_rows = is_image(env) ? obs->shape[0] : 0;
-    *ret_columns = is_image(env) ? obs->shape[1] : 0;
+    aq_picture_shape shape;
+    const bool has_cells = is_image(env, &shape);
+    *ret_rows = has_cells ? shape.height : 0;
+    *ret_columns = has_cells ? shape.width : 0;
 }
 
 /* ---- images --------------------------------------------------------------------------------- */
@@ -95,13 +91,12 @@ static aq_colour cell_colour(const uint8_t *cell, uint32_t channels)
                        scaled(colour.blue, cell[best])};
 }
 
-static void draw_image(const aq_space *space, const uint8_t *obs, aq_canvas *canvas)
+static void draw_image(const aq_picture_shape *shape, const uint8_t *obs, aq_canvas *canvas)
 {
-    const uint32_t rows = space->shape[0], columns = space->shape[1];
-    const uint32_t channels = channels_of(space);
-    for (uint32_t row = 0; row < rows; row++) {
-        for (uint32_t column = 0; column < columns; column++, obs += channels) {
-            aq_canvas_cell(canvas, rows, columns, row, column, cell_colour(obs, channels));
+    for (uint32_t row = 0; row < shape->height; row++) {
+        for (uint32_t column = 0; column < shape->width; column++, obs += shape->channels) {
+            aq_canvas_cell(canvas, shape->height, shape->width, row, column,
+                           cell_colour(obs, shape->channels));
         }
     }
 }

@@ -12,6 +12,7 @@
 #include "common/config/replay_rules.h"
 #include "common/energy/carbon_intensity.h"
 #include "common/experience/batch.h"
+#include "common/policy/torso.h"
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
@@ -184,7 +185,7 @@ static int check_texts(const aq_run_config *config, aq_error *error)
                        "evaluator.threshold is \"%s\"; \"auto\" or a number is possible",
                        config->evaluator.threshold);
     }
-    return 0;
+    return aq_torso_check(config->learner.torso, error);
 }
 
 static int check_learner(const aq_run_config *config, aq_error *error)

@@ -168,8 +168,9 @@ typedef struct aq_run_config {
         uint64_t model_ranks;     /* that share one network */
         uint32_t products;        /* enum aq_product_format */
         bool lag_damping;
-        uint32_t optimizer;         /* enum aq_optimizer_choice */
-        char cpus[AQ_RUN_TEXT_MAX]; /* see cli/train/run_cpus.h */
+        uint32_t optimizer;          /* enum aq_optimizer_choice */
+        char cpus[AQ_RUN_TEXT_MAX];  /* see cli/train/run_cpus.h */
+        char torso[AQ_RUN_TEXT_MAX]; /* see common/policy/torso.h */
     } learner;
 
     struct {               /* sizes are of all shards together */

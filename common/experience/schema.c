@@ -52,6 +52,17 @@ size_t aq_space_elements(const aq_space *space)
     return elements;
 }
 
+bool aq_space_is_picture(const aq_space *space, aq_picture_shape *ret_shape)
+{
+    if (space->kind != AQ_SPACE_BOX || (space->rank != 2 && space->rank != 3)) {
+        return false;
+    }
+    *ret_shape = (aq_picture_shape){.height = space->shape[0],
+                                    .width = space->shape[1],
+                                    .channels = space->rank == 3 ? space->shape[2] : 1};
+    return true;
+}
+
 size_t aq_space_bytes(const aq_space *space)
 {
     if (space->kind == AQ_SPACE_DISCRETE) {

@@ -43,6 +43,15 @@ void aq_space_init_discrete(aq_space *space, uint32_t choice_count);
 /* Elements of one value: the product of the shape; 1 for discrete. SIZE_MAX when it overflows. */
 size_t aq_space_elements(const aq_space *space);
 
+/* A picture's sides and what each of its cells has; images are stored in this order. */
+typedef struct aq_picture_shape {
+    uint32_t height, width, channels;
+} aq_picture_shape;
+
+/* Whether what is seen is a picture, and of which shape: a box of (height, width), which has one
+ * channel, or of (height, width, channels), of bytes or of floats. */
+bool aq_space_is_picture(const aq_space *space, aq_picture_shape *ret_shape);
+
 /* Whether all bounds are finite. */
 bool aq_space_is_bounded(const aq_space *space);
 

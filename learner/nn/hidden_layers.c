@@ -5,12 +5,17 @@
 
 #include <string.h>
 
-int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidden, aq_error *error)
+#include "common/policy/torso.h"
+
+int aq_hidden_layers_of(const aq_run_config *config, const aq_space *obs,
+                        aq_hidden_layers *ret_hidden, aq_error *error)
 {
     aq_hidden_layers hidden = {
         .activation = aq_run_config_activation(config),
         .norm = config->learner.norm,
         .norm_first = config->learner.norm_first,
+        .torso = config->learner.torso,
+        .obs = obs,
     };
     int rc = aq_run_config_hidden(config, &hidden.shape);
     if (rc != 0) {
@@ -21,12 +26,14 @@ int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidde
     return 0;
 }
 
-int aq_hidden_layers_of_critic(const aq_run_config *config, aq_hidden_layers *ret_hidden,
-                               aq_error *error)
+int aq_hidden_layers_of_critic(const aq_run_config *config, const aq_space *obs,
+                               aq_hidden_layers *ret_hidden, aq_error *error)
 {
     aq_hidden_layers hidden = {
         .activation = aq_run_config_critic_activation(config),
         .norm_first = config->learner.critic_norm_first,
+        .torso = config->learner.torso,
+        .obs = obs,
     };
     int rc = aq_run_config_critic_hidden(config, &hidden.shape);
     if (rc != 0) {
@@ -83,28 +90,36 @@ static int add_simba(const aq_hidden_layers *hidden, uint32_t inputs, aq_net_spe
     return rc == 0 ? aq_net_spec_add(spec, &last, error) : rc;
 }
 
-int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
-                         aq_error *error)
+int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t beside, uint32_t *ret_width,
+                         aq_net_spec *spec, aq_error *error)
 {
-    for (uint32_t i = 0; i < hidden->shape.count; i++) {
-        int rc = hidden->shape.blocks > 0 ? add_simba(hidden, *width, spec, error)
-                                          : add_one(hidden, i, *width, spec, error);
-        if (rc != 0) {
-            return rc;
-        }
-        *width = hidden->shape.widths[i];
+    uint32_t width;
+    if (beside > 0 && hidden->torso[0] != '\0') {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.torso is for networks that take what is seen alone, and a critic "
+                       "of continuous actions takes the action, too; ppo, a2c, impala, reinforce "
+                       "and trpo have none");
     }
-    return 0;
+    int rc = aq_torso_add(hidden->torso, hidden->obs, hidden->activation, &width, spec, error);
+    width += rc == 0 ? beside : 0;
+    for (uint32_t i = 0; i < hidden->shape.count && rc == 0; i++) {
+        rc = hidden->shape.blocks > 0 ? add_simba(hidden, width, spec, error)
+                                      : add_one(hidden, i, width, spec, error);
+        width = hidden->shape.widths[i];
+    }
+    if (rc == 0) {
+        *ret_width = width;
+    }
+    return rc;
 }
 
-int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t inputs,
+int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,
                              const aq_layer_spec *last, aq_net_spec *ret_spec, aq_error *error)
 {
     aq_net_spec spec;
     aq_layer_spec end = *last;
     memset(&spec, 0, sizeof(spec));
-    end.inputs = inputs;
-    int rc = aq_hidden_layers_add(hidden, &end.inputs, &spec, error);
+    int rc = aq_hidden_layers_add(hidden, beside, &end.inputs, &spec, error);
     if (rc == 0) {
         rc = aq_net_spec_add(&spec, &end, error);
     }

@@ -1,6 +1,7 @@
 /*
  * Hidden layers: what all networks that are learned have in common. Pure; any thread.
  *
+ *   torso:  what learner.torso says, before them (common/policy/torso.h)
  *   each:   linear, the activation
  *   norm:   linear, norm, the activation
  *   first:  the first one linear, norm, tanh, whatever the others are (Acme's networks)
@@ -21,23 +22,25 @@ typedef struct aq_hidden_layers {
     aq_hidden_shape shape;
     enum aq_activation activation;
     bool norm, norm_first;
+    const char *torso;   /* lent; "": none */
+    const aq_space *obs; /* lent; what is seen */
 } aq_hidden_layers;
 
-/* As the settings say of the policy, or the network of values; and of a critic. AQ_E_INVALID in
- * words. */
-int aq_hidden_layers_of(const aq_run_config *config, aq_hidden_layers *ret_hidden,
-                        aq_error *error) AQ_MUST_USE;
-int aq_hidden_layers_of_critic(const aq_run_config *config, aq_hidden_layers *ret_hidden,
-                               aq_error *error) AQ_MUST_USE;
+/* As the settings say of the policy, or the network of values, of what is seen; and of a critic.
+ * Both lend to the result. AQ_E_INVALID in words. */
+int aq_hidden_layers_of(const aq_run_config *config, const aq_space *obs,
+                        aq_hidden_layers *ret_hidden, aq_error *error) AQ_MUST_USE;
+int aq_hidden_layers_of_critic(const aq_run_config *config, const aq_space *obs,
+                               aq_hidden_layers *ret_hidden, aq_error *error) AQ_MUST_USE;
 
-/* Appends them behind `*width` values; `*width` is then what the last one gives. AQ_E_INVALID when
- * there are too many. */
-int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t *width, aq_net_spec *spec,
-                         aq_error *error) AQ_MUST_USE;
+/* Appends the torso and them to a network that has no layers, which takes what is seen and `beside`
+ * other values, such as an action; `*ret_width` is what the last one gives. AQ_E_INVALID when there
+ * are too many; AQ_E_UNSUPPORTED, in words, for a torso that can't take what is there. */
+int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t beside, uint32_t *ret_width,
+                         aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
 
-/* A network of them behind `inputs` values, and a last layer, whose inputs are filled in.
- * AQ_E_INVALID when it can't be. */
-int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t inputs,
+/* A network of them, and a last layer, whose inputs are filled in. As above. */
+int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,
                              const aq_layer_spec *last, aq_net_spec *ret_spec,
                              aq_error *error) AQ_MUST_USE;
 

@@ -54,27 +54,25 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
     aq_hidden_layers hidden;
     int rc = check_actions(schema, class->name, error);
     if (rc == 0) {
-        rc = aq_hidden_layers_of(config, &hidden, error);
+        rc = aq_hidden_layers_of(config, &schema->obs, &hidden, error);
     }
     if (rc != 0) {
         return rc;
     }
     const aq_layer_spec last = last_layer(schema, class->head(config, schema));
-    return aq_hidden_layers_network(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last,
-                                    ret_spec, error);
+    return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
 }
 
 int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
                            aq_net_spec *ret_spec, aq_error *error)
 {
     const bool judges_any = schema->action.kind == AQ_SPACE_BOX; /* not all at once */
-    const uint32_t inputs = (uint32_t)(aq_space_elements(&schema->obs) +
-                                       (judges_any ? aq_space_elements(&schema->action) : 0));
-    const aq_layer_spec head = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_NONE);
+    const uint32_t beside = judges_any ? (uint32_t)aq_space_elements(&schema->action) : 0;
+    const aq_layer_spec head = aq_layer_linear(0, outputs, AQ_ACTIVATION_NONE);
     aq_hidden_layers hidden;
-    int rc = aq_hidden_layers_of_critic(config, &hidden, error);
+    int rc = aq_hidden_layers_of_critic(config, &schema->obs, &hidden, error);
 
-    return rc == 0 ? aq_hidden_layers_network(&hidden, inputs, &head, ret_spec, error) : rc;
+    return rc == 0 ? aq_hidden_layers_network(&hidden, beside, &head, ret_spec, error) : rc;
 }
 
 void aq_policy_network_center(const aq_net_spec *spec, aq_params *params)

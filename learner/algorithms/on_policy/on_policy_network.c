@@ -69,17 +69,17 @@ int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schem
 {
     aq_net_spec spec = {.layer_count = 0};
     aq_hidden_layers hidden;
-    uint32_t width = (uint32_t)aq_space_elements(&schema->obs);
+    uint32_t width = 0;
     const uint32_t head = aq_on_policy_head(config, schema);
     int rc = check_task(schema, algorithm, error);
     if (rc == 0) {
-        rc = aq_hidden_layers_of(config, &hidden, error);
+        rc = aq_hidden_layers_of(config, &schema->obs, &hidden, error);
     }
     if (rc == 0 && hidden.shape.count == 0 && head == AQ_HEAD_GSDE) {
         rc = aq_fail(error, AQ_E_INVALID, "learner.gsde needs a hidden layer in learner.hidden");
     }
     if (rc == 0) {
-        rc = aq_hidden_layers_add(&hidden, &width, &spec, error);
+        rc = aq_hidden_layers_add(&hidden, 0, &width, &spec, error);
     }
     if (rc == 0) {
         rc = add_head(head, &schema->action, width, &spec, error);
@@ -98,13 +98,12 @@ int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema
 {
     const aq_layer_spec last = aq_layer_linear(0, 1, AQ_ACTIVATION_NONE);
     aq_hidden_layers hidden;
-    int rc = aq_hidden_layers_of_critic(config, &hidden, error);
+    int rc = aq_hidden_layers_of_critic(config, &schema->obs, &hidden, error);
     if (rc != 0) {
         return rc;
     }
     hidden.norm_first = false; /* which is for critics of actions */
-    return aq_hidden_layers_network(&hidden, (uint32_t)aq_space_elements(&schema->obs), &last,
-                                    ret_spec, error);
+    return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
 }
 
 void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,

@@ -23,14 +23,14 @@ int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, uint
                       aq_net_spec *ret_spec, aq_error *error)
 {
     aq_hidden_layers hidden;
-    uint32_t width = (uint32_t)aq_space_elements(&schema->obs);
+    uint32_t width = 0;
     aq_net_spec spec;
-    int rc = aq_hidden_layers_of(config, &hidden, error);
+    int rc = aq_hidden_layers_of(config, &schema->obs, &hidden, error);
     if (rc != 0) {
         return rc;
     }
     memset(&spec, 0, sizeof(spec));
-    rc = aq_hidden_layers_add(&hidden, &width, &spec, error);
+    rc = aq_hidden_layers_add(&hidden, 0, &width, &spec, error);
     if (rc == 0) {
         rc = add_outputs(config, width, schema->action.choice_count, atoms, &spec, error);
     }

@@ -208,6 +208,21 @@ TEST(hash_and_text_of_unchecked_garbage_stay_inside)
     assert_int_equal(aq_schema_validate(&schema, NULL), AQ_E_SCHEMA);
 }
 
+TEST(pictures_are_boxes_with_sides_and_perhaps_channels)
+{
+    aq_space space = image();
+    aq_picture_shape shape = {0};
+    assert_true(aq_space_is_picture(&space, &shape));
+    assert_int_equal(shape.height * 1000000 + shape.width * 1000 + shape.channels, 84084004);
+    space.rank = 2;
+    assert_true(aq_space_is_picture(&space, &shape));
+    assert_int_equal(shape.channels, 1);
+    space.rank = 1;
+    assert_false(aq_space_is_picture(&space, &shape));
+    aq_space_init_discrete(&space, 5);
+    assert_false(aq_space_is_picture(&space, &shape));
+}
+
 TEST(text_names_shapes_and_fits_its_buffer)
 {
     aq_schema schema = cartpole();

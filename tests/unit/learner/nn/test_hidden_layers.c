@@ -4,6 +4,8 @@
 #include "learner/nn/hidden_layers.h"
 #include "tests/support/test.h"
 
+static const aq_space obs = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {7}};
+
 TEST(settings_make_networks)
 {
     static const struct {
@@ -34,10 +36,32 @@ TEST(settings_make_networks)
         }
         assert_succeeds((config.learner.critic_hidden[0] != '\0'
                              ? aq_hidden_layers_of_critic
-                             : aq_hidden_layers_of)(&config, &hidden, &refusal));
-        assert_succeeds(aq_hidden_layers_network(&hidden, 7, &last, &spec, &refusal));
+                             : aq_hidden_layers_of)(&config, &obs, &hidden, &refusal));
+        assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
         assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), rows[i].want);
     }
+}
+
+TEST(a_torso_stands_before_hidden_layers_and_takes_what_is_seen_alone)
+{
+    const aq_space picture = {.kind = AQ_SPACE_BOX, .rank = 3, .shape = {5, 4, 2}};
+    const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
+    aq_run_config config;
+    aq_hidden_layers hidden;
+    aq_net_spec spec;
+    char text[128];
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_succeeds(
+        aq_settings_assign(aq_run_config_table(), "learner.torso=conv:6x3/1", &config, &refusal));
+    for (int is_critic = 0; is_critic < 2; is_critic++) {
+        assert_succeeds((is_critic ? aq_hidden_layers_of_critic
+                                   : aq_hidden_layers_of)(&config, &picture, &hidden, &refusal));
+        assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
+        assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)),
+                            "5x4x2-conv3/1x6r-64r-64r-3");
+    }
+    assert_refused(aq_hidden_layers_network(&hidden, 2, &last, &spec, &refusal), AQ_E_UNSUPPORTED,
+                   "learner.torso is for networks that take what is seen alone");
 }
 
 TEST(as_many_blocks_as_settings_can_ask_for_fit_with_every_head)
@@ -45,9 +69,11 @@ TEST(as_many_blocks_as_settings_can_ask_for_fit_with_every_head)
     const aq_hidden_layers hidden = {.shape = {.count = 1,
                                                .widths = {AQ_NET_WIDTH_MAX / AQ_SIMBA_WIDER},
                                                .blocks = AQ_SIMBA_BLOCKS_MAX},
-                                     .activation = AQ_ACTIVATION_RELU};
+                                     .activation = AQ_ACTIVATION_RELU,
+                                     .torso = "",
+                                     .obs = &obs};
     const aq_layer_spec last = aq_layer_linear(0, 2, AQ_ACTIVATION_NONE);
     aq_net_spec spec;
-    assert_succeeds(aq_hidden_layers_network(&hidden, 7, &last, &spec, &refusal));
+    assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
     assert_int_equal(spec.layer_count, 15);
 }

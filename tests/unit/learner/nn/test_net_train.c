@@ -107,11 +107,14 @@ TEST(gradients_through_distributions_are_right)
 /* 4-5, two blocks of 20, a norm, -3. */
 static aq_net_spec simba(enum aq_activation activation)
 {
+    const aq_space obs = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {4}};
     const aq_hidden_layers hidden = {.shape = {.count = 1, .widths = {5}, .blocks = 2},
-                                     .activation = activation};
+                                     .activation = activation,
+                                     .torso = "",
+                                     .obs = &obs};
     const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
     aq_net_spec spec;
-    assert_succeeds(aq_hidden_layers_network(&hidden, 4, &last, &spec, &refusal));
+    assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
     return spec;
 }
 

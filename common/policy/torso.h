@@ -1,0 +1,28 @@
+/*
+ * Torso: the layers that stand before the hidden ones, as a text says: elements separated by
+ * commas, or the name of such a list.
+ *
+ *   conv:16x3/1   a convolution of 16 filters over patches of 3 x 3, a step of 1 apart, without
+ *                 padding; what follows it is the activation of the hidden layers
+ *
+ * A kind of element is a row of a table in torso.c: its word, the form of its numbers, and the
+ * function that adds its layers. So is a name. Pure; any thread.
+ */
+#ifndef AQ_COMMON_POLICY_TORSO_H
+#define AQ_COMMON_POLICY_TORSO_H
+
+#include "common/base/error.h"
+#include "common/experience/schema.h"
+#include "common/policy/netspec.h"
+
+/* Whether the text is a torso; an empty one is none. AQ_E_INVALID, in words. */
+int aq_torso_check(const char *text, aq_error *error) AQ_MUST_USE;
+
+/* Appends the layers of a torso, whose text was checked, to a network that has none; `*ret_width`
+ * is then what the last one gives, or the observation's elements where there are none.
+ * AQ_E_UNSUPPORTED, in words, for an observation that it can't take; AQ_E_INVALID when there are
+ * too many layers. */
+int aq_torso_add(const char *text, const aq_space *obs, enum aq_activation activation,
+                 uint32_t *ret_width, aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Torsos: the layers that a text makes of what is seen, and what a refusal says.
+ */
+#include "common/policy/torso.h"
+#include "tests/support/test.h"
+
+static aq_space seen(uint32_t rank, uint32_t height, uint32_t width, uint32_t channels)
+{
+    return (aq_space){.kind = AQ_SPACE_BOX,
+                      .dtype = AQ_DTYPE_U8,
+                      .rank = rank,
+                      .shape = {height, width, channels},
+                      .bound_count = 1,
+                      .high = {255}};
+}
+
+TEST(texts_make_layers)
+{
+    static const struct {
+        const char *text;
+        uint32_t rank, shape[3], width;
+        const char *want;
+    } rows[] = {
+        {"conv:16x3/1", 3, {10, 10, 4}, 1024, "10x10x4-conv3/1x16r"},
+        {"minatar", 3, {10, 10, 4}, 1024, "10x10x4-conv3/1x16r"},
+        {"conv:8x2/3", 2, {7, 9, 0}, 2 * 3 * 8, "7x9x1-conv2/3x8r"},
+        {"nature", 3, {84, 84, 4}, 3136, "84x84x4-conv8/4x32r-conv4/2x64r-conv3/1x64r"},
+        {"conv:3x2/1,conv:1x1/1", 3, {2, 3, 5}, 2, "2x3x5-conv2/1x3r-conv1/1x1r"},
+    };
+    EACH_ROW(i, rows) {
+        const uint32_t *shape = rows[i].shape;
+        const aq_space obs = seen(rows[i].rank, shape[0], shape[1], shape[2]);
+        aq_net_spec spec = {0};
+        uint32_t width = 0;
+        char text[128];
+        assert_succeeds(aq_torso_check(rows[i].text, &refusal));
+        assert_succeeds(
+            aq_torso_add(rows[i].text, &obs, AQ_ACTIVATION_RELU, &width, &spec, &refusal));
+        assert_succeeds(aq_net_spec_validate(&spec, &refusal));
+        assert_int_equal(width, rows[i].width);
+        assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), rows[i].want);
+    }
+}
+
+TEST(no_text_is_no_layers)
+{
+    const aq_space obs = seen(3, 5, 6, 2);
+    aq_net_spec spec = {0};
+    uint32_t width = 0;
+    assert_succeeds(aq_torso_check("", &refusal));
+    assert_succeeds(aq_torso_add("", &obs, AQ_ACTIVATION_RELU, &width, &spec, &refusal));
+    assert_int_equal(spec.layer_count, 0);
+    assert_int_equal(width, 60);
+}
+
+TEST(what_is_no_torso_is_refused)
+{
+    static const char *const rows[] = {
+        "conv",
+        "conv:",
+        "conv:16",
+        "conv:16x3",
+        "conv:16x3/1,",
+        ",conv:16x3/1",
+        "conv:0x3/1",
+        "conv:16x3/0",
+        "conv:-1x3/1",
+        "conv:16x3/1x",
+        "conv:16x3/1 ",
+        "conv16x3/1",
+        "dense:16x3/1",
+        "atari",
+        "minatar,conv:1x1/1",
+        "conv:16385x1/1",
+        "conv: 16x3/1",
+        "conv:16x3/1:r",
+        "conv:1x1/10000000000000000000000000000000000000000000000",
+    };
+    EACH_ROW(i, rows) {
+        assert_refused(aq_torso_check(rows[i], &refusal), AQ_E_INVALID,
+                       "possible are minatar, nature, or a list of conv:FILTERSxKERNEL/STRIDE");
+    }
+}
+
+TEST(what_does_not_fit_is_refused)
+{
+    const struct {
+        const char *text;
+        aq_space obs;
+        int code;
+        const char *says;
+    } rows[] = {
+        {"minatar", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},
+        {"minatar", {.kind = AQ_SPACE_DISCRETE, .choice_count = 9}, AQ_E_UNSUPPORTED, "1 numbers"},
+        {"nature", seen(3, 10, 10, 4), AQ_E_UNSUPPORTED, "4 x 4 do not fit into"},
+        {"conv:4x3/1", seen(3, 3, 2, 1), AQ_E_UNSUPPORTED, "there for them, 3 x 2"},
+        {"conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"
+         "conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"
+         "conv:2x1/1",
+         seen(2, 3, 3, 0), AQ_E_INVALID, "more than"},
+    };
+    EACH_ROW(i, rows) {
+        aq_net_spec spec = {0};
+        uint32_t width = 77;
+        assert_succeeds(aq_torso_check(rows[i].text, &refusal));
+        assert_refused(
+            aq_torso_add(rows[i].text, &rows[i].obs, AQ_ACTIVATION_RELU, &width, &spec, &refusal),
+            rows[i].code, rows[i].says);
+        assert_int_equal(width, 77);
+    }
+}
