@@ -42,8 +42,8 @@ void aq_act_move(aq_act *act, uint32_t from, uint32_t to);
  * one. */
 const float *aq_act_state(const aq_act *act, uint32_t *ret_width);
 
-/* The policy's actions for `rows` rows, the first ones; after prepare. The engine is of a policy for
- * the schema and allows as many. */
+/* The policy's actions for `rows` rows, the first ones; after prepare. The engine is of a policy
+ * for the schema and allows as many. */
 void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions);
 
 /* Draws of all rows, and what they leave behind; see draw_source.h. */

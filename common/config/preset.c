@@ -81,13 +81,17 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
         return true;
     }
-    /* Tables, and what learns on-policy, are for whoever asks for them. */
-    const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO &&
-                            aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS;
+    /* Tables, and what learns on-policy, are for whoever asks for them, or for a task with these
+     * options. */
+    const bool has_options = strchr(preset->tasks, '?') != NULL;
+    const bool is_for_any =
+        wish->algorithm == AQ_ALGORITHM_AUTO &&
+        (has_options || aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS);
+    const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)
-                               : matches(preset->tasks, wish->task, strcspn(wish->task, "?")));
+                               : matches(preset->tasks, wish->task, length));
 }
 
 static int fail_unknown(const char *name, const char *task, aq_error *error)

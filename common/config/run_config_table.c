@@ -271,7 +271,8 @@ static const aq_setting rows[] = {
     {MEMBER(LIST, learner.torso), "", 0, 0, NULL, "",
      "Layers before the hidden ones, for observations that are pictures: a list such as "
      "\"conv:32x8/4,conv:64x4/2\", convolutions of 32 filters over 8 x 8 cells in steps of 4, and "
-     "so on; or minatar or nature, the lists of those papers. An empty text has none."},
+     "so on; or minatar or nature, the lists of those papers; or a memory, such as \"gru:64\". An "
+     "empty text has none."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

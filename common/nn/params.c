@@ -130,8 +130,8 @@ static void reset_residual(const aq_layer_spec *layer, bool is_branch, float *pa
     memset(parameters + weights, 0, matrix.rows * sizeof(*parameters));
 }
 
-/* Where a layer that keeps a state takes it from, it begins as that one does, of which it is a part:
- * as PyTorch's. */
+/* What a layer that keeps a state takes begins as that one does, of which it is a part: as
+ * PyTorch's. */
 static uint32_t bound_columns(const aq_net_spec *spec, uint32_t index)
 {
     const bool is_part = index + 1 < spec->layer_count && aq_net_is_chained(spec, index + 1) &&

@@ -26,7 +26,8 @@
 
 typedef struct aq_net_train aq_net_train;
 
-/* Rows that are steps of sequences, the longest first: a step of all that have it, then the next. */
+/* Rows that are steps of sequences, the longest first: a step of all that have it, then the
+ * next. */
 typedef struct aq_net_sequences {
     uint32_t steps;         /* of the longest */
     const uint32_t *active; /* (steps): how many have that step; at least one */
@@ -56,8 +57,8 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows);
 
-/* The same of a network that keeps a state, over all steps of the sequences; `sequences` and what it
- * names stay likewise. A backward pass is then over all of their rows, counted. */
+/* The same of a network that keeps a state, over all steps of the sequences; `sequences` and what
+ * it names stay likewise. A backward pass is then over all of their rows, counted. */
 const float *aq_net_forward_through(aq_net_train *train, const aq_params *params,
                                     const float *input, const aq_net_sequences *sequences);
 

@@ -2,6 +2,7 @@
  * Policies that keep a state: step by step against the reference, and bit by bit across the rungs.
  */
 #include "common/nn/forward.h"
+#include "common/sys/cpu.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 #include "tests/unit/quantizer/random_policy.h"
@@ -22,7 +23,7 @@ static aq_engine *make_engine(aq_snapshot *snapshot, uint32_t cpu_flags)
 
 TEST(each_step_goes_on_from_the_state_that_the_one_before_left)
 {
-    float state[STATE] = {0}, exact_state[STATE] = {0}, exact[OUTPUTS], scratch[1024];
+    float kept[STATE] = {0}, exact_state[STATE] = {0}, exact[OUTPUTS], scratch[1024];
     aq_params params;
     aq_snapshot *snapshot = make_policy(AQ_FORMAT_F32);
     aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
@@ -36,14 +37,14 @@ TEST(each_step_goes_on_from_the_state_that_the_one_before_left)
                aq_layer_matrix(&snapshot->spec.layers[i]).rows * sizeof(float));
     }
     for (size_t step = 0; step < STEPS; step++) {
-        const float *out = aq_engine_step(engine, obs + step * INPUTS, state, 1);
+        const float *out = aq_engine_step(engine, obs + step * INPUTS, kept, 1);
         aq_forward_step(&snapshot->spec, &params, obs + step * INPUTS, exact_state, 1, scratch,
                         exact);
         for (size_t i = 0; i < OUTPUTS; i++) {
             assert_true(fabsf(out[i] - exact[i]) < 1e-5f);
         }
         for (size_t i = 0; i < STATE; i++) {
-            assert_true(fabsf(state[i] - exact_state[i]) < 1e-5f);
+            assert_true(fabsf(kept[i] - exact_state[i]) < 1e-5f);
         }
     }
     aq_params_fini(&params);
@@ -51,17 +52,17 @@ TEST(each_step_goes_on_from_the_state_that_the_one_before_left)
 
 TEST(without_a_state_each_row_is_a_first_step)
 {
-    float state[2 * STATE] = {0};
+    float kept[2 * STATE] = {0};
     aq_snapshot *snapshot = make_policy(AQ_FORMAT_INT8_CHANNEL);
     aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
     const float *obs = random_policy_observations(&snapshot->spec, 7, 2);
     float first[2 * OUTPUTS], again[2 * OUTPUTS];
-    memcpy(first, aq_engine_step(engine, obs, state, 2), sizeof(first));
+    memcpy(first, aq_engine_step(engine, obs, kept, 2), sizeof(first));
     aq_engine_forward(engine, obs, 2, again);
     assert_memory_equal(first, again, sizeof(first));
     aq_engine_forward(engine, obs, 2, again);
     assert_memory_equal(first, again, sizeof(first));
-    memcpy(again, aq_engine_step(engine, obs, state, 2), sizeof(again));
+    memcpy(again, aq_engine_step(engine, obs, kept, 2), sizeof(again));
     assert_memory_not_equal(first, again, sizeof(first)); /* it goes on */
 }
 
@@ -84,12 +85,12 @@ TEST(integers_leave_the_same_state_on_every_rung_and_in_every_row)
             (void)aq_engine_step(scalar, obs + row * INPUTS, expected + row * STATE, 1);
         }
         for (uint32_t r = 0; r < rungs; r++) {
-            float *state = quantizer_fixture_floats((size_t)ROWS * STATE);
+            float *kept = quantizer_fixture_floats((size_t)ROWS * STATE);
             aq_engine *engine = make_engine(snapshot, flags[r]);
-            memset(state, 0, (size_t)ROWS * STATE * sizeof(float));
-            (void)aq_engine_step(engine, obs, state, ROWS);
-            (void)aq_engine_step(engine, obs, state, ROWS);
-            assert_memory_equal(state, expected, (size_t)ROWS * STATE * sizeof(float));
+            memset(kept, 0, (size_t)ROWS * STATE * sizeof(float));
+            (void)aq_engine_step(engine, obs, kept, ROWS);
+            (void)aq_engine_step(engine, obs, kept, ROWS);
+            assert_memory_equal(kept, expected, (size_t)ROWS * STATE * sizeof(float));
         }
     }
 }
