@@ -43,6 +43,11 @@ ROWS = {
                        ("gym:Acrobot-v1", "ppo", [], -85), ("gym:MountainCar-v0", "trpo", [], -110),
                        ("gym:Pendulum-v1", "ppo", [], -180),
                        ("gym:Pendulum-v1", "ppo", ["evaluator.threshold=-200"], -200)]],
+    # Velocities are not seen: with a memory, and without one.
+    "memory": [{"task": f"{task}?mask=velocity", "algorithm": "ppo", "settings": settings,
+                "episodes": 100, "target": target}
+               for task, target in [("gym:CartPole-v1", 475), ("gym:Pendulum-v1", -250)]
+               for settings in [[], ["learner.torso="]]],
     "soft": [{"task": task, "algorithm": "sac", "settings": settings, "episodes": 100,
               "target": target} for task, settings, target in [
                   ("gym:MountainCarContinuous-v0",

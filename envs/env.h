@@ -76,6 +76,7 @@ struct aq_env_class {
     double reward_threshold; /* a greedy mean return from which it counts as solved; NaN: none */
     size_t params_bytes;
     size_t state_bytes;
+    uint32_t velocities;  /* elements of an observation of floats that are, a bit each */
     bool runs_code;       /* of others, which the name brings (env_code.h) */
     const void *defaults; /* parameters of params_bytes, as they are before `open`; NULL: zeros */
 

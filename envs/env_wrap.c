@@ -26,7 +26,10 @@ typedef struct wrap_options {
     uint32_t action_repeat, frame_stack, sleep_us;
     double obs_scale, reward_scale, sticky;
     bool clip_reward;
+    uint32_t mask; /* of the names below */
 } wrap_options;
+
+static const char *const mask_names[] = {"none", "velocity", NULL};
 
 typedef struct wrap_params {
     aq_env_class class; /* of the outer environment */
@@ -118,6 +121,16 @@ static void end(const void *params, void *state)
     p->inner->end(p->inner_params, part(state, p->inner_at));
 }
 
+/* What is not to be seen of a frame of floats. */
+static void hide(const wrap_params *p, uint8_t *frame)
+{
+    float *values = (float *)(void *)frame;
+    uint32_t hidden = p->options.mask > 0 ? p->inner->velocities : 0;
+    for (size_t i = 0; hidden != 0; i++, hidden >>= 1) {
+        values[i] = (hidden & 1) != 0 ? 0.0f : values[i];
+    }
+}
+
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
 {
     const wrap_params *p = params;
@@ -126,6 +139,7 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     if (!p->inner->reset(p->inner_params, part(state, p->inner_at), rng, newest)) {
         return false;
     }
+    hide(p, newest);
     for (size_t i = 0; i + 1 < p->options.frame_stack; i++) {
         memcpy(part(state, p->frames_at + i * p->frame_bytes), newest, p->frame_bytes);
     }
@@ -186,6 +200,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
             break; /* whoever counts the outer steps truncates */
         }
     }
+    hide(p, newest_frame(p, state));
     *reward = shape_reward(&p->options, sum);
     observe(p, state, obs);
     return ended;
@@ -388,6 +403,12 @@ static int put_around(aq_env *env, const wrap_options *options, aq_error *error)
                        "is",
                        env->name);
     }
+    if (options->mask > 0 && env->class->velocities == 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s: mask=velocity: the task does not say which of its numbers are "
+                       "velocities",
+                       env->name);
+    }
     wrap_params *p = aq_alloc(1, sizeof(*p));
     if (p == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
@@ -426,6 +447,7 @@ static int take_options(aq_env_options *options, wrap_options *wrap, uint32_t *t
                  : aq_env_option_f64(options, "reward_scale", SCALE_MIN, SCALE_MAX,
                                      &wrap->reward_scale, error);
     rc = rc != 0 ? rc : aq_env_option_bool(options, "clip_reward", &wrap->clip_reward, error);
+    rc = rc != 0 ? rc : aq_env_option_choice(options, "mask", mask_names, &wrap->mask, error);
     rc = rc != 0 ? rc : aq_env_option_f64(options, "sticky", 0.0, 1.0, &wrap->sticky, error);
     return rc != 0
                ? rc
@@ -445,7 +467,8 @@ int aq_env_wrap(aq_env *env, aq_env_options *options, aq_error *error)
         env->step_limit = 0; /* nobody counts single steps any more */
     }
     if (wrap.action_repeat != 1 || wrap.frame_stack != 1 || wrap.obs_scale != 1.0 ||
-        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward || wrap.sleep_us > 0) {
+        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward || wrap.mask > 0 ||
+        wrap.sleep_us > 0) {
         rc = put_around(env, &wrap, error);
     }
     if (rc == 0 && time_limit != 0) {

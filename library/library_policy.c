@@ -50,8 +50,8 @@ static int init_room(actorq_policy *room, uint32_t rows_max, aq_error *error)
         return rc;
     }
     rc = aq_act_create(schema, rows_max, &room->act);
+    rc = rc == 0 ? aq_act_prepare(room->act, room->engine) : rc;
     if (rc == 0 && drawing_of(room) != NULL) {
-        rc = aq_act_prepare(room->act, room->engine);
         room->draws =
             aq_alloc(rows_max * (1 + aq_space_elements(&schema->action)), sizeof(*room->draws));
         rc = room->draws == NULL ? AQ_E_NOMEM : rc;
@@ -181,6 +181,17 @@ static void write_outputs(actorq_policy *policy, const void *obs, uint32_t rows,
                       (float *)(void *)outputs);
 }
 
+/* Here a row is of no episode, so that there is nothing to go on from. */
+static int check_state(const actorq_policy *policy, aq_error *error)
+{
+    return aq_net_spec_state(&policy->snapshot->spec) == 0
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "the policy keeps a state from step to step (%s), and this function knows "
+                         "no episodes; it can be evaluated, played and exported to C",
+                         policy->facts.network);
+}
+
 /* What comes of a row has nothing to do with its place: any number can be done in pieces. */
 static int in_pieces(actorq_policy *policy, const void *obs, uint64_t rows, rows_fn work, void *out,
                      size_t out_bytes, actorq_error *error)
@@ -189,7 +200,8 @@ static int in_pieces(actorq_policy *policy, const void *obs, uint64_t rows, rows
     uint8_t *to = out;
     const uint32_t most = rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)rows : AQ_ENGINE_ROWS_MAX;
     aq_error problem = {0};
-    int rc = make_room(policy, most, &problem);
+    int rc = check_state(policy, &problem);
+    rc = rc == 0 ? make_room(policy, most, &problem) : rc;
     for (uint64_t done = 0; rc == 0 && done < rows; done += most) {
         const uint32_t count = rows - done < most ? (uint32_t)(rows - done) : most;
         work(policy, from + done * policy->facts.observation_bytes, count, to + done * out_bytes);
@@ -224,7 +236,8 @@ static int draw(actorq_policy *policy, const void *observations, uint64_t rows,
         return aq_fail(error, AQ_E_INVALID, "%llu observations at once; up to %u are possible",
                        (unsigned long long)rows, AQ_ENGINE_ROWS_MAX);
     }
-    int rc = make_room(policy, (uint32_t)rows, error);
+    int rc = check_state(policy, error);
+    rc = rc == 0 ? make_room(policy, (uint32_t)rows, error) : rc;
     if (rc == 0) {
         aq_act_draws all = *draws;
         all.log_prob = all.log_prob != NULL ? all.log_prob : policy->draws;

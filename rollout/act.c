@@ -3,6 +3,8 @@
  */
 #include "rollout/act.h"
 
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/policy/draw_source.h"
@@ -17,6 +19,8 @@ struct aq_act {
     uint64_t noise_key;  /* what it was made for */
     uint64_t noise_turn; /* counted from 1; 0: nothing */
     uint32_t noise_rows; /* that have it */
+    uint32_t state_width;
+    float *state; /* (rows_max, state_width) */
 };
 
 int aq_act_create(const aq_schema *schema, uint32_t rows_max, aq_act **ret_act)
@@ -48,6 +52,7 @@ void aq_act_destroy(aq_act *act)
     }
     aq_free(act->obs);
     aq_free(act->noise);
+    aq_free(act->state);
     aq_free(act);
 }
 
@@ -65,29 +70,30 @@ const float *aq_act_inputs(aq_act *act, const void *obs, uint32_t rows)
     return act->obs;
 }
 
-/* Bytes go in as they are where the engine takes them: two passes less over a picture. */
-static const float *outputs_of(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows)
+/* ---- from step to step ---------------------------------------------------------------------- */
+
+static int make_state(aq_act *act, uint32_t width)
 {
-    if (act->obs != NULL && aq_engine_takes_bytes(engine)) {
-        AQ_ASSERT(rows <= act->rows_max);
-        return aq_engine_outputs_of_bytes(engine, obs, rows);
+    float *state = NULL;
+    if (width == act->state_width) {
+        return 0;
     }
-    return aq_engine_outputs(engine, aq_act_inputs(act, obs, rows), rows);
+    if (width > 0) {
+        state = aq_alloc(act->rows_max, width * sizeof(*state));
+        if (state == NULL) {
+            return AQ_E_NOMEM;
+        }
+    }
+    aq_free(act->state);
+    act->state = state;
+    act->state_width = width;
+    return 0;
 }
 
-void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions)
+static int make_noise(aq_act *act, const aq_head_terms *terms)
 {
-    const aq_snapshot *policy = aq_engine_snapshot(engine);
-    const float *outputs = outputs_of(act, engine, obs, rows);
-    const aq_head_terms terms = aq_snapshot_terms(policy);
-    terms.head->act(&terms, outputs, rows, actions);
-}
-
-int aq_act_prepare(aq_act *act, const aq_engine *engine)
-{
-    const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
-    const aq_head_drawing *drawing = terms.head->drawing;
-    const size_t count = drawing != NULL ? drawing->noise_count(&terms) : 0;
+    const aq_head_drawing *drawing = terms->head->drawing;
+    const size_t count = drawing != NULL ? drawing->noise_count(terms) : 0;
     if (count <= act->noise_count) {
         return 0;
     }
@@ -100,6 +106,62 @@ int aq_act_prepare(aq_act *act, const aq_engine *engine)
     act->noise_count = count;
     act->noise_turn = 0;
     return 0;
+}
+
+int aq_act_prepare(aq_act *act, const aq_engine *engine)
+{
+    const aq_snapshot *policy = aq_engine_snapshot(engine);
+    const aq_head_terms terms = aq_snapshot_terms(policy);
+    int rc = make_state(act, aq_net_spec_state(&policy->spec));
+    return rc == 0 ? make_noise(act, &terms) : rc;
+}
+
+static float *state_of(const aq_act *act, uint32_t row)
+{
+    return act->state + (size_t)row * act->state_width;
+}
+
+void aq_act_begin(aq_act *act, uint32_t row)
+{
+    AQ_ASSERT(row < act->rows_max);
+    if (act->state_width > 0) {
+        memset(state_of(act, row), 0, act->state_width * sizeof(*act->state));
+    }
+}
+
+void aq_act_move(aq_act *act, uint32_t from, uint32_t to)
+{
+    AQ_ASSERT(from < act->rows_max);
+    AQ_ASSERT(to < act->rows_max);
+    if (act->state_width > 0) {
+        memmove(state_of(act, to), state_of(act, from), act->state_width * sizeof(*act->state));
+    }
+}
+
+const float *aq_act_state(const aq_act *act, uint32_t *ret_width)
+{
+    *ret_width = act->state_width;
+    return act->state;
+}
+
+/* ---- acting --------------------------------------------------------------------------------- */
+
+/* Bytes go in as they are where the engine takes them: two passes less over a picture. */
+static const float *outputs_of(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows)
+{
+    AQ_ASSERT(rows <= act->rows_max);
+    AQ_ASSERT(act->state_width == aq_net_spec_state(&aq_engine_snapshot(engine)->spec));
+    if (act->obs != NULL && aq_engine_takes_bytes(engine)) {
+        return aq_engine_step_of_bytes(engine, obs, act->state, rows);
+    }
+    return aq_engine_step(engine, aq_act_inputs(act, obs, rows), act->state, rows);
+}
+
+void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions)
+{
+    const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
+    const float *outputs = outputs_of(act, engine, obs, rows);
+    terms.head->act(&terms, outputs, rows, actions);
 }
 
 /* Makes the noise of the draws, but where they have that of those before. */

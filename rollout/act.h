@@ -2,6 +2,9 @@
  * Act: from observations to rows of actions, greedy or drawn, as a policy's head says
  * (common/policy/head.h).
  *
+ * A policy that keeps a state from step to step has one for each row, which belongs to an episode:
+ * whoever begins one there says so.
+ *
  * Observations in bytes are divided by 255 for the network. One thread at a time; nothing is
  * allocated after create but by aq_act_prepare.
  */
@@ -25,8 +28,22 @@ void aq_act_destroy(aq_act *act); /* NULL is fine */
  * call. */
 const float *aq_act_inputs(aq_act *act, const void *obs, uint32_t rows);
 
-/* The policy's actions for `rows` rows. The engine is of a policy for the schema and allows as
- * many. */
+/* Makes room for what a policy keeps from step to step, or needs in order to draw; nothing for
+ * others. The state of rows is zeros then, unless it was as wide before. AQ_E_NOMEM. */
+int aq_act_prepare(aq_act *act, const aq_engine *engine) AQ_MUST_USE;
+
+/* From the next call on the row is of another episode: its state is zeros. */
+void aq_act_begin(aq_act *act, uint32_t row);
+
+/* What is in a row goes on in another. */
+void aq_act_move(aq_act *act, uint32_t from, uint32_t to);
+
+/* The states of all rows, (rows_max, *ret_width); of no width before there is a policy that keeps
+ * one. */
+const float *aq_act_state(const aq_act *act, uint32_t *ret_width);
+
+/* The policy's actions for `rows` rows, the first ones; after prepare. The engine is of a policy
+ * for the schema and allows as many. */
 void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions);
 
 /* Draws of all rows, and what they leave behind; see draw_source.h. */
@@ -38,10 +55,7 @@ typedef struct aq_act_draws {
     float *log_prob; /* (rows) */
 } aq_act_draws;
 
-/* Makes room for what a head needs that draws; nothing for others. AQ_E_NOMEM. */
-int aq_act_prepare(aq_act *act, const aq_engine *engine) AQ_MUST_USE;
-
-/* The same for a head that draws; after prepare. */
+/* The same for a head that draws. */
 void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
                  const aq_act_draws *draws, void *actions);
 

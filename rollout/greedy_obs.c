@@ -16,7 +16,8 @@ typedef struct greedy_player {
     void *actions; /* (lanes) rows */
 } greedy_player;
 
-static int init(greedy_player *player, const aq_env_task *task, uint64_t seed, aq_error *error)
+static int init(greedy_player *player, const aq_env_task *task, const aq_engine *engine,
+                uint64_t seed, aq_error *error)
 {
     int rc = aq_vec_env_create(task, AQ_GREEDY_OBS_LANES, seed, &player->vec, error);
     if (rc != 0) {
@@ -24,7 +25,8 @@ static int init(greedy_player *player, const aq_env_task *task, uint64_t seed, a
     }
     player->actions = aq_alloc(AQ_GREEDY_OBS_LANES, task->action_bytes);
     if (player->actions == NULL ||
-        aq_act_create(&task->env->schema, AQ_GREEDY_OBS_LANES, &player->act) != 0) {
+        aq_act_create(&task->env->schema, AQ_GREEDY_OBS_LANES, &player->act) != 0 ||
+        aq_act_prepare(player->act, engine) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to play %s", task->env->name);
     }
     return 0;
@@ -36,6 +38,11 @@ static int step(greedy_player *player, aq_engine *engine, aq_error *error)
     aq_vec_env *vec = player->vec;
     aq_act_greedy(player->act, engine, vec->obs, vec->lanes, player->actions);
     (void)aq_vec_env_step(vec, player->actions, 0);
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        if ((vec->events[lane] & AQ_LANE_BEGAN) != 0) {
+            aq_act_begin(player->act, lane);
+        }
+    }
     return vec->failures == 0
                ? 0
                : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name, vec->failure);
@@ -49,7 +56,7 @@ int aq_greedy_obs(const aq_env_task *task, aq_engine *engine, size_t rows, uint6
     AQ_ASSERT(rows > 0);
     AQ_ASSERT(aq_engine_rows_max(engine) >= AQ_GREEDY_OBS_LANES);
 
-    int rc = init(&player, task, seed, error);
+    int rc = init(&player, task, engine, seed, error);
     for (size_t row = 0; rc == 0 && row < rows;) {
         const size_t left = rows - row;
         const uint32_t lanes = player.vec->lanes;

@@ -114,6 +114,7 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     trial->stepped_ns = INT64_MIN;
     for (uint32_t lane = 0; lane < playing; lane++) {
         trial->episode_of[lane] = lane;
+        aq_act_begin(trial->act, lane);
     }
 }
 
@@ -130,10 +131,12 @@ static bool finish_episode(aq_trial *trial, uint32_t lane)
         uint32_t episode = trial->begun++;
         trial->episode_of[lane] = episode;
         aq_vec_env_restart(trial->vec, lane, trial->seed, episode);
+        aq_act_begin(trial->act, lane);
         return true;
     }
     aq_vec_env_drop(trial->vec, lane);
     trial->episode_of[lane] = trial->episode_of[trial->vec->lanes];
+    aq_act_move(trial->act, trial->vec->lanes, lane);
     return false;
 }
 
@@ -148,6 +151,9 @@ static void settle(aq_trial *trial)
         }
         if ((vec->events[lane] & AQ_LANE_FAILED) != 0 && !vec->waits[lane]) {
             aq_vec_env_restart(vec, lane, trial->seed, trial->episode_of[lane]);
+        }
+        if ((vec->events[lane] & AQ_LANE_BEGAN) != 0) {
+            aq_act_begin(trial->act, lane);
         }
         lane++;
     }
@@ -178,6 +184,9 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
 {
     aq_vec_env *vec = trial->vec;
     AQ_ASSERT(trial->finished < trial->episodes);
+    if (engine != NULL && aq_act_prepare(trial->act, engine) != 0) {
+        return is_hopeless(trial, now_ns) ? AQ_TRIAL_FAILED : AQ_TRIAL_GOES_ON;
+    }
     if (vec->waiting_count < vec->lanes) {
         if (engine != NULL) {
             aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);

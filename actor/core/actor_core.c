@@ -72,6 +72,7 @@ static void begin_episode(aq_actor_core *core, uint32_t lane)
     aq_step_values values = {
         .of = {[AQ_COLUMN_OBS] = core->vec->obs + lane * core->task.obs_bytes},
     };
+    aq_chooser_begin(&core->chooser, lane);
     aq_record_put(&core->record, lane, &values);
     aq_chunker_begin(core->chunker, lane, &values);
 }

@@ -3,8 +3,11 @@
  */
 #include "actor/core/chooser.h"
 
+#include <string.h>
+
 #include "common/base/memory.h"
 #include "common/config/explore.h"
+#include "common/experience/column_catalog.h"
 
 /* What draws leave goes where it is recorded, or to where nobody looks. */
 static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t key,
@@ -26,6 +29,15 @@ static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t
     return 0;
 }
 
+/* What is recorded of a policy's state is what it is behind each step. */
+static void claim_state(aq_chooser *chooser, aq_record *record)
+{
+    uint32_t bytes = 0;
+    uint8_t *values = aq_record_claim_any(record, AQ_STATE_COLUMN, &bytes);
+    chooser->state = (float *)(void *)values;
+    chooser->state_width = bytes / sizeof(float);
+}
+
 int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_config *config,
                     uint32_t slot, uint64_t seed, aq_record *record)
 {
@@ -42,6 +54,7 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
     for (uint32_t lane = 0; lane < lanes; lane++) {
         aq_rng_init(&chooser->rngs[lane], seed, lane);
     }
+    claim_state(chooser, record);
     aq_chooser_explore(chooser, config);
     return 0;
 }
@@ -90,20 +103,41 @@ static void choose_and_explore(aq_chooser *chooser, aq_engine *engine, const voi
     }
 }
 
+void aq_chooser_begin(aq_chooser *chooser, uint32_t lane)
+{
+    aq_act_begin(chooser->act, lane);
+    if (chooser->state != NULL) {
+        memset(chooser->state + (size_t)lane * chooser->state_width, 0,
+               chooser->state_width * sizeof(*chooser->state));
+    }
+}
+
+/* A policy of another network than the run's leaves zeros. */
+static void record_state(aq_chooser *chooser)
+{
+    uint32_t width;
+    const float *state = aq_act_state(chooser->act, &width);
+    if (chooser->state != NULL && width == chooser->state_width) {
+        memcpy(chooser->state, state, (size_t)chooser->lanes * width * sizeof(*state));
+    }
+}
+
 int aq_chooser_choose(aq_chooser *chooser, aq_engine *engine, const void *obs)
 {
     if (engine == NULL) {
         choose_at_random(chooser);
         return 0;
     }
+    int rc = aq_act_prepare(chooser->act, engine);
+    if (rc != 0) {
+        return rc;
+    }
     if (aq_head_of(aq_engine_snapshot(engine)->head)->drawing == NULL) {
         choose_and_explore(chooser, engine, obs);
-        return 0;
-    }
-    int rc = aq_act_prepare(chooser->act, engine);
-    if (rc == 0) {
+    } else {
         aq_act_draw(chooser->act, engine, obs, chooser->lanes, &chooser->draws, chooser->actions);
         chooser->draws.number++;
     }
-    return rc;
+    record_state(chooser);
+    return 0;
 }

@@ -29,6 +29,8 @@ typedef struct aq_chooser {
     aq_act_draws draws; /* of a policy that draws */
     float *draws_room;  /* (lanes): theirs where they are not recorded */
     uint8_t *actions;   /* (lanes) rows: what was chosen last */
+    float *state;       /* (lanes, state_width): what the policy keeps, where it is recorded */
+    uint32_t state_width;
 } aq_chooser;
 
 /* What draws leave goes into `record`, where the run records it. AQ_E_NOMEM. `fini` is due then,
@@ -40,6 +42,9 @@ void aq_chooser_fini(aq_chooser *chooser); /* zeroes are fine */
 /* Explores by the ladders of `config` from the next step on, as far as the policy's training
  * leaves of them. */
 void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config);
+
+/* Another episode begins there: what is kept of the one before is forgotten. */
+void aq_chooser_begin(aq_chooser *chooser, uint32_t lane);
 
 /* Chooses for `obs`, a row for each environment; without a policy (NULL) at random. AQ_E_NOMEM:
  * nothing was chosen. */

@@ -28,15 +28,30 @@ void aq_record_fini(aq_record *record)
     *record = (aq_record){.count = 0};
 }
 
+static uint32_t find(const aq_record *record, const char *name)
+{
+    uint32_t i = 0;
+    while (i < record->count && strcmp(record->columns[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 uint8_t *aq_record_claim(aq_record *record, const char *name, size_t bytes)
 {
-    for (uint32_t i = 0; i < record->count; i++) {
-        if (strcmp(record->columns[i].name, name) == 0 && record->columns[i].bytes == bytes) {
-            record->claimed |= UINT32_C(1) << i;
-            return record->values[i];
-        }
+    const uint32_t i = find(record, name);
+    if (i == record->count || record->columns[i].bytes != bytes) {
+        return NULL;
     }
-    return NULL;
+    record->claimed |= UINT32_C(1) << i;
+    return record->values[i];
+}
+
+uint8_t *aq_record_claim_any(aq_record *record, const char *name, uint32_t *ret_bytes)
+{
+    const uint32_t i = find(record, name);
+    *ret_bytes = i < record->count ? record->columns[i].bytes : 0;
+    return aq_record_claim(record, name, *ret_bytes);
 }
 
 int aq_record_check(const aq_record *record, aq_error *error)

@@ -30,6 +30,9 @@ void aq_record_fini(aq_record *record); /* zeroes are fine */
  * the run does not record it, or as something else. */
 uint8_t *aq_record_claim(aq_record *record, const char *name, size_t bytes);
 
+/* The same, however many bytes it has. */
+uint8_t *aq_record_claim_any(aq_record *record, const char *name, uint32_t *ret_bytes);
+
 /* AQ_E_UNSUPPORTED, in words, unless all have been claimed. */
 int aq_record_check(const aq_record *record, aq_error *error) AQ_MUST_USE;
 

@@ -52,7 +52,7 @@ static void run_ours(void *self)
     ours *one = self;
     const aq_bench_problem *problem = one->problem;
     if (problem->bytes != NULL && aq_engine_takes_bytes(one->engine)) {
-        one->out = aq_engine_outputs_of_bytes(one->engine, problem->bytes, problem->rows);
+        one->out = aq_engine_step_of_bytes(one->engine, problem->bytes, NULL, problem->rows);
     } else {
         aq_engine_forward(one->engine, problem->obs, problem->rows, one->room);
         one->out = one->room;

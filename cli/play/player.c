@@ -39,6 +39,7 @@ static int take_policy(aq_player *player, aq_snapshot *policy, aq_error *error)
         return rc;
     }
     rc = aq_act_create(&player->env->schema, 1, &player->act);
+    rc = rc == 0 ? aq_act_prepare(player->act, player->engine) : rc;
     return rc != 0 ? aq_fail(error, rc, "no memory to act in %s", player->env->name) : 0;
 }
 
@@ -123,6 +124,9 @@ int aq_player_start(aq_player *player, uint32_t number, aq_error *error)
     aq_rng_init(&player->env_rng, player->seed, 2 * (uint64_t)number);
     aq_rng_init(&player->action_rng, player->seed, 2 * (uint64_t)number + 1);
     player->episode = (aq_player_episode){.end = AQ_STEP_GOES_ON};
+    if (player->act != NULL) {
+        aq_act_begin(player->act, 0);
+    }
     return env->class->reset(env->params, player->state, &player->env_rng, player->obs)
                ? 0
                : fail_environment(player, "a reset", error);

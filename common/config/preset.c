@@ -81,14 +81,18 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
         return true;
     }
-    /* Tables, what learns on-policy, and what is for data sets, are for whoever asks for them. */
-    const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO &&
-                            aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
+    /* Tables, what learns on-policy and what says so are for whoever asks for them, or for a task
+     * with these options. */
+    const bool has_options = strchr(preset->tasks, '?') != NULL;
+    const bool is_offered = aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
                             !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR);
+    const bool is_for_any =
+        wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
+    const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL ? is_of_family(preset->name, wish->name)
-                               : matches(preset->tasks, wish->task, strcspn(wish->task, "?")));
+                               : matches(preset->tasks, wish->task, length));
 }
 
 static int fail_unknown(const char *name, const char *task, aq_error *error)

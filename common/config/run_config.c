@@ -373,10 +373,30 @@ static int check_observations(const aq_run_config *config, const aq_schema *sche
     return 0;
 }
 
+static int check_state(const aq_run_config *config, aq_error *error)
+{
+    if (aq_torso_state(config->learner.torso) == 0) {
+        return 0;
+    }
+    if (!aq_algorithm_has(config->learner.algorithm, AQ_KEEPS_STATE)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.torso is \"%s\", with which a policy keeps a state, and %s trains "
+                       "none that does; ppo, a2c, impala and reinforce do",
+                       config->learner.torso, aq_algorithm_names[config->learner.algorithm]);
+    }
+    if (config->actor.gradients) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "actor.gradients is not for policies that keep a state (gru, in "
+                       "learner.torso); actor.gradients=false works");
+    }
+    return 0;
+}
+
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     int rc = aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
-    return rc == 0 ? check_observations(config, schema, error) : rc;
+    rc = rc == 0 ? check_observations(config, schema, error) : rc;
+    return rc == 0 ? check_state(config, error) : rc;
 }
 
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)

@@ -25,9 +25,16 @@ static size_t drawn_elements(const aq_schema *schema)
     return action->kind == AQ_SPACE_BOX ? aq_space_elements(action) : 0;
 }
 
+static size_t of_network(const aq_schema *schema)
+{
+    (void)schema;
+    return 0;
+}
+
 static const catalog_row rows[] = {
     {"log_prob", AQ_DTYPE_F32, AQ_PER_STEP, one},
     {"drawn", AQ_DTYPE_F32, AQ_PER_STEP, drawn_elements},
+    {AQ_STATE_COLUMN, AQ_DTYPE_F32, AQ_PER_BOUNDARY, of_network},
     {NULL, 0, 0, NULL}, /* the end */
 };
 

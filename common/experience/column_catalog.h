@@ -12,6 +12,10 @@
 #include "common/experience/layout.h"
 #include "common/experience/schema.h"
 
+/* What a policy keeps from step to step, at each boundary: zeros where an episode begins. It is as
+ * wide as the run's network says, so under a schema alone it has no bytes. */
+#define AQ_STATE_COLUMN "state"
+
 /* The column of that name under a schema; of no bytes where it has nothing to say there.
  * AQ_E_NOT_FOUND when no row has it. */
 int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_column) AQ_MUST_USE;

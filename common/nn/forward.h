@@ -15,7 +15,8 @@
  * `activation` is one of enum aq_activation. */
 void aq_activate(uint32_t activation, float *values, size_t count);
 
-/* Floats of scratch that a pass takes: for a chain 2 * rows * width_max, for one layer none. */
+/* Floats of scratch that a pass takes: for a chain 2 * rows * width_max, for one layer none; a row
+ * of the state on top. */
 size_t aq_forward_scratch(const aq_net_spec *spec, size_t rows);
 
 /* out (rows, outputs) = net(in (rows, inputs)), of a network with one end. None of `in`, `scratch`
@@ -23,7 +24,13 @@ size_t aq_forward_scratch(const aq_net_spec *spec, size_t rows);
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out);
 
-/* The same, showing the first value that goes into each layer, (rows, its width), on the way. */
+/* One step of a network that keeps a state: `state`, (rows, aq_net_spec_state), is what it was and
+ * becomes what it is. Without one, as above, each row is the first step. */
+void aq_forward_step(const aq_net_spec *spec, const aq_params *params, const float *in,
+                     float *state, size_t rows, float *scratch, float *out);
+
+/* As the first, showing the first value that goes into each layer, (rows, its width), on the way,
+ * but for those that keep a state. */
 typedef struct aq_forward_visitor {
     void *user;
     void (*visit)(void *user, uint32_t layer, const float *in, size_t rows);

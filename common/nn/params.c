@@ -130,10 +130,20 @@ static void reset_residual(const aq_layer_spec *layer, bool is_branch, float *pa
     memset(parameters + weights, 0, matrix.rows * sizeof(*parameters));
 }
 
-static void reset_uniform(const aq_layer_spec *layer, float *parameters, aq_rng *rng)
+/* What a layer that keeps a state takes begins as that one does, of which it is a part: as
+ * PyTorch's. */
+static uint32_t bound_columns(const aq_net_spec *spec, uint32_t index)
+{
+    const bool is_part = index + 1 < spec->layer_count && aq_net_is_chained(spec, index + 1) &&
+                         aq_layer_state(&spec->layers[index + 1]) > 0;
+    return aq_layer_matrix(&spec->layers[index + is_part]).columns;
+}
+
+static void reset_uniform(const aq_layer_spec *layer, uint32_t columns, float *parameters,
+                          aq_rng *rng)
 {
     const size_t count = aq_layer_parameters(layer);
-    const double bound = count > 0 ? sqrt(1.0 / aq_layer_matrix(layer).columns) : 0.0;
+    const double bound = count > 0 ? sqrt(1.0 / columns) : 0.0;
     for (size_t k = 0; k < count; k++) {
         parameters[k] = (float)aq_rng_range(rng, -bound, bound);
     }
@@ -149,8 +159,10 @@ void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng
         const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
         if (is_residual && kind->is_affine) {
             reset_residual(layer, is_branch[i], params->weight[i], rng);
+        } else if (kind->reset != NULL) {
+            kind->reset(layer, params->weight[i], rng);
         } else {
-            (kind->reset != NULL ? kind->reset : reset_uniform)(layer, params->weight[i], rng);
+            reset_uniform(layer, bound_columns(spec, i), params->weight[i], rng);
         }
     }
 }

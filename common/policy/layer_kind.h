@@ -17,6 +17,7 @@ typedef struct aq_layer_kind {
     bool is_affine;
     bool takes_image; /* of a height, width and channels, with which its shape begins */
     bool has_distributions;
+    bool keeps_state;  /* what it gave in the step before comes first among what it takes */
     bool joins_branch; /* its first value goes on as it is; its second is a branch's end */
 
     /* Whether the sizes are possible and are those that the shape makes. */
@@ -37,7 +38,7 @@ typedef struct aq_layer_kind {
     void (*reset)(const aq_layer_spec *layer, float *parameters, aq_rng *rng);
 
     /* The definition of what it computes but for the activation: one row of y from one of each
-     * source, x[0] and so on, with sums in double. */
+     * source, x[0] and so on, behind the state of a kind that keeps one, with sums in double. */
     void (*forward)(const aq_layer_spec *layer, const float *weight, const float *bias,
                     const float *const *x, float *y);
 } aq_layer_kind;

@@ -59,6 +59,11 @@ bool aq_layer_is_affine(const aq_layer_spec *layer)
     return aq_layer_kind_of(layer->kind)->is_affine;
 }
 
+uint32_t aq_layer_state(const aq_layer_spec *layer)
+{
+    return aq_layer_kind_of(layer->kind)->keeps_state ? layer->outputs : 0;
+}
+
 const aq_head_shape *aq_layer_distributions(const aq_layer_spec *layer)
 {
     return aq_layer_kind_of(layer->kind)->has_distributions ? &layer->head : NULL;

@@ -10,6 +10,13 @@
  *   categorical  x is (choices, atoms) logits over atoms from `low` to `high`;
  *                y[c] = sum_k softmax(x[c])[k] atom[k]
  *   add          y = x[0] + x[1], two values: a residual's, and what a branch makes of it
+ *   gru          x is (3, width), what the input says to each gate, and h the layer's y of the step
+ *                before, zeros in the first; s = W h + b
+ *                r = logistic(x[0] + s[0]);  z = logistic(x[1] + s[1]);  n = tanh(x[2] + r s[2])
+ *                y = (1 - z) n + z h
+ *
+ * A kind like the last keeps a state: what it gave in the step before is one more value that it
+ * takes, in front of its sources.
  *
  * A kind of layer is a line of AQ_LAYER_KINDS, and a row for each concern: what it is
  * (layer_kind.h), how it is trained, how it runs quantized, and how it is exported. Nothing else
@@ -37,7 +44,8 @@
     X(3, NORM, norm)                                                                               \
     X(4, DUELING, dueling)                                                                         \
     X(5, CATEGORICAL, categorical)                                                                 \
-    X(6, ADD, add)
+    X(6, ADD, add)                                                                                 \
+    X(7, GRU, gru)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
@@ -66,7 +74,7 @@ typedef struct aq_head_shape {
     float low, high; /* categorical */
 } aq_head_shape;
 
-enum { AQ_LAYER_SHAPE_WORDS = 8, AQ_LAYER_SOURCES_MAX = 4 };
+enum { AQ_LAYER_SHAPE_WORDS = 8, AQ_LAYER_SOURCES_MAX = 4, AQ_GRU_GATES = 3 };
 
 /* The values of a network that a layer takes, by number (netspec.h). */
 typedef struct aq_layer_sources {
@@ -100,6 +108,7 @@ aq_layer_spec aq_layer_norm(uint32_t width, enum aq_activation activation);
 aq_layer_spec aq_layer_dueling(uint32_t choices, uint32_t atoms);
 aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
 aq_layer_spec aq_layer_add(uint32_t width);
+aq_layer_spec aq_layer_gru(uint32_t width);
 
 /* Known kind and activation, sizes that fit each other and the limits; AQ_E_INVALID in words that
  * name layer `index`. Safe on anything a peer may have sent. */
@@ -118,6 +127,9 @@ bool aq_layer_is_quantizable(const aq_layer_spec *layer);
 
 /* W x + b of all of its input, before the activation. */
 bool aq_layer_is_affine(const aq_layer_spec *layer);
+
+/* Its y is a state of the next step: so many floats, or 0. */
+uint32_t aq_layer_state(const aq_layer_spec *layer);
 
 /* The distributions whose logits it takes and whose means it gives; NULL if it does neither. */
 const aq_head_shape *aq_layer_distributions(const aq_layer_spec *layer);

@@ -339,6 +339,21 @@ uint32_t aq_net_spec_width_max(const aq_net_spec *spec)
     return width;
 }
 
+uint32_t aq_net_spec_state(const aq_net_spec *spec)
+{
+    uint32_t width = 0;
+    for (uint32_t i = 0; i < layer_count(spec); i++) {
+        width += aq_layer_state(&spec->layers[i]);
+    }
+    return width;
+}
+
+uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer)
+{
+    const uint32_t state = aq_layer_state(&spec->layers[layer]);
+    return state > 0 ? state : aq_net_value_width(spec, aq_net_sources(spec, layer).values[0]);
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* A text that is cut off where its room ends. */

@@ -69,6 +69,13 @@ uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_outputs(const aq_net_spec *spec);   /* of its last layer */
 uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs included */
 
+/* Of all layers that keep a state, in their order: so many floats pass from step to step. */
+uint32_t aq_net_spec_state(const aq_net_spec *spec);
+
+/* What is quantized for a layer's matrix: the state of one that keeps one, or else its first
+ * source. */
+uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer);
+
 /* The values that a layer takes: those that it names, or the one before its own. The network need
  * not be valid: the values may be any, up to AQ_LAYER_SOURCES_MAX of them. */
 aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer);

@@ -60,8 +60,25 @@ static int add_conv(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, 
     return aq_net_spec_add(spec, &layer, error);
 }
 
+/* What the input says to the gates, and they. */
+static int add_gru(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const uint32_t width = numbers[0];
+    const aq_layer_spec said =
+        aq_layer_linear(end->width, AQ_GRU_GATES * width, AQ_ACTIVATION_NONE);
+    const aq_layer_spec gru = aq_layer_gru(width);
+    if (spec->layer_count > 0 && end->is_picture) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.torso: a gru behind convolutions is not trained yet");
+    }
+    int rc = aq_net_spec_add(spec, &said, error);
+    *end = (torso_end){.activation = end->activation, .width = width};
+    return rc == 0 ? aq_net_spec_add(spec, &gru, error) : rc;
+}
+
 static const element_kind kinds[] = {
     {"conv", "FILTERSxKERNEL/STRIDE", add_conv},
+    {"gru", "WIDTH", add_gru},
 };
 
 /* MinAtar's (Young and Tian, 2019) and that of DQN in Nature (Mnih et al., 2015). */
@@ -175,6 +192,18 @@ int aq_torso_check(const char *text, aq_error *error)
         }
     }
     return 0;
+}
+
+uint32_t aq_torso_state(const char *text)
+{
+    const char *rest = text[0] != '\0' ? elements_of(text) : NULL;
+    uint32_t width = 0;
+    while (rest != NULL) {
+        element read = {0};
+        const bool is_read = next_element(&rest, &read);
+        width += is_read && read.kind->add == add_gru ? read.numbers[0] : 0;
+    }
+    return width;
 }
 
 int aq_torso_add(const char *text, const aq_space *obs, enum aq_activation activation,

@@ -4,6 +4,7 @@
  *
  *   conv:16x3/1   a convolution of 16 filters over patches of 3 x 3, a step of 1 apart, without
  *                 padding; what follows it is the activation of the hidden layers
+ *   gru:64        a gated recurrent unit of 64 values, with which the network keeps a state
  *
  * A kind of element is a row of a table in torso.c: its word, the form of its numbers, and the
  * function that adds its layers. So is a name. Pure; any thread.
@@ -17,6 +18,9 @@
 
 /* Whether the text is a torso; an empty one is none. AQ_E_INVALID, in words. */
 int aq_torso_check(const char *text, aq_error *error) AQ_MUST_USE;
+
+/* Of a text that was checked: so many values are kept from step to step. */
+uint32_t aq_torso_state(const char *text);
 
 /* Appends the layers of a torso, whose text was checked, to a network that has none; `*ret_width`
  * is then what the last one gives, or the observation's elements where there are none.

@@ -198,6 +198,7 @@ const aq_env_class aq_acrobot_v1 = {
     .schema = schema,
     .reset = reset,
     .step = step,
+    .velocities = 1u << 4 | 1u << 5,
     .observe = observe,
     .draw = draw,
     .golden = &aq_plain_golden_4,

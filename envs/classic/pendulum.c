@@ -169,6 +169,7 @@ const aq_env_class aq_pendulum_v1 = {
     .reset = reset,
     .step = step,
     .step_rows = step_rows,
+    .velocities = 1u << 2,
     .observe = observe,
     .draw = draw,
     .golden = &aq_plain_golden_2,

@@ -247,7 +247,7 @@ static void forward_shared(const aq_net_train *train, const aq_train_layer *laye
                                     layer->spec->activation);
 }
 
-const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
+static const float *forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows)
 {
     AQ_ASSERT(rows > 0);
@@ -271,6 +271,32 @@ const float *aq_net_forward(aq_net_train *train, const aq_params *params, const 
     }
     train->rows = rows;
     return aq_net_output(train, 0);
+}
+
+const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
+                            uint32_t rows)
+{
+    AQ_ASSERT(aq_net_spec_state(&train->spec) == 0);
+    return forward(train, params, input, rows);
+}
+
+const float *aq_net_forward_through(aq_net_train *train, const aq_params *params,
+                                    const float *input, const aq_net_sequences *sequences)
+{
+    const float *state = sequences->state;
+    uint32_t rows = 0;
+    for (uint32_t step = 0; step < sequences->steps; step++) {
+        AQ_ASSERT(sequences->active[step] > 0);
+        AQ_ASSERT(step == 0 || sequences->active[step] <= sequences->active[step - 1]);
+        rows += sequences->active[step];
+    }
+    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
+        train->layers[l].sequences = sequences;
+        train->layers[l].state = state;
+        train->layers[l].state_stride = aq_net_spec_state(&train->spec);
+        state += aq_layer_state(&train->spec.layers[l]);
+    }
+    return forward(train, params, input, rows);
 }
 
 const float *aq_net_output(const aq_net_train *train, uint32_t end)

@@ -26,6 +26,14 @@
 
 typedef struct aq_net_train aq_net_train;
 
+/* Rows that are steps of sequences, the longest first: a step of all that have it, then the
+ * next. */
+typedef struct aq_net_sequences {
+    uint32_t steps;         /* of the longest */
+    const uint32_t *active; /* (steps): how many have that step; at least one */
+    const float *state;     /* (active[0], aq_net_spec_state): what each begins with */
+} aq_net_sequences;
+
 typedef struct aq_net_train_config {
     const aq_net_spec *spec;    /* valid; copied */
     const aq_net_split *split;  /* of which that is the slice; lent; NULL: it is whole */
@@ -47,6 +55,11 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
  * this object. `params` and `input` must stay as they are until the backward pass is over. */
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows);
+
+/* The same of a network that keeps a state, over all steps of the sequences; `sequences` and what
+ * it names stay likewise. A backward pass is then over all of their rows, counted. */
+const float *aq_net_forward_through(aq_net_train *train, const aq_params *params,
+                                    const float *input, const aq_net_sequences *sequences);
 
 /* The same of any end, of the last forward. */
 const float *aq_net_output(const aq_net_train *train, uint32_t end);

@@ -40,6 +40,15 @@ typedef struct aq_norm_backward {
     float *d_x;                     /* (rows, width) */
 } aq_norm_backward;
 
+/* Rows of a gru, side by side: the states before, the three gates, and what the state says to the
+ * last of them. */
+typedef struct aq_gru_rows {
+    size_t count, width;
+    const float *before; /* (count, width) */
+    float *gates;        /* (count, 3 width) */
+    float *said;         /* (count, width) */
+} aq_gru_rows;
+
 /* Draws of squashed Gaussians, element by element; the logarithms of their deviations are held
  * between the bounds of gaussian.h. */
 typedef struct aq_squash_pass {
@@ -94,6 +103,14 @@ typedef struct aq_passes {
 
     /* From the gradient of that `out`. */
     void (*norm_backward)(const aq_norm_backward *pass);
+
+    /* `gates`, what the state says, become r, z and n, with x (count, 3 width) what the input does;
+     * `said` is what they said to n, and out (count, width) the state behind. */
+    void (*gru_forward)(const aq_gru_rows *rows, const float *x, float *out);
+
+    /* From d, the gradient of that `out`, the gradient of x, and in `gates` that of what they were.
+     * What is left in d is that of the state before, past the gates. */
+    void (*gru_backward)(const aq_gru_rows *rows, float *d, float *d_x);
 
     /* out[r][c] = exp(x[r][c]) / sum over c of exp(x[r][c]); a NaN or +inf makes its row NaN. */
     void (*softmax)(const float *x, size_t rows, size_t width, float *out);

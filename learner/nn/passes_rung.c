@@ -11,6 +11,7 @@
 #include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes_activate.h"
+#include "learner/nn/passes_gru.h"
 #include "learner/nn/passes_norm.h"
 #include "learner/nn/passes_quant.h"
 #include "learner/nn/passes_rungs.h"
@@ -234,4 +235,6 @@ const aq_passes AQ_PASSES_TABLE = {
     .sum = sum,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
+    .gru_forward = gru_forward,
+    .gru_backward = gru_backward,
 };

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/policy/layer_spec.h"
+#include "learner/nn/net_train.h"
 #include "learner/nn/products.h"
 
 /* One layer of a pass. Parameters and first source are those that are computed with, quantized or
@@ -25,6 +26,9 @@ typedef struct aq_train_layer {
     void *kept;                           /* (rows) of kept_bytes, for the way back */
     aq_products *products;                /* NULL: those of fp32 */
     void *scratch;                        /* of scratch_bytes; what is in it is not kept */
+    const aq_net_sequences *sequences;    /* of a layer that keeps a state ... */
+    const float *state;                   /* ... which is this, of the first of them ... */
+    uint32_t state_stride;                /* ... and of the next so many floats on */
 } aq_train_layer;
 
 typedef struct aq_train_gradient {

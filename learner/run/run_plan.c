@@ -12,6 +12,7 @@
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
 #include "common/experience/column_catalog.h"
+#include "common/policy/torso.h"
 #include "envs/env_open.h"
 
 /* Gradients that one Sample call brings: each is followed as it comes. */
@@ -111,6 +112,9 @@ static void fill_recorded(aq_run_plan *plan)
         aq_column *column = &settings->recorded[settings->recorded_count];
         int rc = aq_column_find(*names, &settings->schema, column);
         AQ_ASSERT(rc == 0);
+        if (strcmp(*names, AQ_STATE_COLUMN) == 0) {
+            column->bytes = aq_torso_state(plan->config.learner.torso) * (uint32_t)sizeof(float);
+        }
         settings->recorded_count += column->bytes > 0;
     }
 }

@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/experience/column_catalog.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 
@@ -21,6 +22,9 @@ struct aq_draw_audit {
     uint32_t log_prob, drawn; /* columns of the batch; drawn is 0 for choices */
     uint64_t turn;            /* which rows of a group */
     float *obs;               /* (ROWS_AT_ONCE, inputs) */
+    uint32_t state;           /* column of what the policy keeps; 0: it keeps nothing ... */
+    uint32_t state_bytes;     /* ... or so many bytes a row ... */
+    float *states;            /* ... of ROWS_AT_ONCE */
     aq_engine *engine;        /* of the version audited last; NULL: none */
     pthread_mutex_t lock;     /* of what follows */
     aq_snapshot *kept[VERSIONS_KEPT];
@@ -36,6 +40,12 @@ static uint32_t batch_column(const aq_layout *layout, const char *name)
         }
     }
     return 0;
+}
+
+static uint32_t column_bytes(const aq_layout *layout, const char *name)
+{
+    const uint32_t at = batch_column(layout, name);
+    return at == 0 ? 0 : layout->columns[AQ_COLUMNS_STANDARD + (at - AQ_BATCH_RECORDED) / 2].bytes;
 }
 
 int aq_draw_audit_create(double share, const aq_schema *schema, const aq_layout *layout,
@@ -57,10 +67,15 @@ int aq_draw_audit_create(double share, const aq_schema *schema, const aq_layout 
         .elements = (uint32_t)aq_space_elements(&schema->action),
         .log_prob = log_prob,
         .drawn = batch_column(layout, "drawn"),
+        .state = batch_column(layout, AQ_STATE_COLUMN),
+        .state_bytes = column_bytes(layout, AQ_STATE_COLUMN),
     };
     pthread_mutex_init(&audit->lock, NULL);
     audit->obs = aq_alloc(ROWS_AT_ONCE, audit->inputs * sizeof(float));
-    if (audit->obs == NULL) {
+    if (audit->state != 0) {
+        audit->states = aq_alloc(ROWS_AT_ONCE, audit->state_bytes);
+    }
+    if (audit->obs == NULL || (audit->state != 0 && audit->states == NULL)) {
         aq_draw_audit_destroy(audit);
         return AQ_E_NOMEM;
     }
@@ -79,6 +94,7 @@ void aq_draw_audit_destroy(aq_draw_audit *audit)
     pthread_mutex_destroy(&audit->lock);
     aq_engine_destroy(audit->engine);
     aq_free(audit->obs);
+    aq_free(audit->states);
     aq_free(audit);
 }
 
@@ -151,16 +167,26 @@ static chosen choose(aq_draw_audit *audit, const aq_batch *group)
     return made;
 }
 
-static const uint8_t *obs_at(const aq_batch *group, size_t place)
+/* The boundary that a step begins at. */
+static size_t boundary_of(const aq_batch *group, size_t place)
 {
-    const size_t boundary = group->length == NULL ? place : place + place / group->steps;
-    return group->obs + boundary * group->obs_bytes;
+    return group->length == NULL ? place : place + place / group->steps;
+}
+
+static void load_state(aq_draw_audit *audit, const aq_batch *group, const chosen *rows)
+{
+    const uint8_t *from = group->columns[audit->state].bytes;
+    uint8_t *to = (uint8_t *)audit->states;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        memcpy(to + (size_t)i * audit->state_bytes,
+               from + boundary_of(group, rows->places[i]) * audit->state_bytes, audit->state_bytes);
+    }
 }
 
 static void load(aq_draw_audit *audit, const aq_batch *group, const chosen *rows)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        const uint8_t *from = obs_at(group, rows->places[i]);
+        const uint8_t *from = group->obs + boundary_of(group, rows->places[i]) * group->obs_bytes;
         float *to = audit->obs + (size_t)i * audit->inputs;
         if (audit->obs_dtype == AQ_DTYPE_F32) {
             memcpy(to, from, group->obs_bytes);
@@ -180,7 +206,10 @@ static void compare(aq_draw_audit *audit, aq_engine *engine, const aq_batch *gro
     const float *drawn =
         audit->drawn != 0 ? (const float *)(const void *)group->columns[audit->drawn].bytes : NULL;
     load(audit, group, rows);
-    const float *outputs = aq_engine_outputs(engine, audit->obs, rows->count);
+    if (audit->state != 0) {
+        load_state(audit, group, rows);
+    }
+    const float *outputs = aq_engine_step(engine, audit->obs, audit->states, rows->count);
     for (uint32_t i = 0; i < rows->count; i++) {
         const size_t place = rows->places[i];
         const aq_head_draw draw = {

@@ -8,6 +8,8 @@
  */
 #include "quantizer/engine/engine.h"
 
+#include <string.h>
+
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -27,6 +29,8 @@ struct aq_engine {
     float
         *y[AQ_NET_LAYERS_MAX]; /* (block, y_stride) each: what a layer gives, while it is needed */
     float *outputs;            /* (rows_max, outputs) */
+    uint32_t state_width;      /* of what the policy keeps from step to step; 0: nothing */
+    float *state;              /* (block, state_width): of who keeps none */
     void *scratch_block;
 };
 
@@ -81,6 +85,7 @@ static int create_scratch(aq_engine *engine)
     const size_t quant_at = aq_arrays_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
     const size_t q_at = aq_arrays_add(&bytes, need.q_rows, engine->scratch.q_stride);
     const size_t room_at = aq_arrays_add(&bytes, need.room_bytes, 1);
+    const size_t state_at = aq_arrays_add(&bytes, rows, engine->state_width * sizeof(float));
     const size_t outputs_at = aq_arrays_add(
         &bytes, engine->rows_max, aq_net_spec_outputs(&engine->snapshot->spec) * sizeof(float));
     unsigned char *block = aq_alloc(1, bytes);
@@ -95,6 +100,7 @@ static int create_scratch(aq_engine *engine)
     engine->scratch.q = block + q_at;
     engine->scratch.room = block + room_at;
     engine->outputs = (float *)(void *)(block + outputs_at);
+    engine->state = (float *)(void *)(block + state_at);
     return 0;
 }
 
@@ -137,6 +143,7 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     engine->tables.kernels = aq_qkernels_select(cpu_flags);
     engine->tables.passes = aq_float_passes_select(cpu_flags);
     engine->rows_max = rows_max;
+    engine->state_width = aq_net_spec_state(&snapshot->spec);
     rc = init_layers(engine, error);
     if (rc == 0) {
         rc = create_scratch(engine);
@@ -164,23 +171,35 @@ void aq_engine_destroy(aq_engine *engine)
     aq_free(engine);
 }
 
-/* What a layer takes, side by side. One value is where it is: a copy would cost as much as a small
- * layer of one row. */
+/* What a layer takes, side by side, behind what it keeps, if it keeps anything. One value is where
+ * it is: a copy would cost as much as a small layer of one row. */
 static const aq_const_rows *taken(const aq_layer_sources *sources, const aq_const_rows *values,
-                                  aq_const_rows *several)
+                                  const aq_const_rows *kept, aq_const_rows *several)
 {
-    if (sources->count == 1) {
+    uint32_t count = 0;
+    if (sources->count == 1 && kept->values == NULL) {
         return &values[sources->values[0]];
     }
+    if (kept->values != NULL) {
+        several[count++] = *kept;
+    }
     for (uint32_t k = 0; k < sources->count; k++) {
-        several[k] = values[sources->values[k]];
+        several[count++] = values[sources->values[k]];
     }
     return several;
 }
 
-/* A block of rows through the first `layer_count` layers. */
-static void forward_block(const aq_engine *engine, const aq_const_rows *obs, size_t rows,
-                          uint32_t layer_count, float *out)
+/* What a layer gave is its state of the next step. */
+static void keep(const aq_float_rows *y, size_t width, float *state, size_t stride)
+{
+    for (size_t row = 0; row < y->rows; row++) {
+        memcpy(state + row * stride, y->values + row * y->stride, width * sizeof(*state));
+    }
+}
+
+/* A block of rows through the first `layer_count` layers; `state` is that of the rows. */
+static void forward_block(const aq_engine *engine, const aq_const_rows *obs, float *state,
+                          size_t rows, uint32_t layer_count, float *out)
 {
     aq_const_rows values[AQ_NET_VALUES_MAX];
     values[0] = *obs;
@@ -192,35 +211,54 @@ static void forward_block(const aq_engine *engine, const aq_const_rows *obs, siz
             .stride = last ? layer->spec->outputs : engine->y_stride,
             .rows = rows,
         };
-        aq_const_rows several[AQ_LAYER_SOURCES_MAX];
-        layer->kind->run(layer, &engine->scratch, taken(&engine->sources[i], values, several), &y);
+        const uint32_t keeps = aq_layer_state(layer->spec);
+        const aq_const_rows kept = {.values = keeps > 0 ? state : NULL,
+                                    .stride = engine->state_width};
+        aq_const_rows several[1 + AQ_LAYER_SOURCES_MAX];
+        layer->kind->run(layer, &engine->scratch,
+                         taken(&engine->sources[i], values, &kept, several), &y);
+        if (keeps > 0) {
+            keep(&y, keeps, state, engine->state_width);
+            state += keeps;
+        }
         values[1 + i] = (aq_const_rows){.values = y.values, .stride = y.stride};
     }
 }
 
-/* One of `floats` and `bytes` is NULL. */
-static void forward(const aq_engine *engine, const float *floats, const uint8_t *bytes, size_t rows,
+/* Observations as they come; one of them is NULL. */
+typedef struct engine_obs {
+    const float *floats;
+    const uint8_t *bytes;
+} engine_obs;
+
+/* `state` NULL: each row is a first step, and nothing is left of it. */
+static void forward(aq_engine *engine, engine_obs obs, float *state, size_t rows,
                     uint32_t layer_count, float *out)
 {
     AQ_ASSERT(rows <= engine->rows_max);
     AQ_ASSERT(layer_count > 0 && layer_count <= engine->layer_count);
     const size_t inputs = engine->layers[0].spec->inputs;
     const size_t outputs = engine->layers[layer_count - 1].spec->outputs;
+    const size_t width = engine->state_width;
     for (size_t row = 0; row < rows; row += AQ_ENGINE_BLOCK) {
-        const aq_const_rows obs = {
-            .values = floats != NULL ? floats + row * inputs : NULL,
-            .bytes = bytes != NULL ? bytes + row * inputs : NULL,
+        const size_t count = min_size(rows - row, AQ_ENGINE_BLOCK);
+        const aq_const_rows block = {
+            .values = obs.floats != NULL ? obs.floats + row * inputs : NULL,
+            .bytes = obs.bytes != NULL ? obs.bytes + row * inputs : NULL,
             .stride = inputs,
         };
-        forward_block(engine, &obs, min_size(rows - row, AQ_ENGINE_BLOCK), layer_count,
-                      out + row * outputs);
+        if (state == NULL && width > 0) {
+            memset(engine->state, 0, count * width * sizeof(*engine->state));
+        }
+        forward_block(engine, &block, state != NULL ? state + row * width : engine->state, count,
+                      layer_count, out + row * outputs);
     }
 }
 
 void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
                              float *out)
 {
-    forward(engine, obs, NULL, rows, layer_count, out);
+    forward(engine, (engine_obs){.floats = obs}, NULL, rows, layer_count, out);
 }
 
 void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out)
@@ -228,9 +266,10 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
     aq_engine_forward_until(engine, obs, rows, engine->layer_count, out);
 }
 
-const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows)
+const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, size_t rows)
 {
-    aq_engine_forward(engine, obs, rows, engine->outputs);
+    forward(engine, (engine_obs){.floats = obs}, state, rows, engine->layer_count,
+            engine->outputs);
     return engine->outputs;
 }
 
@@ -246,10 +285,12 @@ bool aq_engine_takes_bytes(const aq_engine *engine)
     return true;
 }
 
-const float *aq_engine_outputs_of_bytes(aq_engine *engine, const uint8_t *obs, size_t rows)
+const float *aq_engine_step_of_bytes(aq_engine *engine, const uint8_t *obs, float *state,
+                                     size_t rows)
 {
     AQ_ASSERT(aq_engine_takes_bytes(engine));
-    forward(engine, NULL, obs, rows, engine->layer_count, engine->outputs);
+    forward(engine, (engine_obs){.bytes = obs}, state, rows, engine->layer_count,
+            engine->outputs);
     return engine->outputs;
 }
 

@@ -32,16 +32,19 @@ void aq_engine_destroy(aq_engine *engine); /* NULL is fine */
 
 /* out (rows, outputs) = policy(obs (rows, inputs)), fp32 on both sides; they don't overlap.
  * rows <= rows_max. A NaN or infinite value that comes to weights of an integer format counts as 0
- * there. */
+ * there. Of a policy that keeps a state, each row is the first step of an episode. */
 void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out);
 
-/* The same into rows of the engine's own, which hold until the next call of this. */
-const float *aq_engine_outputs(aq_engine *engine, const float *obs, size_t rows);
+/* A step of a policy that keeps a state: `state`, (rows, aq_net_spec_state), is what it was, and
+ * becomes what it is. NULL: as above. Into rows of the engine's own, which hold until the next call
+ * of this. */
+const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, size_t rows);
 
 /* Whether observations may be given as bytes, each of which stands for itself divided by 255: where
  * convolutions alone see them. The results are those of the floats, bit by bit. */
 bool aq_engine_takes_bytes(const aq_engine *engine);
-const float *aq_engine_outputs_of_bytes(aq_engine *engine, const uint8_t *obs, size_t rows);
+const float *aq_engine_step_of_bytes(aq_engine *engine, const uint8_t *obs, float *state,
+                                     size_t rows);
 
 /* out (rows, outputs of the last of them) = the first `layer_count` layers; 1 to all of them. */
 void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,

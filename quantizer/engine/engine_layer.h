@@ -46,7 +46,7 @@ typedef struct aq_engine_kind {
     aq_engine_need (*need)(const aq_engine_layer *layer, size_t rows_max);
 
     /* y (rows, outputs) = layer(x[0] (rows, width), ...), activation included, for the values that
-     * it takes; rows <= AQ_ENGINE_BLOCK. */
+     * it takes, behind the state of a kind that keeps one; rows <= AQ_ENGINE_BLOCK. */
     void (*run)(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                 const aq_const_rows *x, const aq_float_rows *y);
 

@@ -4,6 +4,9 @@
  * What is compared with is another engine, of the same policy in fp32: what would act in the
  * snapshot's place. Its rounding is far below any error that a budget could be about, and it takes
  * a twentieth of the time of the reference of common/nn, which for a wide policy is seconds.
+ *
+ * Of a policy that keeps a state, rows are steps of one episode, and each network goes on from its
+ * own state: what is measured is how far they drift apart.
  */
 #include "quantizer/engine/qerror.h"
 
@@ -29,6 +32,7 @@ typedef struct piece {
     size_t rows;
     float *got, *exact;               /* (rows, outputs) */
     float *got_logits, *exact_logits; /* (rows, choices, atoms) */
+    float *got_state, *exact_state;   /* of a policy that keeps one: one episode's, each its own */
     void *block;                      /* what they lie in */
 } piece;
 
@@ -102,10 +106,16 @@ static void tally_logits(tally *sum, const piece *both, const aq_head_shape *hea
 
 /* ---- running both --------------------------------------------------------------------------- */
 
-static void run(aq_engine *engine, const float *obs, size_t rows, float *out, float *logits)
+static void run(aq_engine *engine, const float *obs, float *state, size_t rows, float *out,
+                float *logits)
 {
     const aq_net_spec *spec = &aq_engine_snapshot(engine)->spec;
-    aq_engine_forward(engine, obs, rows, out);
+    const size_t inputs = aq_net_spec_inputs(spec), outputs = aq_net_spec_outputs(spec);
+    const size_t at_once = aq_net_spec_state(spec) > 0 ? 1 : rows;
+    for (size_t row = 0; row < rows; row += at_once) {
+        memcpy(out + row * outputs, aq_engine_step(engine, obs + row * inputs, state, at_once),
+               at_once * outputs * sizeof(*out));
+    }
     if (distributions(spec) == NULL) {
         return;
     }
@@ -124,7 +134,8 @@ static int piece_init(const aq_net_spec *spec, size_t rows_max, piece *ret_piece
     const aq_head_shape *head = distributions(spec);
     const size_t outputs = aq_net_spec_outputs(spec);
     const size_t logits = head != NULL ? (size_t)head->choices * head->atoms : 0;
-    float *block = aq_alloc(rows_max, 2 * (outputs + logits) * sizeof(*block));
+    const size_t state = aq_net_spec_state(spec);
+    float *block = aq_alloc(rows_max * (outputs + logits) + state, 2 * sizeof(*block));
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
@@ -133,6 +144,8 @@ static int piece_init(const aq_net_spec *spec, size_t rows_max, piece *ret_piece
     ret_piece->exact = ret_piece->got + rows_max * outputs;
     ret_piece->got_logits = ret_piece->exact + rows_max * outputs;
     ret_piece->exact_logits = ret_piece->got_logits + rows_max * logits;
+    ret_piece->got_state = ret_piece->exact_logits + rows_max * logits;
+    ret_piece->exact_state = ret_piece->got_state + state;
     return 0;
 }
 
@@ -182,8 +195,9 @@ int aq_quant_error_measure(aq_engine *engine, aq_snapshot *exact, const float *o
     for (size_t row = 0; rc == 0 && row < rows; row += piece_max) {
         const float *in = obs + row * aq_net_spec_inputs(spec);
         both.rows = rows - row < piece_max ? rows - row : piece_max;
-        run(engine, in, both.rows, both.got, both.got_logits);
-        run(made != NULL ? made : engine, in, both.rows, both.exact, both.exact_logits);
+        run(engine, in, both.got_state, both.rows, both.got, both.got_logits);
+        run(made != NULL ? made : engine, in, both.exact_state, both.rows, both.exact,
+            both.exact_logits);
         tally_outputs(&sum, &both, snapshot);
         if (head != NULL) {
             tally_logits(&sum, &both, head);

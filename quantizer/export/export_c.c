@@ -19,6 +19,8 @@
 typedef struct export_plan {
     const aq_snapshot *snapshot;
     uint32_t pieces; /* a set */
+    uint32_t state;  /* floats that are kept from step to step; while it is made, so far */
+    char states[AQ_NET_LAYERS_MAX][24]; /* where layers have theirs */
     aq_net_buffers buffers;
     size_t widths[AQ_NET_VALUES_MAX];  /* of each buffer */
     char names[AQ_NET_VALUES_MAX][16]; /* of each value's array */
@@ -45,18 +47,25 @@ static void plan_layer(export_plan *plan, uint32_t index)
     const aq_layer_sources sources = aq_net_sources(spec, index);
     const bool is_last = index + 1 == spec->layer_count;
     const uint32_t buffer = plan->buffers.of[1 + index];
+    const uint32_t state = aq_layer_state(&spec->layers[index]);
+    uint32_t taken = 0;
     aq_export_layer *layer = &plan->layers[index];
     *layer = (aq_export_layer){
         .spec = &spec->layers[index],
         .stored = &plan->snapshot->layers[index],
         .kind = aq_export_kind_of(&spec->layers[index], plan->snapshot->layers[index].format),
         .index = index,
-        .width = aq_net_value_width(spec, sources.values[0]),
+        .width = aq_net_matrix_width(spec, index),
         .y = is_last ? "out" : buffer_name(buffer, plan->names[1 + index]),
     };
+    if (state > 0) {
+        (void)snprintf(plan->states[index], sizeof(plan->states[index]), "state + %u", plan->state);
+        layer->x[taken++] = plan->states[index];
+        plan->state += state;
+    }
     for (uint32_t k = 0; k < sources.count; k++) {
         const uint32_t value = sources.values[k];
-        layer->x[k] = value > 0 ? plan->layers[value - 1].y : "obs";
+        layer->x[taken++] = value > 0 ? plan->layers[value - 1].y : "obs";
     }
     if (!is_last && layer->spec->outputs > plan->widths[buffer]) {
         plan->widths[buffer] = layer->spec->outputs;
@@ -148,10 +157,11 @@ static void put_preface(aq_export_text *text, const export_plan *plan)
         text,
         ", version %llu: %s.\n * Made by actorq " AQ_VERSION " export.\n *\n"
         " * C99; needs nothing but memcpy and memset. Constants take %zu bytes, arrays\n"
-        " * on the stack %zu. There is no state: any thread, any number of calls at "
+        " * on the stack %zu. There is no state%s: any thread, any number of calls at "
         "once.\n",
         (unsigned long long)snapshot->version, aq_net_spec_text(&snapshot->spec, net, sizeof(net)),
-        plan->figures.weights_bytes, plan->figures.stack_bytes);
+        plan->figures.weights_bytes, plan->figures.stack_bytes,
+        plan->state > 0 ? " but the caller's" : "");
     aq_export_put(
         text, " *\n"
               " * It gives the same bits as ActorQ's actors, on any processor whose floats are\n"
@@ -172,6 +182,13 @@ static void put_prototypes(aq_export_text *text, const export_plan *plan)
                     "void @_forward(const float *obs, float *out);\n",
                     outputs, inputs,
                     snapshot->schema.obs.dtype == AQ_DTYPE_U8 ? ", bytes divided by 255" : "");
+    if (plan->state > 0) {
+        aq_export_print(
+            text,
+            "/* state[%u] is what the policy keeps from step to step of an episode, at "
+            "whose\n * beginning it is zeros; each of these functions makes a step. */\n",
+            plan->state);
+    }
     aq_export_head_put_prototypes(text, snapshot);
 }
 
@@ -246,7 +263,8 @@ int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
         return rc;
     }
     const size_t before = out->size;
-    aq_export_text text = {.out = out, .prefix = prefix};
+    aq_export_text text = {
+        .out = out, .prefix = prefix, .has_state = aq_net_spec_state(&snapshot->spec) > 0};
     make_plan(snapshot, &plan);
     put_file(&text, &plan);
     if (text.rc != 0) {

@@ -17,10 +17,10 @@ typedef struct aq_export_layer {
     const aq_layer_spec *spec;
     const aq_snapshot_layer *stored;
     const struct aq_export_kind *kind;
-    uint32_t index;                      /* part of its constants' names */
-    uint32_t width;                      /* of its first source */
-    const char *x[AQ_LAYER_SOURCES_MAX]; /* the arrays that it reads, and the one that it writes */
-    const char *y;
+    uint32_t index;                          /* part of its constants' names */
+    uint32_t width;                          /* of what meets its matrix */
+    const char *x[1 + AQ_LAYER_SOURCES_MAX]; /* the arrays that it reads, behind that of a state */
+    const char *y;                           /* the one that it writes */
 } aq_export_layer;
 
 typedef struct aq_export_kind {

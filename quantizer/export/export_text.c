@@ -31,11 +31,31 @@ static const char *put_number(aq_export_text *text, const char *at, const aq_exp
     return at + strlen(number->name);
 }
 
+/* Puts `size` bytes, and a state behind each observation. A call and a parameter never stand
+ * between two prefixes, so of the one nothing is left out for the other. */
+static void put_plain(aq_export_text *text, const char *at, size_t size)
+{
+    static const struct {
+        const char *obs, *state;
+    } pairs[] = {{"const float *obs", ", float *state"}, {"_forward(obs", ", state"}};
+    for (size_t i = 0; text->has_state && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const char *found = strstr(at, pairs[i].obs);
+        const size_t length = found != NULL ? (size_t)(found - at) + strlen(pairs[i].obs) : 0;
+        if (length > 0 && length <= size) {
+            append(text, at, length);
+            append(text, pairs[i].state, strlen(pairs[i].state));
+            at += length;
+            size -= length;
+        }
+    }
+    append(text, at, size);
+}
+
 void aq_export_fill(aq_export_text *text, const char *piece, const aq_export_number *numbers)
 {
     for (const char *at = piece; *at != '\0';) {
         const size_t plain = strcspn(at, numbers != NULL ? "@$" : "@");
-        append(text, at, plain);
+        put_plain(text, at, plain);
         at += plain;
         if (*at == '@') {
             append(text, text->prefix, strlen(text->prefix));

@@ -16,10 +16,12 @@
 typedef struct aq_export_text {
     aq_buffer *out;
     const char *prefix;
-    int rc; /* of the first append that failed */
+    bool has_state; /* whoever hands an observation on hands a state on behind it */
+    int rc;         /* of the first append that failed */
 } aq_export_text;
 
-/* Each '@' becomes the prefix. */
+/* Each '@' becomes the prefix; where there is a state, parameters and arguments `obs` are followed
+ * by it. */
 void aq_export_put(aq_export_text *text, const char *piece);
 
 /* The same, and each "$name" becomes the number of that name; NULL ends them. */

@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/pacing.h"
+#include "common/experience/column_catalog.h"
 #include "learner/algorithms/on_policy/on_policy_network.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
 #include "learner/nn/products.h"
@@ -21,7 +22,7 @@ enum { RANK_SHIFT = 48 }; /* beyond any number of updates */
 
 #define TRUST_REGION 0.01 /* where learner.kl_max is 0 */
 
-const char *const aq_on_policy_columns[] = {"log_prob", "drawn", NULL};
+const char *const aq_on_policy_columns[] = {"log_prob", "drawn", AQ_STATE_COLUMN, NULL};
 
 #define ROW(number, called, shown, text, ...)                                                      \
     [number] = {.name = (called), .title = (shown), .unit = "", .meaning = (text), __VA_ARGS__}
@@ -91,6 +92,16 @@ static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setu
     return 0;
 }
 
+static int check_state(const aq_net_spec *policy, const aq_algorithm_setup *setup, aq_error *error)
+{
+    if (aq_net_spec_state(policy) > 0 && aq_gradient_exchange_ranks(setup->exchange) > 1) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "a policy that keeps a state (gru, in learner.torso) is trained by one "
+                       "learner; it works without --learners");
+    }
+    return 0;
+}
+
 static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
 {
     const aq_run_config *config = setup->config;
@@ -112,7 +123,7 @@ static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
     self->minibatches = kind->is_one_pass ? 1 : (uint32_t)config->learner.minibatches;
     /* The last sequence of a group may be longer than what was missing. */
     self->steps_max = (uint32_t)aq_pacing_group_steps(config) + setup->sequence_length;
-    self->part_max = kind->improve != NULL
+    self->part_max = kind->improve != NULL || aq_net_spec_state(&self->policy.spec) > 0
                          ? self->steps_max
                          : (self->steps_max + self->minibatches - 1) / self->minibatches;
     self->lambda = kind->has_whole_returns ? 1.0f : (float)config->learner.gae_lambda;
@@ -181,7 +192,13 @@ static int make_room(aq_on_policy *self, aq_error *error)
     const size_t steps = self->steps_max;
     const size_t boundaries = 2 * steps; /* a sequence has at least one step */
     const size_t policy = self->policy.online.count;
-    self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
+    const uint32_t state = aq_net_spec_state(&self->policy.spec);
+    int rc = aq_on_policy_memory_init(&self->memory, state, self->sequence_steps, self->steps_max);
+    self->input = aq_alloc(self->part_max, (self->inputs + state) * sizeof(float));
+    self->numbers = aq_alloc(boundaries, sizeof(uint32_t));
+    for (uint32_t i = 0; self->numbers != NULL && i < boundaries; i++) {
+        self->numbers[i] = i;
+    }
     self->d_out = aq_alloc(self->part_max, self->outputs * sizeof(float));
     self->noisy = aq_alloc(self->outputs, sizeof(float));
     self->parts = aq_alloc(self->part_max, sizeof(float));
@@ -197,10 +214,10 @@ static int make_room(aq_on_policy *self, aq_error *error)
         self->vectors = aq_alloc(policy, AQ_ON_POLICY_VECTORS * sizeof(float));
         self->old_outputs = aq_alloc(steps, self->outputs * sizeof(float));
     }
-    return self->input != NULL && self->d_out != NULL && self->noisy != NULL &&
-                   self->parts != NULL && group->observation != NULL && group->steps != NULL &&
-                   group->old != NULL && group->ratio != NULL && group->value != NULL &&
-                   group->advantage != NULL && group->target != NULL &&
+    return rc == 0 && self->numbers != NULL && self->input != NULL && self->d_out != NULL &&
+                   self->noisy != NULL && self->parts != NULL && group->observation != NULL &&
+                   group->steps != NULL && group->old != NULL && group->ratio != NULL &&
+                   group->value != NULL && group->advantage != NULL && group->target != NULL &&
                    (!improves || (self->vectors != NULL && self->old_outputs != NULL))
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
@@ -223,6 +240,9 @@ int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setu
     self->exchange = setup->exchange;
     rc = aq_on_policy_policy_spec(setup->config, setup->schema, class->name, &self->policy.spec,
                                   error);
+    if (rc == 0) {
+        rc = check_state(&self->policy.spec, setup, error);
+    }
     if (rc == 0) {
         rc = aq_on_policy_value_spec(setup->config, setup->schema, &self->value.spec, error);
     }
@@ -258,12 +278,13 @@ void aq_on_policy_destroy(aq_algorithm *algorithm)
     }
     aq_on_policy *self = self_of(algorithm);
     aq_on_policy_group *group = &self->group;
+    aq_on_policy_memory_fini(&self->memory);
     net_fini(&self->policy);
     net_fini(&self->value);
     void *const room[] = {self->block,   self->input,        self->d_out,   self->noisy,
                           self->parts,   group->observation, group->steps,  group->old,
                           group->ratio,  group->value,       group->target, group->advantage,
-                          self->vectors, self->old_outputs};
+                          self->vectors, self->old_outputs,  self->numbers};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }

@@ -43,12 +43,11 @@ aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step)
     };
 }
 
-/* What the networks see at a boundary, into row `row` of the input. */
-static void load(aq_on_policy *self, uint32_t boundary, uint32_t row)
+/* What is seen at a boundary. */
+static void load(const aq_on_policy *self, uint32_t boundary, float *to)
 {
     const aq_batch *rows = self->group.rows;
     const uint8_t *from = rows->obs + (size_t)self->group.observation[boundary] * rows->obs_bytes;
-    float *to = self->input + (size_t)row * self->inputs;
     if (self->obs_dtype == AQ_DTYPE_U8) {
         aq_passes_best()->unit_from_u8(from, to, self->inputs);
     } else {
@@ -56,18 +55,30 @@ static void load(aq_on_policy *self, uint32_t boundary, uint32_t row)
     }
 }
 
-void aq_on_policy_load(aq_on_policy *self, const uint32_t *steps, uint32_t count)
+const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        load(self, steps[i], i);
+    const aq_on_policy_memory *memory = &self->memory;
+    float *to = self->input;
+    for (uint32_t i = 0; i < count; i++, to += self->inputs + memory->width) {
+        load(self, boundaries[i], to);
+        if (memory->width > 0) {
+            const size_t at = self->group.observation[boundaries[i]];
+            memcpy(to + self->inputs, memory->recorded + at * memory->width,
+                   memory->width * sizeof(*to));
+        }
     }
+    return aq_net_forward(self->value.train, &self->value.online, self->input, count);
 }
 
 const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
                                   const uint32_t *steps, uint32_t count)
 {
-    aq_on_policy_load(self, steps, count);
-    return aq_net_forward(self->policy.train, params, self->input, count);
+    for (uint32_t i = 0; i < count; i++) {
+        load(self, steps[i], self->input + (size_t)i * self->inputs);
+    }
+    return self->memory.width > 0
+               ? aq_net_forward_through(self->policy.train, params, self->input, &self->memory.laid)
+               : aq_net_forward(self->policy.train, params, self->input, count);
 }
 
 /* ---- before parameters change --------------------------------------------------------------- */
@@ -108,11 +119,7 @@ static void find_values(aq_on_policy *self)
     for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
         const uint32_t left = group->boundaries - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
-        for (uint32_t i = 0; i < part; i++) {
-            load(self, first + i, i);
-        }
-        const float *values =
-            aq_net_forward(self->value.train, &self->value.online, self->input, part);
+        const float *values = aq_on_policy_values(self, self->numbers + first, part);
         memcpy(group->value + first, values, part * sizeof(*values));
     }
 }
@@ -122,13 +129,18 @@ static void find_old(aq_on_policy *self)
 {
     aq_on_policy_group *group = &self->group;
     const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
+    const uint32_t *steps = group->steps;
+    if (self->memory.width > 0) { /* all of them at once, in its own order */
+        (void)aq_on_policy_memory_lay(&self->memory, group, 0, self->memory.sequences);
+        steps = self->memory.steps;
+    }
     for (uint32_t first = 0; first < group->count; first += self->part_max) {
         const uint32_t left = group->count - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
         const float *outputs =
-            aq_on_policy_forward(self, &self->policy.online, group->steps + first, part);
+            aq_on_policy_forward(self, &self->policy.online, steps + first, part);
         for (uint32_t i = 0; i < part; i++) {
-            const uint32_t step = group->steps[first + i];
+            const uint32_t step = steps[first + i];
             const aq_head_draw draw = aq_on_policy_draw(self, step);
             const float old = self->drawing->drawing->log_prob(
                 &terms, outputs + (size_t)i * self->outputs, &draw);
@@ -228,6 +240,12 @@ int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
     self->group.log_prob = (const float *)(const void *)recorded[0].bytes;
     self->group.drawn = self->elements > 0 ? (const float *)(const void *)recorded[2].bytes : NULL;
     int rc = take_rows(self, rows);
+    if (rc == 0 && self->memory.width > 0) {
+        const uint32_t state = self->elements > 0 ? 2 : 1;
+        AQ_ASSERT(recorded[2 * state].is.bytes == self->memory.width * sizeof(float));
+        aq_on_policy_memory_begin(&self->memory, rows,
+                                  (const float *)(const void *)recorded[2 * state].bytes);
+    }
     if (rc == 0) {
         find_old(self);
     }

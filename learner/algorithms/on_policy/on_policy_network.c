@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/policy/head.h"
+#include "common/policy/torso.h"
 #include "learner/nn/hidden_layers.h"
 
 /* Of the first weights of the last layer. */
@@ -102,8 +103,10 @@ int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema
     if (rc != 0) {
         return rc;
     }
-    hidden.norm_first = false; /* which is for critics of actions */
-    return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
+    const uint32_t state = aq_torso_state(config->learner.torso);
+    hidden.norm_first = false;                    /* which is for critics of actions */
+    hidden.torso = state > 0 ? "" : hidden.torso; /* it sees what the policy keeps */
+    return aq_hidden_layers_network(&hidden, state, &last, ret_spec, error);
 }
 
 void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,

@@ -42,6 +42,19 @@ typedef struct aq_on_policy_group {
     float *advantage, *target; /* by step */
 } aq_on_policy_group;
 
+/* Of a policy that keeps a state: the group's sequences, and those of a minibatch side by side. */
+typedef struct aq_on_policy_memory {
+    uint32_t width;        /* of the state; 0: it keeps none, and the rest is not there */
+    const float *recorded; /* states, at the batch's boundaries */
+    uint32_t sequences;
+    uint32_t *first; /* by row: the boundary that it begins at */
+    uint32_t *order; /* (sequences): rows, in the order in which they are trained on */
+    uint32_t *steps; /* those that are laid out, in the order of the network's rows */
+    uint32_t *active, *next;
+    float *state;
+    aq_net_sequences laid;
+} aq_on_policy_memory;
+
 /* What the minibatches of an update add up to. */
 typedef struct aq_on_policy_sums {
     double loss, value_loss, entropy, step_kl, clipped; /* over steps, of all epochs */
@@ -72,10 +85,12 @@ typedef struct aq_on_policy {
         [AQ_ON_POLICY_RETURNS]; /* seen: how many, their mean, the sum of squared deviations */
     aq_on_policy_net policy, value;
     aq_on_policy_group group;
+    aq_on_policy_memory memory;
     aq_on_policy_sums sums;
     aq_rng rng;         /* of this update */
     float *block;       /* parameters of both, then both moments of Adam */
-    float *input;       /* (part_max, inputs) */
+    float *input;       /* (part_max, inputs and a state) */
+    uint32_t *numbers;  /* (boundaries): 0, 1, 2, ... */
     float *d_out;       /* (part_max, outputs), or of values */
     float *noisy;       /* (outputs): means of one step, with noise */
     float *parts;       /* (part_max): advantages of a minibatch, normalized */
@@ -88,10 +103,11 @@ aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *para
 
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
 
-/* What the networks see of the steps, into the first rows of `input`. */
-void aq_on_policy_load(aq_on_policy *self, const uint32_t *steps, uint32_t count);
+/* What the network of values gives for so many boundaries. */
+const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries, uint32_t count);
 
-/* What the policy's network gives for `count` steps, by the parameters. */
+/* What the policy's network gives for `count` steps, by the parameters. Where it keeps a state they
+ * are those that are laid out. */
 const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
                                   const uint32_t *steps, uint32_t count);
 
@@ -112,7 +128,7 @@ typedef struct aq_on_policy_part {
 } aq_on_policy_part;
 
 /* The one of that number when the group of each rank is cut into so many. */
-aq_on_policy_part aq_on_policy_part_of(const aq_on_policy *self, uint32_t number, uint32_t parts);
+aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts);
 
 /* The advantages of those steps into `parts`, with mean 0 and deviation 1 over all ranks' if the
  * settings say so. */
@@ -122,6 +138,22 @@ int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part) A
  * AQ_E_CORRUPT unless `loss` and gradient are finite; *ret_norm is of the gradient before. */
 int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double loss,
                             double *ret_norm) AQ_MUST_USE;
+
+/* ---- of a policy that keeps a state (on_policy_memory.c) ------------------------------------ */
+
+/* AQ_E_NOMEM. `fini` is due then, too. */
+int aq_on_policy_memory_init(aq_on_policy_memory *memory, uint32_t width, uint32_t sequence_steps,
+                             uint32_t steps_max) AQ_MUST_USE;
+void aq_on_policy_memory_fini(aq_on_policy_memory *memory); /* zeroes are fine */
+
+/* The group is of these rows, whose boundaries had the recorded states. */
+void aq_on_policy_memory_begin(aq_on_policy_memory *memory, const aq_batch *rows,
+                               const float *recorded);
+void aq_on_policy_memory_shuffle(aq_on_policy_memory *memory, aq_rng *rng);
+
+/* Lays out the sequences [begin, end) of the order; returns their steps. */
+uint32_t aq_on_policy_memory_lay(aq_on_policy_memory *memory, const aq_on_policy_group *group,
+                                 uint32_t begin, uint32_t end);
 
 /* Epochs of minibatches: of the policy and its values, or of the values alone. */
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone) AQ_MUST_USE;

@@ -9,6 +9,10 @@
 static void shuffle(aq_on_policy *self)
 {
     uint32_t *steps = self->group.steps;
+    if (self->memory.width > 0) {
+        aq_on_policy_memory_shuffle(&self->memory, &self->rng);
+        return;
+    }
     for (uint32_t i = self->group.count; i > 1; i--) {
         const uint32_t j = (uint32_t)aq_rng_below(&self->rng, i);
         const uint32_t kept = steps[i - 1];
@@ -23,8 +27,22 @@ static uint32_t part_begin(uint32_t count, uint32_t number, uint32_t parts)
     return (uint32_t)((uint64_t)count * number / parts);
 }
 
-aq_on_policy_part aq_on_policy_part_of(const aq_on_policy *self, uint32_t number, uint32_t parts)
+/* Sequences, as many as that share of them; there are no other ranks. */
+static aq_on_policy_part part_of_sequences(aq_on_policy *self, uint32_t number, uint32_t parts)
 {
+    aq_on_policy_memory *memory = &self->memory;
+    const uint32_t begin = part_begin(memory->sequences, number, parts);
+    const uint32_t end = part_begin(memory->sequences, number + 1, parts);
+    const uint32_t count = aq_on_policy_memory_lay(memory, &self->group, begin, end);
+    return (aq_on_policy_part){
+        .steps = memory->steps, .count = count, .all = count, .share = count};
+}
+
+aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts)
+{
+    if (self->memory.width > 0) {
+        return part_of_sequences(self, number, parts);
+    }
     const aq_on_policy_group *group = &self->group;
     const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
     const uint32_t first = part_begin(group->count, number, parts);
@@ -164,9 +182,7 @@ static double find_value_gradient(aq_on_policy *self, const aq_on_policy_part *p
     if (part->count == 0) {
         return find_nothing(&self->value);
     }
-    aq_on_policy_load(self, part->steps, part->count);
-    const float *values =
-        aq_net_forward(self->value.train, &self->value.online, self->input, part->count);
+    const float *values = aq_on_policy_values(self, part->steps, part->count);
     const float clip = (float)self->value_clip;
     double loss = 0;
     for (uint32_t i = 0; i < part->count; i++) {
@@ -231,8 +247,9 @@ static int train_values(aq_on_policy *self, const aq_on_policy_part *part)
 /* In each of which some rank has a step; others may have none. */
 static uint32_t count_parts(const aq_on_policy *self)
 {
-    uint32_t most = 0;
-    for (uint32_t rank = 0; rank < aq_gradient_exchange_ranks(self->exchange); rank++) {
+    uint32_t most = self->memory.sequences;
+    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
+    for (uint32_t rank = 0; self->memory.width == 0 && rank < ranks; rank++) {
         const uint32_t count = self->group.counts[rank];
         most = count > most ? count : most;
     }

@@ -4,14 +4,23 @@
  * likely that is go to standard output. Compiled together with the exported file, for this machine
  * or, with arm_start.c, for a microcontroller; so it uses nothing but read and write.
  *
- * INPUTS, OUTPUTS, ELEMENTS (of an action), IS_BOX, and NOISE, the numbers of a draw or 0, are the
- * build's.
+ * INPUTS, OUTPUTS, ELEMENTS (of an action), IS_BOX, NOISE, the numbers of a draw or 0, and STATE,
+ * what it keeps from row to row, are the build's.
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
+#if STATE > 0
+void policy_forward(const float *obs, float *state, float *out);
+uint32_t policy_act(const float *obs, float *state);
+static float state[STATE], before[STATE];
+#define WITH_STATE obs, state
+typedef uint32_t action[1];
+#else
 void policy_forward(const float *obs, float *out);
+#define WITH_STATE obs
 #if IS_BOX
 void policy_act(const float *obs, float *action);
 void policy_draw(const float *obs, const float *noise, float *action, float *log_prob);
@@ -21,6 +30,7 @@ typedef float action[ELEMENTS];
 uint32_t policy_act(const float *obs);
 uint32_t policy_draw(const float *obs, float random, float *log_prob);
 typedef uint32_t action[1];
+#endif
 #endif
 
 #if NOISE > 0
@@ -80,11 +90,17 @@ int main(void)
     float out[OUTPUTS];
     action chosen;
     while (read_row(obs, sizeof(obs))) {
-        policy_forward(obs, out);
+#if STATE > 0
+        memcpy(before, state, sizeof(state));
+#endif
+        policy_forward(WITH_STATE, out);
+#if STATE > 0
+        memcpy(state, before, sizeof(state)); /* the same step again */
+#endif
 #if IS_BOX
         policy_act(obs, chosen);
 #else
-        chosen[0] = policy_act(obs);
+        chosen[0] = policy_act(WITH_STATE);
 #endif
         if (!write_row(out, sizeof(out)) || !write_row(chosen, sizeof(chosen))) {
             return 1;

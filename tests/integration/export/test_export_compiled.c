@@ -42,6 +42,8 @@ static const struct policy_case {
     {NET_NORM, AQ_FORMAT_F32, false, AQ_HEAD_CATEGORICAL, 0},
     {NET_SIMBA, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
     {NET_SIMBA, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX, 0},
+    {NET_GRU, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
+    {NET_GRU, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX, 0},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
@@ -168,6 +170,23 @@ static void check_row(const aq_snapshot *snapshot, uint32_t row, const float *ex
     }
 }
 
+/* Of a policy that keeps a state, the rows are the steps of one episode. */
+static void forward_rows(aq_engine *engine, const float *obs, float *out)
+{
+    const aq_net_spec *spec = &aq_engine_snapshot(engine)->spec;
+    const size_t width = aq_net_spec_state(spec), outputs = aq_net_spec_outputs(spec);
+    float state[AQ_BOUNDS_MAX] = {0};
+    assert_true(width <= AQ_BOUNDS_MAX);
+    if (width == 0) {
+        aq_engine_forward(engine, obs, ROWS, out);
+    }
+    for (size_t row = 0; width > 0 && row < ROWS; row++) {
+        memcpy(out + row * outputs,
+               aq_engine_step(engine, obs + row * aq_net_spec_inputs(spec), state, 1),
+               outputs * sizeof(*out));
+    }
+}
+
 static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buffer *got)
 {
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
@@ -183,7 +202,7 @@ static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buff
             continue;
         }
         assert_int_equal(aq_engine_create(snapshot, ROWS, rung->cpu_flags, &engine, NULL), 0);
-        aq_engine_forward(engine, obs, ROWS, expected);
+        forward_rows(engine, obs, expected);
         for (uint32_t row = 0; row < ROWS; row++) {
             check_row(snapshot, row, expected + row * outputs,
                       (const float *)(const void *)got->data + row * width);
@@ -227,11 +246,12 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
     must_run(command);
     (void)snprintf(command, sizeof(command),
                    "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d "
-                   "-DNOISE=%u policy.o "
+                   "-DNOISE=%u -DSTATE=%u policy.o "
                    "%s/policy_harness.c %s%s%s -o policy",
                    tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
                    aq_net_spec_outputs(&snapshot->spec), aq_space_elements(action),
-                   action->kind == AQ_SPACE_BOX, noise_count(snapshot), source_folder,
+                   action->kind == AQ_SPACE_BOX, noise_count(snapshot),
+                   aq_net_spec_state(&snapshot->spec), source_folder,
                    tools->extra[0] != '\0' ? source_folder : "", tools->extra[0] != '\0' ? "/" : "",
                    tools->extra);
     must_run(command);

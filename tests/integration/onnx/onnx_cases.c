@@ -81,7 +81,7 @@ static void write_case(enum random_policy_net net, const random_policy_how *how,
     assert_succeeds(aq_onnx_export(snapshot, name, notes, model, &figures, &refusal));
     assert_succeeds(aq_engine_create(snapshot, ROWS, 0, &engine, &refusal));
     const float *obs = random_policy_observations(&spec, 3, ROWS);
-    const float *outputs = aq_engine_outputs(engine, obs, ROWS);
+    const float *outputs = aq_engine_step(engine, obs, NULL, ROWS);
     write_file(name, "onnx", model->data, model->size);
     write_file(name, "obs", obs, (size_t)ROWS * inputs * sizeof(*obs));
     write_file(name, "outputs", outputs, (size_t)ROWS * terms.width * sizeof(*outputs));

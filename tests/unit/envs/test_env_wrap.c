@@ -2,6 +2,7 @@
  * Wrappers around an environment that counts: what each option does to what is seen, to rewards and
  * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
  */
+#include "envs/env.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 #include "tests/unit/envs/env_lane.h"
@@ -101,6 +102,33 @@ TEST_OF_COUNT(many_bounds_become_one_when_there_is_no_room, "?frame_stack=16")
     aq_env *env = env_lane_open("gym:CartPole-v1?frame_stack=16");
     assert_int_equal(env->schema.obs.bound_count, 64);
     assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
+}
+
+/* A masked environment beside the same one in full. */
+TEST(velocities_that_are_masked_are_seen_as_0)
+{
+    static const struct {
+        const char *name;
+        uint32_t velocities;
+    } rows[] = {{"gym:CartPole-v1", 0xa}, {"gym:Acrobot-v1", 0x30}, {"gym:MountainCar-v0", 0x2}};
+    EACH_ROW(i, rows) {
+        char masked[64];
+        player full, one;
+        (void)snprintf(masked, sizeof(masked), "%s?mask=velocity", rows[i].name);
+        start(&full, aq_env_find(rows[i].name), rows[i].name);
+        start(&one, aq_env_find(rows[i].name), masked);
+        for (int step = 0; step < 5; step++) {
+            for (uint32_t k = 0; k < aq_space_elements(&one.env->schema.obs); k++) {
+                const bool is_hidden = (rows[i].velocities >> k & 1) != 0;
+                assert_true(one.obs.numbers[k] == (is_hidden ? 0.0f : full.obs.numbers[k]));
+                assert_true(!is_hidden || step == 0 || full.obs.numbers[k] != 0.0f);
+            }
+            (void)act(&full, 1 - step % 2);
+            (void)act(&one, 1 - step % 2);
+        }
+        finish(&full);
+        finish(&one);
+    }
 }
 
 TEST_OF_COUNT(a_repeated_action_adds_rewards_up, "?action_repeat=3")
@@ -228,6 +256,8 @@ TEST(options_out_of_bounds_are_refused)
     refused(&count_env, "test:Count?reward_scale=-1", AQ_E_INVALID, "reward_scale=-1");
     refused(&count_env, "test:Count?obs_scale=nan", AQ_E_INVALID, "obs_scale=nan");
     refused(&count_env, "test:Count?clip_reward=1", AQ_E_INVALID, "clip_reward=1");
+    refused(&count_env, "test:Count?mask=speed", AQ_E_INVALID, "none of none, velocity");
+    refused(&count_env, "test:Count?mask=velocity", AQ_E_UNSUPPORTED, "does not say which");
 }
 
 TEST_OF_COUNT(a_saved_state_that_cannot_be_is_refused, "?frame_stack=2")

@@ -94,6 +94,13 @@ aq_net_spec random_policy_spec(enum random_policy_net net)
     case NET_SIMBA:
         add_block(&spec);
         break;
+    case NET_GRU:
+        add(&spec, aq_layer_linear(5, 3 * 19, AQ_ACTIVATION_NONE));
+        add(&spec, aq_layer_gru(19));
+        add(&spec, aq_layer_linear(19, 3 * 8, AQ_ACTIVATION_NONE));
+        add(&spec, aq_layer_gru(8));
+        add(&spec, aq_layer_linear(8, 3, AQ_ACTIVATION_NONE));
+        break;
     case NET_DUELING:
         add(&spec, aq_layer_linear(8, 24, AQ_ACTIVATION_ELU));
         add(&spec, aq_layer_linear(24, 6, AQ_ACTIVATION_NONE));

@@ -21,6 +21,7 @@ enum random_policy_net {
     NET_HEADS,   /* dueling, then categorical */
     NET_SIMBA,   /* a residual block: no chain */
     NET_COUNT,
+    NET_GRU = NET_COUNT, /* keeps a state, twice */
 };
 
 enum { NET_WIDTH_MAX = 1024 }; /* of all of them */

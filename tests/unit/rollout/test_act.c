@@ -98,6 +98,65 @@ TEST(a_box_is_acted_in_as_the_engine_says)
     aq_act_destroy(act);
 }
 
+/* What lies in its state decides what it gives; the rest is the engine's. */
+static aq_engine *rememberer(void)
+{
+    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
+    const aq_layer_spec layers[] = {
+        aq_layer_linear(ELEMENTS, AQ_GRU_GATES * ELEMENTS, AQ_ACTIVATION_NONE),
+        aq_layer_gru(ELEMENTS), aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_TANH)};
+    aq_snapshot *snapshot = NULL;
+    aq_snapshot_layer_data layer;
+    aq_engine *engine = NULL;
+    aq_net_spec spec = {0};
+    assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
+    assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
+    assert_int_equal(aq_net_spec_add(&spec, &layers[2], NULL), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    snapshot->run_id = 1;
+    snapshot->version = 1;
+    snapshot->head = AQ_HEAD_TANH_BOX;
+    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
+    snapshot->schema = box_env.schema;
+    aq_snapshot_layer_edit(snapshot, 0, &layer);
+    for (uint32_t i = 2 * ELEMENTS; i < 3 * ELEMENTS; i++) {
+        layer.bias[i] = 1.0f; /* half of tanh(1), then more */
+    }
+    aq_snapshot_layer_edit(snapshot, 2, &layer);
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
+    }
+    assert_int_equal(aq_engine_create(snapshot, ROWS, 0, &engine, NULL), 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+TEST(a_row_goes_on_from_its_state_until_another_episode_begins_there)
+{
+    const float obs[3][ELEMENTS] = {{0}};
+    float first[3][ELEMENTS], second[3][ELEMENTS], third[3][ELEMENTS];
+    uint32_t width = 9;
+    aq_act *act = act_of(&box_env);
+    aq_engine *engine = rememberer();
+    assert_null(aq_act_state(act, &width));
+    assert_int_equal(width, 0);
+    assert_int_equal(aq_act_prepare(act, engine), 0);
+    aq_act_greedy(act, engine, obs, 3, first);
+    aq_act_greedy(act, engine, obs, 3, second);
+    assert_true(first[0][0] == first[1][0] && second[0][0] > first[0][0]);
+    aq_act_begin(act, 0);
+    aq_act_move(act, 2, 1); /* they are alike */
+    assert_int_equal(aq_act_prepare(act, engine), 0);
+    aq_act_greedy(act, engine, obs, 3, third);
+    assert_memory_equal(third[0], first[0], sizeof(first[0]));
+    assert_true(third[1][0] > second[1][0]);
+    assert_memory_equal(third[1], third[2], sizeof(third[1]));
+    assert_non_null(aq_act_state(act, &width));
+    assert_int_equal(width, ELEMENTS);
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
 TEST(floats_are_seen_as_they_are)
 {
     const float obs[ELEMENTS] = {1.0f, 2.0f, 3.0f};

@@ -60,6 +60,8 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
         {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
         {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
+        {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_AUTO, "cartpole-gru-ppo"},
+        {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_DQN, "cartpole-dqn"},
         {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_AUTO, "taxi-dqn"},

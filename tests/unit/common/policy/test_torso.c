@@ -26,6 +26,8 @@ TEST(texts_make_layers)
         {"conv:8x2/3", 2, {7, 9, 0}, 2 * 3 * 8, "7x9x1-conv2/3x8r"},
         {"nature", 3, {84, 84, 4}, 3136, "84x84x4-conv8/4x32r-conv4/2x64r-conv3/1x64r"},
         {"conv:3x2/1,conv:1x1/1", 3, {2, 3, 5}, 2, "2x3x5-conv2/1x3r-conv1/1x1r"},
+        {"gru:8", 1, {4, 0, 0}, 8, "4-24-gru8"},
+        {"gru:8,gru:3", 1, {4, 0, 0}, 3, "4-24-gru8-9-gru3"},
     };
     EACH_ROW(i, rows) {
         const uint32_t *shape = rows[i].shape;
@@ -38,6 +40,7 @@ TEST(texts_make_layers)
             aq_torso_add(rows[i].text, &obs, AQ_ACTIVATION_RELU, &width, &spec, &refusal));
         assert_succeeds(aq_net_spec_validate(&spec, &refusal));
         assert_int_equal(width, rows[i].width);
+        assert_int_equal(aq_torso_state(rows[i].text), aq_net_spec_state(&spec));
         assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), rows[i].want);
     }
 }
@@ -93,6 +96,7 @@ TEST(what_does_not_fit_is_refused)
         {"minatar", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},
         {"minatar", {.kind = AQ_SPACE_DISCRETE, .choice_count = 9}, AQ_E_UNSUPPORTED, "1 numbers"},
         {"nature", seen(3, 10, 10, 4), AQ_E_UNSUPPORTED, "4 x 4 do not fit into"},
+        {"conv:4x3/1,gru:8", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "behind convolutions"},
         {"conv:4x3/1", seen(3, 3, 2, 1), AQ_E_UNSUPPORTED, "there for them, 3 x 2"},
         {"conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"
          "conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"

@@ -48,7 +48,7 @@ static void draw_all(audit_desk *desk, aq_snapshot *by)
             obs[i] = (float)aq_rng_range(&desk->kit.rng, -1, 1);
         }
         aq_draw_noise(drawing, 9, place, 0, count, noise);
-        desk->log_prob[place] = drawing->draw(&terms, aq_engine_outputs(engine, obs, 1), noise,
+        desk->log_prob[place] = drawing->draw(&terms, aq_engine_step(engine, obs, NULL, 1), noise,
                                               group->action + place * group->action_bytes, NULL);
         group->version[place] = VERSION;
     }

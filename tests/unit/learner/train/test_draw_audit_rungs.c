@@ -56,7 +56,7 @@ static void draw_all(aq_snapshot *policy, uint32_t cpu_flags, aq_batch *group)
     for (size_t place = 0; place < PLACES; place++) {
         const void *obs = group->obs + (place + place / STEPS) * group->obs_bytes;
         aq_draw_noise(drawing, 9, (uint32_t)place, 0, count, noise);
-        log_prob[place] = drawing->draw(&terms, aq_engine_outputs(engine, obs, 1), noise,
+        log_prob[place] = drawing->draw(&terms, aq_engine_step(engine, obs, NULL, 1), noise,
                                         group->action + place * group->action_bytes,
                                         drawn != NULL ? drawn + place * elements : NULL);
     }

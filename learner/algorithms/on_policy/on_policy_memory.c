@@ -1,0 +1,109 @@
+/*
+ * Policies that keep a state are trained on whole sequences, each from the state that its actor
+ * began it with. Minibatches are of sequences then, laid out side by side (net_train.h).
+ *
+ * The network of values keeps none: at each boundary it sees the state that the actor's policy had
+ * there, beside the observation.
+ */
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "learner/algorithms/on_policy/on_policy_priv.h"
+
+int aq_on_policy_memory_init(aq_on_policy_memory *memory, uint32_t width, uint32_t sequence_steps,
+                             uint32_t steps_max)
+{
+    memory->width = width;
+    if (width == 0) {
+        return 0;
+    }
+    memory->first = aq_alloc(steps_max, sizeof(uint32_t));
+    memory->order = aq_alloc(steps_max, sizeof(uint32_t));
+    memory->steps = aq_alloc(steps_max, sizeof(uint32_t));
+    memory->active = aq_alloc(sequence_steps + 1, sizeof(uint32_t));
+    memory->next = aq_alloc(sequence_steps + 1, sizeof(uint32_t));
+    memory->state = aq_alloc(steps_max, width * sizeof(float));
+    return memory->first != NULL && memory->order != NULL && memory->steps != NULL &&
+                   memory->active != NULL && memory->next != NULL && memory->state != NULL
+               ? 0
+               : AQ_E_NOMEM;
+}
+
+void aq_on_policy_memory_fini(aq_on_policy_memory *memory)
+{
+    aq_free(memory->first);
+    aq_free(memory->order);
+    aq_free(memory->steps);
+    aq_free(memory->active);
+    aq_free(memory->next);
+    aq_free(memory->state);
+}
+
+void aq_on_policy_memory_begin(aq_on_policy_memory *memory, const aq_batch *rows,
+                               const float *recorded)
+{
+    uint32_t first = 0;
+    memory->recorded = recorded;
+    memory->sequences = 0;
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        if (rows->length[row] > 0) {
+            memory->order[memory->sequences++] = row;
+        }
+        memory->first[row] = first;
+        first += rows->length[row] + 1;
+    }
+}
+
+void aq_on_policy_memory_shuffle(aq_on_policy_memory *memory, aq_rng *rng)
+{
+    for (uint32_t i = memory->sequences; i > 1; i--) {
+        const uint32_t j = (uint32_t)aq_rng_below(rng, i);
+        const uint32_t kept = memory->order[i - 1];
+        memory->order[i - 1] = memory->order[j];
+        memory->order[j] = kept;
+    }
+}
+
+/* How many of the sequences have each step; returns that of the longest. */
+static uint32_t count_active(aq_on_policy_memory *memory, const aq_batch *rows,
+                             const uint32_t *order, uint32_t count)
+{
+    memset(memory->active, 0, (rows->steps + 1) * sizeof(*memory->active));
+    for (uint32_t i = 0; i < count; i++) {
+        memory->active[rows->length[order[i]] - 1]++;
+    }
+    uint32_t longest = 0;
+    for (uint32_t step = rows->steps; step-- > 0;) {
+        memory->active[step] += memory->active[step + 1];
+        longest = longest == 0 && memory->active[step] > 0 ? step + 1 : longest;
+    }
+    return longest;
+}
+
+uint32_t aq_on_policy_memory_lay(aq_on_policy_memory *memory, const aq_on_policy_group *group,
+                                 uint32_t begin, uint32_t end)
+{
+    const aq_batch *rows = group->rows;
+    const uint32_t *order = memory->order + begin;
+    const uint32_t count = end - begin;
+    const uint32_t steps = count_active(memory, rows, order, count);
+    uint32_t laid = 0;
+    /* Behind those that are longer, whose number is that of the step that they alone have. */
+    memcpy(memory->next, memory->active, (rows->steps + 1) * sizeof(*memory->next));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = order[i], length = rows->length[row];
+        const uint32_t place = memory->next[length]++;
+        const size_t boundary = group->observation[memory->first[row]];
+        uint32_t at = place;
+        for (uint32_t t = 0; t < length; at += memory->active[t++]) {
+            memory->steps[at] = memory->first[row] + t;
+        }
+        memcpy(memory->state + (size_t)place * memory->width,
+               memory->recorded + boundary * memory->width, memory->width * sizeof(float));
+        laid += length;
+    }
+    memory->laid =
+        (aq_net_sequences){.steps = steps, .active = memory->active, .state = memory->state};
+    return laid;
+}
