@@ -43,6 +43,10 @@ ROWS = {
                        ("gym:Acrobot-v1", "ppo", [], -85), ("gym:MountainCar-v0", "trpo", [], -110),
                        ("gym:Pendulum-v1", "ppo", [], -180),
                        ("gym:Pendulum-v1", "ppo", ["evaluator.threshold=-200"], -200)]],
+    "lander": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": 100,
+                "target": 200} for task, algorithm in [
+                    ("gym:LunarLander-v3", "ppo"), ("gym:LunarLander-v3", "dqn"),
+                    ("gym:LunarLanderContinuous-v3", "ppo")]],
     "soft": [{"task": task, "algorithm": "sac", "settings": settings, "episodes": 100,
               "target": target} for task, settings, target in [
                   ("gym:MountainCarContinuous-v0",

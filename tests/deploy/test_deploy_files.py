@@ -60,7 +60,7 @@ def programs_in(words):
 TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "paper-d4pg": "gym:Pendulum-v1",
            "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:lanes",
-           "miner-dqn": "game:miner",
+           "miner-dqn": "game:miner", "lander-ppo": "gym:LunarLander-v3",
            "frozenlake-dqn": "gym:FrozenLake-v1?one_hot=yes",
            "frozenlake-q": "gym:FrozenLake-v1", "frozenlake8x8-q": "gym:FrozenLake8x8-v1",
            "blackjack-q": "gym:Blackjack-v1", "tabular-q": "gym:Taxi-v3",
