@@ -48,6 +48,10 @@ ROWS = {
                 "episodes": 100, "target": target}
                for task, target in [("gym:CartPole-v1", 475), ("gym:Pendulum-v1", -250)]
                for settings in [[], ["learner.torso="]]],
+    "lander": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": 100,
+                "target": 200} for task, algorithm in [
+                    ("gym:LunarLander-v3", "ppo"), ("gym:LunarLander-v3", "dqn"),
+                    ("gym:LunarLanderContinuous-v3", "ppo")]],
     "soft": [{"task": task, "algorithm": "sac", "settings": settings, "episodes": 100,
               "target": target} for task, settings, target in [
                   ("gym:MountainCarContinuous-v0",
