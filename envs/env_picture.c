@@ -149,9 +149,10 @@ int aq_env_picture_draw(const aq_env *env, void *state, const void *obs, aq_canv
                         const char **ret_text)
 {
     aq_env_frame frame;
+    aq_picture_shape shape;
     *ret_text = NULL;
-    if (!env->can_be_drawn) {
-        draw_image(&env->schema.obs, obs, canvas);
+    if (!env->can_be_drawn && is_image(env, &shape)) {
+        draw_image(&shape, obs, canvas);
     } else if (env->class->frame == NULL) {
         env->class->draw(env->params, state, canvas);
     } else if (!env->class->frame(env->params, state, &frame)) {
