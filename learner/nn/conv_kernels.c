@@ -36,8 +36,3 @@ const aq_conv_kernels *aq_conv_kernels_bf16(void)
     return NULL;
 #endif
 }
-
-const aq_conv_kernels *aq_conv_kernels_rung(size_t index)
-{
-    return index < sizeof(rungs) / sizeof(rungs[0]) ? rungs[index] : NULL;
-}

@@ -50,15 +50,13 @@ typedef struct aq_conv_kernels {
     uint32_t lanes; /* of a vector */
     void (*product)(const aq_conv_product *product);
     void (*weights)(const aq_conv_weights *weights);
-    /* In bf16 alone: values rounded, ties to even; and pairs of two rows of values. NULL is zeros. */
+    /* In bf16 alone: values rounded, ties to even; and pairs of two rows of values, of which
+     * NULL is zeros. */
     void (*round)(const float *x, size_t count, uint16_t *out);
     void (*pair)(const float *low, const float *high, size_t count, uint32_t *out);
 } aq_conv_kernels;
 
 const aq_conv_kernels *aq_conv_kernels_best(void);
 const aq_conv_kernels *aq_conv_kernels_bf16(void); /* NULL: none, or not for this processor */
-
-/* For the tests: rung `index`, best first; NULL past the last one. */
-const aq_conv_kernels *aq_conv_kernels_rung(size_t index);
 
 #endif
