@@ -50,7 +50,6 @@ typedef struct dnn_parameters {
     const float *output_scale; /* NULL in fp32 */
 } dnn_parameters;
 
-/* 0, or what the library said, in `error`. */
 static int check(dnnl_status_t status, const char *what, aq_error *error)
 {
     if (status == dnnl_success) {
@@ -65,8 +64,7 @@ static size_t size_of(dnnl_data_type_t type)
     return type == dnnl_f32 ? sizeof(float) : 1;
 }
 
-/* What a primitive takes and gives. Matrices are row-major, images and filters have their channels
- * last. */
+/* Matrices are row-major, images and filters have their channels last. */
 typedef struct dnn_shape {
     int rank;
     dnnl_dims_t sizes;
@@ -84,30 +82,27 @@ static dnn_shape shape_of_images(size_t count, size_t channels, size_t height, s
         .sizes = {(dnnl_dim_t)count, (dnnl_dim_t)channels, (dnnl_dim_t)height, (dnnl_dim_t)width}};
 }
 
-static bool convolves(const aq_layer_spec *spec)
-{
-    return spec->kind == AQ_LAYER_CONV2D;
-}
-
 static dnn_shape shape_of_x(const aq_layer_spec *spec, size_t rows)
 {
     const aq_conv_shape *conv = &spec->conv;
-    return convolves(spec) ? shape_of_images(rows, conv->channels, conv->height, conv->width)
-                           : shape_of(rows, spec->inputs);
+    return (spec->kind == AQ_LAYER_CONV2D)
+               ? shape_of_images(rows, conv->channels, conv->height, conv->width)
+               : shape_of(rows, spec->inputs);
 }
 
 static dnn_shape shape_of_y(const aq_layer_spec *spec, size_t rows)
 {
     const aq_conv_shape *conv = &spec->conv;
-    return convolves(spec) ? shape_of_images(rows, conv->filters, aq_conv_out_height(conv),
-                                             aq_conv_out_width(conv))
-                           : shape_of(rows, spec->outputs);
+    return (spec->kind == AQ_LAYER_CONV2D)
+               ? shape_of_images(rows, conv->filters, aq_conv_out_height(conv),
+                                 aq_conv_out_width(conv))
+               : shape_of(rows, spec->outputs);
 }
 
 static dnn_shape shape_of_weights(const aq_layer_spec *spec)
 {
     const aq_conv_shape *conv = &spec->conv;
-    return convolves(spec)
+    return (spec->kind == AQ_LAYER_CONV2D)
                ? shape_of_images(conv->filters, conv->channels, conv->kernel, conv->kernel)
                : shape_of(spec->outputs, spec->inputs);
 }
@@ -163,7 +158,6 @@ static int make_attributes(const dnn_parameters *from, const aq_layer_spec *spec
     return 0;
 }
 
-/* One of a convolution or a product; both are handed over as what they share. */
 typedef union dnn_operation {
     dnnl_inner_product_desc_t product;
     dnnl_convolution_desc_t convolution;
@@ -176,7 +170,7 @@ static dnnl_status_t describe_operation(const aq_layer_spec *spec, const dnnl_me
 {
     const dnnl_dims_t strides = {spec->conv.stride, spec->conv.stride};
     const dnnl_dims_t padding = {spec->conv.padding, spec->conv.padding};
-    return convolves(spec)
+    return (spec->kind == AQ_LAYER_CONV2D)
                ? dnnl_convolution_forward_desc_init(&ret_operation->convolution,
                                                     dnnl_forward_inference, dnnl_convolution_direct,
                                                     x, weights, bias, y, strides, padding, padding)
@@ -458,7 +452,7 @@ static void run(void *self)
 {
     dnn_chain *chain = self;
     const uint32_t layer_count = chain->problem->spec.layer_count;
-    if (chain->is_int8 && layer_count > 1 && !convolves(&chain->problem->spec.layers[0])) {
+    if (chain->is_int8 && layer_count > 1 && chain->problem->bytes == NULL) {
         quantize_obs(chain);
     }
     for (uint32_t i = 0; i < layer_count; i++) {

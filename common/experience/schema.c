@@ -154,6 +154,9 @@ int aq_schema_validate(const aq_schema *schema, aq_error *error)
     if (rc == 0) {
         rc = aq_space_validate(&schema->action, "action", error);
     }
+    if (rc == 0 && schema->action.frames != 0) {
+        rc = aq_fail(error, AQ_E_SCHEMA, "action: observations alone are stacks of frames");
+    }
     return rc;
 }
 

@@ -66,7 +66,7 @@ static void put_frame(const image_view *image, unsigned char *framed)
     }
 }
 
-/* y (patches, filters) of an image that has its border. scratch->quant is the image's, throughout. */
+/* y (patches, filters) of an image that has its border. scratch->quant is the image's. */
 static void run_in_place(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                          const unsigned char *pixels, float *y)
 {

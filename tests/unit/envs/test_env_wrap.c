@@ -87,6 +87,7 @@ TEST(images_are_stacked_along_their_last_axis)
     assert_int_equal(obs->shape[0], 2);
     assert_int_equal(obs->shape[1], 2);
     assert_int_equal(obs->shape[2], 4);
+    assert_int_equal(obs->frames, 2);
     assert_true(obs->high[0] == 255.0f);
     const uint8_t first[] = {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7};
     assert_memory_equal(one.obs.bytes, first, sizeof(first));

@@ -109,6 +109,7 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     bool more;
     memcpy(all.info.recorded, columns, sizeof(columns));
     all.info.recorded_count = 2;
+    all.info.schema.obs.frames = 2; /* of two numbers */
     assert_int_equal(aq_data_set_run_layout(&all.info, 1, LENGTH, &layout, NULL), 0);
     assert_int_equal(aq_chunk_create(&layout, LENGTH, &chunk), 0);
     chunk->view.length = LENGTH;

@@ -98,6 +98,27 @@ TEST(impossible_shapes_are_refused)
     refuse_space(&space, "more than 16777216 elements");
 }
 
+TEST(impossible_stacks_are_refused)
+{
+    static const struct {
+        uint32_t channels, frames;
+        const char *words;
+    } rows[] = {{4, 1, "no stack of 1"}, {6, 4, "no stack of 4"}, {34, 17, "no stack of 17"}};
+    aq_space space = image();
+    EACH_ROW(i, rows) {
+        space.shape[2] = rows[i].channels;
+        space.frames = rows[i].frames;
+        refuse_space(&space, rows[i].words);
+    }
+    aq_schema schema = cartpole();
+    schema.obs.frames = 2;
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+    const aq_schema plain = cartpole();
+    assert_true(aq_schema_hash(&schema) != aq_schema_hash(&plain));
+    schema.action = schema.obs;
+    assert_refused(aq_schema_validate(&schema, &refusal), AQ_E_SCHEMA, "observations alone");
+}
+
 TEST(bounds_are_one_or_one_each)
 {
     aq_schema schema = cartpole();

@@ -20,7 +20,7 @@ uint64_t fixture_seed(void)
     return seed;
 }
 
-static void random_box(aq_rng *rng, aq_space *space)
+static void random_box(aq_rng *rng, bool may_stack, aq_space *space)
 {
     memset(space, 0, sizeof(*space));
     space->kind = AQ_SPACE_BOX;
@@ -29,7 +29,13 @@ static void random_box(aq_rng *rng, aq_space *space)
     for (uint32_t i = 0; i < space->rank; i++) {
         space->shape[i] = between(rng, 1, 3);
     }
-    space->bound_count = coin(rng) ? 1 : (uint32_t)aq_space_elements(space);
+    if (may_stack && aq_rng_below(rng, 4) == 0) {
+        space->frames = between(rng, 2, 4);
+        space->shape[space->rank - 1] *= space->frames;
+    }
+    space->bound_count = coin(rng) || aq_space_elements(space) > AQ_BOUNDS_MAX
+                             ? 1
+                             : (uint32_t)aq_space_elements(space);
     for (uint32_t i = 0; i < space->bound_count; i++) {
         space->low[i] = coin(rng) ? -INFINITY : -(float)aq_rng_uniform(rng);
         space->high[i] = coin(rng) ? INFINITY : (float)aq_rng_uniform(rng);
@@ -38,11 +44,11 @@ static void random_box(aq_rng *rng, aq_space *space)
 
 void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema)
 {
-    random_box(rng, &ret_schema->obs);
+    random_box(rng, true, &ret_schema->obs);
     if (coin(rng)) {
         aq_space_init_discrete(&ret_schema->action, between(rng, 1, 20));
     } else {
-        random_box(rng, &ret_schema->action);
+        random_box(rng, false, &ret_schema->action);
     }
 }
 
@@ -62,15 +68,14 @@ void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_layout *ret_
     }
 }
 
-static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values, size_t count)
+static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values, size_t bytes)
 {
-    const size_t bytes = count * column->bytes;
     if (column->dtype == AQ_DTYPE_F32) {
         any_floats(rng, values, bytes / sizeof(float));
         return;
     }
     any_bytes(rng, values, bytes);
-    for (size_t i = 0; column->choice_count > 0 && i < count; i++) {
+    for (size_t i = 0; column->choice_count > 0 && 4 * i < bytes; i++) {
         int32_t choice = (int32_t)aq_rng_below(rng, column->choice_count);
         memcpy(values + 4 * i, &choice, sizeof(choice));
     }
@@ -92,7 +97,7 @@ aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_layout *layout)
     chunk->view.truncated = ending == 2;
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        random_values(rng, column, aq_chunk_column(chunk, i), aq_column_values(column, length));
+        random_values(rng, column, aq_chunk_column(chunk, i), aq_column_bytes(column, length));
     }
     assert_int_equal(aq_chunk_view_validate(&chunk->view, layout, NULL), 0);
     return chunk;
