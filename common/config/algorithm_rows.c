@@ -40,7 +40,7 @@ static bool is_for(size_t algorithm, const aq_schema *schema)
 static bool is_on_policy(size_t algorithm)
 {
     return rows[algorithm].experience == AQ_LEARNS_FROM_SEQUENCES &&
-           (rows[algorithm].traits & AQ_DRAWS_ACTIONS) != 0;
+           (rows[algorithm].traits & AQ_SEES_ONE_HOT) == 0; /* tables learn off-policy, too */
 }
 
 /* For a data set what is on-policy is for nothing. */

@@ -40,7 +40,7 @@
       AQ_SEES_ONE_HOT)                                                                             \
     X(AQ_ALGORITHM_TD3_BC, td3_bc, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)            \
     X(AQ_ALGORITHM_IQL, iql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
-      AQ_IS_ASKED_FOR)                                                                            \
+      AQ_IS_ASKED_FOR)                                                                             \
     X(AQ_ALGORITHM_CQL, cql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)
 

@@ -86,8 +86,7 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     const bool has_options = strchr(preset->tasks, '?') != NULL;
     const bool is_offered = aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
                             !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR);
-    const bool is_for_any =
-        wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
+    const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
     const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&

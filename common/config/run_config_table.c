@@ -61,10 +61,9 @@ static const aq_setting rows[] = {
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "c51 and qr_dqn learn the distribution of the return, pqn learns without replay; q, sarsa and "
      "expected_sarsa learn a table of discrete states. Continuous ones: d4pg, ddpg and td3. Both: "
-     "sac, ppo, a2c, reinforce, trpo "
-     "and "
-     "impala, whose policies draw. For data sets: td3_bc of continuous actions, iql and cql of "
-     "both. auto takes that of the task's preset, or else dqn or td3."},
+     "sac, ppo, a2c, reinforce, trpo and impala, whose policies draw. For data sets: td3_bc of "
+     "continuous actions, iql and cql of both. auto takes that of the task's preset, or else dqn "
+     "or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -74,9 +73,7 @@ static const aq_setting rows[] = {
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
      "dqn, qr_dqn and c51: learns the value of a state and each action's advantage apart; the "
-     "network's "
-     "last layer adds "
-     "them up."},
+     "network's last layer adds them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
     {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
@@ -107,8 +104,7 @@ static const aq_setting rows[] = {
      "Sample requests kept in flight, so that the learner rarely waits for replay."},
     {MEMBER(U64, learner.batches_per_request), "8", 1, 256, NULL, "batches",
      "Batches that one sample request brings. More of them cost fewer messages, but the last one "
-     "is "
-     "older when it is used."},
+     "is older when it is used."},
     {MEMBER(TEXT, learner.table), "main", 1, 0, NULL, "",
      "The table of replay that batches are drawn from: main, which the settings replay.* describe, "
      "or one of replay.tables."},
@@ -129,8 +125,8 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
      "How many of the newest checkpoints stay on disk."},
     {MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
-     "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
-     "learner.norm and learner.activation say, as Acme's networks do."},
+     "Normalizes what the first hidden layer gives and follows it with tanh, whatever learner.norm "
+     "and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
      "d4pg, ddpg, td3, sac and on-policy: the critic's hidden layers, as learner.hidden. An empty "
      "text takes that."},
@@ -146,8 +142,7 @@ static const aq_setting rows[] = {
      "they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn, qr_dqn and c51: the learned network chooses the next action, the target network says "
-     "what it is "
-     "worth. Otherwise the target network does both."},
+     "what it is worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
      "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
      "learner.value_min and learner.value_max."},
@@ -173,15 +168,14 @@ static const aq_setting rows[] = {
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
      "unless quantizer.layer_formats says otherwise."},
     {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
-     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on "
-     "the state and stays for actor.noise_steps, in place of a fresh number each step."},
+     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on the "
+     "state and stays for actor.noise_steps, in place of a fresh number each step."},
     {MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
      "Policies that draw numbers: the standard deviation that they begin with, as a share of half "
      "the action's range."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
      "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
-     "later, 1 takes "
-     "rewards alone."},
+     "later, 1 takes rewards alone."},
     {MEMBER(U64, learner.epochs), "10", 1, 1000, NULL, "epochs",
      "ppo and pqn: how often the steps of an update are gone through; trpo: the same, of its "
      "values."},
@@ -195,8 +189,7 @@ static const aq_setting rows[] = {
      "On-policy: what a nat of entropy is worth beside an advantage."},
     {MEMBER(F64, learner.kl_max), "0", 0, 100, NULL, "nats",
      "How far an update may go: trpo's trust region, where 0 means 0.01; ppo ends its epochs at "
-     "1.5 "
-     "times it, and 0 turns that off."},
+     "1.5 times it, and 0 turns that off."},
     {MEMBER(F64, learner.mean_noise), "0", 0, 10, NULL, "",
      "ppo, numbers: in updates, means are moved by chance, evenly up to this much of half the "
      "action's range (robust policy optimization). 0 turns it off, as learner.gsde wants it."},
@@ -253,8 +246,7 @@ static const aq_setting rows[] = {
      "learner.value_min and value_max, are in such units."},
     {MEMBER(CHOICE, learner.gradient_format), "fp32", 0, 0, gradient_choices, "",
      "A learner of several ranks, or actor.gradients: what gradients are sent in. bf16 and int8 "
-     "take a half and a "
-     "quarter of the bytes; what they round off is given with the next one."},
+     "take a half and a quarter of the bytes; what they round off is given with the next one."},
     {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, rank_rate_choices, "",
      "A learner of several ranks: by what its learning rates are multiplied, as one step averages "
      "over that many batches: the number of ranks (linear), its square root (sqrt), or nothing."},
@@ -299,8 +291,7 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
      "wrong, fifo takes the oldest and lifo the newest; queue gives each item once and makes "
-     "actors "
-     "wait when it is full."},
+     "actors wait when it is full."},
     {MEMBER(F64, replay.priority_exponent), "0.6", 0, 4, NULL, "",
      "How much priorities matter to prioritized draws: an item's chance is its priority to this "
      "power. 0 makes all equally likely."},
@@ -331,20 +322,18 @@ static const aq_setting rows[] = {
      "A sequence starts every so many transitions of an episode."},
     {MEMBER(TEXT, replay.tables), "", 0, 0, NULL, "",
      "Further tables over the same steps, such as \"recent: selector=lifo capacity=10000; whole: "
-     "n_step=1\". What is left out is as in the main table, but such a table keeps no "
-     "proportion unless it says samples_per_insert itself."},
+     "n_step=1\". What is left out is as in the main table, but such a table keeps no proportion "
+     "unless it says samples_per_insert itself."},
     {SEEN_MEMBER(U64, replay.chunk_length, ACTORS | SHARDS), "32", 1, 65536, NULL, "transitions",
      "Longest piece of an episode that is sent and stored as one."},
     {SEEN_MEMBER(U64, replay.shards, SHARDS), "1", 1, 64, NULL, "shards",
      "Replay processes that share the experience among them."},
     {SEEN_MEMBER(CHOICE, replay.storage, SHARDS), "segments", 0, 0, storage_choices, "",
      "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
-     "or "
-     "in memory only."},
+     "or in memory only."},
     {SEEN_MEMBER(U64, replay.segment_bytes, SHARDS), "67108864", 65536, 4294967296.0, NULL, "bytes",
      "A segment file is closed when it has so many. It is deleted as a whole, once nothing in it "
-     "is "
-     "needed."},
+     "is needed."},
     {SEEN_MEMBER(U64, replay.fsync_ms, SHARDS), "1000", 0, 600000, NULL, "ms",
      "How often segment files are synced to the disk: what the end of the machine, not of a "
      "process, may cost. 0 syncs before each acknowledgement."},
@@ -368,8 +357,7 @@ static const aq_setting rows[] = {
      "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
     {LIVE_SEEN_MEMBER(F64, actor.noise, ACTORS), "0.2", 0, 2, NULL, "",
      "Standard deviation of what is added to each element of a continuous action, as a share of "
-     "half "
-     "its range; choices are explored by epsilon instead."},
+     "half its range; choices are explored by epsilon instead."},
     {SEEN_MEMBER(BOOL, actor.random_first, ACTORS), "false", 0, 0, NULL, "",
      "Draws all actions at random until the first version comes that was trained, so that "
      "replay.min_size steps explore evenly, and not as an untrained network happens to act."},
@@ -380,8 +368,8 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
     {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",
-     "How actor.noise is spread over the environments of all actors: the same in each, or "
-     "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
+     "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
+     "in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
      "With learner.gsde, and for sac where actions are numbers: for so many steps an environment "
      "keeps its noise."},
@@ -428,12 +416,10 @@ static const aq_setting rows[] = {
      "Share of its blocks that int8-sparse stores of each layer."},
     {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, activations_choices, "",
      "How the inputs of integer layers are quantized: by the range of each row when it is there, "
-     "or "
-     "by a range that was observed before."},
+     "or by a range that was observed before."},
     {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, ranges_choices, "",
      "Which range quantizer.activations static takes: the recent mean of the extremes, the "
-     "extremes "
-     "ever seen, or the recent mean without the outermost thousandth on each side."},
+     "extremes ever seen, or the recent mean without the outermost thousandth on each side."},
     {LIVE_MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
      "How often a new version of the policy is broadcast."},
     {LIVE_MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
@@ -441,9 +427,9 @@ static const aq_setting rows[] = {
      "before. 1 sends all in full."},
     {LIVE_MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
      "What quantizing may cost of what is at stake: the value that greedy choices lose, as fp32 "
-     "sees it, of what choices by chance would lose; or, where actions are continuous, their "
-     "error as a share of the range. A version past it is published in fp32 instead, and is not "
-     "taken for the run's result. 1 allows anything."},
+     "sees it, of what choices by chance would lose; or, where actions are continuous, their error "
+     "as a share of the range. A version past it is published in fp32 instead, and is not taken "
+     "for the run's result. 1 allows anything."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
      "Recent observations on which that cost is measured."},
 

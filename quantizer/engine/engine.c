@@ -268,8 +268,7 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
 
 const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, size_t rows)
 {
-    forward(engine, (engine_obs){.floats = obs}, state, rows, engine->layer_count,
-            engine->outputs);
+    forward(engine, (engine_obs){.floats = obs}, state, rows, engine->layer_count, engine->outputs);
     return engine->outputs;
 }
 
@@ -289,8 +288,7 @@ const float *aq_engine_step_of_bytes(aq_engine *engine, const uint8_t *obs, floa
                                      size_t rows)
 {
     AQ_ASSERT(aq_engine_takes_bytes(engine));
-    forward(engine, (engine_obs){.bytes = obs}, state, rows, engine->layer_count,
-            engine->outputs);
+    forward(engine, (engine_obs){.bytes = obs}, state, rows, engine->layer_count, engine->outputs);
     return engine->outputs;
 }
 

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = sys.argv[1]
 # Every build of a package has these.
-ESSENTIAL = {"gcc", "libc6-dev", "ninja-build"}
+ESSENTIAL = {"g++", "gcc", "libc6-dev", "ninja-build"}
 
 
 def read(path):

@@ -75,8 +75,8 @@ static void assert_row(json_t *row, bool is_layer)
 TEST(programs_get_a_row_for_every_size_batch_format_and_peer)
 {
     size_t peers = 0;
-    json_t *object =
-        program_gives("bench", "kernels", "--quick", "--json", "--formats", "int8,fp32", NULL);
+    json_t *object = program_gives("bench", "kernels", "--quick", "--json", "--pictures", "none",
+                                   "--formats", "int8,fp32", NULL);
     const json_t *known = json_object_get(object, "peers");
     assert_int_equal(json_array_size(known), 3);
     for (size_t i = 0; i < 3; i++) {

@@ -1,15 +1,15 @@
 /*
  * The broadcast of Nature's network on pictures: what a version takes in full and as a change,
  * beside fp32 in full. Parameters and updates are random, not trained: between two versions lie
- * four updates of all parameters, in directions drawn anew, by a quarter of the learning rate, as
- * Adam does where gradients are noise. By the whole rate, its most, a change takes 0.131.
+ * four updates of all parameters by the whole learning rate, in directions drawn anew. Adam's are
+ * mostly smaller, and so is what changes.
  */
 #include "learner/publish/publication.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { ACTIONS = 6, UPDATES = 4, VERSIONS = 2 };
-#define STEP (6.25e-5f / 4) /* the rate is that of DQN on Atari with Adam */
+#define STEP 6.25e-5f /* the rate of DQN on Atari with Adam */
 
 static aq_net_spec nature(void)
 {
@@ -36,7 +36,7 @@ static void move(const aq_net_spec *spec, aq_params *params, aq_rng *rng)
     }
 }
 
-TEST(natures_network_takes_a_quarter_in_full_and_a_tenth_as_a_change)
+TEST(natures_network_takes_a_quarter_in_full_and_half_of_that_as_a_change)
 {
     const aq_net_spec spec = nature();
     aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX,
@@ -65,7 +65,7 @@ TEST(natures_network_takes_a_quarter_in_full_and_a_tenth_as_a_change)
         const double share = sent / (double)made.frame_bytes_fp32;
         print_message("version %d: %.0f bytes, %.4f of fp32\n", (int)meta.version, sent, share);
         assert_false(made.fell_back);
-        assert_true(share <= (meta.version == 1 ? 0.26 : 0.1));
+        assert_true(share <= (meta.version == 1 ? 0.26 : 0.14));
         aq_publication_fini(&made);
         move(&spec, &params, &rng);
     }

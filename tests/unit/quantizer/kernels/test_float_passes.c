@@ -202,7 +202,7 @@ static void check_norm_row(const norm_case *own, const float *x, const float *y,
 
 static void check_norm(norm_case *own, const aq_float_passes *passes, size_t width)
 {
-    const aq_const_rows x = {own->x, COUNT};
+    const aq_const_rows x = {.values = own->x, .stride = COUNT};
     const aq_float_rows y = {.values = own->y, .stride = COUNT, .rows = 3};
     passes->norm(&x, width, own->gain, own->bias, &y);
     for (size_t row = 0; row < 3; row++) {
@@ -238,7 +238,7 @@ TEST(norm_is_within_its_bound_and_the_same_on_every_rung)
 TEST(norm_of_equal_values_is_the_bias)
 {
     float x[20], gain[20], bias[20], y[20];
-    const aq_const_rows in = {x, 20};
+    const aq_const_rows in = {.values = x, .stride = 20};
     const aq_float_rows out = {.values = y, .stride = 20, .rows = 1};
     for (int i = 0; i < 20; i++) {
         x[i] = 3.0f;
@@ -286,7 +286,7 @@ TEST(dueling_is_within_its_bound_and_the_same_on_every_rung)
     fill_normal(&rng, own.x, HEAD_MAX, 10.0);
     EACH_ROW(s, shapes) {
         const aq_head_shape head = {.choices = shapes[s][0], .atoms = shapes[s][1]};
-        const aq_const_rows x = {own.x, 0};
+        const aq_const_rows x = {.values = own.x};
         const aq_float_rows y = {.values = own.y, .stride = 0, .rows = 1};
         for (size_t r = 0; r < rung_count; r++) {
             rungs[r]->dueling(&x, &head, &y);
@@ -329,7 +329,7 @@ TEST(categorical_is_within_its_bound_and_the_same_on_every_rung)
         const uint32_t *shape = shapes[i % 5];
         const aq_head_shape head = {
             .choices = shape[0], .atoms = shape[1], .low = -10.0f, .high = 10.0f};
-        const aq_const_rows x = {own.x, 0};
+        const aq_const_rows x = {.values = own.x};
         const aq_float_rows y = {.values = own.y, .stride = 0, .rows = 1};
         fill_normal(&rng, own.x, HEAD_MAX, scales[i / 5]);
         for (uint32_t k = 0; k < head.atoms; k++) {
@@ -351,7 +351,7 @@ TEST(logits_that_are_not_finite)
     const float logits[] = {-INFINITY, -INFINITY, 0.0f, 0.0f, NAN,  0.0f,
                             NAN,       0.0f,      0.0f, 0.0f, 0.0f, INFINITY};
     float values[4];
-    const aq_const_rows x = {logits, 12};
+    const aq_const_rows x = {.values = logits, .stride = 12};
     const aq_float_rows y = {.values = values, .stride = 4, .rows = 1};
     aq_float_passes_select(aq_cpu_flags())->categorical(&x, &head, atoms, &y);
     assert_true(values[0] == 1.0f);
