@@ -6,6 +6,7 @@
 
 #include "common/base/parse.h"
 #include "learner/daemon/ranks.h"
+#include "learner/nn/blas.h"
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/agent_kit.h"
@@ -99,6 +100,7 @@ static int make_agent(team *t, const aq_ranks *ranks, aq_agent **ret_agent, aq_e
                                       .seed = 7,
                                       .exchange = ranks->exchange,
                                       .model = ranks->model};
+    aq_blas_set_threads(1); /* as learners do whose algorithms have threads of their own */
     return aq_agent_create(aq_algorithm_at(t->config.learner.algorithm), &setup, ret_agent, error);
 }
 
