@@ -17,7 +17,7 @@
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
 
-enum { ROWS = 1024, COMMAND_MAX = 4096 };
+enum { ROWS = 256, COMMAND_MAX = 4096 };
 
 static const char *source_folder;
 
