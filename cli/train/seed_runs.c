@@ -236,28 +236,34 @@ static int sum_up_point(const seed_runs *all, const char *point, aq_error *error
     return 0;
 }
 
-static void print_next(const seed_runs *all)
+static void print_next(const seed_runs *all, bool can_be_drawn)
 {
     char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
-    (void)printf("  %s plot %s\n", program, folder);
+    if (can_be_drawn) {
+        (void)printf("  %s plot %s\n", program, folder);
+    }
 }
 
 /* And whether any came to nothing. */
 static int sum_up(const seed_runs *all, aq_error *error)
 {
     size_t ended = 0;
+    bool is_evaluated = false;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < all->point_count; i++) {
         rc = sum_up_point(all, all->points[i], error);
     }
     for (size_t i = 0; i < all->count; i++) {
-        ended += all->runs[i].result != NULL;
+        const json_t *result = all->runs[i].result;
+        ended += result != NULL;
+        is_evaluated =
+            is_evaluated || (result != NULL && isfinite(aq_json_number_of(result, "best_return")));
     }
     if (rc == 0 && ended > 0 && !all->json) {
-        print_next(all);
+        print_next(all, is_evaluated);
     }
     return rc != 0                ? rc
            : all->error.code != 0 ? aq_fail(error, all->error.code, "%s", all->error.text)
