@@ -42,12 +42,13 @@ static json_t *family_json(const aq_env_class *family)
                      family->options);
 }
 
+/* One whose library this build lacks is left out. */
 static int add_task(json_t *tasks, const aq_env_class *class, aq_error *error)
 {
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
     if (rc != 0) {
-        return rc;
+        return rc == AQ_E_UNSUPPORTED ? 0 : rc;
     }
     json_t *row = aq_env_view_json(env);
     aq_env_unref(env);
@@ -88,11 +89,15 @@ static int add_row(aq_text_table *table, const aq_env_class *class, aq_error *er
     char schema[AQ_TABLE_CELL_BYTES];
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
-    if (rc != 0) {
+    if (rc != 0 && rc != AQ_E_UNSUPPORTED) {
         return rc;
     }
     aq_text_table_row(table);
     aq_text_table_cell(table, "%s", class->name);
+    if (rc != 0) {
+        aq_text_table_cell(table, "not in this build");
+        return 0;
+    }
     aq_text_table_cell(table, "%s", aq_schema_text(&env->schema, schema, sizeof(schema)));
     if (env->step_limit > 0) {
         aq_text_table_cell(table, "%" PRIu32, env->step_limit);
