@@ -11,8 +11,6 @@
 #include "cli/text/text_table.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
-#include "common/sys/file.h"
 
 enum { PATH_BYTES = 4096, RUNS_MAX = 10000 };
 

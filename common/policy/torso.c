@@ -21,6 +21,7 @@ typedef struct torso_end {
 typedef struct element_kind {
     const char *word;
     const char *form; /* of what stands behind the colon: capitals are a number */
+    bool keeps_state; /* of as many values as its first number says */
     int (*add)(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error);
 } element_kind;
 
@@ -77,8 +78,8 @@ static int add_gru(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, a
 }
 
 static const element_kind kinds[] = {
-    {"conv", "FILTERSxKERNEL/STRIDE", add_conv},
-    {"gru", "WIDTH", add_gru},
+    {"conv", "FILTERSxKERNEL/STRIDE", false, add_conv},
+    {"gru", "WIDTH", true, add_gru},
 };
 
 /* MinAtar's (Young and Tian, 2019) and that of DQN in Nature (Mnih et al., 2015). */
@@ -201,7 +202,7 @@ uint32_t aq_torso_state(const char *text)
     while (rest != NULL) {
         element read = {0};
         const bool is_read = next_element(&rest, &read);
-        width += is_read && read.kind->add == add_gru ? read.numbers[0] : 0;
+        width += is_read && read.kind->keeps_state ? read.numbers[0] : 0;
     }
     return width;
 }
