@@ -75,6 +75,16 @@ uint64_t aq_rng_below(aq_rng *rng, uint64_t bound)
     return (uint64_t)(product >> 64);
 }
 
+void aq_rng_shuffle(aq_rng *rng, uint32_t *numbers, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        const uint32_t j = (uint32_t)aq_rng_below(rng, i);
+        const uint32_t kept = numbers[i - 1];
+        numbers[i - 1] = numbers[j];
+        numbers[j] = kept;
+    }
+}
+
 double aq_rng_uniform(aq_rng *rng)
 {
     return (double)(aq_rng_next(rng) >> 11) * 0x1p-53;

@@ -29,6 +29,9 @@ double aq_rng_range(aq_rng *rng, double low, double high);
 /* Standard normal (polar method; no cached second value, so the state stays the four words). */
 double aq_rng_normal(aq_rng *rng);
 
+/* Puts `count` numbers into an order of which each is as likely (Fisher and Yates). */
+void aq_rng_shuffle(aq_rng *rng, uint32_t *numbers, uint32_t count);
+
 /* A seed from the operating system, for runs that were given none; always printed by the caller. */
 uint64_t aq_rng_system_seed(void);
 

@@ -57,12 +57,7 @@ void aq_on_policy_memory_begin(aq_on_policy_memory *memory, const aq_batch *rows
 
 void aq_on_policy_memory_shuffle(aq_on_policy_memory *memory, aq_rng *rng)
 {
-    for (uint32_t i = memory->sequences; i > 1; i--) {
-        const uint32_t j = (uint32_t)aq_rng_below(rng, i);
-        const uint32_t kept = memory->order[i - 1];
-        memory->order[i - 1] = memory->order[j];
-        memory->order[j] = kept;
-    }
+    aq_rng_shuffle(rng, memory->order, memory->sequences);
 }
 
 /* How many of the sequences have each step; returns that of the longest. */

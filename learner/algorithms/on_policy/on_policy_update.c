@@ -8,16 +8,10 @@
 
 static void shuffle(aq_on_policy *self)
 {
-    uint32_t *steps = self->group.steps;
     if (self->memory.width > 0) {
         aq_on_policy_memory_shuffle(&self->memory, &self->rng);
-        return;
-    }
-    for (uint32_t i = self->group.count; i > 1; i--) {
-        const uint32_t j = (uint32_t)aq_rng_below(&self->rng, i);
-        const uint32_t kept = steps[i - 1];
-        steps[i - 1] = steps[j];
-        steps[j] = kept;
+    } else {
+        aq_rng_shuffle(&self->rng, self->group.steps, self->group.count);
     }
 }
 

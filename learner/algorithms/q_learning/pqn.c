@@ -281,17 +281,6 @@ static int agree_on_group(pqn *self, bool is_usable)
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-static void shuffle(pqn *self)
-{
-    uint32_t *steps = self->group.steps;
-    for (uint32_t i = self->group.count; i > 1; i--) {
-        const uint32_t j = (uint32_t)aq_rng_below(&self->rng, i);
-        const uint32_t kept = steps[i - 1];
-        steps[i - 1] = steps[j];
-        steps[j] = kept;
-    }
-}
-
 static uint32_t part_begin(uint64_t count, uint32_t number, uint32_t parts)
 {
     return (uint32_t)(count * number / parts);
@@ -390,7 +379,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
     self->updates++;
     const uint32_t parts = count_parts(self);
     for (uint32_t epoch = 0; rc == 0 && epoch < self->epochs; epoch++) {
-        shuffle(self);
+        aq_rng_shuffle(&self->rng, self->group.steps, self->group.count);
         for (uint32_t number = 0; rc == 0 && number < parts; number++) {
             rc = train_part(self, number, parts);
         }
