@@ -14,6 +14,7 @@
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"
+source "$root/tests/deploy/base.sh"
 
 state=${ENGINE_DIR:-/var/tmp/actorq-engine}
 group=/actorq-engine-$$
@@ -95,34 +96,9 @@ stop_engine() {
     find /sys/fs/cgroup -depth -type d -path "*$group*" -exec rmdir {} + 2>/dev/null || true
 }
 
-# As the image of that name on the hub: minbase, without documentation.
-make_base() {
-    local -r base=$state/base
-    if ! [ -e "$state/base.tar" ]; then
-        say 'making the base image with debootstrap'
-        rm -rf -- "$base"
-        debootstrap --variant=minbase bookworm "$base" >"$state/debootstrap.log" 2>&1 8>&- ||
-            { show_tail "$state/debootstrap.log"; fail 'debootstrap failed'; }
-        cat >"$base/etc/dpkg/dpkg.cfg.d/docker" <<'END'
-path-exclude /usr/share/doc/*
-path-include /usr/share/doc/*/copyright
-path-exclude /usr/share/info/*
-path-exclude /usr/share/lintian/*
-path-exclude /usr/share/locale/*
-path-exclude /usr/share/man/*
-END
-        cat >"$base/etc/apt/sources.list" <<'END'
-deb http://deb.debian.org/debian bookworm main
-deb http://deb.debian.org/debian bookworm-updates main
-deb http://deb.debian.org/debian-security bookworm-security main
-END
-        find "$base/usr/share/doc" -type f ! -name copyright -delete
-        rm -rf -- "$base"/usr/share/{info,lintian,locale,man}/* "$base"/var/cache/apt/* \
-            "$base"/var/lib/apt/lists/* "$base"/var/log/*
-        tar -C "$base" -c . >"$state/base.tar.new"
-        mv -- "$state/base.tar.new" "$state/base.tar"
-        rm -rf -- "$base"
-    fi
+# The base image, where the engine lacks it.
+import_base() {
+    make_base "$state"
     if ! docker image inspect debian:bookworm-slim >/dev/null 2>&1; then
         docker import --change 'CMD ["bash"]' "$state/base.tar" debian:bookworm-slim >/dev/null
     fi
@@ -143,5 +119,5 @@ ensure_packages "${engine_packages[@]}"
 trap stop_engine EXIT
 trap 'exit 130' INT TERM
 start_engine
-make_base
+import_base
 "$@" 8>&-

@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# make_base FOLDER, for those that source this after tools/prepare.sh: FOLDER/base.tar, the root of
+# a Debian with nothing in it, as the image of that name on the hub: minbase, without documentation.
+make_base() {
+    local -r base=$1/base
+    if [ -e "$base.tar" ]; then
+        return
+    fi
+    say 'making the base image with debootstrap'
+    rm -rf -- "$base"
+    debootstrap --variant=minbase bookworm "$base" >"$1/debootstrap.log" 2>&1 8>&- ||
+        { show_tail "$1/debootstrap.log"; fail 'debootstrap failed'; }
+    cat >"$base/etc/dpkg/dpkg.cfg.d/docker" <<'END'
+path-exclude /usr/share/doc/*
+path-include /usr/share/doc/*/copyright
+path-exclude /usr/share/info/*
+path-exclude /usr/share/lintian/*
+path-exclude /usr/share/locale/*
+path-exclude /usr/share/man/*
+END
+    cat >"$base/etc/apt/sources.list" <<'END'
+deb http://deb.debian.org/debian bookworm main
+deb http://deb.debian.org/debian bookworm-updates main
+deb http://deb.debian.org/debian-security bookworm-security main
+END
+    find "$base/usr/share/doc" -type f ! -name copyright -delete
+    rm -rf -- "$base"/usr/share/{info,lintian,locale,man}/* "$base"/var/cache/apt/* \
+        "$base"/var/lib/apt/lists/* "$base"/var/log/*
+    tar -C "$base" -c . >"$base.tar.new"
+    mv -- "$base.tar.new" "$base.tar"
+    rm -rf -- "$base"
+}
