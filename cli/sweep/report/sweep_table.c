@@ -37,10 +37,9 @@ static void print_settings(const aq_sweep_study *study, uint32_t stage, char *ou
     out[0] = '\0';
     for (size_t i = 0; i < space->count && used < size; i++) {
         const char *value = study->stages[stage].point.values[i];
-        const char *dot = strchr(space->dims[i].key, '.');
         if (value[0] != '\0') {
             used += (size_t)snprintf(out + used, size - used, "%s%s=%s", used > 0 ? " " : "",
-                                     dot != NULL ? dot + 1 : space->dims[i].key, value);
+                                     aq_sweep_dim_word(&space->dims[i]), value);
         }
     }
 }
