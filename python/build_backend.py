@@ -47,7 +47,8 @@ def built():
     run("ninja", "-C", folder, "build.ninja")
     listed = run("ninja", "-C", folder, "-t", "targets", "all")
     targets = [line.split(":")[0] for line in listed.splitlines()
-               if line.startswith("python/actorq/") and "/_actorq.abi3.so.p/" not in line]
+               if line.startswith(("python/actorq/", "python/actorq_env/"))
+               and "/_actorq.abi3.so.p/" not in line]
     if "python/actorq/_actorq.abi3.so" not in targets:
         raise SystemExit(f"{folder} was set up without the package: it lacks the headers of Python "
                          "(libpython3-dev), and has to be set up again then")
@@ -64,8 +65,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """The wheel's name; pip calls this."""
     del config_settings, metadata_directory
     folder, info = built(), f"{NAME}-{VERSION}.dist-info"
-    package = os.path.join(folder, "python", NAME)
-    files = {f"{NAME}/{name}": os.path.join(package, name) for name in sorted(os.listdir(package))
+    files = {f"{package}/{name}": os.path.join(folder, "python", package, name)
+             for package in (NAME, "actorq_env")
+             for name in sorted(os.listdir(os.path.join(folder, "python", package)))
              if name.endswith((".py", ".pyi", ".typed", ".so"))}
     files[f"{NAME}/libactorq.so.1"] = os.path.join(folder, "library", "libactorq.so.1")
     contents = {name: open(path, "rb").read() for name, path in files.items()}

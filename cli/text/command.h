@@ -37,6 +37,7 @@ extern const aq_command aq_command_runs;
 extern const aq_command aq_command_sweep;
 extern const aq_command aq_command_sweep_work;
 extern const aq_command aq_command_sweep_status;
+extern const aq_command aq_command_sweep_prune;
 
 /* What every JSON reader keeps whole; and the default of commands that else draw a seed. */
 #define AQ_JSON_SEED_MAX  ((UINT64_C(1) << 53) - 1)

@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 
-enum { AQ_TABLE_COLUMNS_MAX = 16, AQ_TABLE_CELL_BYTES = 80, AQ_TABLE_ROWS_MAX = 65536 };
+enum { AQ_TABLE_COLUMNS_MAX = 32, AQ_TABLE_CELL_BYTES = 80, AQ_TABLE_ROWS_MAX = 65536 };
 
 enum aq_table_align { AQ_TABLE_LEFT, AQ_TABLE_RIGHT };
 

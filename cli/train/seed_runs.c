@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/text/student_t.h"
 #include "cli/train/own_child.h"
+#include "cli/train/own_loop.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
@@ -36,8 +36,7 @@ typedef struct seed_run {
 typedef struct seed_runs {
     const aq_train_options *options;
     const char *program;
-    uv_loop_t loop;
-    uv_signal_t signals[2];
+    aq_own_loop loop;
     uint64_t jobs, running;
     size_t next, count;
     size_t point_count;
@@ -158,7 +157,7 @@ static int start_run(seed_run *run, aq_error *error)
     const aq_own_child_spec spec = {
         .program = run->all->program, .args = args, .result_path = result, .lent_file = -1};
     run->child = (aq_own_child){.user = run, .ended = on_run_ended};
-    int rc = aq_own_child_start(&run->all->loop, &run->child, &spec, error);
+    int rc = aq_own_child_start(&run->all->loop.uv, &run->child, &spec, error);
     run->all->running += rc == 0;
     return rc;
 }
@@ -171,30 +170,17 @@ static void start_more(seed_runs *all)
         all->stopped = start_run(&all->runs[all->next++], &all->error) != 0;
     }
     if (all->running == 0) {
-        uv_stop(&all->loop);
+        uv_stop(&all->loop.uv);
     }
 }
 
-static void on_signal(uv_signal_t *signal_handle, int number)
+static void on_signal(void *user, int number)
 {
-    seed_runs *all = signal_handle->data;
+    seed_runs *all = user;
     all->stopped = true;
     for (size_t i = 0; i < all->count; i++) {
         aq_own_child_kill(&all->runs[i].child, number);
     }
-}
-
-static int watch_signals(seed_runs *all, aq_error *error)
-{
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < 2; i++) {
-        (void)uv_signal_init(&all->loop, &all->signals[i]);
-        all->signals[i].data = all;
-        if (uv_signal_start(&all->signals[i], on_signal, numbers[i]) != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-    }
-    return 0;
 }
 
 /* One with two actors keeps about two processors busy. */
@@ -275,20 +261,14 @@ static int sum_up(const seed_runs *all, aq_error *error)
 
 static int run_all(seed_runs *all, aq_error *error)
 {
-    if (uv_loop_init(&all->loop) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
+    int rc = aq_own_loop_init(&all->loop, on_signal, all, error);
+    if (rc != 0) {
+        return rc;
     }
-    int rc = watch_signals(all, error);
-    if (rc == 0) {
-        start_more(all);
-        (void)uv_run(&all->loop, UV_RUN_DEFAULT);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        uv_close((uv_handle_t *)&all->signals[i], NULL);
-    }
-    (void)uv_run(&all->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&all->loop);
-    return rc != 0 ? rc : sum_up(all, error);
+    start_more(all);
+    (void)uv_run(&all->loop.uv, UV_RUN_DEFAULT);
+    aq_own_loop_fini(&all->loop);
+    return sum_up(all, error);
 }
 
 /* All are resolved before the first is written. */

@@ -239,29 +239,34 @@ int aq_dir_create(const char *path, aq_error *error)
     return 0;
 }
 
-static void remove_folder(int parent, const char *name)
+static uint64_t remove_folder(int parent, const char *name)
 {
+    uint64_t bytes = 0;
     int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
     if (entries == NULL) {
         if (folder >= 0) {
             (void)close(folder);
         }
-        return;
+        return 0;
     }
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            unlinkat(folder, entry->d_name, 0) != 0) {
-            remove_folder(folder, entry->d_name);
+        struct stat status = {0};
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
         }
+        (void)fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW);
+        bytes += unlinkat(folder, entry->d_name, 0) == 0 ? (uint64_t)status.st_size
+                                                         : remove_folder(folder, entry->d_name);
     }
     (void)closedir(entries);
     (void)unlinkat(parent, name, AT_REMOVEDIR);
+    return bytes;
 }
 
-void aq_dir_remove(const char *path)
+uint64_t aq_dir_remove(const char *path)
 {
-    remove_folder(AT_FDCWD, path);
+    return remove_folder(AT_FDCWD, path);
 }
 
 /* ".tmp-" and 16 hexadecimal digits, as aq_file_write_atomic makes them. */

@@ -30,8 +30,9 @@ int aq_dir_create(const char *path, aq_error *error) AQ_MUST_USE;
  * is at least so old. Somebody may be writing the rest. */
 void aq_dir_tidy(const char *path, int64_t age_s);
 
-/* Removes the folder with all that is in it, as far as that can be done. Links are not followed. */
-void aq_dir_remove(const char *path);
+/* Removes the folder with all that is in it, as far as that can be done. Links are not followed.
+ * Returns how many bytes its files had. */
+uint64_t aq_dir_remove(const char *path);
 
 /* False when there is nothing at `path`; true when there is something, be it a link that leads
  * nowhere, and also when nobody can tell: who then opens it hears why. */

@@ -1,4 +1,4 @@
-"""ActorQ's policies, environments, runs and data sets in Python.
+"""ActorQ's policies, environments, runs, sweeps and data sets in Python.
 
 >>> import actorq
 >>> env = actorq.make("gym:CartPole-v1")
@@ -19,6 +19,7 @@ _PLACES = {
     "envs": ("Env", "VecEnv", "make", "make_vec"),
     "programs": ("find_program",),
     "runs": ("Run",),
+    "sweeps": ("Sweep",),
     "data": ("DataSet",),
     "training": ("Training", "TrainingError", "train"),
 }

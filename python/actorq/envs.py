@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from actorq import _actorq, gym_spaces
+from actorq.programs import choose_python
 
 try:
     import gymnasium
@@ -49,6 +50,7 @@ class Env(_EnvBase):
     def __init__(self, task, render_mode=None):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"render_mode is {render_mode!r}; 'rgb_array' and None are possible")
+        choose_python(task)
         self._vec = _actorq.Vec(task, 1, _system_seed(), False)
         self._step = self._vec.step_one
         self._ended = None  # None: not reset yet
@@ -127,6 +129,7 @@ class VecEnv(_VecBase):
     closed = False
 
     def __init__(self, task, num_envs=1, *, seed=None, copy=True):
+        choose_python(task)
         self._vec = _actorq.Vec(task, num_envs, _system_seed() if seed is None else seed, copy)
         self._step = self._vec.step
         self.facts = self._vec.facts

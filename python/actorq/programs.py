@@ -1,6 +1,8 @@
-"""Where ActorQ's programs are."""
+"""Where ActorQ's programs are, and the Python of environments in Python."""
+import importlib.util
 import os
 import shutil
+import sys
 
 
 def find_program(name="actorq"):
@@ -21,3 +23,16 @@ def find_program(name="actorq"):
         raise FileNotFoundError(f"the program {name} is neither near this package nor in PATH; "
                                 "ACTORQ_PROGRAM says where it is")
     return found
+
+
+def choose_python(task):
+    """Environments of a task "py:..." run in a Python of their own: this one, unless ACTORQ_PYTHON
+    and ACTORQ_PYTHONPATH, which programs that are started hear of, too, say otherwise."""
+    if task is None or not task.startswith("py:"):
+        return
+    os.environ.setdefault("ACTORQ_PYTHON", sys.executable)
+    bridge = importlib.util.find_spec("actorq_env")
+    folder = os.path.dirname(os.path.dirname(bridge.origin)) if bridge else os.path.join(
+        os.path.dirname(os.path.dirname(find_program())), "share/actorq/python")
+    if os.path.exists(folder):
+        os.environ.setdefault("ACTORQ_PYTHONPATH", folder)

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from actorq.programs import find_program
+from actorq.programs import choose_python, find_program
 from actorq.runs import Run
 
 _LOOK_S = 0.1  # between two looks at the metrics
@@ -127,5 +127,6 @@ def train(task=None, *, run=None, settings=None, **options):
         stamp = time.strftime("%Y%m%d-%H%M%S")
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())
         run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}")
+    choose_python(task)
     arguments = ([task] if task else []) + arguments_of({**options, **(settings or {})})
     return Training(os.fspath(run), arguments)

@@ -6,7 +6,7 @@
 # The head and an array of three actors are submitted; the learner trains; an actor is cancelled and
 # drains; the head gets SIGTERM, writes its checkpoint, is queued again and goes on where it was.
 # With CHECK_RANKS=2 the learner is two ranks, of which one is killed in the end: the job is queued
-# again, and goes on.
+# again, and goes on. In the end an array works at a sweep, without two of its jobs.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"
@@ -175,4 +175,19 @@ if [ "$ranks" -gt 1 ]; then
         sh -c '[ "$(grep -c event=resumed "$0")" -gt "$1" ]' "$work/out.$head."* "$lives"
     wait_for 120 "it goes on beyond step $before" steps_beyond "$before"
 fi
+
+printf '%s\n' 'task: gym:CartPole-v1' 'trials: 8' 'rungs: [4000, 8000]' 'seeds: {tune: 1, report: 2}' \
+    'space: {learner.learning_rate: {log: [1e-3, 4e-3]}}' 'settings: {evaluator.threshold: 1e9}' \
+    >"$work/spec.yaml"
+sweep=$(submit --cpus-per-task=1 --array=0-2 "$root/deploy/slurm/sweep.sbatch" "$work/sweep" \
+    "$work/spec.yaml")
+wait_for 120 'a sweep has begun' grep -q '"event": "report"' "$work/sweep/journal.jsonl"
+scancel --signal=TERM --batch "${sweep}_0"
+scancel --signal=KILL --full "${sweep}_1"
+wait_for 300 'a worker was cancelled, one was killed; the sweep has ended' \
+    grep -q '"event": "end"' "$work/sweep/journal.jsonl"
+actorq sweep status "$work/sweep" --json | python3 -c '
+import json, sys
+status = json.load(sys.stdin)
+assert status["done"] == 8 and all(one["score"] is not None for one in status["trials"]), status'
 say PASSED

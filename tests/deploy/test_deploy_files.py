@@ -224,6 +224,64 @@ class Ranks(unittest.TestCase):
                 self.assertEqual(said, "10.0.0.1,10.0.0.2 actorq-learner --resume\n")
 
 
+class Sweeps(unittest.TestCase):
+    SPEC = ("task: gym:CartPole-v1\ntrials: 1\nrungs: [500]\n"
+            "space: {learner.n_step: [1, 3]}\nsettings: {evaluator.episodes: 1}\n")
+
+    def works(self, words, folder):
+        """The command of a container, with its mounts in the folder."""
+        self.assertEqual(words[:2], ["actorq", "sweep"])
+        words = [word.replace("/runs/", f"{folder}/").replace("/etc/actorq", folder)
+                 for word in words]
+        subprocess.run([ACTORQ, *words[1:]], check=True, capture_output=True, timeout=60)
+
+    def test_each_engine_founds_a_sweep_often_and_works_at_it(self):
+        services = load("sweep.yaml")["services"]
+        pod = list(yaml.safe_load_all(read("kubernetes-sweep", "sweep-job.yaml")))[1]["spec"][
+            "template"]["spec"]
+        for found, work in (
+                (shlex.split(services["found"]["command"]),
+                 shlex.split(services["worker"]["command"])),
+                (pod["initContainers"][0]["command"], pod["containers"][0]["command"])):
+            with tempfile.TemporaryDirectory() as folder:
+                with open(f"{folder}/spec.yaml", "w", encoding="ascii") as file:
+                    file.write(self.SPEC)
+                for words in (found, found, work, found, work):
+                    self.works(words, folder)
+                self.assertTrue(os.path.exists(f"{folder}/first/journal.jsonl"))
+
+    def test_a_job_founds_a_sweep_often_and_works_at_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/spec.yaml", "w", encoding="ascii") as file:
+                file.write(self.SPEC)
+            os.symlink(os.path.abspath(ACTORQ), f"{folder}/actorq")
+            for words in ([f"{folder}/spec.yaml"], [f"{folder}/spec.yaml"], []):
+                subprocess.run(["bash", os.path.join(DEPLOY, "slurm", "sweep.sbatch"),
+                                f"{folder}/all", *words], check=True, capture_output=True,
+                               timeout=60, env={"PATH": f"{folder}:/usr/bin:/bin"})
+            with open(f"{folder}/all/journal.jsonl", encoding="ascii") as file:
+                self.assertIn('"event": "end"', file.read())
+
+    def test_the_examples_are_the_same_and_can_be_tried(self):
+        texts = [read("sweep-spec.yaml"), read("kubernetes-sweep", "cluster-sweep.yaml")]
+        self.assertEqual(*(text.split("\n", 1)[1] for text in texts))
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([ACTORQ, "sweep", os.path.join(DEPLOY, "sweep-spec.yaml"), "--folder",
+                            f"{folder}/all", "--found"], check=True, capture_output=True)
+
+    def test_workers_are_confined_as_all_others(self):
+        worker, role = load("sweep.yaml")["services"]["worker"], load("compose.yaml")["x-role"]
+        for key in ("read_only", "cap_drop", "security_opt"):
+            self.assertEqual(worker[key], role[key], key)
+        pod = list(yaml.safe_load_all(read("kubernetes-sweep", "sweep-job.yaml")))[1]["spec"][
+            "template"]["spec"]
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"])
+        for container in pod["initContainers"] + pod["containers"]:
+            self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
+            self.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
+
+
 class Swarm(unittest.TestCase):
     def test_each_role_has_its_secrets_and_no_other(self):
         stack = load("swarm.yaml")

@@ -71,10 +71,12 @@ class TestSweeps(Newcomer):
         self.refused("actorq sweep --folder x --resume", "x holds no sweep")
         self.refused("actorq sweep", "which SPEC.yaml?")
         self.write(SPEC)
-        self.works("actorq sweep spec.yaml --folder x --found")
+        for _ in range(2):
+            self.works("actorq sweep spec.yaml --folder x --found")
         self.refused("actorq sweep spec.yaml --folder x", "--resume goes on with it")
         self.write(SPEC + "seed: 3\n")
-        self.refused("actorq sweep spec.yaml --folder x --resume", "is of another SPEC.yaml")
+        for how in ("--resume", "--found"):
+            self.refused(f"actorq sweep spec.yaml --folder x {how}", "is of another SPEC.yaml")
 
     def test_a_grid_is_trained_at_once(self):
         said = self.works("actorq train gym:CartPole-v1 --run all --seeds 2 --jobs 2 -q "

@@ -13,6 +13,18 @@ import tempfile
 import unittest
 
 BUILD, PACKAGE = sys.argv[1:3]
+MINE = """
+import types
+import numpy as np
+
+class Mine:
+    observation_space = types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32"),
+                                              low=-np.ones(3), high=np.ones(3))
+    action_space = types.SimpleNamespace(n=2, start=0, shape=(), dtype=np.dtype("int64"))
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(3, np.float32), {}
+"""
 
 
 class TestPip(unittest.TestCase):
@@ -27,14 +39,17 @@ class TestPip(unittest.TestCase):
                         "--no-deps", "--no-cache-dir", "--root-user-action=ignore",
                         "--target", folder + "/site", PACKAGE], check=True,
                        env=os.environ | {"ACTORQ_BUILD": BUILD})
+        with open(folder + "/mine.py", "w", encoding="ascii") as file:
+            file.write(MINE)
         code = ("import actorq; print(actorq.__file__, len(actorq.tasks()), "
-                "'site/actorq/libactorq' in open('/proc/self/maps').read())")
+                "'site/actorq/libactorq' in open('/proc/self/maps').read(), "
+                "actorq.make('py:mine:Mine').reset()[0].shape[0])")
         said = subprocess.run([sys.executable, "-c", code], check=True, cwd=folder,
                               capture_output=True, text=True,
                               env={"PYTHONPATH": folder + "/site"}).stdout.split()
         self.assertTrue(said[0].startswith(folder))
         self.assertGreater(int(said[1]), 10)
-        self.assertEqual(said[2], "True")
+        self.assertEqual(said[2:], ["True", "3"])
 
 
 if __name__ == "__main__":

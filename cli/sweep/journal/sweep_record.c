@@ -4,7 +4,6 @@
 #include "cli/sweep/journal/sweep_record.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static const char *const kind_names[] = {AQ_SWEEP_KINDS(AQ_CHOICE_WORD) NULL};
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static json_t *point_json(const aq_sweep_space *space, const aq_sweep_point *point)
+json_t *aq_sweep_point_json(const aq_sweep_space *space, const aq_sweep_point *point)
 {
     json_t *json = json_object();
     for (size_t i = 0; i < space->count; i++) {
@@ -42,7 +41,7 @@ static json_t *stages_json(const aq_sweep_space *space, const aq_sweep_event *ev
             list, json_pack("{s:s, s:i, s:i, s:o, s:o}", "kind", kind_names[stage->kind], "trial",
                             (int)stage->trial, "rung", (int)stage->rung, "from",
                             stage->from == AQ_SWEEP_NONE ? json_null() : json_integer(stage->from),
-                            "settings", point_json(space, &stage->point)));
+                            "settings", aq_sweep_point_json(space, &stage->point)));
     }
     return list;
 }

@@ -9,9 +9,14 @@
 #ifndef AQ_CLI_SWEEP_JOURNAL_SWEEP_RECORD_H
 #define AQ_CLI_SWEEP_JOURNAL_SWEEP_RECORD_H
 
+#include <jansson.h>
+
 #include "cli/sweep/study/sweep_study.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+
+/* The settings of a point and their values. NULL: out of memory. */
+json_t *aq_sweep_point_json(const aq_sweep_space *space, const aq_sweep_point *point);
 
 /* Appends the line, its newline included. AQ_E_NOMEM, AQ_E_TOO_BIG. */
 int aq_sweep_record_write(const aq_sweep_space *space, uint64_t number, const aq_sweep_event *event,

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/plot/plot_svg.h"
 #include "cli/sweep/study/sweep_order.h"
@@ -47,10 +46,9 @@ static void draw_axes(picture *its)
     aq_figure low, high;
     for (size_t i = 0; i < space->count; i++) {
         char ends[2][AQ_SWEEP_VALUE_MAX];
-        const char *dot = strchr(space->dims[i].key, '.');
         aq_sweep_dim_value(&space->dims[i], 0, ends[0]);
         aq_sweep_dim_value(&space->dims[i], 1, ends[1]);
-        draw_axis(its, i, dot != NULL ? dot + 1 : space->dims[i].key, ends[0], ends[1]);
+        draw_axis(its, i, aq_sweep_dim_word(&space->dims[i]), ends[0], ends[1]);
     }
     draw_axis(its, space->count, aq_sweep_figure_name(its->study->spec->score),
               aq_figure_number(&low, its->low), aq_figure_number(&high, its->high));

@@ -3,17 +3,23 @@
  */
 #include "cli/sweep/report/sweep_json.h"
 
+#include "cli/sweep/journal/sweep_record.h"
 #include "cli/text/command.h"
 
 static json_t *settings_json(const aq_sweep_study *study, uint32_t stage)
 {
-    const aq_sweep_space *space = &study->spec->space;
-    json_t *json = json_object();
-    for (size_t i = 0; i < space->count; i++) {
-        const char *value = study->stages[stage].point.values[i];
-        if (value[0] != '\0') {
-            (void)json_object_set_new(json, space->dims[i].key, json_string(value));
-        }
+    return aq_sweep_point_json(&study->spec->space, &study->stages[stage].point);
+}
+
+/* The folders of a stage's runs, below the sweep's. */
+static json_t *runs_json(const aq_sweep_study *study, uint32_t stage)
+{
+    json_t *json = json_array();
+    for (size_t i = 0; i < study->stages[stage].run_count; i++) {
+        const size_t run = study->stages[stage].first_run + i;
+        char name[96];
+        aq_sweep_run_name(study, aq_sweep_run_trained(study, run), name, sizeof(name));
+        (void)json_array_append_new(json, json_string(name));
     }
     return json;
 }
@@ -32,12 +38,13 @@ static json_t *row_json(const aq_sweep_study *study, const aq_sweep_row *row)
     }
     const bool is_other =
         stage->from != AQ_SWEEP_NONE && study->stages[stage->from].trial != stage->trial;
-    return json_pack("{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
+    return json_pack("{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
                      (int)row->trial, "state", row->state, "rung", (int)stage->rung, "env_steps",
                      (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
                      settings_json(study, row->stage), "score", aq_json_number(row->score),
                      "score_ci95", aq_json_number(row->score_ci95), "cost_s",
-                     aq_json_number(row->cost_s), "seeds", seeds, "scores", scores, "parent",
+                     aq_json_number(row->cost_s), "seeds", seeds, "scores", scores, "runs",
+                     runs_json(study, row->stage), "parent",
                      is_other ? json_integer(study->stages[stage->from].trial) : json_null());
 }
 
@@ -55,6 +62,7 @@ static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding 
     }
     (void)json_object_set_new(json, "seeds",
                               json_integer((json_int_t)study->stages[finding->stage].run_count));
+    (void)json_object_set_new(json, "runs", runs_json(study, finding->stage));
     return json;
 }
 

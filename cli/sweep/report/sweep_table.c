@@ -13,7 +13,7 @@
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 
-enum { WORDS_BYTES = 512 };
+enum { WORDS_BYTES = 2048, OWN_COLUMNS = 5 };
 
 const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, size_t size)
 {
@@ -37,33 +37,35 @@ static void print_settings(const aq_sweep_study *study, uint32_t stage, char *ou
     out[0] = '\0';
     for (size_t i = 0; i < space->count && used < size; i++) {
         const char *value = study->stages[stage].point.values[i];
-        const char *dot = strchr(space->dims[i].key, '.');
         if (value[0] != '\0') {
             used += (size_t)snprintf(out + used, size - used, "%s%s=%s", used > 0 ? " " : "",
-                                     dot != NULL ? dot + 1 : space->dims[i].key, value);
+                                     aq_sweep_dim_word(&space->dims[i]), value);
         }
     }
 }
 
 static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
 {
-    static const aq_table_column columns[] = {
+    aq_table_column columns[OWN_COLUMNS + AQ_SWEEP_DIMS_MAX] = {
         {"trial", AQ_TABLE_RIGHT}, {"rung", AQ_TABLE_RIGHT}, {"score", AQ_TABLE_RIGHT},
-        {"+-", AQ_TABLE_RIGHT},    {"cost", AQ_TABLE_RIGHT}, {"settings", AQ_TABLE_LEFT},
+        {"+-", AQ_TABLE_RIGHT},    {"cost", AQ_TABLE_RIGHT},
     };
     const aq_sweep_study *study = summary->study;
+    const aq_sweep_space *space = &study->spec->space;
+    for (size_t i = 0; i < space->count; i++) {
+        columns[OWN_COLUMNS + i] =
+            (aq_table_column){aq_sweep_dim_word(&space->dims[i]), AQ_TABLE_LEFT};
+    }
     uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
     aq_text_table *table = NULL;
     size_t count = 0;
     int rc = known != NULL ? aq_sweep_known(study, known, &count) : AQ_E_NOMEM;
     if (rc == 0) {
-        rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), most, &table);
+        rc = aq_text_table_create(columns, OWN_COLUMNS + space->count, most, &table);
     }
     for (size_t i = 0; rc == 0 && i < count && i < most; i++) {
         const aq_sweep_row *row = &summary->rows[study->stages[known[i]].trial];
-        char settings[WORDS_BYTES];
         aq_figure score, spread, cost;
-        print_settings(study, known[i], settings, sizeof(settings));
         aq_text_table_row(table);
         aq_text_table_cell(table, "%" PRIu32, row->trial);
         aq_text_table_cell(table, "%" PRIu32, study->stages[known[i]].rung);
@@ -75,7 +77,9 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
             aq_figure_return(&spread,
                              aq_sweep_stage_mean(study, known[i], study->spec->score).ci95));
         aq_text_table_cell(table, "%s", aq_figure_duration(&cost, row->cost_s));
-        aq_text_table_cell(table, "%s", settings);
+        for (size_t j = 0; j < space->count; j++) {
+            aq_text_table_cell(table, "%s", study->stages[known[i]].point.values[j]);
+        }
     }
     if (rc == 0 && count > 0) {
         (void)fprintf(out, "\n");

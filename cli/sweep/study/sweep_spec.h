@@ -89,6 +89,7 @@ typedef struct aq_sweep_spec {
     double keep; /* one of so many goes on to the next rung */
     aq_sweep_population population;
     double lease_s; /* how long a worker may be silent */
+    bool prunes;    /* what nothing goes on from loses its checkpoints: sweep_prune.h */
 } aq_sweep_spec;
 
 /* What SPEC.yaml says. Errors begin "NAME:LINE: " and say what is allowed. */

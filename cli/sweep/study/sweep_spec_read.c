@@ -129,6 +129,15 @@ static int take_lease(const aq_sweep_reader *reader, aq_yaml_node node, aq_sweep
     return take_real(reader, node, 5, 86400, &spec->lease_s);
 }
 
+static int take_prune(const aq_sweep_reader *reader, aq_yaml_node node, aq_sweep_spec *spec)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    uint32_t choice = 0;
+    int rc = take_choice(reader, node, words, "answer", &choice);
+    spec->prunes = choice == 1;
+    return rc;
+}
+
 /* "section: {key: value}" as in a configuration, or "section.key: value". */
 static int take_fixed(const aq_sweep_reader *reader, aq_yaml_node node, const char *section,
                       aq_sweep_spec *spec)
@@ -347,19 +356,13 @@ static const struct {
     const char *key;
     take_fn take;
 } spec_rows[] = {
-    {"task", take_task},
-    {"preset", take_preset},
-    {"settings", take_settings},
-    {"space", take_space},
-    {"method", take_method},
-    {"trials", take_trials},
-    {"round", take_round},
-    {"seed", take_seed},
-    {"seeds", take_seeds},
-    {"rungs", take_rungs},
-    {"objective", take_objective},
-    {"lease_s", take_lease},
-    {"population", take_population},
+    {"task", take_task},           {"preset", take_preset},
+    {"settings", take_settings},   {"space", take_space},
+    {"method", take_method},       {"trials", take_trials},
+    {"round", take_round},         {"seed", take_seed},
+    {"seeds", take_seeds},         {"rungs", take_rungs},
+    {"objective", take_objective}, {"lease_s", take_lease},
+    {"prune", take_prune},         {"population", take_population},
 };
 enum { SPEC_ROWS = sizeof(spec_rows) / sizeof(spec_rows[0]) };
 

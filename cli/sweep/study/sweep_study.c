@@ -219,17 +219,33 @@ double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage, enum aq_
     return its->run_count > 0 ? sum / (double)its->run_count : (double)NAN;
 }
 
-double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure)
+size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run)
 {
     const aq_sweep_stage *stage = &study->stages[study->runs[run].stage];
-    const aq_sweep_outcome *outcome = &study->runs[run].outcome;
-    double spent = outcome->figures[figure];
+    return stage->from == AQ_SWEEP_NONE
+               ? AQ_SWEEP_NONE
+               : study->stages[stage->from].first_run + (run - stage->first_run);
+}
+
+size_t aq_sweep_run_trained(const aq_sweep_study *study, size_t run)
+{
+    size_t source = aq_sweep_run_source(study, run);
+    while (source != AQ_SWEEP_NONE && study->runs[source].outcome.is_solved) {
+        run = source;
+        source = aq_sweep_run_source(study, run);
+    }
+    return run;
+}
+
+double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure)
+{
+    const size_t source = aq_sweep_run_source(study, run);
+    double spent = study->runs[run].outcome.figures[figure];
     if (study->runs[run].state != AQ_SWEEP_DONE || isnan(spent)) {
         return 0;
     }
-    if (stage->from != AQ_SWEEP_NONE) { /* counted there already */
-        const size_t before = study->stages[stage->from].first_run + (run - stage->first_run);
-        spent = fmax(0, spent - fmax(0, study->runs[before].outcome.figures[figure]));
+    if (source != AQ_SWEEP_NONE) { /* counted there already */
+        spent = fmax(0, spent - fmax(0, study->runs[source].outcome.figures[figure]));
     }
     return spent;
 }

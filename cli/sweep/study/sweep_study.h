@@ -132,6 +132,13 @@ bool aq_sweep_stage_is_over(const aq_sweep_study *study, size_t stage);
 double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage,
                              enum aq_sweep_figure figure);
 
+/* The run that it goes on from; AQ_SWEEP_NONE of one that begins anew. */
+size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run);
+
+/* The run that was trained for it: itself, or an earlier one that was solved, which left nothing to
+ * be trained. The folder is that one's. */
+size_t aq_sweep_run_trained(const aq_sweep_study *study, size_t run);
+
 /* What a run took beyond the one that it went on from, and what all runs took: of figures that are
  * costs. 0 where it is not known. */
 double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure);

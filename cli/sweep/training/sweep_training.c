@@ -25,13 +25,6 @@ static const aq_sweep_stage *stage_of(const aq_sweep_study *study, size_t run)
     return &study->stages[study->runs[run].stage];
 }
 
-/* The run that it goes on from; the caller knows that there is one. */
-static size_t source_of(const aq_sweep_study *study, size_t run)
-{
-    const aq_sweep_stage *stage = stage_of(study, run);
-    return study->stages[stage->from].first_run + (run - stage->first_run);
-}
-
 int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error)
 {
     aq_env *env = NULL;
@@ -42,18 +35,14 @@ int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error)
 
 bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run)
 {
-    return stage_of(study, run)->from != AQ_SWEEP_NONE &&
-           study->runs[source_of(study, run)].outcome.is_solved;
+    return aq_sweep_run_trained(study, run) != run;
 }
 
 void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
                               size_t size)
 {
     char name[96];
-    while (aq_sweep_training_is_carried(study, run)) {
-        run = source_of(study, run);
-    }
-    aq_sweep_run_name(study, run, name, sizeof(name));
+    aq_sweep_run_name(study, aq_sweep_run_trained(study, run), name, sizeof(name));
     (void)snprintf(out, size, "%s/%s", dir, name);
 }
 
@@ -79,10 +68,11 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
         return rc;
     }
     aq_dir_remove(folder); /* it ended before there was anything to go on with */
-    if (stage_of(study, run)->from == AQ_SWEEP_NONE) {
+    const size_t from = aq_sweep_run_source(study, run);
+    if (from == AQ_SWEEP_NONE) {
         return 0;
     }
-    aq_sweep_training_folder(study, dir, source_of(study, run), source, sizeof(source));
+    aq_sweep_training_folder(study, dir, from, source, sizeof(source));
     return aq_folder_copy(source, folder, error);
 }
 
@@ -222,7 +212,7 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     aq_sweep_outcome outcome = {0};
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     if (aq_sweep_training_is_carried(study, run)) {
-        outcome = study->runs[source_of(study, run)].outcome;
+        outcome = study->runs[aq_sweep_run_trained(study, run)].outcome;
         take_curve(folder, steps, &outcome);
         *ret_outcome = outcome;
         return;

@@ -36,7 +36,7 @@ static const aq_option option_rows[] = {
     {"workers", 0, "N",
      "how many runs at once on this host (default: as many as there are processors for)",
      AQ_TO_NUMBER(sweep_arguments, workers, 1, AQ_SWEEP_WORKERS_MAX)},
-    {"found", 0, NULL, "only make the folder, for workers elsewhere",
+    {"found", 0, NULL, "only make the folder, for workers elsewhere; one of this SPEC.yaml is fine",
      AQ_TO_FLAG(sweep_arguments, found)},
     {"resume", 0, NULL, "go on with the sweep that --folder holds",
      AQ_TO_FLAG(sweep_arguments, resume)},
@@ -55,6 +55,7 @@ static const aq_options options_page = {
     .details = "Commands:\n"
                "  work    do runs of a sweep, on this host or another\n"
                "  status  how far a sweep is, and what it found\n"
+               "  prune   make room of what it does not need any more\n"
                "\n"
                "Examples:\n"
                "  actorq sweep cartpole.yaml --folder sweeps/cartpole --workers 2\n"
@@ -99,9 +100,11 @@ static int found(const sweep_arguments *arguments, const aq_buffer *text, char *
         (void)fprintf(stderr, "each rung starts anew: learner.learning_rate_end makes a run "
                               "another one when it is to be longer\n");
     }
-    return rc != 0 ? rc
-                   : aq_sweep_desk_found(ret_dir, &spec, text, &plan,
-                                         (double)aq_clock_wall_ns() / AQ_NS_PER_S, error);
+    rc = rc != 0 ? rc
+                 : aq_sweep_desk_found(ret_dir, &spec, text, &plan,
+                                       (double)aq_clock_wall_ns() / AQ_NS_PER_S, error);
+    /* Many may do so at once, and all of them mean the one that is there then. */
+    return rc == AQ_E_EXISTS && arguments->found ? aq_sweep_desk_check(ret_dir, text, error) : rc;
 }
 
 static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *error)
@@ -198,7 +201,8 @@ static int sweep(void *given, aq_error *error)
 }
 
 static const sweep_arguments defaults = {0};
-static const aq_command *const below[] = {&aq_command_sweep_work, &aq_command_sweep_status, NULL};
+static const aq_command *const below[] = {&aq_command_sweep_work, &aq_command_sweep_status,
+                                          &aq_command_sweep_prune, NULL};
 
 const aq_command aq_command_sweep = {
     .name = "sweep",

@@ -3,7 +3,6 @@
  */
 #include "cli/sweep/work/sweep_drive.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "cli/sweep/report/sweep_table.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "cli/train/own_child.h"
+#include "cli/train/own_loop.h"
 #include "common/base/memory.h"
 #include "common/sys/process.h"
 
@@ -24,8 +24,7 @@ enum {
 };
 
 typedef struct drive {
-    uv_loop_t loop;
-    uv_signal_t signals[2];
+    aq_own_loop loop;
     uv_timer_t look, again;
     aq_sweep_desk *desk;
     const char *dir;
@@ -48,7 +47,7 @@ static int start_one(drive *its, aq_own_child *child)
         "sweep", "work", its->dir, "--allow-code", its->is_quiet ? "--quiet" : NULL, NULL};
     const aq_own_child_spec spec = {.program = its->program, .args = args, .lent_file = -1};
     *child = (aq_own_child){.user = its, .ended = on_child_ended};
-    int rc = aq_own_child_start(&its->loop, child, &spec, &its->error);
+    int rc = aq_own_child_start(&its->loop.uv, child, &spec, &its->error);
     its->running += rc == 0;
     its->failed += rc != 0;
     return rc;
@@ -65,7 +64,7 @@ static void on_again(uv_timer_t *timer)
         }
     }
     if (its->running == 0) {
-        uv_stop(&its->loop);
+        uv_stop(&its->loop.uv);
     }
 }
 
@@ -79,19 +78,19 @@ static void on_child_ended(aq_own_child *child, int signal_number, int64_t statu
         child->user = NULL; /* to be started again */
         uv_timer_start(&its->again, on_again, AGAIN_MS, 0);
     } else if (its->running == 0 && !uv_is_active((uv_handle_t *)&its->again)) {
-        uv_stop(&its->loop);
+        uv_stop(&its->loop.uv);
     }
 }
 
-static void on_signal(uv_signal_t *signal_handle, int number)
+static void on_signal(void *user, int number)
 {
-    drive *its = signal_handle->data;
+    drive *its = user;
     its->is_stopped = true;
     for (size_t i = 0; i < its->count; i++) {
         aq_own_child_kill(&its->children[i], number);
     }
     if (its->running == 0) {
-        uv_stop(&its->loop);
+        uv_stop(&its->loop.uv);
     }
 }
 
@@ -128,18 +127,10 @@ static void on_look(uv_timer_t *timer)
 
 static int begin(drive *its, aq_error *error)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    (void)uv_timer_init(&its->loop, &its->look);
-    (void)uv_timer_init(&its->loop, &its->again);
+    (void)uv_timer_init(&its->loop.uv, &its->look);
+    (void)uv_timer_init(&its->loop.uv, &its->again);
     its->look.data = its;
     its->again.data = its;
-    for (size_t i = 0; i < 2; i++) {
-        (void)uv_signal_init(&its->loop, &its->signals[i]);
-        its->signals[i].data = its;
-        if (uv_signal_start(&its->signals[i], on_signal, numbers[i]) != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-    }
     int rc = aq_process_find_program("actorq", "cli", its->program, sizeof(its->program), error);
     rc = rc != 0 ? rc : aq_sweep_desk_open(its->dir, "", &its->desk, error);
     return rc != 0 ? rc : aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
@@ -156,7 +147,7 @@ static int run_all(drive *its, aq_error *error)
         }
     }
     if (its->running > 0) {
-        (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+        (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
     }
     clear_line(its);
     int rc = aq_sweep_desk_look(its->desk, error);
@@ -167,38 +158,29 @@ static int run_all(drive *its, aq_error *error)
     return rc;
 }
 
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
-}
-
 int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool *ret_stopped,
                    aq_error *error)
 {
     const size_t fitting = uv_available_parallelism() / PROCESSORS_A_RUN;
     drive *its = aq_alloc(1, sizeof(*its));
-    if (its == NULL || uv_loop_init(&its->loop) != 0) {
+    int rc = its != NULL ? aq_own_loop_init(&its->loop, on_signal, its, error)
+                         : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    if (rc != 0) {
         aq_free(its);
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+        return rc;
     }
     its->dir = dir;
     its->is_quiet = options->quiet;
     its->is_terminal = isatty(STDERR_FILENO) != 0;
     its->count = options->workers > 0 ? options->workers : fitting > 0 ? fitting : 1;
     its->children = aq_alloc(its->count, sizeof(*its->children));
-    int rc =
-        its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    rc = its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");
     if (rc == 0) {
         rc = run_all(its, error);
     }
     *ret_stopped = its->is_stopped;
     aq_sweep_desk_close(its->desk);
-    uv_walk(&its->loop, close_handle, NULL);
-    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&its->loop);
+    aq_own_loop_fini(&its->loop);
     aq_free(its->children);
     aq_free(its);
     return rc;

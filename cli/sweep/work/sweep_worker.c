@@ -9,7 +9,6 @@
 #include "cli/sweep/work/sweep_worker.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +16,10 @@
 
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/journal/sweep_lease.h"
+#include "cli/sweep/training/sweep_prune.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "cli/text/figure_text.h"
+#include "cli/train/own_loop.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
@@ -28,8 +29,7 @@
 enum { PATH_BYTES = 4096, BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
 
 typedef struct worker {
-    uv_loop_t loop;
-    uv_signal_t signals[2];
+    aq_own_loop loop;
     uv_timer_t beat, pause;
     aq_sweep_desk *desk;
     aq_sweep_presence *presence;
@@ -57,12 +57,12 @@ static void on_pause(uv_timer_t *timer)
     uv_stop(timer->loop);
 }
 
-static void on_signal(uv_signal_t *signal_handle, int number)
+static void on_signal(void *user, int number)
 {
-    worker *its = signal_handle->data;
+    worker *its = user;
     its->is_stopped = true;
     aq_own_child_kill(&its->child, number);
-    uv_stop(&its->loop);
+    uv_stop(&its->loop.uv);
 }
 
 static void on_child_ended(aq_own_child *child, int signal_number, int64_t status)
@@ -70,14 +70,14 @@ static void on_child_ended(aq_own_child *child, int signal_number, int64_t statu
     worker *its = child->user;
     (void)status;
     its->ended_by = signal_number;
-    uv_stop(&its->loop);
+    uv_stop(&its->loop.uv);
 }
 
 /* Returns early when it is asked to stop. */
 static void pause_for(worker *its, uint64_t ms)
 {
     uv_timer_start(&its->pause, on_pause, ms, 0);
-    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+    (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
     uv_timer_stop(&its->pause);
 }
 
@@ -105,10 +105,10 @@ static int train_once(worker *its, size_t run, aq_error *error)
     }
     its->child = (aq_own_child){.user = its, .ended = on_child_ended};
     rc = aq_sweep_training_start(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), run,
-                                 its->program, aq_sweep_presence_file(its->presence), &its->loop,
+                                 its->program, aq_sweep_presence_file(its->presence), &its->loop.uv,
                                  &its->child, error);
     while (rc == 0 && its->child.is_running) {
-        (void)uv_run(&its->loop, UV_RUN_DEFAULT);
+        (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
     }
     return rc;
 }
@@ -168,6 +168,22 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
     return rc == AQ_E_CLOSED ? 0 : rc; /* another one has it now */
 }
 
+/* By one of the workers, with the first run of each round, and when all is over. */
+static int tidy(const worker *its, aq_error *error)
+{
+    aq_sweep_pruned ignored;
+    const aq_sweep_study *study = aq_sweep_desk_study(its->desk);
+    return study->spec->prunes && aq_sweep_prune(study, aq_sweep_desk_dir(its->desk), &ignored) != 0
+               ? aq_fail(error, AQ_E_NOMEM, "out of memory")
+               : 0;
+}
+
+static bool begins_round(const aq_sweep_study *study, size_t run)
+{
+    return run > 0 && study->stages[study->runs[run].stage].round !=
+                          study->stages[study->runs[run - 1].stage].round;
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static int work(worker *its, aq_error *error)
@@ -179,14 +195,15 @@ static int work(worker *its, aq_error *error)
         uint32_t attempt = 0;
         int rc = aq_sweep_desk_claim(its->desk, now(), &errand, &run, &attempt, error);
         if (rc == 0 && errand == AQ_SWEEP_RUN_IT) {
-            rc = do_run(its, run, attempt, error);
+            rc = begins_round(aq_sweep_desk_study(its->desk), run) ? tidy(its, error) : 0;
+            rc = rc != 0 ? rc : do_run(its, run, attempt, error);
             pause_ms = LOOK_MS;
         } else if (rc == 0 && errand == AQ_SWEEP_WAIT) {
             pause_for(its, pause_ms);
             pause_ms = pause_ms * 5 / 4 < LOOK_MS_MAX ? pause_ms * 5 / 4 : LOOK_MS_MAX;
         }
         if (rc != 0 || errand == AQ_SWEEP_OVER) {
-            return rc;
+            return rc != 0 ? rc : tidy(its, error);
         }
     }
     return 0;
@@ -210,41 +227,25 @@ static void name_worker(worker *its)
 
 static int begin(worker *its, aq_error *error)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    (void)uv_timer_init(&its->loop, &its->beat);
-    (void)uv_timer_init(&its->loop, &its->pause);
+    (void)uv_timer_init(&its->loop.uv, &its->beat);
+    (void)uv_timer_init(&its->loop.uv, &its->pause);
     its->beat.data = its;
-    uv_unref((uv_handle_t *)&its->beat);
     uv_timer_start(&its->beat, on_beat, BEAT_MS, BEAT_MS);
-    for (size_t i = 0; i < 2; i++) {
-        (void)uv_signal_init(&its->loop, &its->signals[i]);
-        its->signals[i].data = its;
-        if (uv_signal_start(&its->signals[i], on_signal, numbers[i]) != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-        uv_unref((uv_handle_t *)&its->signals[i]);
-    }
     return aq_process_find_program("actorq", "cli", its->program, sizeof(its->program), error);
-}
-
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
 }
 
 int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *error)
 {
     worker *its = aq_alloc(1, sizeof(*its));
-    if (its == NULL || uv_loop_init(&its->loop) != 0) {
+    int rc = its != NULL ? aq_own_loop_init(&its->loop, on_signal, its, error)
+                         : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    if (rc != 0) {
         aq_free(its);
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+        return rc;
     }
     its->is_quiet = quiet;
     name_worker(its);
-    int rc = begin(its, error);
+    rc = begin(its, error);
     if (rc == 0) {
         rc = aq_sweep_desk_open(dir, its->name, &its->desk, error);
     }
@@ -261,9 +262,7 @@ int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *erro
     uv_timer_stop(&its->beat); /* before what it counts in is gone */
     aq_sweep_presence_destroy(its->presence);
     aq_sweep_desk_close(its->desk);
-    uv_walk(&its->loop, close_handle, NULL);
-    (void)uv_run(&its->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&its->loop);
+    aq_own_loop_fini(&its->loop);
     aq_free(its);
     return rc;
 }

@@ -162,6 +162,38 @@ class TestEnv(unittest.TestCase):
         check_env(actorq.make("gym:CartPole-v1"), skip_render_check=True)
 
 
+class TestInPython(unittest.TestCase):
+    """Environments that are Python themselves, in a process of their own."""
+
+    def setUp(self):
+        bridge = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/integration/bridge")
+        patch = mock.patch.dict("os.environ", PYTHONPATH=bridge)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_they_are_stepped_as_all_others(self):
+        env, many = actorq.make("py:bridge_tasks:CartPole"), actorq.make_vec(
+            "py:bridge_tasks:CartPole", 3)
+        self.assertEqual((env.observation_space.shape, env.action_space.n), ((4,), 2))
+        first, _ = env.reset(seed=3)
+        np.testing.assert_array_equal(first, env.reset(seed=3)[0])
+        np.testing.assert_array_equal(first, many.reset(seed=3)[0][0])
+        for _ in range(10):
+            one, several = env.step(1), many.step(np.ones(3, int))
+            seen = several[4]["final_obs"] if one[2] else several[0]
+            np.testing.assert_array_equal(one[0], seen[0])
+            self.assertEqual(one[1:3], (several[1][0], several[2][0]))
+            if one[2]:
+                break
+        self.assertTrue(one[2])  # it falls
+
+    def test_what_is_wrong_is_said_in_words(self):
+        for task, words in (("py:bridge_tasks:Nothing", "Nothing"),
+                            ("py:no_such_module:Env", "no Python module no_such_module")):
+            with self.assertRaisesRegex(actorq.Error, words):
+                actorq.make(task)
+
+
 class TestVecEnv(unittest.TestCase):
     def test_it_is_as_many_environments_alone(self):
         envs = actorq.make_vec("gym:CartPole-v1", 3)

@@ -70,6 +70,49 @@ class TestRuns(RunKit):
             actorq.Run(self.home)
 
 
+class TestSweeps(RunKit):
+    SPEC = """task: gym:CartPole-v1
+trials: 3
+method: random
+prune: yes
+space:
+  learner.learning_rate: {log: [1e-3, 4e-3]}
+  learner.hidden: [[16], [32, 32]]
+seeds: {tune: 2, report: 1}
+rungs: [1000, 2000]
+settings: {evaluator.episodes: 2, evaluator.threshold: 1e9}
+"""
+
+    def test_what_was_tried_is_read(self):
+        with open(self.home + "/spec.yaml", "w", encoding="ascii") as file:
+            file.write(self.SPEC)
+        folder = self.home + "/sweep"
+        self.command("sweep", self.home + "/spec.yaml", "--folder", folder, "--workers", "1", "-q")
+        sweep = actorq.Sweep(folder)
+        self.assertEqual((sweep.task, sweep.facts["ended"]), ("gym:CartPole-v1", True))
+        trials = sweep.trials()
+        self.assertEqual(list(trials["trial"]), [0, 1, 2])
+        self.assertTrue(((trials["learner.learning_rate"] >= 1e-3) & (trials["score"] > 0)).all())
+        self.assertLessEqual(set(trials["learner.hidden"]), {"16", "32,32"})
+        first = trials[trials["rung"].argmax()]
+        self.assertEqual(sweep.best["learner.learning_rate"], first["learner.learning_rate"])
+        runs = sweep.runs(first["trial"])
+        self.assertEqual([run.seed for run in runs], [1, 2])
+        self.assertEqual(runs[0].config["learner"]["learning_rate"],
+                         first["learner.learning_rate"])
+        curves = sweep.evaluations(first["trial"])
+        self.assertEqual(set(curves["seed"]), {1, 2})
+        self.assertIn(first["trial"], sweep.evaluations("all")["trial"])
+        report, = sweep.runs()
+        self.assertEqual(report.seed, 1001)
+        # Only what is told, or was the best, can be gone on with.
+        whole = [run.checkpoints != [] for trial in range(3) for run in sweep.runs(trial)]
+        self.assertEqual((sum(whole), report.checkpoints != []), (2, True))
+        self.assertGreater(runs[0].policy().evaluate(2)["return_mean"], 0)
+        with self.assertRaisesRegex(FileNotFoundError, "holds no sweep"):
+            actorq.Sweep(self.home)
+
+
 class TestData(RunKit):
     @classmethod
     def setUpClass(cls):
@@ -150,7 +193,7 @@ class TestExamples(unittest.TestCase):
 
     def test_doctests_hold(self):
         for name in ("actorq", "actorq._arrays", "actorq.envs", "actorq.gym_spaces", "actorq.runs",
-                     "actorq.training"):
+                     "actorq.sweeps", "actorq.training"):
             found = doctest.testmod(importlib.import_module(name))
             self.assertEqual(found.failed, 0, name)
 

@@ -107,6 +107,42 @@ void sweep_all(const char *dir, size_t count, uint64_t seed)
     }
 }
 
+/* Behind what is of its run and those before, within the round, which begins at `begin`. */
+static size_t place_of(json_t *events, size_t begin, const json_t *event)
+{
+    const json_int_t run = json_integer_value(json_object_get(event, "run"));
+    size_t at = json_array_size(events);
+    while (at > begin &&
+           json_integer_value(json_object_get(json_array_get(events, at - 1), "run")) > run) {
+        at--;
+    }
+    return at;
+}
+
+json_t *sweep_events(const char *dir)
+{
+    static const char *const of_workers[] = {"time_s", "n", "worker"};
+    char path[CLI_PATH_MAX + 16], line[1 << 16];
+    json_t *events = cli_json(json_array());
+    size_t begin = 0;
+    (void)snprintf(path, sizeof(path), "%s/journal.jsonl", dir);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        json_t *event = json_loads(line + 9, 0, NULL);
+        assert_non_null(event);
+        EACH_ROW(i, of_workers) {
+            (void)json_object_del(event, of_workers[i]);
+        }
+        const bool is_of_run = json_object_get(event, "run") != NULL;
+        (void)json_array_insert_new(
+            events, is_of_run ? place_of(events, begin, event) : json_array_size(events), event);
+        begin = is_of_run ? begin : json_array_size(events);
+    }
+    (void)fclose(file);
+    return events;
+}
+
 json_t *sweep_says(const char *dir)
 {
     aq_sweep_desk *desk;

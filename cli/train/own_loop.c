@@ -1,0 +1,47 @@
+/*
+ * Own loop: see own_loop.h.
+ */
+#include "cli/train/own_loop.h"
+
+#include <signal.h>
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    const aq_own_loop *loop = signal_handle->data;
+    loop->signalled(loop->user, number);
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *user,
+                     aq_error *error)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    loop->signalled = signalled;
+    loop->user = user;
+    if (uv_loop_init(&loop->uv) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        (void)uv_signal_init(&loop->uv, &loop->signals[i]);
+        loop->signals[i].data = loop;
+        if (uv_signal_start(&loop->signals[i], on_signal, numbers[i]) != 0) {
+            aq_own_loop_fini(loop);
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+        }
+    }
+    return 0;
+}
+
+void aq_own_loop_fini(aq_own_loop *loop)
+{
+    uv_walk(&loop->uv, close_handle, NULL);
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop->uv);
+}
