@@ -57,6 +57,7 @@ static const case_row case_rows[] = {
     /* A game's picture, and Atari's. */
     {"dqn_minatar", AQ_ALGORITHM_DQN, 32, 400, 6, true, "128", "", "minatar", {10, 10, 4}},
     {"dqn_nature", AQ_ALGORITHM_DQN, 32, 28224, 6, true, "512", "", "nature", {84, 84, 4}},
+    {"dqn_impala", AQ_ALGORITHM_DQN, 32, 28224, 6, true, "256", "", "impala", {84, 84, 4}},
     /* The wide one, beyond those that are counted. */
     {"d4pg_2048",
      AQ_ALGORITHM_D4PG,

@@ -112,11 +112,34 @@ def dqn(torch, width):
     return dqn_step(torch, network, rows, actions, lambda: torch.rand(rows, inputs))
 
 
+def impala(nn, channels, side, sections):
+    """Layers of IMPALA's deep network, how many channels it ends in and on how many pixels."""
+    class Block(nn.Module):
+        def __init__(self, filters):
+            super().__init__()
+            self.branch = nn.Sequential(nn.ReLU(), nn.Conv2d(filters, filters, 3, 1, 1),
+                                        nn.ReLU(), nn.Conv2d(filters, filters, 3, 1, 1))
+
+        def forward(self, x):
+            return x + self.branch(x)
+
+    layers = []
+    for filters in sections:
+        layers += [nn.Conv2d(channels, filters, 3, 1, 1), nn.MaxPool2d(3, 2, 1),
+                   Block(filters), Block(filters)]
+        channels, side = filters, (side + 1) // 2
+    return layers + [nn.ReLU()], channels, side
+
+
 def dqn_pictures(torch, side, convolutions, width):
     """Pictures lie as PyTorch wants them, (channels, height, width), in bytes."""
     nn, rows, actions, channels = torch.nn, 32, 6, 4
 
     def network():
+        if convolutions == "impala":
+            layers, before, across = impala(nn, channels, side, [16, 32, 32])
+            return nn.Sequential(*layers, nn.Flatten(), nn.Linear(before * across * across, width),
+                                 nn.ReLU(), nn.Linear(width, actions))
         layers, before, across = [], channels, side
         for filters, kernel, stride in convolutions:
             layers += [nn.Conv2d(before, filters, kernel, stride), nn.ReLU()]
@@ -294,7 +317,8 @@ def measure(threads, only):
               "d4pg_simba": lambda t: d4pg(t, True),
               "dqn_minatar": lambda t: dqn_pictures(t, 10, [(16, 3, 1)], 128),
               "dqn_nature": lambda t: dqn_pictures(t, 84, [(32, 8, 4), (64, 4, 2), (64, 3, 1)],
-                                                   512)}
+                                                   512),
+              "dqn_impala": lambda t: dqn_pictures(t, 84, "impala", 256)}
     rows = []
     for name, make in makers.items():
         for named, is_bf16 in ((name, False), (f"{name}_bf16", True)):

@@ -73,7 +73,7 @@ enum aq_seen_by {
 enum {
     AQ_RUN_TEXT_MAX = 256,
     AQ_TABLES_TEXT_MAX = 1024,
-    AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1,
+    AQ_HIDDEN_LAYERS_MAX = 15,
     AQ_SIMBA_BLOCKS_MAX = 3,
     AQ_SIMBA_WIDER = 4 /* the inner layer of a block, than the block */
 };

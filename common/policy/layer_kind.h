@@ -61,6 +61,10 @@ int aq_layer_check_size(uint32_t size, uint32_t size_max, uint32_t index, const 
 int aq_layer_check_ends(const aq_layer_spec *layer, const aq_layer_spec *made, uint32_t size_max,
                         uint32_t index, aq_error *error) AQ_MUST_USE;
 
+/* AQ_E_INVALID unless the shape's patches are possible, and `made` is as above. */
+int aq_layer_check_patches(const aq_layer_spec *layer, const aq_layer_spec *made, uint32_t index,
+                           aq_error *error) AQ_MUST_USE;
+
 /* a * b * c, UINT32_MAX when it does not fit. */
 uint32_t aq_layer_volume(uint32_t a, uint32_t b, uint32_t c);
 

@@ -4,6 +4,8 @@
  *   linear       y = act(W x + b)
  *   conv2d       the same for every patch of an image; images are (height, width, channels), in
  *                and out, so a row of W is (kernel, kernel, channels)
+ *   pool         y = act(the greatest of each channel's values in a patch of an image), as wide as
+ *                the image is deep; a patch of one pixel leaves the activation alone
  *   norm         y = act(g (x - mean) / sqrt(variance + AQ_NORM_EPSILON) + b), over all of x
  *   dueling      x is (1 + choices, atoms): the state's value, then each choice's advantage;
  *                y[c][k] = x[0][k] + x[1 + c][k] - mean over choices of x[1 + .][k]
@@ -45,7 +47,8 @@
     X(4, DUELING, dueling)                                                                         \
     X(5, CATEGORICAL, categorical)                                                                 \
     X(6, ADD, add)                                                                                 \
-    X(7, GRU, gru)
+    X(7, GRU, gru)                                                                                 \
+    X(9, POOL, pool)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
@@ -63,6 +66,7 @@ enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END }
 enum aq_activation { AQ_ACTIVATIONS(AQ_ACTIVATION_CONSTANT) };
 #undef AQ_ACTIVATION_CONSTANT
 
+/* Of what looks at an image patch by patch. */
 typedef struct aq_conv_shape {
     uint32_t height, width, channels; /* of the image */
     uint32_t filters, kernel, stride, padding;
@@ -104,6 +108,7 @@ typedef struct aq_layer_matrix_shape {
 /* Not validated; what a shape says about inputs and outputs is filled in. */
 aq_layer_spec aq_layer_linear(uint32_t inputs, uint32_t outputs, enum aq_activation activation);
 aq_layer_spec aq_layer_conv2d(const aq_conv_shape *shape, enum aq_activation activation);
+aq_layer_spec aq_layer_pool(const aq_conv_shape *shape, enum aq_activation activation);
 aq_layer_spec aq_layer_norm(uint32_t width, enum aq_activation activation);
 aq_layer_spec aq_layer_dueling(uint32_t choices, uint32_t atoms);
 aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
@@ -134,7 +139,7 @@ uint32_t aq_layer_state(const aq_layer_spec *layer);
 /* The distributions whose logits it takes and whose means it gives; NULL if it does neither. */
 const aq_head_shape *aq_layer_distributions(const aq_layer_spec *layer);
 
-/* Of a convolution's output; its pixels are the patches of the image. */
+/* Of the output of a convolution or a pool; its pixels are the patches of the image. */
 uint32_t aq_conv_out_height(const aq_conv_shape *shape);
 uint32_t aq_conv_out_width(const aq_conv_shape *shape);
 

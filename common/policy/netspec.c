@@ -82,6 +82,15 @@ bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer)
     return sources.count == 1 && sources.values[0] == layer;
 }
 
+uint32_t aq_net_image_layers(const aq_net_spec *spec)
+{
+    uint32_t count = spec->layer_count;
+    while (count > 0 && !aq_layer_kind_of(spec->layers[count - 1].kind)->takes_image) {
+        count--;
+    }
+    return count;
+}
+
 uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value)
 {
     return value == 0 ? aq_net_spec_inputs(spec) : spec->layers[value - 1].outputs;

@@ -21,7 +21,7 @@
 #include "common/policy/layer_spec.h"
 
 enum {
-    AQ_NET_LAYERS_MAX = 16,
+    AQ_NET_LAYERS_MAX = 48,
     AQ_NET_VALUES_MAX = 1 + AQ_NET_LAYERS_MAX,
     AQ_NET_ENDS_MAX = 4,
     AQ_NET_ARRAYS_MAX = 4,
@@ -80,6 +80,9 @@ uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer);
  * not be valid: the values may be any, up to AQ_LAYER_SOURCES_MAX of them. */
 aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer);
 bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer); /* that one alone */
+
+/* The layers up to the last one that takes an image, that one included. */
+uint32_t aq_net_image_layers(const aq_net_spec *spec);
 
 uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value);
 

@@ -8,19 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBERS_MAX = 3, ELEMENT_TEXT_MAX = 48, SPACE_TEXT_BYTES = 128 };
+enum { NUMBERS_MAX = 4, ELEMENT_TEXT_MAX = 48, SPACE_TEXT_BYTES = 256 };
 
 /* What the layers so far give. */
 typedef struct torso_end {
     enum aq_activation activation;
     uint32_t width;
     bool is_picture;
+    bool is_bare; /* it waits for an activation, which the next convolution does without */
     aq_picture_shape picture;
 } torso_end;
 
 typedef struct element_kind {
     const char *word;
-    const char *form; /* of what stands behind the colon: capitals are a number */
+    const char *form; /* of what stands behind the colon: capitals are a number, and what is in
+                         brackets may be left out: it is 0 */
     bool keeps_state; /* of as many values as its first number says */
     int (*add)(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error);
 } element_kind;
@@ -32,33 +34,79 @@ typedef struct element {
 
 /* ---- the kinds ------------------------------------------------------------------------------ */
 
-static int add_conv(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
+/* Appends a layer that looks at a picture patch by patch, whose shape lacks the picture's. */
+static int add_patches(const char *word, aq_conv_shape shape, enum aq_activation activation,
+                       torso_end *end, aq_net_spec *spec, aq_error *error)
 {
     const aq_picture_shape *from = &end->picture;
-    const aq_conv_shape shape = {.height = from->height,
-                                 .width = from->width,
-                                 .channels = from->channels,
-                                 .filters = numbers[0],
-                                 .kernel = numbers[1],
-                                 .stride = numbers[2]};
+    const bool is_pool = shape.filters == 0;
     if (!end->is_picture) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.torso: a convolution takes a picture, of (height, width) or "
+                       "learner.torso: a %s takes a picture, of (height, width) or "
                        "(height, width, channels), and here it would be given %" PRIu32 " numbers",
-                       end->width);
+                       word, end->width);
     }
-    if (shape.kernel > shape.height || shape.kernel > shape.width) {
+    shape.height = from->height;
+    shape.width = from->width;
+    shape.channels = from->channels;
+    shape.filters = is_pool ? shape.channels : shape.filters;
+    const aq_picture_shape to = {.height = aq_conv_out_height(&shape),
+                                 .width = aq_conv_out_width(&shape),
+                                 .channels = shape.filters};
+    if (to.height == 0 || to.width == 0) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.torso: patches of %" PRIu32 " x %" PRIu32
                        " do not fit into what is there for them, %" PRIu32 " x %" PRIu32,
                        shape.kernel, shape.kernel, shape.height, shape.width);
     }
-    const aq_layer_spec layer = aq_layer_conv2d(&shape, end->activation);
-    end->picture = (aq_picture_shape){.height = aq_conv_out_height(&shape),
-                                      .width = aq_conv_out_width(&shape),
-                                      .channels = shape.filters};
+    const aq_layer_spec layer =
+        is_pool ? aq_layer_pool(&shape, activation) : aq_layer_conv2d(&shape, activation);
+    end->picture = to;
     end->width = layer.outputs;
     return aq_net_spec_add(spec, &layer, error);
+}
+
+static int add_conv(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const aq_conv_shape shape = {
+        .filters = numbers[0], .kernel = numbers[1], .stride = numbers[2], .padding = numbers[3]};
+    end->is_bare = false;
+    return add_patches("convolution", shape, end->activation, end, spec, error);
+}
+
+static int add_pool(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const aq_conv_shape shape = {.kernel = numbers[0], .stride = numbers[1], .padding = numbers[2]};
+    return add_patches("pool", shape, AQ_ACTIVATION_NONE, end, spec, error);
+}
+
+/* x + conv(act(conv(act(x)))), with 3 x 3 pixels at each step. */
+static int add_block(torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const uint32_t from = spec->layer_count; /* the value of the layer before */
+    const aq_conv_shape alone = {.kernel = 1, .stride = 1};
+    const aq_conv_shape same = {
+        .filters = end->picture.channels, .kernel = 3, .stride = 1, .padding = 1};
+    aq_layer_spec sum = aq_layer_add(end->width);
+    sum.sources = (aq_layer_sources){.count = 2, .values = {from, from + 3}};
+    int rc = add_patches("block", alone, end->activation, end, spec, error);
+    rc = rc == 0 ? add_patches("block", same, end->activation, end, spec, error) : rc;
+    rc = rc == 0 ? add_patches("block", same, AQ_ACTIVATION_NONE, end, spec, error) : rc;
+    return rc == 0 ? aq_net_spec_add(spec, &sum, error) : rc;
+}
+
+/* A section of IMPALA's deep network. */
+static int add_residual(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const aq_conv_shape wider = {.filters = numbers[0], .kernel = 3, .stride = 1, .padding = 1};
+    const aq_conv_shape half = {.kernel = 3, .stride = 2, .padding = 1};
+    int rc = add_patches("convolution", wider, AQ_ACTIVATION_NONE, end, spec, error);
+    rc = rc == 0 ? add_patches("pool", half, AQ_ACTIVATION_NONE, end, spec, error) : rc;
+    for (uint32_t i = 0; i < numbers[1] && rc == 0; i++) {
+        rc = add_block(end, spec, error);
+    }
+    end->is_bare = true;
+    return rc;
 }
 
 /* What the input says to the gates, and they. */
@@ -78,16 +126,20 @@ static int add_gru(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, a
 }
 
 static const element_kind kinds[] = {
-    {"conv", "FILTERSxKERNEL/STRIDE", false, add_conv},
+    {"conv", "FILTERSxKERNEL/STRIDE[+PADDING]", false, add_conv},
+    {"pool", "KERNEL/STRIDE[+PADDING]", false, add_pool},
+    {"residual", "FILTERSxBLOCKS", false, add_residual},
     {"gru", "WIDTH", true, add_gru},
 };
 
-/* MinAtar's (Young and Tian, 2019) and that of DQN in Nature (Mnih et al., 2015). */
+/* MinAtar's (Young and Tian, 2019), that of DQN in Nature (Mnih et al., 2015), and the deep one of
+ * IMPALA (Espeholt et al., 2018). */
 static const struct named_torso {
     const char *name, *elements;
 } names[] = {
     {"minatar", "conv:16x3/1"},
     {"nature", "conv:32x8/4,conv:64x4/2,conv:64x3/1"},
+    {"impala", "residual:16x2,residual:32x2,residual:32x2"},
 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -117,6 +169,10 @@ static bool read_numbers(const char *text, const char *form, uint32_t *numbers)
         numbers[count] = (uint32_t)number;
         for (; is_capital(*form); form++) {
         }
+        if (*form == '[' && *text == '\0') {
+            return true;
+        }
+        form += *form == '[' || *form == ']';
         if (*form != *text) {
             return false;
         }
@@ -141,7 +197,7 @@ static bool read_element(const char *text, size_t length, element *ret_element)
     *colon = '\0';
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i].word, copy) == 0) {
-            ret_element->kind = &kinds[i];
+            *ret_element = (element){.kind = &kinds[i]};
             return read_numbers(colon + 1, kinds[i].form, ret_element->numbers);
         }
     }
@@ -218,6 +274,10 @@ int aq_torso_add(const char *text, const aq_space *obs, enum aq_activation activ
         element read;
         rc = next_element(&rest, &read) ? read.kind->add(read.numbers, &end, spec, error)
                                         : refuse(text, error);
+    }
+    if (rc == 0 && end.is_bare) {
+        const aq_conv_shape alone = {.kernel = 1, .stride = 1};
+        rc = add_patches("block", alone, activation, &end, spec, error);
     }
     if (rc == 0) {
         *ret_width = end.width;

@@ -2,9 +2,14 @@
  * Torso: the layers that stand before the hidden ones, as a text says: elements separated by
  * commas, or the name of such a list.
  *
- *   conv:16x3/1   a convolution of 16 filters over patches of 3 x 3, a step of 1 apart, without
- *                 padding; what follows it is the activation of the hidden layers
- *   gru:64        a gated recurrent unit of 64 values, with which the network keeps a state
+ *   conv:16x3/1    a convolution of 16 filters over patches of 3 x 3, a step of 1 apart; what
+ *                  follows it is the activation of the hidden layers
+ *   conv:16x3/1+1  the same with a border of one pixel of zeros
+ *   pool:3/2+1     the greatest of each channel in patches of 3 x 3, 2 apart, with a border
+ *   residual:16x2  a section of IMPALA's: a convolution of 16 filters of 3 x 3 and a border, that
+ *                  pool, and 2 blocks of x + conv(act(conv(act(x)))); an activation is behind the
+ *                  last of several sections
+ *   gru:64         a gated recurrent unit of 64 values, with which the network keeps a state
  *
  * A kind of element is a row of a table in torso.c: its word, the form of its numbers, and the
  * function that adds its layers. So is a name. Pure; any thread.

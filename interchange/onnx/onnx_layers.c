@@ -122,9 +122,8 @@ static const char *put_weight_zero(const aq_onnx_layer *layer)
     return zero != 0 ? put_byte(layer, "weights_zero", AQ_ONNX_INT8, zero) : "";
 }
 
-static void set_conv(const aq_onnx_layer *layer, const matrix_view *view)
+static void set_patches(const aq_onnx_layer *layer, const aq_conv_shape *conv)
 {
-    const aq_conv_shape *conv = view->conv;
     if (conv != NULL) {
         const int64_t sides[] = {conv->kernel, conv->kernel};
         const int64_t strides[] = {conv->stride, conv->stride};
@@ -148,7 +147,7 @@ static const char *put_dynamic(const aq_onnx_layer *layer, const matrix_view *vi
     const char *sums = aq_onnx_node(
         graph, view->integer_op, "sums",
         AQ_ONNX_OF(levels, weights, zero, weight_zero[0] != '\0' ? weight_zero : NULL));
-    set_conv(layer, view);
+    set_patches(layer, view->conv);
     const char *floats = aq_onnx_node(graph, "Cast", "sums_as_floats", AQ_ONNX_OF(sums));
     aq_onnx_set_int(graph, "to", AQ_ONNX_FLOAT);
     const char *scale = stored->sizes.scales > 1
@@ -188,7 +187,7 @@ static const char *put_static(const aq_onnx_layer *layer, const matrix_view *vie
         aq_onnx_node(graph, "DequantizeLinear", "levels_as_floats", AQ_ONNX_OF(levels, step, zero));
     const char *weights = put_dequantized(layer, view);
     const char *product = aq_onnx_node(graph, view->op, "product", AQ_ONNX_OF(rounded, weights));
-    set_conv(layer, view);
+    set_patches(layer, view->conv);
     return product;
 }
 
@@ -196,7 +195,7 @@ static const char *put_float(const aq_onnx_layer *layer, const matrix_view *view
 {
     const char *weights = put_float_weights(layer, view);
     const char *product = aq_onnx_node(layer->graph, view->op, "product", AQ_ONNX_OF(x, weights));
-    set_conv(layer, view);
+    set_patches(layer, view->conv);
     return product;
 }
 
@@ -259,11 +258,26 @@ static const char *put_turned(const aq_onnx_layer *layer, const char *name, cons
     return turned;
 }
 
+/* What takes an image takes it by planes. */
+static const char *put_planes(const aq_onnx_layer *layer)
+{
+    static const int64_t channels_first[] = {0, 3, 1, 2};
+    const aq_conv_shape *conv = &spec_of(layer)->conv;
+    const int64_t pixels[] = {conv->height, conv->width, conv->channels, 0};
+    const char *image = put_shape(layer, "image", layer->x[0], pixels);
+    return put_turned(layer, "planes", image, channels_first);
+}
+
+static const char *put_flat(const aq_onnx_layer *layer, const char *planes)
+{
+    static const int64_t channels_last[] = {0, 2, 3, 1};
+    const int64_t flat[] = {spec_of(layer)->outputs, 0};
+    return put_shape(layer, "flat", put_turned(layer, "made_image", planes, channels_last), flat);
+}
+
 static const char *put_conv2d(const aq_onnx_layer *layer)
 {
-    static const int64_t channels_first[] = {0, 3, 1, 2}, channels_last[] = {0, 2, 3, 1};
-    const aq_layer_spec *spec = spec_of(layer);
-    const aq_conv_shape *conv = &spec->conv;
+    const aq_conv_shape *conv = &spec_of(layer)->conv;
     const matrix_view view = {
         .op = "Conv",
         .integer_op = "ConvInteger",
@@ -272,13 +286,19 @@ static const char *put_conv2d(const aq_onnx_layer *layer)
         .row_dims = {conv->filters, 1, 1},
         .channel_axis = 0,
     };
-    const int64_t pixels[] = {conv->height, conv->width, conv->channels, 0};
-    const int64_t flat[] = {spec->outputs, 0};
-    const char *image = put_shape(layer, "image", layer->x[0], pixels);
-    const char *planes = put_turned(layer, "planes", image, channels_first);
-    const char *filtered = put_matrix(layer, &view, planes);
-    const char *made = put_turned(layer, "made_image", filtered, channels_last);
-    return put_shape(layer, "flat", made, flat);
+    return put_flat(layer, put_matrix(layer, &view, put_planes(layer)));
+}
+
+static const char *put_pool(const aq_onnx_layer *layer)
+{
+    const aq_conv_shape *pool = &spec_of(layer)->conv;
+    if (pool->kernel == 1 && pool->stride == 1) {
+        return layer->x[0]; /* the activation alone */
+    }
+    const char *most =
+        aq_onnx_node(layer->graph, "MaxPool", "greatest", AQ_ONNX_OF(put_planes(layer)));
+    set_patches(layer, pool);
+    return put_flat(layer, most);
 }
 
 static const char *put_norm(const aq_onnx_layer *layer)
@@ -344,6 +364,7 @@ static put_fn *put_of(uint32_t kind)
         [AQ_LAYER_DUELING] = put_dueling,
         [AQ_LAYER_CATEGORICAL] = put_categorical,
         [AQ_LAYER_ADD] = put_add,
+        [AQ_LAYER_POOL] = put_pool,
     };
     AQ_ASSERT(kind < AQ_LAYER_KINDS_END);
     return rows[kind];

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/policy/layer_spec.h"
+
 /* Coefficients of one Adam step; see adam.h. */
 typedef struct aq_adam_pass {
     float gradient_scale;
@@ -111,6 +113,9 @@ typedef struct aq_passes {
     /* From d, the gradient of that `out`, the gradient of x, and in `gates` that of what they were.
      * What is left in d is that of the state before, past the gates. */
     void (*gru_backward)(const aq_gru_rows *rows, float *d, float *d_x);
+
+    /* From the gradient of one image that a pool gave to that of the image that it was given, x. */
+    void (*pool_backward)(const aq_conv_shape *shape, const float *x, const float *d, float *d_x);
 
     /* out[r][c] = exp(x[r][c]) / sum over c of exp(x[r][c]); a NaN or +inf makes its row NaN. */
     void (*softmax)(const float *x, size_t rows, size_t width, float *out);

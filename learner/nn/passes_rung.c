@@ -13,6 +13,7 @@
 #include "learner/nn/passes_activate.h"
 #include "learner/nn/passes_gru.h"
 #include "learner/nn/passes_norm.h"
+#include "learner/nn/passes_pool.h"
 #include "learner/nn/passes_quant.h"
 #include "learner/nn/passes_rungs.h"
 #include "learner/nn/passes_squash.h"
@@ -237,4 +238,5 @@ const aq_passes AQ_PASSES_TABLE = {
     .norm_backward = norm_backward,
     .gru_forward = gru_forward,
     .gru_backward = gru_backward,
+    .pool_backward = pool_backward,
 };

@@ -1,10 +1,10 @@
 /*
  * The engine: a list of layers, and the buffers that their values lie in (net_graph.h).
  *
- * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, so that what a
- * layer writes is in the cache when the next one reads it, and scratch does not grow with the
- * number of rows. Rows of scratch start on cache lines, and a line of slack keeps the rows of a
- * power-of-two width from falling into the same sets of the cache.
+ * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, and images of
+ * them one by one, so that what a layer writes is in the cache when the next one reads it, and
+ * scratch does not grow with the number of rows. Rows of scratch start on cache lines, and a line of
+ * slack keeps the rows of a power-of-two width from falling into the same sets of the cache.
  */
 #include "quantizer/engine/engine.h"
 
@@ -21,6 +21,7 @@ struct aq_engine {
     aq_engine_tables tables;
     size_t rows_max;
     uint32_t layer_count;
+    uint32_t image_layers; /* the first ones, which see images */
     aq_engine_layer layers[AQ_NET_LAYERS_MAX];
     aq_layer_sources sources[AQ_NET_LAYERS_MAX];
 
@@ -144,6 +145,7 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     engine->tables.passes = aq_float_passes_select(cpu_flags);
     engine->rows_max = rows_max;
     engine->state_width = aq_net_spec_state(&snapshot->spec);
+    engine->image_layers = aq_net_image_layers(&snapshot->spec);
     rc = init_layers(engine, error);
     if (rc == 0) {
         rc = create_scratch(engine);
@@ -197,31 +199,60 @@ static void keep(const aq_float_rows *y, size_t width, float *state, size_t stri
     }
 }
 
-/* A block of rows through the first `layer_count` layers; `state` is that of the rows. */
-static void forward_block(const aq_engine *engine, const aq_const_rows *obs, float *state,
-                          size_t rows, uint32_t layer_count, float *out)
+/* A block of rows, and what becomes of it. */
+typedef struct engine_pass {
+    aq_const_rows obs;
+    float *state; /* of the rows */
+    uint32_t layer_count;
+    float *out;
+} engine_pass;
+
+/* So many rows of a block, from `first` on, through layers `from` to `to` - 1. */
+static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_t from, uint32_t to,
+                       size_t first, size_t rows)
 {
     aq_const_rows values[AQ_NET_VALUES_MAX];
-    values[0] = *obs;
-    for (uint32_t i = 0; i < layer_count; i++) {
+    float *state = pass->state + first * engine->state_width;
+    values[0] = pass->obs;
+    if (pass->obs.bytes != NULL) {
+        values[0].bytes += first * pass->obs.stride;
+    } else {
+        values[0].values += first * pass->obs.stride;
+    }
+    for (uint32_t i = 0; i < to; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
-        const bool last = i + 1 == layer_count;
-        const aq_float_rows y = {
-            .values = last ? out : engine->y[i],
-            .stride = last ? layer->spec->outputs : engine->y_stride,
-            .rows = rows,
-        };
+        const bool last = i + 1 == pass->layer_count;
+        const size_t stride = last ? layer->spec->outputs : engine->y_stride;
+        const aq_float_rows y = {.values = (last ? pass->out : engine->y[i]) + first * stride,
+                                 .stride = stride,
+                                 .rows = rows};
         const uint32_t keeps = aq_layer_state(layer->spec);
         const aq_const_rows kept = {.values = keeps > 0 ? state : NULL,
                                     .stride = engine->state_width};
         aq_const_rows several[1 + AQ_LAYER_SOURCES_MAX];
-        layer->kind->run(layer, &engine->scratch,
-                         taken(&engine->sources[i], values, &kept, several), &y);
-        if (keeps > 0) {
-            keep(&y, keeps, state, engine->state_width);
-            state += keeps;
+        if (i >= from) {
+            layer->kind->run(layer, &engine->scratch,
+                             taken(&engine->sources[i], values, &kept, several), &y);
         }
+        if (i >= from && keeps > 0) {
+            keep(&y, keeps, state, engine->state_width);
+        }
+        state += keeps;
         values[1 + i] = (aq_const_rows){.values = y.values, .stride = y.stride};
+    }
+}
+
+/* Images one by one, so that what a layer makes of one is near when the next layer takes it; then
+ * all rows together, for which the weights are read once. */
+static void run_block(const aq_engine *engine, const engine_pass *pass, size_t rows)
+{
+    const uint32_t images =
+        engine->image_layers < pass->layer_count ? engine->image_layers : pass->layer_count;
+    for (size_t row = 0; row < rows && images > 0; row++) {
+        run_layers(engine, pass, 0, images, row, 1);
+    }
+    if (images < pass->layer_count) {
+        run_layers(engine, pass, images, pass->layer_count, 0, rows);
     }
 }
 
@@ -242,16 +273,18 @@ static void forward(aq_engine *engine, engine_obs obs, float *state, size_t rows
     const size_t width = engine->state_width;
     for (size_t row = 0; row < rows; row += AQ_ENGINE_BLOCK) {
         const size_t count = min_size(rows - row, AQ_ENGINE_BLOCK);
-        const aq_const_rows block = {
-            .values = obs.floats != NULL ? obs.floats + row * inputs : NULL,
-            .bytes = obs.bytes != NULL ? obs.bytes + row * inputs : NULL,
-            .stride = inputs,
+        engine_pass pass = {
+            .obs = {.values = obs.floats != NULL ? obs.floats + row * inputs : NULL,
+                    .bytes = obs.bytes != NULL ? obs.bytes + row * inputs : NULL,
+                    .stride = inputs},
+            .state = state != NULL ? state + row * width : engine->state,
+            .layer_count = layer_count,
+            .out = out + row * outputs,
         };
         if (state == NULL && width > 0) {
             memset(engine->state, 0, count * width * sizeof(*engine->state));
         }
-        forward_block(engine, &block, state != NULL ? state + row * width : engine->state, count,
-                      layer_count, out + row * outputs);
+        run_block(engine, &pass, count);
     }
 }
 

@@ -60,6 +60,11 @@ typedef struct aq_float_passes {
     void (*categorical)(const aq_const_rows *x, const aq_head_shape *head, const float *atoms,
                         const aq_float_rows *y);
 
+    void (*pool)(const aq_const_rows *x, const aq_conv_shape *shape, const aq_float_rows *y);
+    /* y = a + b */
+    void (*add)(const aq_const_rows *a, const aq_const_rows *b, size_t width,
+                const aq_float_rows *y);
+
     /* The sum of `count` levels; count <= 2^23. */
     int32_t (*level_sum)(const uint8_t *levels, size_t count);
 

@@ -18,6 +18,7 @@
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/float_passes_rungs.h"
+#include "quantizer/kernels/pool_walk.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -278,6 +279,51 @@ static void categorical(const aq_const_rows *x, const aq_head_shape *head, const
     }
 }
 
+INLINE void pool_pixel(const aq_conv_shape *shape, const pool_patch *patch, const float *x,
+                       float *y)
+{
+    pool_lanes most;
+    pool_marks which;
+    uint32_t channel = 0;
+    for (; channel + POOL_LANES <= shape->channels; channel += POOL_LANES) {
+        pool_greatest(shape, patch, x + channel, POOL_LANES, &most, &which);
+        pool_store(&most, POOL_LANES, y + channel);
+    }
+    if (channel < shape->channels) {
+        const uint32_t left = shape->channels - channel;
+        pool_greatest(shape, patch, x + channel, left, &most, &which);
+        pool_store(&most, left, y + channel);
+    }
+}
+
+static void pool(const aq_const_rows *x, const aq_conv_shape *shape, const aq_float_rows *y)
+{
+    const uint32_t height = aq_conv_out_height(shape), width = aq_conv_out_width(shape);
+    for (size_t row = 0; row < y->rows; row++) {
+        const float *in = x->values + row * x->stride;
+        float *out = y->values + row * y->stride;
+        for (uint32_t i = 0; i < height; i++) {
+            for (uint32_t j = 0; j < width; j++, out += shape->channels) {
+                const pool_patch patch = pool_patch_of(shape, i, j);
+                pool_pixel(shape, &patch, in, out);
+            }
+        }
+    }
+}
+
+static void add(const aq_const_rows *a, const aq_const_rows *b, size_t width,
+                const aq_float_rows *y)
+{
+    for (size_t row = 0; row < y->rows; row++) {
+        const float *restrict left = a->values + row * a->stride;
+        const float *restrict right = b->values + row * b->stride;
+        float *restrict out = y->values + row * y->stride;
+        for (size_t i = 0; i < width; i++) {
+            out[i] = left[i] + right[i];
+        }
+    }
+}
+
 static int32_t level_sum(const uint8_t *levels, size_t count)
 {
     int32_t sum = 0;
@@ -312,6 +358,8 @@ const aq_float_passes AQ_FLOAT_PASSES_TABLE = {
     .norm = norm,
     .dueling = dueling,
     .categorical = categorical,
+    .pool = pool,
+    .add = add,
     .level_sum = level_sum,
     .greatest_byte = greatest_byte,
     .scale_bytes = scale_bytes,

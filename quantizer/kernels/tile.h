@@ -6,6 +6,7 @@
  *   LANES                outputs in one vector: a block
  *   TILE_BLOCKS          blocks in a full tile, 2 to 4
  *   TILE_ROWS            rows in a full tile, 4 or 8; left out, 4
+ *   TILE_TALL_ROWS       rows in a tile of no more than two blocks, up to 10; left out, TILE_ROWS
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
  *   TILE_REGISTERS       of a processor whose sums are in the order of qkernels.h; left out, in any
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
@@ -33,7 +34,7 @@
  * 1.2 times slower).
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
- * registers but neither does so reliably for arrays that loops walk.
+ * registers but neither does so reliably for arrays that loops walk: macros go through the rows.
  */
 #ifndef AQ_QUANTIZER_KERNELS_TILE_H
 #define AQ_QUANTIZER_KERNELS_TILE_H
@@ -50,6 +51,10 @@
 
 #ifndef TILE_ROWS
 #define TILE_ROWS 4
+#endif
+
+#ifndef TILE_TALL_ROWS
+#define TILE_TALL_ROWS TILE_ROWS
 #endif
 
 #ifndef TILE_AHEAD_LINES
@@ -77,15 +82,21 @@ typedef struct tile_row {
     accumulator b0, b1, b2, b3;
 } tile_row;
 
+#define TILE_EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
+
 typedef struct tile_sums {
-    tile_row r0, r1, r2, r3, r4, r5, r6, r7;
+#define TILE_MEMBER(n) tile_row r##n;
+    TILE_EACH_ROW(TILE_MEMBER)
+#undef TILE_MEMBER
 } tile_sums;
 
 TILE_INLINE tile_sums tile_zero(void)
 {
     const accumulator zero = accumulator_zero();
     const tile_row row = {zero, zero, zero, zero};
-    return (tile_sums){row, row, row, row, row, row, row, row};
+#define TILE_ZERO(n) row,
+    return (tile_sums){TILE_EACH_ROW(TILE_ZERO)};
+#undef TILE_ZERO
 }
 
 TILE_INLINE tile_row tile_row_add(tile_row a, tile_row b)
@@ -96,9 +107,9 @@ TILE_INLINE tile_row tile_row_add(tile_row a, tile_row b)
 
 TILE_INLINE tile_sums tile_add(tile_sums a, tile_sums b)
 {
-    return (tile_sums){tile_row_add(a.r0, b.r0), tile_row_add(a.r1, b.r1), tile_row_add(a.r2, b.r2),
-                       tile_row_add(a.r3, b.r3), tile_row_add(a.r4, b.r4), tile_row_add(a.r5, b.r5),
-                       tile_row_add(a.r6, b.r6), tile_row_add(a.r7, b.r7)};
+#define TILE_ADD(n) tile_row_add(a.r##n, b.r##n),
+    return (tile_sums){TILE_EACH_ROW(TILE_ADD)};
+#undef TILE_ADD
 }
 
 TILE_INLINE tile_row tile_row_step(tile_row row, const unsigned char *x, tile_weights weights,
@@ -155,33 +166,19 @@ TILE_INLINE tile_sums tile_step(tile_sums sums, const unsigned char *x, size_t x
     weights.b2 = blocks > 2 ? load_weight(from + 2 * BLOCK_STEP_BYTES) : weights.b0;
     weights.b3 = blocks > 3 ? load_weight(from + 3 * BLOCK_STEP_BYTES) : weights.b0;
 
-    sums.r0 = tile_row_step(sums.r0, x, weights, blocks);
-    if (rows > 1) {
-        sums.r1 = tile_row_step(sums.r1, x + x_stride, weights, blocks);
+#define TILE_STEP(n)                                                                               \
+    if (rows > n) {                                                                                \
+        sums.r##n = tile_row_step(sums.r##n, x + n * x_stride, weights, blocks);                   \
     }
-    if (rows > 2) {
-        sums.r2 = tile_row_step(sums.r2, x + 2 * x_stride, weights, blocks);
-    }
-    if (rows > 3) {
-        sums.r3 = tile_row_step(sums.r3, x + 3 * x_stride, weights, blocks);
-    }
-    if (rows > 4) {
-        sums.r4 = tile_row_step(sums.r4, x + 4 * x_stride, weights, blocks);
-    }
-    if (rows > 5) {
-        sums.r5 = tile_row_step(sums.r5, x + 5 * x_stride, weights, blocks);
-    }
-    if (rows > 6) {
-        sums.r6 = tile_row_step(sums.r6, x + 6 * x_stride, weights, blocks);
-    }
-    if (rows > 7) {
-        sums.r7 = tile_row_step(sums.r7, x + 7 * x_stride, weights, blocks);
-    }
+    TILE_EACH_ROW(TILE_STEP)
+#undef TILE_STEP
     return sums;
 }
 
 typedef struct tile_column {
-    accumulator r0, r1, r2, r3, r4, r5, r6, r7;
+#define TILE_MEMBER(n) accumulator r##n;
+    TILE_EACH_ROW(TILE_MEMBER)
+#undef TILE_MEMBER
 } tile_column;
 
 /* One block of every row: the constants are loaded once. */
@@ -193,56 +190,39 @@ TILE_INLINE void tile_finish_block(const tile_job *job, const uint32_t block, co
     const size_t y_stride = job->y_stride;
     const bool relu = job->relu;
 
-    store_lanes(y, finish(job, constants, 0, column.r0), relu, lanes);
-    if (rows > 1) {
-        store_lanes(y + y_stride, finish(job, constants, 1, column.r1), relu, lanes);
+#define TILE_FINISH(n)                                                                             \
+    if (rows > n) {                                                                                \
+        store_lanes(y + n * y_stride, finish(job, constants, n, column.r##n), relu, lanes);        \
     }
-    if (rows > 2) {
-        store_lanes(y + 2 * y_stride, finish(job, constants, 2, column.r2), relu, lanes);
-    }
-    if (rows > 3) {
-        store_lanes(y + 3 * y_stride, finish(job, constants, 3, column.r3), relu, lanes);
-    }
-    if (rows > 4) {
-        store_lanes(y + 4 * y_stride, finish(job, constants, 4, column.r4), relu, lanes);
-    }
-    if (rows > 5) {
-        store_lanes(y + 5 * y_stride, finish(job, constants, 5, column.r5), relu, lanes);
-    }
-    if (rows > 6) {
-        store_lanes(y + 6 * y_stride, finish(job, constants, 6, column.r6), relu, lanes);
-    }
-    if (rows > 7) {
-        store_lanes(y + 7 * y_stride, finish(job, constants, 7, column.r7), relu, lanes);
-    }
+    TILE_EACH_ROW(TILE_FINISH)
+#undef TILE_FINISH
 }
 
 TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t rows,
                              const uint32_t blocks)
 {
     const uint32_t last = job->last_lanes;
-    tile_finish_block(
-        job, 0, rows,
-        (tile_column){s.r0.b0, s.r1.b0, s.r2.b0, s.r3.b0, s.r4.b0, s.r5.b0, s.r6.b0, s.r7.b0},
-        blocks > 1 ? LANES : last);
+#define TILE_LANES(n) s.r##n.b0,
+    tile_finish_block(job, 0, rows, (tile_column){TILE_EACH_ROW(TILE_LANES)},
+                      blocks > 1 ? LANES : last);
+#undef TILE_LANES
+#define TILE_LANES(n) s.r##n.b1,
     if (blocks > 1) {
-        tile_finish_block(
-            job, 1, rows,
-            (tile_column){s.r0.b1, s.r1.b1, s.r2.b1, s.r3.b1, s.r4.b1, s.r5.b1, s.r6.b1, s.r7.b1},
-            blocks > 2 ? LANES : last);
+        tile_finish_block(job, 1, rows, (tile_column){TILE_EACH_ROW(TILE_LANES)},
+                          blocks > 2 ? LANES : last);
     }
+#undef TILE_LANES
+#define TILE_LANES(n) s.r##n.b2,
     if (blocks > 2) {
-        tile_finish_block(
-            job, 2, rows,
-            (tile_column){s.r0.b2, s.r1.b2, s.r2.b2, s.r3.b2, s.r4.b2, s.r5.b2, s.r6.b2, s.r7.b2},
-            blocks > 3 ? LANES : last);
+        tile_finish_block(job, 2, rows, (tile_column){TILE_EACH_ROW(TILE_LANES)},
+                          blocks > 3 ? LANES : last);
     }
+#undef TILE_LANES
+#define TILE_LANES(n) s.r##n.b3,
     if (blocks > 3) {
-        tile_finish_block(
-            job, 3, rows,
-            (tile_column){s.r0.b3, s.r1.b3, s.r2.b3, s.r3.b3, s.r4.b3, s.r5.b3, s.r6.b3, s.r7.b3},
-            last);
+        tile_finish_block(job, 3, rows, (tile_column){TILE_EACH_ROW(TILE_LANES)}, last);
     }
+#undef TILE_LANES
 }
 
 #include "quantizer/kernels/tile_chains.h"
@@ -256,85 +236,59 @@ TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const
 
 /* --- the shapes, and the walk over a layer --- */
 
-#define TILE_DEFINE_4(name, blocks, far)                                                           \
-    static void name##_1(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 1, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_2(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 2, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_3(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 3, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_4(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 4, blocks, far);                                                         \
-    }
+#define TILE_HEIGHTS_4(X, ...)                                                                     \
+    X(1, __VA_ARGS__) X(2, __VA_ARGS__) X(3, __VA_ARGS__) X(4, __VA_ARGS__)
 #if TILE_ROWS == 8
-#define TILE_DEFINE(name, blocks, far)                                                             \
-    TILE_DEFINE_4(name, blocks, far)                                                               \
-    static void name##_5(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 5, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_6(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 6, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_7(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 7, blocks, far);                                                         \
-    }                                                                                              \
-    static void name##_8(const tile_job *job)                                                      \
-    {                                                                                              \
-        tile_compute(job, 8, blocks, far);                                                         \
-    }
-#define TILE_TABLE(name)                                                                           \
-    {                                                                                              \
-        name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8             \
-    }
+#define TILE_HEIGHTS(X, ...)                                                                       \
+    TILE_HEIGHTS_4(X, __VA_ARGS__)                                                                 \
+    X(5, __VA_ARGS__) X(6, __VA_ARGS__) X(7, __VA_ARGS__) X(8, __VA_ARGS__)
 #else
-#define TILE_DEFINE TILE_DEFINE_4
-#define TILE_TABLE(name)                                                                           \
-    {                                                                                              \
-        name##_1, name##_2, name##_3, name##_4                                                     \
-    }
+#define TILE_HEIGHTS TILE_HEIGHTS_4
+#endif
+#if TILE_TALL_ROWS == 10
+#define TILE_TALL_HEIGHTS(X, ...) TILE_HEIGHTS(X, __VA_ARGS__) X(9, __VA_ARGS__) X(10, __VA_ARGS__)
+#else
+#define TILE_TALL_HEIGHTS TILE_HEIGHTS
 #endif
 
-TILE_DEFINE(tile_one, 1, false)
-TILE_DEFINE(tile_two, 2, false)
+#define TILE_FUNCTION(rows, name, blocks, far)                                                     \
+    static void name##_##rows(const tile_job *job)                                                 \
+    {                                                                                              \
+        tile_compute(job, rows, blocks, far);                                                      \
+    }
+#define TILE_NAME(rows, name) name##_##rows,
+
+TILE_TALL_HEIGHTS(TILE_FUNCTION, tile_one, 1, false)
+TILE_TALL_HEIGHTS(TILE_FUNCTION, tile_two, 2, false)
 #if TILE_BLOCKS > 2
-TILE_DEFINE(tile_three, 3, false)
+TILE_HEIGHTS(TILE_FUNCTION, tile_three, 3, false)
 #endif
 #if TILE_BLOCKS > 3
-TILE_DEFINE(tile_four, 4, false)
+TILE_HEIGHTS(TILE_FUNCTION, tile_four, 4, false)
 #endif
-TILE_DEFINE(tile_far, TILE_BLOCKS, true)
+TILE_HEIGHTS(TILE_FUNCTION, tile_far, TILE_BLOCKS, true)
 
 typedef void tile_function(const tile_job *job);
 
 /* [blocks - 1][rows - 1]; the last is the full tile of a layer whose weights are far. */
-static tile_function *const tile_table[TILE_BLOCKS + 1][TILE_ROWS] = {
-    TILE_TABLE(tile_one),   TILE_TABLE(tile_two),
+static tile_function *const tile_table[TILE_BLOCKS + 1][TILE_TALL_ROWS] = {
+    {TILE_TALL_HEIGHTS(TILE_NAME, tile_one)}, {TILE_TALL_HEIGHTS(TILE_NAME, tile_two)},
 #if TILE_BLOCKS > 2
-    TILE_TABLE(tile_three),
+    {TILE_HEIGHTS(TILE_NAME, tile_three)},
 #endif
 #if TILE_BLOCKS > 3
-    TILE_TABLE(tile_four),
+    {TILE_HEIGHTS(TILE_NAME, tile_four)},
 #endif
-    TILE_TABLE(tile_far),
+    {TILE_HEIGHTS(TILE_NAME, tile_far)},
 };
 
 /* Rows in the next tile where `left` are left: the last two share what is left. */
-static size_t tile_height(size_t left)
+static size_t tile_height(size_t left, size_t most)
 {
-    if (left <= TILE_ROWS) {
+    if (left <= most) {
         return left;
     }
-    return left < 2 * TILE_ROWS ? (left + 1) / 2 : TILE_ROWS;
+    return left < 2 * most ? (left + 1) / 2 : most;
 }
 
 /* One tile, `width` blocks wide, for all rows; `job` is at the first of them, and moves on. By
@@ -345,8 +299,9 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
     float *y = job->y;
     /* After the first rows the weights are near. */
     uint32_t shape = far && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
+    const size_t most = shape < 2 ? TILE_TALL_ROWS : TILE_ROWS;
     for (size_t row = 0, rows; row < input->rows; row += rows) {
-        rows = tile_height(input->rows - row);
+        rows = tile_height(input->rows - row, most);
         job->x = x + row * job->x_stride;
         job->quant = input->quant == NULL ? NULL : input->quant + row;
         job->y = y + row * job->y_stride;

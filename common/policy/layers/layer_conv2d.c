@@ -39,10 +39,10 @@ aq_layer_spec aq_layer_conv2d(const aq_conv_shape *shape, enum aq_activation act
     };
 }
 
-static int check(const aq_layer_spec *layer, uint32_t index, aq_error *error)
+int aq_layer_check_patches(const aq_layer_spec *layer, const aq_layer_spec *made, uint32_t index,
+                           aq_error *error)
 {
     const aq_conv_shape *shape = &layer->conv;
-    const aq_layer_spec made = aq_layer_conv2d(shape, AQ_ACTIVATION_NONE);
     int rc = aq_layer_check_ends(layer, NULL, AQ_NET_IMAGE_MAX, index, error);
     if (rc == 0) {
         rc = aq_layer_check_size(shape->filters, AQ_NET_WIDTH_MAX, index, "number of filters",
@@ -60,7 +60,13 @@ static int check(const aq_layer_spec *layer, uint32_t index, aq_error *error)
                      "layer %u: a padding of %u for a kernel of %u; it must be less", index,
                      shape->padding, shape->kernel);
     }
-    return rc != 0 ? rc : aq_layer_check_ends(layer, &made, AQ_NET_IMAGE_MAX, index, error);
+    return rc != 0 ? rc : aq_layer_check_ends(layer, made, AQ_NET_IMAGE_MAX, index, error);
+}
+
+static int check(const aq_layer_spec *layer, uint32_t index, aq_error *error)
+{
+    const aq_layer_spec made = aq_layer_conv2d(&layer->conv, AQ_ACTIVATION_NONE);
+    return aq_layer_check_patches(layer, &made, index, error);
 }
 
 static void text(const aq_layer_spec *layer, char *out, size_t size)

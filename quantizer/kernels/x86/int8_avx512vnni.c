@@ -1,8 +1,9 @@
 /*
  * int8 layers with AVX-512-VNNI.
  */
-#define TILE_BLOCKS 3
-#define TILE_ROWS   8
+#define TILE_BLOCKS    3
+#define TILE_ROWS      8
+#define TILE_TALL_ROWS 10 /* a row of Nature's images is 20 or 9 */
 
 #include "quantizer/kernels/x86/dot_avx512vnni.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"

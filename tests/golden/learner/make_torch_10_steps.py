@@ -531,6 +531,11 @@ def main():
                          learning_rate=0.002, gradient_clip=0.5), 3, 4, 8).run()
     Pqn("pqn", sequences(4, hidden="10", activation="tanh", epochs=2,
                          minibatches=3, learning_rate=0.001), 4, 2, 7).run()
+    Values("dqn", settings(torso="residual:3x2,residual:2x1", hidden="6", learning_rate=0.001,
+                           target_period=4), (6, 5, 2), 3, 4).run()
+    OnPolicy("ppo", sequences(3, torso="conv:3x3/1+1,pool:2/2,residual:2x1", hidden="5",
+                              critic_hidden="4", activation="elu", epochs=2, minibatches=2,
+                              learning_rate=0.001), (5, 4, 1), 2, 4).run()
 
 
 main()

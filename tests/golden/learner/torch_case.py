@@ -1,4 +1,6 @@
 """What all cases of make_torch_10_steps.py have in common."""
+import re
+
 import torch
 from torch import nn
 
@@ -45,30 +47,74 @@ class Picture(int):
 class Convolution(nn.Module):
     """Images are (height, width, channels), and so are its weights, filter by filter."""
 
-    def __init__(self, shape, filters, kernel, stride):
+    def __init__(self, shape, filters, kernel, stride, padding=0):
         super().__init__()
         like = nn.Conv2d(shape[2], filters, kernel, stride)
         self.weight = nn.Parameter(like.weight.detach().permute(0, 2, 3, 1).contiguous())
         self.bias = nn.Parameter(like.bias.detach())
-        self.shape, self.stride = shape, stride
-        sides = [(side - kernel) // stride + 1 for side in shape[:2]]
+        self.shape, self.stride, self.padding = shape, stride, padding
+        sides = [(side + 2 * padding - kernel) // stride + 1 for side in shape[:2]]
         self.out_shape = (*sides, filters)
 
     def forward(self, x):
         images = x.reshape(-1, *self.shape).permute(0, 3, 1, 2)
-        y = nn.functional.conv2d(images, self.weight.permute(0, 3, 1, 2), self.bias, self.stride)
+        y = nn.functional.conv2d(images, self.weight.permute(0, 3, 1, 2), self.bias, self.stride,
+                                 self.padding)
         return y.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
+
+
+class Pool(nn.Module):
+    def __init__(self, shape, kernel, stride, padding=0):
+        super().__init__()
+        self.shape, self.how = shape, (kernel, stride, padding)
+        sides = [(side + 2 * padding - kernel) // stride + 1 for side in shape[:2]]
+        self.out_shape = (*sides, shape[2])
+
+    def forward(self, x):
+        images = x.reshape(-1, *self.shape).permute(0, 3, 1, 2)
+        y = nn.functional.max_pool2d(images, *self.how)
+        return y.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
+
+
+class Around(nn.Module):
+    """A block of IMPALA's."""
+
+    def __init__(self, shape, activation):
+        super().__init__()
+        self.branch = nn.Sequential(
+            ACTIVATIONS[activation](), Convolution(shape, shape[2], 3, 1, 1),
+            ACTIVATIONS[activation](), Convolution(shape, shape[2], 3, 1, 1))
+
+    def forward(self, x):
+        return x + self.branch(x)
+
+
+def section(shape, filters, blocks, activation):
+    """Layers of a section of IMPALA's, and the shape that it ends in."""
+    wider = Convolution(shape, filters, 3, 1, 1)
+    half = Pool(wider.out_shape, 3, 2, 1)
+    around = [Around(half.out_shape, activation) for _ in range(blocks)]
+    return [wider, half, *around], half.out_shape
 
 
 def torso_layers(inputs, activation):
     """What learner.torso says, and how many values it ends in."""
     if not isinstance(inputs, Picture):
         return [], inputs
-    layers, shape = [], inputs.shape
+    layers, shape, is_bare = [], inputs.shape, False
     for element in inputs.torso.split(","):
-        numbers = map(int, element[len("conv:"):].replace("x", "/").split("/"))
-        layers += [Convolution(shape, *numbers), ACTIVATIONS[activation]()]
-        shape = layers[-2].out_shape
+        word, numbers = element.split(":")
+        numbers = list(map(int, re.split("[x/+]", numbers)))
+        is_bare = word == "residual" or (is_bare and word == "pool")
+        if word == "residual":
+            own, shape = section(shape, *numbers, activation)
+            layers += own
+            continue
+        kind = {"conv": Convolution, "pool": Pool}[word]
+        layers.append(kind(shape, *numbers))
+        shape = layers[-1].out_shape
+        layers += [ACTIVATIONS[activation]()] if word == "conv" else []
+    layers += [ACTIVATIONS[activation]()] if is_bare else []
     return layers, shape[0] * shape[1] * shape[2]
 
 

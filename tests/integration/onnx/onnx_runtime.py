@@ -8,13 +8,19 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 
+def windows_of(image, attributes, beyond):
+    """Of (rows, channels, height, width), with a border: (..., height, width, kernel, kernel)."""
+    pads, strides = attributes["pads"], attributes["strides"]
+    image = np.pad(image, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])),
+                   constant_values=beyond)
+    windows = np.lib.stride_tricks.sliding_window_view(image, attributes["kernel_shape"],
+                                                       axis=(2, 3))
+    return windows[:, :, ::strides[0], ::strides[1]]
+
+
 def convolve(image, weights, attributes):
     """(rows, channels, height, width) by (filters, channels, kernel, kernel)."""
-    pads, strides = attributes["pads"], attributes["strides"]
-    image = np.pad(image, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
-    side = weights.shape[2:]
-    windows = np.lib.stride_tricks.sliding_window_view(image, side, axis=(2, 3))
-    return np.einsum("rchwij,fcij->rfhw", windows[:, :, ::strides[0], ::strides[1]], weights)
+    return np.einsum("rchwij,fcij->rfhw", windows_of(image, attributes, 0), weights)
 
 
 def dynamic_levels(x):
@@ -75,6 +81,7 @@ OPERATORS = {
     "MatMulInteger": lambda a, b, zero, b_zero=0:
         np.matmul(less_zero(a, zero), less_zero(b, b_zero)),
     "Max": np.maximum,
+    "MaxPool": lambda x, **how: windows_of(x, how, -np.inf).max(axis=(4, 5)),
     "Min": np.minimum,
     "Mul": lambda a, b: a * b,
     "QuantizeLinear": lambda x, scale, zero:

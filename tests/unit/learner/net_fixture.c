@@ -135,6 +135,25 @@ static void convolve(const aq_layer_spec *layer, const double *at, const double 
     }
 }
 
+static void pool(const aq_layer_spec *layer, const double *x, double *z)
+{
+    const aq_conv_shape *of = &layer->conv;
+    const uint32_t width = aq_conv_out_width(of);
+    for (uint32_t o = 0; o < layer->outputs; o++) {
+        const uint32_t c = o % of->channels, pixel = o / of->channels;
+        z[o] = -INFINITY;
+        for (uint32_t tap = 0; tap < of->kernel * of->kernel; tap++) {
+            const int64_t row =
+                (int64_t)(pixel / width * of->stride + tap / of->kernel) - of->padding;
+            const int64_t column =
+                (int64_t)(pixel % width * of->stride + tap % of->kernel) - of->padding;
+            if (row >= 0 && row < of->height && column >= 0 && column < of->width) {
+                z[o] = fmax(z[o], x[(row * of->width + column) * of->channels + c]);
+            }
+        }
+    }
+}
+
 static void norm(const aq_layer_spec *layer, const double *at, const double *x, double *z)
 {
     const uint32_t width = layer->outputs;
@@ -195,6 +214,9 @@ static void forward_layer(const aq_net_spec *spec, uint32_t l, const double *at,
         break;
     case AQ_LAYER_CONV2D:
         convolve(layer, at, x, z);
+        break;
+    case AQ_LAYER_POOL:
+        pool(layer, x, z);
         break;
     case AQ_LAYER_NORM:
         norm(layer, at, x, z);

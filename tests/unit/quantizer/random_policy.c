@@ -3,6 +3,7 @@
  */
 #include "tests/unit/quantizer/random_policy.h"
 #include "common/policy/half.h"
+#include "common/policy/torso.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -67,6 +68,15 @@ static void add_block(aq_net_spec *spec)
     add(spec, aq_layer_linear(24, 4, AQ_ACTIVATION_NONE));
 }
 
+static void add_torso(aq_net_spec *spec)
+{
+    const aq_space obs = {.kind = AQ_SPACE_BOX, .rank = 3, .shape = {5, 4, 2}};
+    uint32_t width = 0;
+    assert_succeeds(
+        aq_torso_add("residual:17x1,pool:2/1", &obs, AQ_ACTIVATION_RELU, &width, spec, &refusal));
+    add(spec, aq_layer_linear(width, 4, AQ_ACTIVATION_NONE));
+}
+
 aq_net_spec random_policy_spec(enum random_policy_net net)
 {
     aq_net_spec spec = {0};
@@ -93,6 +103,9 @@ aq_net_spec random_policy_spec(enum random_policy_net net)
         break;
     case NET_SIMBA:
         add_block(&spec);
+        break;
+    case NET_IMPALA:
+        add_torso(&spec);
         break;
     case NET_GRU:
         add(&spec, aq_layer_linear(5, 3 * 19, AQ_ACTIVATION_NONE));

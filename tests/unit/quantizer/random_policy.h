@@ -20,6 +20,7 @@ enum random_policy_net {
     NET_DUELING, /* without a distribution */
     NET_HEADS,   /* dueling, then categorical */
     NET_SIMBA,   /* a residual block: no chain */
+    NET_IMPALA,  /* a pool, a block of convolutions, and another pool */
     NET_COUNT,
     NET_GRU = NET_COUNT, /* keeps a state, twice */
 };

@@ -113,6 +113,29 @@ TEST(an_add_layer_takes_two_values_as_wide_as_its_own)
                    "layer 1: an add layer takes two values of width 9");
 }
 
+TEST(a_pool_gives_as_many_channels_as_it_takes)
+{
+    aq_conv_shape shape = {.height = 7,
+                           .width = 5,
+                           .channels = 3,
+                           .filters = 3,
+                           .kernel = 3,
+                           .stride = 2,
+                           .padding = 1};
+    aq_layer_spec layer = aq_layer_pool(&shape, AQ_ACTIVATION_TANH);
+    accept(&layer);
+    assert_int_equal(layer.outputs, 4 * 3 * 3);
+    assert_matrix(&layer, 0, 0);
+    assert_false(aq_layer_is_quantizable(&layer));
+    shape.filters = 4;
+    layer = aq_layer_pool(&shape, AQ_ACTIVATION_NONE);
+    refuse(&layer, "layer 3: a pool of 3 channels gives 4");
+    shape.filters = 3;
+    shape.padding = 3;
+    layer = aq_layer_pool(&shape, AQ_ACTIVATION_NONE);
+    refuse(&layer, "layer 3: a padding of 3 for a kernel of 3");
+}
+
 TEST(an_unknown_kind_is_refused)
 {
     aq_layer_spec layer = aq_layer_norm(9, AQ_ACTIVATION_NONE);
@@ -221,7 +244,7 @@ TEST(a_full_network_takes_no_layer)
         assert_succeeds(aq_net_spec_add(&spec, &layer, &refusal));
     }
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-    assert_refused(aq_net_spec_add(&spec, &layer, &refusal), AQ_E_INVALID, "more than 16 layers");
+    assert_refused(aq_net_spec_add(&spec, &layer, &refusal), AQ_E_INVALID, "more than 48 layers");
     assert_int_equal(spec.layer_count, AQ_NET_LAYERS_MAX);
 }
 

@@ -49,7 +49,7 @@ TEST(the_most_and_widest_layers_can_be_built)
     assert_int_equal(aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, hidden, AQ_NET_LAYERS_MAX - 1,
                                           AQ_NET_WIDTH_MAX, AQ_ACTIVATION_ELU, &spec, NULL),
                      0);
-    assert_true(aq_net_spec_parameters(&spec) == (size_t)16 * 16385 * 16384);
+    assert_true(aq_net_spec_parameters(&spec) == (size_t)AQ_NET_LAYERS_MAX * 16385 * 16384);
 }
 
 TEST(an_impossible_mlp_leaves_the_spec_alone)
@@ -58,7 +58,7 @@ TEST(an_impossible_mlp_leaves_the_spec_alone)
         uint32_t inputs, hidden_count, outputs;
         const char *words;
     } rows[] = {
-        {4, AQ_NET_LAYERS_MAX, 2, "16 hidden layers"},
+        {4, AQ_NET_LAYERS_MAX, 2, "48 hidden layers"},
         {4, 1, 2, "layer 0: its output is 0; 1 to 16384 are possible"},
         {0, 0, 2, "layer 0: its input is 0; 1 to 16384 are possible"},
         {4, 0, 16385, "16385"},
@@ -86,7 +86,7 @@ TEST(what_a_peer_may_not_send_is_refused)
     spec.layer_count = 0;
     refuse(&spec, "0 layers");
     spec.layer_count = 17;
-    refuse(&spec, "17 layers");
+    refuse(&spec, "49 layers");
     spec.layer_count = UINT32_MAX;
     refuse(&spec, "layers");
     spec = small_net();

@@ -26,6 +26,17 @@ TEST(texts_make_layers)
         {"conv:8x2/3", 2, {7, 9, 0}, 2 * 3 * 8, "7x9x1-conv2/3x8r"},
         {"nature", 3, {84, 84, 4}, 3136, "84x84x4-conv8/4x32r-conv4/2x64r-conv3/1x64r"},
         {"conv:3x2/1,conv:1x1/1", 3, {2, 3, 5}, 2, "2x3x5-conv2/1x3r-conv1/1x1r"},
+        {"conv:5x3/1+1,pool:2/2", 3, {6, 4, 2}, 3 * 2 * 5, "6x4x2-conv3/1x5r-pool2/2"},
+        {"residual:3x1",
+         3,
+         {9, 6, 2},
+         5 * 3 * 3,
+         "9x6x2-conv3/1x3-pool3/2-r-conv3/1x3r-conv3/1x3-add(2,5)-r"},
+        {"residual:3x1,conv:4x1/1",
+         3,
+         {2, 2, 1},
+         4,
+         "2x2x1-conv3/1x3-pool3/2-r-conv3/1x3r-conv3/1x3-add(2,5)-conv1/1x4r"},
         {"gru:8", 1, {4, 0, 0}, 8, "4-24-gru8"},
         {"gru:8,gru:3", 1, {4, 0, 0}, 3, "4-24-gru8-9-gru3"},
     };
@@ -45,6 +56,19 @@ TEST(texts_make_layers)
     }
 }
 
+/* Three sections of ten layers, and an activation; 11 x 11 pixels are left of Atari's. */
+TEST(impalas_torso_has_31_layers)
+{
+    const aq_space obs = seen(3, 84, 84, 4);
+    aq_net_spec spec = {0};
+    uint32_t width = 0;
+    assert_succeeds(aq_torso_add("impala", &obs, AQ_ACTIVATION_RELU, &width, &spec, &refusal));
+    assert_succeeds(aq_net_spec_validate(&spec, &refusal));
+    assert_int_equal(spec.layer_count, 31);
+    assert_int_equal(width, 11 * 11 * 32);
+    assert_int_equal(aq_net_spec_parameters(&spec), 97744);
+}
+
 TEST(no_text_is_no_layers)
 {
     const aq_space obs = seen(3, 5, 6, 2);
@@ -59,29 +83,24 @@ TEST(no_text_is_no_layers)
 TEST(what_is_no_torso_is_refused)
 {
     static const char *const rows[] = {
-        "conv",
-        "conv:",
-        "conv:16",
-        "conv:16x3",
-        "conv:16x3/1,",
-        ",conv:16x3/1",
-        "conv:0x3/1",
-        "conv:16x3/0",
-        "conv:-1x3/1",
-        "conv:16x3/1x",
-        "conv:16x3/1 ",
-        "conv16x3/1",
-        "dense:16x3/1",
-        "atari",
-        "minatar,conv:1x1/1",
-        "conv:16385x1/1",
-        "conv: 16x3/1",
-        "conv:16x3/1:r",
-        "conv:1x1/10000000000000000000000000000000000000000000000",
+        "conv",           "conv:",
+        "conv:16",        "conv:16x3",
+        "conv:16x3/1,",   ",conv:16x3/1",
+        "conv:0x3/1",     "conv:16x3/0",
+        "conv:-1x3/1",    "conv:16x3/1x",
+        "conv:16x3/1+",   "conv:16x3/1+0",
+        "pool:2",         "pool:3/2+1+1",
+        "residual:16",    "conv:16x3/1 ",
+        "conv16x3/1",     "dense:16x3/1",
+        "atari",          "minatar,conv:1x1/1",
+        "conv:16385x1/1", "conv: 16x3/1",
+        "conv:16x3/1:r",  "conv:1x1/10000000000000000000000000000000000000000000000",
     };
     EACH_ROW(i, rows) {
         assert_refused(aq_torso_check(rows[i], &refusal), AQ_E_INVALID,
-                       "possible are minatar, nature, or a list of conv:FILTERSxKERNEL/STRIDE");
+                       "possible are minatar, nature, impala, or a list of "
+                       "conv:FILTERSxKERNEL/STRIDE[+PADDING], pool:KERNEL/STRIDE[+PADDING], "
+                       "residual:FILTERSxBLOCKS, gru:WIDTH, such as");
     }
 }
 
@@ -98,10 +117,10 @@ TEST(what_does_not_fit_is_refused)
         {"nature", seen(3, 10, 10, 4), AQ_E_UNSUPPORTED, "4 x 4 do not fit into"},
         {"conv:4x3/1,gru:8", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "behind convolutions"},
         {"conv:4x3/1", seen(3, 3, 2, 1), AQ_E_UNSUPPORTED, "there for them, 3 x 2"},
-        {"conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"
-         "conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,conv:2x1/1,"
-         "conv:2x1/1",
-         seen(2, 3, 3, 0), AQ_E_INVALID, "more than"},
+        {"pool:3/2", seen(3, 9, 2, 1), AQ_E_UNSUPPORTED, "there for them, 9 x 2"},
+        {"residual:2x1", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},
+        {"residual:2x1,gru:8", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "behind convolutions"},
+        {"residual:2x12", seen(2, 3, 3, 0), AQ_E_INVALID, "more than 48 layers"},
     };
     EACH_ROW(i, rows) {
         aq_net_spec spec = {0};

@@ -133,7 +133,7 @@ TEST(a_network_of_too_many_layers_or_none_is_refused)
     assert_int_equal(aq_wire_network_from(&message, &spec, NULL), AQ_E_CORRUPT);
     assert_int_equal(aq_wire_network_from(NULL, &spec, NULL), AQ_E_CORRUPT);
     message.n_layers = AQ_NET_LAYERS_MAX + 1;
-    assert_refused(aq_wire_network_from(&message, &spec, &refusal), AQ_E_CORRUPT, "17 layers");
+    assert_refused(aq_wire_network_from(&message, &spec, &refusal), AQ_E_CORRUPT, "49 layers");
 }
 
 /* Settings, and the message that is made of them. */

@@ -72,7 +72,7 @@ void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
 {
     memset(ret_spec, 0, sizeof(*ret_spec));
     uint32_t width = coin(rng) ? random_images(rng, ret_spec) : between(rng, 1, 20);
-    const uint32_t hidden_count = between(rng, 0, AQ_NET_LAYERS_MAX - 5);
+    const uint32_t hidden_count = between(rng, 0, 11);
     for (uint32_t i = 0; i < hidden_count; i++) {
         if (aq_rng_below(rng, 4) == 0) {
             add(ret_spec, aq_layer_norm(width, any_activation(rng)));

@@ -61,6 +61,8 @@ TEST(operators_are_those_of_the_formats)
         {NET_RELU, AQ_FORMAT_BF16, "MatMul", 3, AQ_ONNX_OPSET, 0},
         {NET_RELU, AQ_FORMAT_INT8_CHANNEL, "MatMulInteger", 3, AQ_ONNX_OPSET, 1},
         {NET_CONV, AQ_FORMAT_INT8_TENSOR, "ConvInteger", 2, AQ_ONNX_OPSET, 1},
+        {NET_IMPALA, AQ_FORMAT_INT8_CHANNEL, "MaxPool", 2, AQ_ONNX_OPSET, 1},
+        {NET_IMPALA, AQ_FORMAT_INT8_CHANNEL, "Relu", 3, AQ_ONNX_OPSET, 1},
         {NET_NORM, AQ_FORMAT_F32, "LayerNormalization", 3, AQ_ONNX_OPSET_NORM, 0},
     };
     EACH_ROW(i, rows) {

@@ -131,6 +131,30 @@ TEST(gradients_through_residual_blocks_are_right)
     }
 }
 
+/* Of what a torso says, and an activation alone, which is tanh or ELU, too. */
+TEST(gradients_through_blocks_of_convolutions_are_right)
+{
+    static const struct {
+        const char *torso;
+        uint32_t height, width;
+    } rows[] = {{"residual:2x1", 4, 3}, {"residual:1x2,residual:2x1", 5, 4}, {"pool:2/1", 3, 5}};
+    EACH_ROW(i, rows) {
+        const aq_space obs = {
+            .kind = AQ_SPACE_BOX, .rank = 2, .shape = {rows[i].height, rows[i].width}};
+        const aq_hidden_layers hidden = {
+            .activation = activations[i], .torso = rows[i].torso, .obs = &obs};
+        const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
+        aq_net_spec spec;
+        assert_succeeds(aq_hidden_layers_network(&hidden, 0, &last, &spec, &refusal));
+        net_fixture *f = net_fixture_of(&spec, off, 103 + i);
+        net_fixture_check_gradient(f, NET_ROWS);
+        net_fixture_check_gradient(f, 2);
+        net_fixture_check_input_gradient(f, NET_ROWS, 4, 4, 3);
+        f = net_fixture_of(&spec, (aq_fake_quant){.bits = 8, .format = AQ_FORMAT_INT8_CHANNEL}, 9);
+        net_fixture_check_gradient(f, NET_ROWS);
+    }
+}
+
 /* ---- networks that branch ------------------------------------------------------------------- */
 
 /* 5-8t-7e, and from there -3t, -(1 + 4 choices) dueling, and a norm of the input. */

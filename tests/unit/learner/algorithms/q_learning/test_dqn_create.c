@@ -37,11 +37,14 @@ TEST(tasks_that_are_not_for_it_are_refused_in_words)
 
 TEST(widths_that_are_no_list_or_too_many_are_refused)
 {
-    const aq_schema schema = fixture_schema(4, 2);
+    aq_schema schema = fixture_schema(4, 2);
     const aq_run_config no_list = config_of("64,x", false);
-    const aq_run_config too_many = config_of("8,8,8,8,8,8,8,8", true);
+    aq_run_config too_many = config_of("8", true);
     check_refused(&no_list, &schema, AQ_E_INVALID, "64,x");
-    check_refused(&too_many, &schema, AQ_E_INVALID, "16 layers");
+    schema.obs.rank = 2;
+    schema.obs.shape[1] = 4;
+    memcpy(too_many.learner.torso, "residual:1x12", sizeof("residual:1x12"));
+    check_refused(&too_many, &schema, AQ_E_INVALID, "48 layers");
 }
 
 TEST(create_survives_the_failure_of_each_allocation)
