@@ -176,9 +176,14 @@ if [ "$ranks" -gt 1 ]; then
     wait_for 120 "it goes on beyond step $before" steps_beyond "$before"
 fi
 
-printf '%s\n' 'task: gym:CartPole-v1' 'trials: 8' 'rungs: [4000, 8000]' 'seeds: {tune: 1, report: 2}' \
-    'space: {learner.learning_rate: {log: [1e-3, 4e-3]}}' 'settings: {evaluator.threshold: 1e9}' \
-    >"$work/spec.yaml"
+cat >"$work/spec.yaml" <<'END'
+task: gym:CartPole-v1
+trials: 8
+rungs: [4000, 8000]
+seeds: {tune: 1, report: 2}
+space: {learner.learning_rate: {log: [1e-3, 4e-3]}}
+settings: {evaluator.threshold: 1e9}
+END
 sweep=$(submit --cpus-per-task=1 --array=0-2 "$root/deploy/slurm/sweep.sbatch" "$work/sweep" \
     "$work/spec.yaml")
 wait_for 120 'a sweep has begun' grep -q '"event": "report"' "$work/sweep/journal.jsonl"

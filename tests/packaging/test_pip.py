@@ -24,6 +24,9 @@ class Mine:
 
     def reset(self, *, seed=None, options=None):
         return np.zeros(3, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(3, np.float32), 0.0, False, False, {}
 """
 
 

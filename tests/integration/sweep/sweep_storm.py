@@ -21,6 +21,7 @@ SPEC = """\
 task: gym:CartPole-v1
 trials: {trials}
 round: 6
+prune: yes
 space:
   learner.learning_rate: {{log: [1e-4, 1e-2]}}
   learner.batch_size: {{pow2: [16, 128]}}

@@ -40,7 +40,7 @@ void sweep_all(const char *dir, size_t count, uint64_t seed);
 /* What `sweep status --json` says, without times; the test's. */
 json_t *sweep_says(const char *dir);
 
-/* The events of the journal, the test's, without what is of the workers and not of the study: times,
+/* The events of the journal, the test's, without what is of workers and not of the study: times,
  * line numbers, workers' names, and which of a round's runs was taken and ended before which. */
 json_t *sweep_events(const char *dir);
 
