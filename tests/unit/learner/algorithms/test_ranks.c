@@ -125,7 +125,6 @@ static aq_run_config config_of(const struct trained *of)
         (void)snprintf(config.task, sizeof(config.task), "so:chain?" AQ_ONE_HOT_OPTION);
     }
     if (of->algorithm == AQ_ALGORITHM_R2D2) {
-        config.learner.burn_in = 1;
         assert_int_equal(aq_text_set(config.learner.torso, AQ_RUN_TEXT_MAX, "gru:4"), 0);
     }
     if (learns_groups(of)) {

@@ -15,7 +15,7 @@ TEST(the_longest_comes_first_and_steps_lie_together)
 {
     static const uint32_t lengths[SEQUENCES] = {2, 5, 1, 5, 3};
     static const uint32_t active[STEPS + 1] = {5, 4, 3, 2, 2};
-    aq_sequence_places places;
+    static aq_sequence_places places;
     bool is_taken[2 + 5 + 1 + 5 + 3] = {false};
     assert_int_equal(aq_sequence_places_init(&places, STEPS), 0);
     at_end(drop, &places);

@@ -35,8 +35,8 @@ TEST(steps_near_the_end_look_as_far_as_there_is)
     } cases[] = {
         {1, 0.5f, {11, 17, 24, 33}},
         {2, 0.5f, {9.5f, 14, 20.5f, 33}},
-        {3, 0.0f, {8, 7, 7, 8}},
-        {9, 0.0f, {3.75f, 5.5f, 7, 8}},
+        {3, 0.0f, {8, 6, 8, 8}},
+        {9, 0.0f, {4, 6, 8, 8}},
     };
     static const float online[(STEPS + 1) * ACTIONS], reward[STEPS] = {1, 2, 4, 8};
     EACH_ROW(i, cases) {
