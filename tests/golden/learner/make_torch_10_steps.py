@@ -546,6 +546,8 @@ def main():
     R2d2("r2d2", sequences(6, torso="gru:4", hidden="5", burn_in=2, n_step=3, double_q=False,
                            rescale_values=True, huber_delta=0.5, tau=0.1, learning_rate=0.001),
          2, 4, 7).run()
+    R2d2("r2d2", sequences(4, torso="conv:3x2/1,gru:4", hidden="", activation="tanh", burn_in=1,
+                           target_period=3, learning_rate=0.001), (4, 3, 2), 3, 5).run()
 
 
 main()

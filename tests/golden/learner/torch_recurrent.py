@@ -4,7 +4,7 @@ import copy
 import torch
 from torch import nn
 
-from torch_case import Case, network, record, single
+from torch_case import Case, Picture, network, record, single, torso_layers
 from torch_on_policy import OnPolicy
 
 
@@ -24,18 +24,27 @@ class Gru(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Grus, one on the other, and a network behind them, over whole sequences."""
+    """Grus, one on the other, behind convolutions or not, and a network behind them, over whole
+    sequences."""
 
     def __init__(self, inputs, torso, hidden, outputs, activation):
         super().__init__()
-        self.widths = [int(element[len("gru:"):]) for element in torso.split(",")]
-        self.cells = nn.ModuleList(map(Gru, [inputs, *self.widths[:-1]], self.widths))
+        elements = torso.split(",")
+        self.widths = [int(of[len("gru:"):]) for of in elements if of.startswith("gru:")]
+        if isinstance(inputs, Picture):
+            inputs = Picture(inputs.shape, ",".join(elements[:-len(self.widths)]))
+        layers, width = torso_layers(inputs, activation)
+        self.before = nn.Sequential(*layers)
+        with torch.no_grad():
+            for parameter in self.before.parameters():
+                parameter.copy_(single(parameter))
+        self.cells = nn.ModuleList(map(Gru, [width, *self.widths[:-1]], self.widths))
         self.rest = network(self.widths[-1], hidden, outputs, activation)
 
     def forward(self, obs, state):
         """(rows, steps, outputs), and the state behind."""
         states, out = list(state.split(self.widths, 1)), []
-        for x in obs.unbind(1):
+        for x in self.before(obs).unbind(1):
             for i, cell in enumerate(self.cells):
                 x = states[i] = cell(x, states[i])
             out.append(x)
