@@ -44,9 +44,11 @@ ROWS = {
                        ("gym:Pendulum-v1", "ppo", [], -180),
                        ("gym:Pendulum-v1", "ppo", ["evaluator.threshold=-200"], -200)]],
     # Velocities are not seen: with a memory, and without one.
-    "memory": [{"task": f"{task}?mask=velocity", "algorithm": "ppo", "settings": settings,
+    "memory": [{"task": f"{task}?mask=velocity", "algorithm": algorithm, "settings": settings,
                 "episodes": 100, "target": target}
-               for task, target in [("gym:CartPole-v1", 475), ("gym:Pendulum-v1", -250)]
+               for task, algorithm, target in [("gym:CartPole-v1", "ppo", 475),
+                                               ("gym:Pendulum-v1", "ppo", -250),
+                                               ("gym:CartPole-v1", "r2d2", 475)]
                for settings in [[], ["learner.torso="]]],
     "lander": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": 100,
                 "target": 200} for task, algorithm in [

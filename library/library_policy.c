@@ -105,6 +105,7 @@ static void set_facts(actorq_policy *policy)
         .action_bytes = aq_space_bytes(&snapshot->schema.action),
         .observation = aq_library_space(&snapshot->schema.obs),
         .action = aq_library_space(&snapshot->schema.action),
+        .state_count = aq_net_spec_state(&snapshot->spec),
     };
 }
 
@@ -181,50 +182,91 @@ static void write_outputs(actorq_policy *policy, const void *obs, uint32_t rows,
                       (float *)(void *)outputs);
 }
 
-/* Here a row is of no episode, so that there is nothing to go on from. */
-static int check_state(const actorq_policy *policy, aq_error *error)
+/* Rows between the caller's memory and this library's. */
+typedef struct row_ends {
+    const void *obs;
+    uint64_t rows;
+    float *states; /* NULL: a row is of no episode, so that there is nothing to go on from */
+    void *out;
+} row_ends;
+
+static int check_state(const actorq_policy *policy, const float *states, aq_error *error)
 {
-    return aq_net_spec_state(&policy->snapshot->spec) == 0
+    return policy->facts.state_count == 0 || states != NULL
                ? 0
                : aq_fail(error, AQ_E_UNSUPPORTED,
                          "the policy keeps a state from step to step (%s), and this function knows "
-                         "no episodes; it can be evaluated, played and exported to C",
+                         "no episodes; actorq_policy_act_from and draw_from (in Python act_from, "
+                         "draw_from and predict) take the state",
                          policy->facts.network);
 }
 
-/* What comes of a row has nothing to do with its place: any number can be done in pieces. */
-static int in_pieces(actorq_policy *policy, const void *obs, uint64_t rows, rows_fn work, void *out,
-                     size_t out_bytes, actorq_error *error)
+static size_t state_bytes(const actorq_policy *policy, uint32_t rows)
 {
-    const uint8_t *from = obs;
-    uint8_t *to = out;
-    const uint32_t most = rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)rows : AQ_ENGINE_ROWS_MAX;
+    return rows * (size_t)policy->facts.state_count * sizeof(float);
+}
+
+static void take_states(const actorq_policy *policy, const float *states, uint32_t rows)
+{
+    uint32_t width;
+    if (policy->facts.state_count > 0) {
+        memcpy(aq_act_state(policy->act, &width), states, state_bytes(policy, rows));
+    }
+}
+
+static void give_states(const actorq_policy *policy, uint32_t rows, float *states)
+{
+    uint32_t width;
+    if (policy->facts.state_count > 0) {
+        memcpy(states, aq_act_state(policy->act, &width), state_bytes(policy, rows));
+    }
+}
+
+/* What comes of a row has nothing to do with its place: any number can be done in pieces. */
+static int in_pieces(actorq_policy *policy, const row_ends *ends, rows_fn work, size_t out_bytes,
+                     actorq_error *error)
+{
+    const uint8_t *from = ends->obs;
+    uint8_t *to = ends->out;
+    const uint32_t most =
+        ends->rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)ends->rows : AQ_ENGINE_ROWS_MAX;
     aq_error problem = {0};
-    int rc = check_state(policy, &problem);
+    int rc = check_state(policy, ends->states, &problem);
     rc = rc == 0 ? make_room(policy, most, &problem) : rc;
-    for (uint64_t done = 0; rc == 0 && done < rows; done += most) {
-        const uint32_t count = rows - done < most ? (uint32_t)(rows - done) : most;
+    for (uint64_t done = 0; rc == 0 && done < ends->rows; done += most) {
+        const uint32_t count = ends->rows - done < most ? (uint32_t)(ends->rows - done) : most;
+        float *states =
+            ends->states != NULL ? ends->states + done * policy->facts.state_count : NULL;
+        take_states(policy, states, count);
         work(policy, from + done * policy->facts.observation_bytes, count, to + done * out_bytes);
+        give_states(policy, count, states);
     }
     return aq_library_tell(rc, &problem, error);
+}
+
+int actorq_policy_act_from(actorq_policy *policy, const void *observations, uint64_t rows,
+                           float *states, void *actions, actorq_error *error)
+{
+    const row_ends ends = {observations, rows, states, actions};
+    return in_pieces(policy, &ends, act_greedy, policy->facts.action_bytes, error);
 }
 
 int actorq_policy_act(actorq_policy *policy, const void *observations, uint64_t rows, void *actions,
                       actorq_error *error)
 {
-    return in_pieces(policy, observations, rows, act_greedy, actions, policy->facts.action_bytes,
-                     error);
+    return actorq_policy_act_from(policy, observations, rows, NULL, actions, error);
 }
 
 int actorq_policy_outputs(actorq_policy *policy, const void *observations, uint64_t rows,
                           float *outputs, actorq_error *error)
 {
-    return in_pieces(policy, observations, rows, write_outputs, outputs,
-                     policy->facts.output_count * sizeof(*outputs), error);
+    const row_ends ends = {observations, rows, NULL, outputs};
+    return in_pieces(policy, &ends, write_outputs, policy->facts.output_count * sizeof(*outputs),
+                     error);
 }
 
-static int draw(actorq_policy *policy, const void *observations, uint64_t rows,
-                const aq_act_draws *draws, void *actions, aq_error *error)
+static int draw(actorq_policy *policy, const row_ends *ends, const aq_act_draws *draws,
+                aq_error *error)
 {
     if (drawing_of(policy) == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
@@ -232,28 +274,40 @@ static int draw(actorq_policy *policy, const void *observations, uint64_t rows,
                        "explore",
                        policy->facts.head);
     }
-    if (rows > AQ_ENGINE_ROWS_MAX) {
+    if (ends->rows > AQ_ENGINE_ROWS_MAX) {
         return aq_fail(error, AQ_E_INVALID, "%llu observations at once; up to %u are possible",
-                       (unsigned long long)rows, AQ_ENGINE_ROWS_MAX);
+                       (unsigned long long)ends->rows, AQ_ENGINE_ROWS_MAX);
     }
-    int rc = check_state(policy, error);
-    rc = rc == 0 ? make_room(policy, (uint32_t)rows, error) : rc;
+    const uint32_t rows = (uint32_t)ends->rows;
+    int rc = check_state(policy, ends->states, error);
+    rc = rc == 0 ? make_room(policy, rows, error) : rc;
     if (rc == 0) {
         aq_act_draws all = *draws;
         all.log_prob = all.log_prob != NULL ? all.log_prob : policy->draws;
         all.drawn = policy->draws + policy->rows_max;
-        aq_act_draw(policy->act, policy->engine, observations, (uint32_t)rows, &all, actions);
+        take_states(policy, ends->states, rows);
+        aq_act_draw(policy->act, policy->engine, ends->obs, rows, &all, ends->out);
+        give_states(policy, rows, ends->states);
     }
     return rc;
+}
+
+int actorq_policy_draw_from(actorq_policy *policy, const void *observations, uint64_t rows,
+                            uint64_t key, uint64_t number, float *states, void *actions,
+                            float *log_probs, actorq_error *error)
+{
+    const row_ends ends = {observations, rows, states, actions};
+    const aq_act_draws draws = {.key = key, .number = number, .period = 1, .log_prob = log_probs};
+    aq_error problem = {0};
+    int rc = draw(policy, &ends, &draws, &problem);
+    return aq_library_tell(rc, &problem, error);
 }
 
 int actorq_policy_draw(actorq_policy *policy, const void *observations, uint64_t rows, uint64_t key,
                        uint64_t number, void *actions, float *log_probs, actorq_error *error)
 {
-    const aq_act_draws draws = {.key = key, .number = number, .period = 1, .log_prob = log_probs};
-    aq_error problem = {0};
-    int rc = draw(policy, observations, rows, &draws, actions, &problem);
-    return aq_library_tell(rc, &problem, error);
+    return actorq_policy_draw_from(policy, observations, rows, key, number, NULL, actions,
+                                   log_probs, error);
 }
 
 /* ---- what it is worth ----------------------------------------------------------------------- */

@@ -138,7 +138,7 @@ void aq_act_move(aq_act *act, uint32_t from, uint32_t to)
     }
 }
 
-const float *aq_act_state(const aq_act *act, uint32_t *ret_width)
+float *aq_act_state(aq_act *act, uint32_t *ret_width)
 {
     *ret_width = act->state_width;
     return act->state;

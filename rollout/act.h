@@ -38,9 +38,9 @@ void aq_act_begin(aq_act *act, uint32_t row);
 /* What is in a row goes on in another. */
 void aq_act_move(aq_act *act, uint32_t from, uint32_t to);
 
-/* The states of all rows, (rows_max, *ret_width); of no width before there is a policy that keeps
- * one. */
-const float *aq_act_state(const aq_act *act, uint32_t *ret_width);
+/* The states of all rows, (rows_max, *ret_width), from which the next call goes on; of no width
+ * before there is a policy that keeps one. */
+float *aq_act_state(aq_act *act, uint32_t *ret_width);
 
 /* The policy's actions for `rows` rows, the first ones; after prepare. The engine is of a policy
  * for the schema and allows as many. */

@@ -37,16 +37,17 @@ static bool is_for(size_t algorithm, const aq_schema *schema)
            is_table == (schema->obs.kind == AQ_SPACE_DISCRETE);
 }
 
-static bool is_on_policy(size_t algorithm)
+/* What just happened, or states that its actors recorded. */
+static bool needs_own_actors(size_t algorithm)
 {
     return rows[algorithm].experience == AQ_LEARNS_FROM_SEQUENCES &&
            (rows[algorithm].traits & AQ_SEES_ONE_HOT) == 0; /* tables learn off-policy, too */
 }
 
-/* For a data set what is on-policy is for nothing. */
+/* For a data set what needs actors is for nothing. */
 static bool is_for_any_of(size_t algorithm, const aq_schema *schema, bool is_data_set)
 {
-    return is_for(algorithm, schema) && !(is_data_set && is_on_policy(algorithm));
+    return is_for(algorithm, schema) && !(is_data_set && needs_own_actors(algorithm));
 }
 
 /* "dqn and c51" */
@@ -87,13 +88,13 @@ int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *sc
                                 aq_error *error)
 {
     char others[256];
-    if (algorithm == AQ_ALGORITHM_AUTO || !is_on_policy(algorithm)) {
+    if (algorithm == AQ_ALGORITHM_AUTO || !needs_own_actors(algorithm)) {
         return 0;
     }
     list_those_for(schema, true, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
-                   "learner.algorithm %s learns from what its own policy has just done, and a data "
-                   "set holds none of that; from data sets of this task learn %s",
+                   "learner.algorithm %s learns from what the actors of its run do, and a data set "
+                   "holds none of that; from data sets of this task learn %s",
                    aq_algorithm_names[algorithm], others);
 }
 

@@ -18,6 +18,7 @@
     X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
     X(AQ_ALGORITHM_QR_DQN, qr_dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)       \
     X(AQ_ALGORITHM_PQN, pqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_PLAIN)                \
+    X(AQ_ALGORITHM_R2D2, r2d2, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_KEEPS_STATE)        \
     X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
     X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
@@ -77,8 +78,8 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions);
 int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                                const aq_schema *schema, aq_error *error) AQ_MUST_USE;
 
-/* The same when it learns from nothing but what its own policy has just done, of which a data set
- * holds none. */
+/* The same when it learns from nothing but what the actors of its run do, of which a data set holds
+ * none. */
 int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
                                 aq_error *error) AQ_MUST_USE;
 

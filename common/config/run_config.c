@@ -381,7 +381,7 @@ static int check_state(const aq_run_config *config, aq_error *error)
     if (!aq_algorithm_has(config->learner.algorithm, AQ_KEEPS_STATE)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.torso is \"%s\", with which a policy keeps a state, and %s trains "
-                       "none that does; ppo, a2c, impala and reinforce do",
+                       "none that does; r2d2, ppo, a2c, impala and reinforce do",
                        config->learner.torso, aq_algorithm_names[config->learner.algorithm]);
     }
     if (config->actor.gradients) {

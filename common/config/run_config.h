@@ -177,6 +177,8 @@ typedef struct aq_run_config {
         double conservative_weight;
         uint64_t conservative_actions; /* of a row, of the range and of the policy each */
         uint64_t quantiles;
+        uint64_t burn_in; /* transitions of a sequence */
+        bool rescale_values;
     } learner;
 
     struct {               /* sizes are of all shards together */

@@ -59,11 +59,11 @@ static const aq_setting rows[] = {
 
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "c51 and qr_dqn learn the distribution of the return, pqn learns without replay; q, sarsa and "
-     "expected_sarsa learn a table of discrete states. Continuous ones: d4pg, ddpg and td3. Both: "
-     "sac, ppo, a2c, reinforce, trpo and impala, whose policies draw. For data sets: td3_bc of "
-     "continuous actions, iql and cql of both. auto takes that of the task's preset, or else dqn "
-     "or td3."},
+     "r2d2 the same with a memory, c51 and qr_dqn learn the distribution of the return, pqn learns "
+     "without replay; q, sarsa and expected_sarsa learn a table of discrete states. Continuous "
+     "ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and impala, which draw. For "
+     "data sets: td3_bc of continuous actions, iql and cql of both. auto takes that of the task's "
+     "preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -72,7 +72,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
-     "dqn, qr_dqn and c51: learns the value of a state and each action's advantage apart; the "
+     "dqn, r2d2, qr_dqn, c51: learns the value of a state and each action's advantage apart; the "
      "network's last layer adds them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
@@ -91,7 +91,7 @@ static const aq_setting rows[] = {
      "Longest gradient, as a norm over all parameters of the policy or of the critic; a longer one "
      "is shortened. 0 turns it off."},
     {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
-     "dqn and qr_dqn: errors up to this size count squared, larger ones in proportion."},
+     "dqn, r2d2, qr_dqn: errors up to this size count squared, larger ones in proportion."},
     {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
      "Trains the network as it acts when its weights have 2 to 8 bits, and publishes it so. 0 "
      "trains in fp32 and quantizes afterwards."},
@@ -141,7 +141,7 @@ static const aq_setting rows[] = {
      "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
      "they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
-     "dqn, qr_dqn and c51: the learned network chooses the next action, the target network says "
+     "dqn, r2d2, qr_dqn, c51: the learned network chooses the next action, the target network says "
      "what it is worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
      "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
@@ -287,6 +287,10 @@ static const aq_setting rows[] = {
      "how many from the policy."},
     {MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
      "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
+    {MEMBER(U64, learner.burn_in), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
+     "r2d2: so many steps at the start of a sequence only bring its recorded state up to date."},
+    {MEMBER(BOOL, learner.rescale_values), "false", 0, 0, NULL, "",
+     "r2d2: learns returns by about their square roots, so that large ones need no scale."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

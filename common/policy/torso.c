@@ -116,10 +116,6 @@ static int add_gru(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, a
     const aq_layer_spec said =
         aq_layer_linear(end->width, AQ_GRU_GATES * width, AQ_ACTIVATION_NONE);
     const aq_layer_spec gru = aq_layer_gru(width);
-    if (spec->layer_count > 0 && end->is_picture) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.torso: a gru behind convolutions is not trained yet");
-    }
     int rc = aq_net_spec_add(spec, &said, error);
     *end = (torso_end){.activation = end->activation, .width = width};
     return rc == 0 ? aq_net_spec_add(spec, &gru, error) : rc;

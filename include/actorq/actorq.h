@@ -79,6 +79,7 @@ typedef struct actorq_policy_facts {
     uint64_t action_bytes;
     actorq_space observation;
     actorq_space action;
+    uint64_t state_count; /* numbers that it keeps from step to step of an episode; 0: none */
 } actorq_policy_facts;
 
 /* Loads the policy of a policy file (policy.aq), a run folder (its best policy) or a checkpoint
@@ -106,7 +107,19 @@ ACTORQ_API int actorq_policy_draw(actorq_policy *policy, const void *observation
                                   uint64_t key, uint64_t number, void *actions, float *log_probs,
                                   actorq_error *error);
 
-/* What the network gives: outputs (rows, output_count). */
+/* The same of a policy that keeps a state (state_count > 0), for which the functions above are
+ * ACTORQ_E_UNSUPPORTED: `states` (rows, state_count) is what each row goes on from, zeros where an
+ * episode begins, and becomes what to go on from in its next step. Of others it is not looked at,
+ * and may be NULL. */
+ACTORQ_API int actorq_policy_act_from(actorq_policy *policy, const void *observations,
+                                      uint64_t rows, float *states, void *actions,
+                                      actorq_error *error);
+ACTORQ_API int actorq_policy_draw_from(actorq_policy *policy, const void *observations,
+                                       uint64_t rows, uint64_t key, uint64_t number, float *states,
+                                       void *actions, float *log_probs, actorq_error *error);
+
+/* What the network gives: outputs (rows, output_count). ACTORQ_E_UNSUPPORTED for a policy that
+ * keeps a state. */
 ACTORQ_API int actorq_policy_outputs(actorq_policy *policy, const void *observations, uint64_t rows,
                                      float *outputs, actorq_error *error);
 

@@ -299,6 +299,25 @@ const float *aq_net_forward_through(aq_net_train *train, const aq_params *params
     return forward(train, params, input, rows);
 }
 
+void aq_net_states_behind(const aq_net_train *train, float *ret_state)
+{
+    const aq_net_sequences *sequences = train->layers[0].sequences;
+    const uint32_t stride = aq_net_spec_state(&train->spec);
+    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
+        const uint32_t width = aq_layer_state(&train->spec.layers[l]);
+        uint32_t first = 0; /* row of the step */
+        for (uint32_t step = 0; width > 0 && step < sequences->steps; step++) {
+            const uint32_t go_on = step + 1 < sequences->steps ? sequences->active[step + 1] : 0;
+            for (uint32_t i = go_on; i < sequences->active[step]; i++) {
+                memcpy(ret_state + (size_t)i * stride,
+                       train->layers[l].out + (size_t)(first + i) * width, width * sizeof(float));
+            }
+            first += sequences->active[step];
+        }
+        ret_state += width;
+    }
+}
+
 const float *aq_net_output(const aq_net_train *train, uint32_t end)
 {
     AQ_ASSERT(end < train->end_count);

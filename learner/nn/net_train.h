@@ -61,7 +61,11 @@ const float *aq_net_forward(aq_net_train *train, const aq_params *params, const 
 const float *aq_net_forward_through(aq_net_train *train, const aq_params *params,
                                     const float *input, const aq_net_sequences *sequences);
 
-/* The same of any end, of the last forward. */
+/* Of the last forward through sequences: the states behind the last step of each, (active[0],
+ * aq_net_spec_state), from which they may go on. */
+void aq_net_states_behind(const aq_net_train *train, float *ret_state);
+
+/* As aq_net_forward, of any end, of the last forward. */
 const float *aq_net_output(const aq_net_train *train, uint32_t end);
 
 /* Gradients of sum over the first `rows` rows of d_out . out, with respect to every parameter of

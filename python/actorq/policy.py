@@ -1,6 +1,8 @@
 """Policies that act."""
 import os
 
+import numpy as np
+
 from actorq import _actorq, gym_spaces
 
 
@@ -8,7 +10,8 @@ class Policy(_actorq.Policy):
     """A policy, from a policy file, a run folder or a checkpoint.
 
     `act` gives the greedy actions for an observation or for rows of them; `predict` is that in the
-    manner of Stable-Baselines3. One thread at a time; `copy()` makes another for another thread.
+    manner of Stable-Baselines3. A policy that keeps a state from step to step (a gru) is handed it:
+    by `predict`, or by `act_from`. One thread at a time; `copy()` makes another for another thread.
     """
     _key = None     # of what predict draws, and how often it has drawn
     _number = 0
@@ -38,15 +41,37 @@ class Policy(_actorq.Policy):
 
         A policy that is a distribution (`facts["draws"]`) is drawn from unless `deterministic`.
         Others are greedy in any case: their exploring is the actors' own.
+
+        A policy that keeps a state (`facts["state_count"]`) goes on from `state`, a row for each
+        observation, and gives back what to hand to the next call. None is the state of episodes
+        that begin, and so is that of the rows where `episode_start` is true.
         """
-        del episode_start  # there are no recurrent policies
-        if deterministic or not self.facts["draws"]:
+        facts = self.facts
+        if facts["state_count"]:
+            state = self._begin(facts, observation, state, episode_start)
+        if deterministic or not facts["draws"]:
+            if facts["state_count"]:
+                return self.act_from(observation, state)
             return self.act(observation), state
         if self._key is None:
             self.seed(int.from_bytes(os.urandom(8), "little"))
-        actions, _ = self.draw(observation, self._key, self._number)
+        draw = (self._key, self._number)
         self._number += 1
+        if facts["state_count"]:
+            (actions, _), state = self.draw_from(observation, *draw, state)
+        else:
+            actions, _ = self.draw(observation, *draw)
         return actions, state
+
+    @staticmethod
+    def _begin(facts, observation, state, episode_start):
+        """What the rows go on from."""
+        rows = np.shape(observation)[:np.ndim(observation) - len(facts["observation"]["shape"])]
+        if state is None:
+            return np.zeros((*rows, facts["state_count"]), np.float32)
+        if episode_start is None:
+            return state
+        return np.where(np.reshape(episode_start, (*rows, 1)), np.float32(0), state)
 
     def evaluate(self, episodes=100, seed=0):
         """Plays greedy episodes of its task, as `actorq eval` does: a dict with "return_mean",

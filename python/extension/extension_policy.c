@@ -1,6 +1,8 @@
 /*
  * actorq._actorq.Policy: a policy that acts on arrays.
  */
+#include <string.h>
+
 #include "python/extension/extension.h"
 
 /* Multiplications from which on others may have the interpreter meanwhile: less is done sooner than
@@ -11,6 +13,7 @@ typedef struct policy_object {
     PyObject head;
     actorq_policy *policy;
     aq_py_rows observations, actions;
+    aq_py_rows states; /* nothing where the policy keeps none */
     PyObject *floats;  /* the dtype of float32 */
     PyObject *outputs; /* (n,): the shape of what the network gives */
     bool is_busy;      /* in some thread, which may not hold the interpreter */
@@ -28,6 +31,13 @@ static int fill(policy_object *self, actorq_policy *policy)
     const actorq_policy_facts *facts = facts_of(self);
     if (!aq_py_rows_init(&facts->observation, "observations", &self->observations) ||
         !aq_py_rows_init(&facts->action, "actions", &self->actions)) {
+        return -1;
+    }
+    const actorq_space state = {.kind = ACTORQ_BOX,
+                                .dtype = ACTORQ_F32,
+                                .rank = 1,
+                                .shape = {(uint32_t)facts->state_count}};
+    if (facts->state_count > 0 && !aq_py_rows_init(&state, "states", &self->states)) {
         return -1;
     }
     self->floats = aq_py_dtype("float32");
@@ -70,6 +80,7 @@ static void destroy(PyObject *object)
     actorq_policy_free(self->policy);
     aq_py_rows_fini(&self->observations);
     aq_py_rows_fini(&self->actions);
+    aq_py_rows_fini(&self->states);
     Py_XDECREF(self->floats);
     Py_XDECREF(self->outputs);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -105,6 +116,7 @@ typedef struct job {
     uint64_t key, number;
     aq_py_lent obs;
     Py_buffer out, log_probs;
+    Py_buffer states; /* no buf: none are given */
 } job;
 
 static int work(policy_object *self, job *j, actorq_error *error)
@@ -112,12 +124,13 @@ static int work(policy_object *self, job *j, actorq_error *error)
     const uint64_t rows = (uint64_t)j->obs.count;
     switch (j->kind) {
     case JOB_DRAW:
-        return actorq_policy_draw(self->policy, j->obs.view.buf, rows, j->key, j->number,
-                                  j->out.buf, j->log_probs.buf, error);
+        return actorq_policy_draw_from(self->policy, j->obs.view.buf, rows, j->key, j->number,
+                                       j->states.buf, j->out.buf, j->log_probs.buf, error);
     case JOB_OUTPUTS:
         return actorq_policy_outputs(self->policy, j->obs.view.buf, rows, j->out.buf, error);
     default:
-        return actorq_policy_act(self->policy, j->obs.view.buf, rows, j->out.buf, error);
+        return actorq_policy_act_from(self->policy, j->obs.view.buf, rows, j->states.buf,
+                                      j->out.buf, error);
     }
 }
 
@@ -212,23 +225,93 @@ static PyObject *draw_both(policy_object *self, job *j)
     return both;
 }
 
-static PyObject *draw(PyObject *object, PyObject *arguments)
+/* A copy of the states that the rows go on from, in which they go on. */
+static PyObject *copy_states(const policy_object *self, PyObject *values, job *j)
 {
-    policy_object *self = (policy_object *)object;
-    PyObject *observations, *both = NULL;
-    unsigned long long key, number;
-    job j = {.kind = JOB_DRAW};
-    if (!PyArg_ParseTuple(arguments, "OKK", &observations, &key, &number) || !begin(self)) {
+    aq_py_lent lent;
+    PyObject *states = NULL;
+    if (facts_of(self)->state_count == 0) {
+        PyErr_SetString(PyExc_ValueError, "the policy keeps no state from step to step");
         return NULL;
     }
-    j.key = key;
-    j.number = number;
-    if (aq_py_rows_take(&self->observations, observations, &j.obs)) {
-        both = draw_both(self, &j);
-        PyBuffer_Release(&j.obs.view);
+    if (!aq_py_rows_take(&self->states, values, &lent)) {
+        return NULL;
+    }
+    if (lent.count != j->obs.count) {
+        PyErr_Format(PyExc_ValueError, "states of %zd rows, and observations of %zd", lent.count,
+                     j->obs.count);
+    } else {
+        states = aq_py_rows_make(&self->states, &j->obs, &j->states);
+    }
+    if (states != NULL) {
+        memcpy(j->states.buf, lent.view.buf, (size_t)j->states.len);
+    }
+    PyBuffer_Release(&lent.view);
+    return states;
+}
+
+/* What comes of a job, and the states behind; the observations are lent. */
+static PyObject *go_on(policy_object *self, job *j, PyObject *values)
+{
+    PyObject *both = NULL, *states = copy_states(self, values, j);
+    if (states == NULL) {
+        return NULL;
+    }
+    PyObject *done = j->kind == JOB_DRAW ? draw_both(self, j) : result_of(self, j);
+    PyBuffer_Release(&j->states);
+    if (done != NULL) {
+        both = PyTuple_Pack(2, done, states);
+        Py_DECREF(done);
+    }
+    Py_DECREF(states);
+    return both;
+}
+
+/* `states` may be NULL: the policy keeps none. */
+static PyObject *act_or_draw(PyObject *object, job *j, PyObject *observations, PyObject *states)
+{
+    policy_object *self = (policy_object *)object;
+    PyObject *done = NULL;
+    if (!begin(self)) {
+        return NULL;
+    }
+    if (aq_py_rows_take(&self->observations, observations, &j->obs)) {
+        done = states != NULL ? go_on(self, j, states) : draw_both(self, j);
+        PyBuffer_Release(&j->obs.view);
     }
     self->is_busy = false;
-    return both;
+    return done;
+}
+
+static PyObject *draw(PyObject *self, PyObject *arguments)
+{
+    PyObject *observations;
+    unsigned long long key, number;
+    if (!PyArg_ParseTuple(arguments, "OKK", &observations, &key, &number)) {
+        return NULL;
+    }
+    job j = {.kind = JOB_DRAW, .key = key, .number = number};
+    return act_or_draw(self, &j, observations, NULL);
+}
+
+static PyObject *draw_from(PyObject *self, PyObject *arguments)
+{
+    PyObject *observations, *states;
+    unsigned long long key, number;
+    if (!PyArg_ParseTuple(arguments, "OKKO", &observations, &key, &number, &states)) {
+        return NULL;
+    }
+    job j = {.kind = JOB_DRAW, .key = key, .number = number};
+    return act_or_draw(self, &j, observations, states);
+}
+
+static PyObject *act_from(PyObject *self, PyObject *arguments)
+{
+    PyObject *observations, *states;
+    job j = {.kind = JOB_ACT};
+    return PyArg_ParseTuple(arguments, "OO", &observations, &states)
+               ? act_or_draw(self, &j, observations, states)
+               : NULL;
 }
 
 static PyObject *evaluate(PyObject *object, PyObject *arguments)
@@ -256,12 +339,13 @@ static PyObject *get_facts(PyObject *object, void *unused)
 {
     const actorq_policy_facts *facts = facts_of((policy_object *)object);
     PyObject *dict = Py_BuildValue(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:K, s:K, s:K, s:K, s:I, s:O}", "task", facts->task, "path",
-        facts->path, "precision", facts->precision, "head", facts->head, "network", facts->network,
-        "rung", facts->rung, "run_id", (unsigned long long)facts->run_id, "version",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:K, s:K, s:K, s:K, s:I, s:O, s:K}", "task", facts->task,
+        "path", facts->path, "precision", facts->precision, "head", facts->head, "network",
+        facts->network, "rung", facts->rung, "run_id", (unsigned long long)facts->run_id, "version",
         (unsigned long long)facts->version, "learner_step", (unsigned long long)facts->learner_step,
         "parameters", (unsigned long long)facts->parameters, "output_count",
-        (unsigned)facts->output_count, "draws", facts->draws ? Py_True : Py_False);
+        (unsigned)facts->output_count, "draws", facts->draws ? Py_True : Py_False, "state_count",
+        (unsigned long long)facts->state_count);
     (void)unused;
     if (dict != NULL && (!aq_py_set(dict, "observation", aq_py_space(&facts->observation)) ||
                          !aq_py_set(dict, "action", aq_py_space(&facts->action)))) {
@@ -276,6 +360,12 @@ static PyMethodDef methods[] = {
     {"draw", draw, METH_VARARGS,
      "draw(observations, key, number)\n\nActions drawn as actors draw them, and how likely each "
      "was: a pure function of its arguments."},
+    {"act_from", act_from, METH_VARARGS,
+     "act_from(observations, states)\n\nOf a policy that keeps a state, the greedy actions and "
+     "the states to go on from: (actions, states). Zeros are an episode's first."},
+    {"draw_from", draw_from, METH_VARARGS,
+     "draw_from(observations, key, number, states)\n\nThe same of draw: ((actions, log_probs), "
+     "states)."},
     {"outputs", outputs, METH_O, "outputs(observations)\n\nWhat the network gives."},
     {"evaluate", evaluate, METH_VARARGS,
      "evaluate(episodes, seed)\n\nGreedy episodes of its task, as actorq eval plays them."},

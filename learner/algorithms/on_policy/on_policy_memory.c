@@ -21,11 +21,10 @@ int aq_on_policy_memory_init(aq_on_policy_memory *memory, uint32_t width, uint32
     memory->first = aq_alloc(steps_max, sizeof(uint32_t));
     memory->order = aq_alloc(steps_max, sizeof(uint32_t));
     memory->steps = aq_alloc(steps_max, sizeof(uint32_t));
-    memory->active = aq_alloc(sequence_steps + 1, sizeof(uint32_t));
-    memory->next = aq_alloc(sequence_steps + 1, sizeof(uint32_t));
     memory->state = aq_alloc(steps_max, width * sizeof(float));
-    return memory->first != NULL && memory->order != NULL && memory->steps != NULL &&
-                   memory->active != NULL && memory->next != NULL && memory->state != NULL
+    int rc = aq_sequence_places_init(&memory->places, sequence_steps);
+    return rc == 0 && memory->first != NULL && memory->order != NULL && memory->steps != NULL &&
+                   memory->state != NULL
                ? 0
                : AQ_E_NOMEM;
 }
@@ -35,8 +34,7 @@ void aq_on_policy_memory_fini(aq_on_policy_memory *memory)
     aq_free(memory->first);
     aq_free(memory->order);
     aq_free(memory->steps);
-    aq_free(memory->active);
-    aq_free(memory->next);
+    aq_sequence_places_fini(&memory->places);
     aq_free(memory->state);
 }
 
@@ -60,45 +58,32 @@ void aq_on_policy_memory_shuffle(aq_on_policy_memory *memory, aq_rng *rng)
     aq_rng_shuffle(rng, memory->order, memory->sequences);
 }
 
-/* How many of the sequences have each step; returns that of the longest. */
-static uint32_t count_active(aq_on_policy_memory *memory, const aq_batch *rows,
-                             const uint32_t *order, uint32_t count)
-{
-    memset(memory->active, 0, (rows->steps + 1) * sizeof(*memory->active));
-    for (uint32_t i = 0; i < count; i++) {
-        memory->active[rows->length[order[i]] - 1]++;
-    }
-    uint32_t longest = 0;
-    for (uint32_t step = rows->steps; step-- > 0;) {
-        memory->active[step] += memory->active[step + 1];
-        longest = longest == 0 && memory->active[step] > 0 ? step + 1 : longest;
-    }
-    return longest;
-}
-
 uint32_t aq_on_policy_memory_lay(aq_on_policy_memory *memory, const aq_on_policy_group *group,
                                  uint32_t begin, uint32_t end)
 {
     const aq_batch *rows = group->rows;
     const uint32_t *order = memory->order + begin;
     const uint32_t count = end - begin;
-    const uint32_t steps = count_active(memory, rows, order, count);
+    aq_sequence_places *places = &memory->places;
     uint32_t laid = 0;
-    /* Behind those that are longer, whose number is that of the step that they alone have. */
-    memcpy(memory->next, memory->active, (rows->steps + 1) * sizeof(*memory->next));
+    aq_sequence_places_begin(places);
+    for (uint32_t i = 0; i < count; i++) {
+        aq_sequence_places_add(places, rows->length[order[i]]);
+    }
+    aq_sequence_places_close(places);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = order[i], length = rows->length[row];
-        const uint32_t place = memory->next[length]++;
+        const uint32_t place = aq_sequence_places_take(places, length);
         const size_t boundary = group->observation[memory->first[row]];
         uint32_t at = place;
-        for (uint32_t t = 0; t < length; at += memory->active[t++]) {
+        for (uint32_t t = 0; t < length; at += places->active[t++]) {
             memory->steps[at] = memory->first[row] + t;
         }
         memcpy(memory->state + (size_t)place * memory->width,
                memory->recorded + boundary * memory->width, memory->width * sizeof(float));
         laid += length;
     }
-    memory->laid =
-        (aq_net_sequences){.steps = steps, .active = memory->active, .state = memory->state};
+    memory->laid = (aq_net_sequences){
+        .steps = places->steps, .active = places->active, .state = memory->state};
     return laid;
 }

@@ -10,6 +10,7 @@
 #include "learner/algorithms/on_policy/policy_gradient.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
+#include "learner/nn/sequence_places.h"
 
 enum { AQ_ON_POLICY_VECTORS = 5, AQ_ON_POLICY_RETURNS = 3 };
 
@@ -50,7 +51,7 @@ typedef struct aq_on_policy_memory {
     uint32_t *first; /* by row: the boundary that it begins at */
     uint32_t *order; /* (sequences): rows, in the order in which they are trained on */
     uint32_t *steps; /* those that are laid out, in the order of the network's rows */
-    uint32_t *active, *next;
+    aq_sequence_places places;
     float *state;
     aq_net_sequences laid;
 } aq_on_policy_memory;

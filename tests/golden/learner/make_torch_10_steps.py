@@ -22,8 +22,10 @@ One record a line, its kind first, numbers separated by commas:
     priority,<...>
     or, on-policy, where rows are sequences, for each update
     length,<...>  obs,<...>  reward,<...>  bootstrap,<...>  drawn,<...> or action,<...>
-    log_prob,<...>                          that actors said; not of pqn
-    step,<all metrics, in their order; of pqn as above>
+    log_prob,<...>                          that actors said; not of pqn and r2d2
+    weight,<...>                            of r2d2
+    state,<...>                             that actors recorded, where a policy keeps one
+    step,<all metrics, in their order; of pqn and r2d2 as above>
     and after the last step
     online,<...>                            target,<...>
 
@@ -37,6 +39,7 @@ from torch import nn
 
 from torch_case import Case, network, record, single
 from torch_on_policy import OnPolicy, Pqn, Trpo
+from torch_recurrent import R2d2, Remembering
 
 
 def project(reward, bootstrap, next_p, atoms):
@@ -536,6 +539,20 @@ def main():
     OnPolicy("ppo", sequences(3, torso="conv:3x3/1+1,pool:2/2,residual:2x1", hidden="5",
                               critic_hidden="4", activation="elu", epochs=2, minibatches=2,
                               learning_rate=0.001), (5, 4, 1), 2, 4).run()
+    Remembering("ppo", sequences(5, torso="gru:5", hidden="7", critic_hidden="6", epochs=2,
+                                 activation="tanh", minibatches=3, learning_rate=0.002,
+                                 entropy_weight=0.01), 3, 3, 8).run()
+    Remembering("ppo", sequences(4, torso="gru:4,gru:3", hidden="", critic_hidden="8", epochs=2,
+                                 minibatches=2, learning_rate=0.001, gradient_clip=0.2,
+                                 recompute_advantages=True), 2, 2, 6, (-1.0, 2.0)).run()
+    R2d2("r2d2", sequences(7, torso="gru:5", hidden="6", activation="tanh", burn_in=3, n_step=2,
+                           dueling=True, learning_rate=0.002, target_period=4, gradient_clip=0.5),
+         3, 3, 6).run()
+    R2d2("r2d2", sequences(6, torso="gru:4", hidden="5", burn_in=2, n_step=3, double_q=False,
+                           rescale_values=True, huber_delta=0.5, tau=0.1, learning_rate=0.001),
+         2, 4, 7).run()
+    R2d2("r2d2", sequences(4, torso="conv:3x2/1,gru:4", hidden="", activation="tanh", burn_in=1,
+                           target_period=3, learning_rate=0.001), (4, 3, 2), 3, 5).run()
 
 
 main()

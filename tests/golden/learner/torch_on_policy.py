@@ -134,7 +134,8 @@ class OnPolicy(Case):
         at = [(row, t) for row in range(self.rows) for t in range(self.length[row])]
         self.at = tuple(torch.tensor(at).T)
         self.count = len(at)
-        self.x, self.drawn = self.obs[:, :-1][self.at], self.done[self.at]
+        self.x, self.drawn = self.seen(), self.done[self.at]
+        self.units = [[step] for step in range(self.count)]  # that are shuffled
         with torch.no_grad():
             self.old = self.distribution(self.x).log_prob(self.drawn)
         self.log_actor = self.actor[self.at]
@@ -146,6 +147,9 @@ class OnPolicy(Case):
                        "clipped": self.ratio.clamp(max=self.get("importance_cap", 2)),
                        "bypass": torch.ones_like(self.ratio) if is_clipping else self.ratio,
                        "vtrace": self.ratio.clamp(max=1)}[self.correction]
+
+    def seen(self):
+        return self.obs[:, :-1][self.at]
 
     def reward_scale(self):
         if not self.get("normalize_rewards", False):
@@ -226,14 +230,14 @@ class OnPolicy(Case):
 
     def epochs(self, scale):
         is_once = self.algorithm in ("reinforce", "a2c", "impala")
-        order, kl_max = list(range(self.count)), self.get("kl_max", 0)
-        parts = 1 if is_once else min(self.get("minibatches", 4), self.count)
+        units, kl_max = self.units, self.get("kl_max", 0)
+        parts = 1 if is_once else min(self.get("minibatches", 4), len(units))
         for epoch in range(1 if is_once else self.get("epochs", 10)):
             if epoch > 0 and self.get("recompute_advantages", False):
                 self.find_advantages(scale)
-            self.rng.shuffle(order)
+            self.rng.shuffle(units)
             for i in range(parts):
-                part = order[self.count * i // parts:self.count * (i + 1) // parts]
+                part = sum(units[len(units) * i // parts:len(units) * (i + 1) // parts], [])
                 if self.is_by_parts:
                     of_step = self.policy_loss(part)
                     self.told.append([of.detach().sum() for of in of_step] + [len(part)])

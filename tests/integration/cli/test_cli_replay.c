@@ -198,7 +198,7 @@ TEST(mistakes_are_answered_in_words)
     program_refuses("is of gym:CartPole-v1, not of gym:Acrobot-v1", "train", "gym:Acrobot-v1",
                     "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "limits.learner_steps=10", NULL);
-    program_refuses("ppo learns from what its own policy has just done, and a data set holds none "
+    program_refuses("ppo learns from what the actors of its run do, and a data set holds none "
                     "of that; from data sets of this task learn dqn, qr_dqn, c51, sac, iql "
                     "and cql",
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",

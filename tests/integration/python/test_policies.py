@@ -80,6 +80,35 @@ class TestPolicy(RunKit):
         self.assertIsNone(state)
         self.assertEqual(self.policy.predict(self.obs[0])[0].shape, ())
 
+    def test_a_policy_with_a_memory_is_handed_its_state(self):
+        policy = self.train("gym:CartPole-v1?mask=velocity", learner__algorithm="ppo").policy()
+        width, obs = policy.facts["state_count"], self.obs[:5, :policy.observation_space.shape[0]]
+        actions, state = policy.predict(obs, deterministic=True)
+        self.assertEqual((actions.shape, state.shape), ((5,), (5, width)))
+        again, behind = policy.act_from(obs, np.zeros((5, width)))
+        np.testing.assert_array_equal(again, actions)
+        np.testing.assert_array_equal(behind, state)
+        _, second = policy.predict(obs, state, np.arange(5) == 2, deterministic=True)
+        np.testing.assert_array_equal(second[2], state[2])  # its episode began anew
+        self.assertTrue((second != state).any(1)[[0, 1, 3, 4]].all())
+        for row in range(5):  # a row alone
+            action, alone = policy.predict(obs[row], deterministic=True)
+            self.assertEqual((action, alone.shape), (actions[row], (width,)))
+            np.testing.assert_array_equal(alone, state[row])
+            _, begun = policy.predict(obs[row], alone, True, deterministic=True)
+            np.testing.assert_array_equal(begun, alone)
+        policy.seed(5)
+        first = policy.predict(obs, state)
+        policy.seed(5)
+        for one, other in zip(first, policy.predict(obs, state)):
+            np.testing.assert_array_equal(one, other)
+        with self.assertRaisesRegex(actorq.Error, "keeps a state.*act_from"):
+            policy.act(obs)
+        with self.assertRaisesRegex(ValueError, "states of 4 rows, and observations of 5"):
+            policy.act_from(obs, state[:4])
+        with self.assertRaisesRegex(ValueError, "keeps no state"):
+            self.policy.act_from(self.obs, state)
+
     def test_draws_follow_from_their_numbers(self):
         policy = self.drawn_run.policy()
         actions, log_probs = policy.draw(self.obs, 7, 3)

@@ -37,8 +37,8 @@ static void destroy(void *batch)
     aq_batch_destroy(batch);
 }
 
-aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, uint32_t steps,
-                           uint32_t rows)
+aq_batch *fixture_remembered(const aq_schema *schema, const char *const *columns, uint32_t state,
+                             uint32_t steps, uint32_t rows)
 {
     aq_layout layout;
     aq_batch *batch = NULL;
@@ -46,6 +46,9 @@ aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, 
     for (const char *const *name = columns; name != NULL && *name != NULL; name++) {
         aq_column column;
         assert_int_equal(aq_column_find(*name, schema, &column), 0);
+        if (strcmp(*name, AQ_STATE_COLUMN) == 0) {
+            column.bytes = state * (uint32_t)sizeof(float);
+        }
         if (column.bytes > 0) {
             assert_int_equal(aq_layout_record(&layout, &column, 1, NULL), 0);
         }
@@ -57,6 +60,22 @@ aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, 
         batch->length[row] = steps;
     }
     return batch;
+}
+
+aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, uint32_t steps,
+                           uint32_t rows)
+{
+    return fixture_remembered(schema, columns, 0, steps, rows);
+}
+
+float *fixture_column(aq_batch *batch, const char *name)
+{
+    uint32_t i = AQ_BATCH_RECORDED;
+    while (i < batch->column_count && strcmp(batch->columns[i].is.name, name) != 0) {
+        i++;
+    }
+    assert_true(i < batch->column_count);
+    return (float *)(void *)batch->columns[i].bytes;
 }
 
 aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t rows)

@@ -27,6 +27,13 @@ aq_batch *fixture_sequences(const aq_schema *schema, uint32_t steps, uint32_t ro
 aq_batch *fixture_recorded(const aq_schema *schema, const char *const *columns, uint32_t steps,
                            uint32_t rows);
 
+/* The same of a policy that keeps so many values. */
+aq_batch *fixture_remembered(const aq_schema *schema, const char *const *columns, uint32_t state,
+                             uint32_t steps, uint32_t rows);
+
+/* The values of a column that is recorded, which must be there. */
+float *fixture_column(aq_batch *batch, const char *name);
+
 /* Numbers within +-1, any action, weights in [0.2, 1], every third step terminal. */
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
 

@@ -16,6 +16,7 @@ enum { INPUTS = 4, ROWS_MAX = 200, THREADS = 4 };
 TEST_ENDING(end_policy, actorq_policy_free);
 TEST_ENDING(end_engine, aq_engine_destroy);
 TEST_ENDING(end_act, aq_act_destroy);
+TEST_ENDING(end_snapshot, aq_snapshot_unref);
 
 /* The library's own words, in the place of `refusal`. */
 static actorq_error library_error;
@@ -124,6 +125,89 @@ TEST_IN_FOLDER(draws_are_those_of_an_actor_with_that_key)
     assert_int_equal(actorq_policy_look(policy)->draws, 1);
     assert_library_refuses(actorq_policy_draw(policy, obs, 65537, 0, 0, ours, NULL, &library_error),
                            ACTORQ_E_INVALID, "up to 65536");
+}
+
+/* Of CartPole, with a gru. */
+static aq_snapshot *write_remembering(const char *path, uint32_t head)
+{
+    enum { WIDTH = 6 };
+    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
+    const aq_layer_spec layers[] = {
+        aq_layer_linear(INPUTS, AQ_GRU_GATES * WIDTH, AQ_ACTIVATION_NONE), aq_layer_gru(WIDTH),
+        aq_layer_linear(WIDTH, 2, AQ_ACTIVATION_NONE)};
+    const aq_snapshot *like = cli_policy(AQ_FORMAT_F32, 5);
+    aq_net_spec spec = {0};
+    aq_snapshot *snapshot = NULL;
+    aq_rng rng = rng_of(4, 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
+    }
+    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    at_end(end_snapshot, snapshot);
+    snapshot->run_id = like->run_id;
+    snapshot->version = like->version;
+    snapshot->head = head;
+    snapshot->schema = like->schema;
+    memcpy(snapshot->task, like->task, sizeof(snapshot->task));
+    for (uint32_t i = 0; i < 3; i++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&layers[i]);
+        aq_snapshot_layer_data layer;
+        aq_snapshot_layer_edit(snapshot, i, &layer);
+        for (size_t k = 0; k < (size_t)matrix.rows * matrix.columns; k++) {
+            ((float *)layer.weights)[k] = (float)aq_rng_range(&rng, -1.0, 1.0);
+        }
+    }
+    assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
+    return snapshot;
+}
+
+TEST_IN_FOLDER(rows_go_on_from_the_states_that_they_are_given)
+{
+    static const uint32_t heads[] = {AQ_HEAD_ARGMAX, AQ_HEAD_CATEGORICAL};
+    enum { ROWS = 70, PART = 10, WIDTH = 6 };
+    const float *obs = observations();
+    EACH_ROW(i, heads) {
+        const char *path = cli_path(state, "policy.aq");
+        aq_snapshot *snapshot = write_remembering(path, heads[i]);
+        actorq_policy *policy = load(path, NULL);
+        aq_act *act = act_of(snapshot);
+        aq_engine *engine = engine_of(snapshot);
+        float states[ROWS * WIDTH] = {0}, before[PART * WIDTH], log_prob[ROWS], drawn[ROWS];
+        uint32_t width;
+        assert_int_equal(actorq_policy_look(policy)->state_count, WIDTH);
+        assert_int_equal(aq_act_prepare(act, engine), 0);
+        for (uint64_t step = 0; step < 5; step++) {
+            int32_t theirs[ROWS], ours[ROWS], again[PART];
+            const float *seen = obs + step * PART * INPUTS;
+            memcpy(before, states, sizeof(before));
+            if (heads[i] == AQ_HEAD_ARGMAX) {
+                aq_act_greedy(act, engine, seen, ROWS, theirs);
+                assert_int_equal(actorq_policy_act_from(policy, seen, ROWS, states, ours, NULL), 0);
+                assert_int_equal(actorq_policy_act_from(policy, seen, PART, before, again, NULL),
+                                 0);
+            } else {
+                const aq_act_draws draws = {
+                    .key = 7, .number = step, .period = 1, .drawn = drawn, .log_prob = log_prob};
+                aq_act_draw(act, engine, seen, ROWS, &draws, theirs);
+                assert_int_equal(
+                    actorq_policy_draw_from(policy, seen, ROWS, 7, step, states, ours, NULL, NULL),
+                    0);
+                assert_int_equal(
+                    actorq_policy_draw_from(policy, seen, PART, 7, step, before, again, NULL, NULL),
+                    0);
+            }
+            assert_memory_equal(ours, theirs, sizeof(ours));
+            assert_memory_equal(ours, again, sizeof(again));
+            assert_memory_equal(states, aq_act_state(act, &width), sizeof(states));
+            assert_memory_equal(states, before, sizeof(before));
+            aq_act_begin(act, 3); /* another episode */
+            memset(states + 3 * WIDTH, 0, WIDTH * sizeof(float));
+        }
+        assert_library_refuses(actorq_policy_act(policy, obs, 1, drawn, &library_error),
+                               ACTORQ_E_UNSUPPORTED, "actorq_policy_act_from and draw_from");
+        assert_library_refuses(actorq_policy_outputs(policy, obs, 1, drawn, &library_error),
+                               ACTORQ_E_UNSUPPORTED, "keeps a state");
+    }
 }
 
 TEST_IN_FOLDER(what_is_no_policy_is_refused_in_words)

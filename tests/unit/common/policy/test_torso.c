@@ -115,7 +115,7 @@ TEST(what_does_not_fit_is_refused)
         {"minatar", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},
         {"minatar", {.kind = AQ_SPACE_DISCRETE, .choice_count = 9}, AQ_E_UNSUPPORTED, "1 numbers"},
         {"nature", seen(3, 10, 10, 4), AQ_E_UNSUPPORTED, "4 x 4 do not fit into"},
-        {"conv:4x3/1,gru:8", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "behind convolutions"},
+        {"gru:8,conv:4x3/1", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "it would be given 8 numbers"},
         {"conv:4x3/1", seen(3, 3, 2, 1), AQ_E_UNSUPPORTED, "there for them, 3 x 2"},
         {"pool:3/2", seen(3, 9, 2, 1), AQ_E_UNSUPPORTED, "there for them, 9 x 2"},
         {"residual:2x1", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},

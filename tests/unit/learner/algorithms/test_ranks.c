@@ -3,6 +3,7 @@
  * all; and the same decisions, whoever's rows are the reason.
  */
 #include "common/base/parse.h"
+#include "common/policy/torso.h"
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/agent_kit.h"
@@ -28,7 +29,7 @@ static const struct trained {
     {AQ_ALGORITHM_SARSA, true, 0},    {AQ_ALGORITHM_EXPECTED_SARSA, true, 0},
     {AQ_ALGORITHM_TD3_BC, false, 0},  {AQ_ALGORITHM_IQL, false, 0},
     {AQ_ALGORITHM_IQL, true, 0},      {AQ_ALGORITHM_CQL, false, 0},
-    {AQ_ALGORITHM_CQL, true, 0},
+    {AQ_ALGORITHM_CQL, true, 0},      {AQ_ALGORITHM_R2D2, true, 0},
 };
 
 static bool learns_table(const struct trained *of)
@@ -123,6 +124,9 @@ static aq_run_config config_of(const struct trained *of)
         config.learner.learning_rate = learns_table(of) ? 0.3 : config.learner.learning_rate;
         (void)snprintf(config.task, sizeof(config.task), "so:chain?" AQ_ONE_HOT_OPTION);
     }
+    if (of->algorithm == AQ_ALGORITHM_R2D2) {
+        assert_int_equal(aq_text_set(config.learner.torso, AQ_RUN_TEXT_MAX, "gru:4"), 0);
+    }
     if (learns_groups(of)) {
         config.replay.selector = AQ_SELECTOR_QUEUE;
         config.learner.group_steps = (uint64_t)RANKS * ROWS * LENGTH;
@@ -143,8 +147,9 @@ static team *make_team(const struct trained *of)
     take_schema(of->has_choices, &made.schema);
     const char *const *columns = aq_algorithm_at(of->algorithm)->needs.columns;
     for (int step = 0; step < STEPS; step++) {
-        made.batches[step] = fixture_recorded(
-            &made.schema, columns, (uint32_t)made.config.replay.sequence_length, RANKS * ROWS);
+        made.batches[step] =
+            fixture_remembered(&made.schema, columns, aq_torso_state(made.config.learner.torso),
+                               (uint32_t)made.config.replay.sequence_length, RANKS * ROWS);
         fill(made.batches[step], of, &rng);
     }
     return &made;

@@ -121,6 +121,35 @@ TEST(sequences_of_several_lengths_go_forward_side_by_side)
     }
 }
 
+TEST(sequences_go_on_from_the_states_behind_them)
+{
+    enum { CUT = 2, BEFORE = 3 + 3 };
+    memory_net *net = make_net(2);
+    float whole[ROWS * OUTPUTS], behind[SEQUENCES * WIDTH];
+    memcpy(whole, aq_net_forward_through(net->train, &net->params, net->input, &net->sequences),
+           sizeof(whole));
+    net->sequences.steps = CUT;
+    (void)aq_net_forward_through(net->train, &net->params, net->input, &net->sequences);
+    aq_net_states_behind(net->train, behind);
+    net->sequences =
+        (aq_net_sequences){.steps = STEPS - CUT, .active = active + CUT, .state = behind};
+    const float *rest = aq_net_forward_through(net->train, &net->params,
+                                               net->input + BEFORE * INPUTS, &net->sequences);
+    for (size_t i = BEFORE * OUTPUTS; i < ROWS * OUTPUTS; i++) {
+        assert_true(fabsf(whole[i] - rest[i - BEFORE * OUTPUTS]) < 1e-6f);
+    }
+    /* Of sequences that end on the way, too. */
+    float again[SEQUENCES * WIDTH], last[SEQUENCES * WIDTH];
+    aq_net_states_behind(net->train, again);
+    net->sequences = (aq_net_sequences){.steps = STEPS, .active = active, .state = net->state};
+    (void)aq_net_forward_through(net->train, &net->params, net->input, &net->sequences);
+    aq_net_states_behind(net->train, last);
+    for (size_t i = 0; i < SEQUENCES * WIDTH; i++) {
+        const float should = i < 2 * WIDTH ? again[i] : behind[i]; /* the third has two steps */
+        assert_true(fabsf(last[i] - should) < 1e-6f);
+    }
+}
+
 TEST(gradients_through_time_are_right)
 {
     for (uint64_t seed = 1; seed <= 4; seed++) {

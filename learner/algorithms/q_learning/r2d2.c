@@ -1,0 +1,455 @@
+/*
+ * R2D2: DQN of a network that keeps a state (Kapturowski et al., 2019), from sequences of replay.
+ * Each begins with the state that its actor recorded. That one is of an older policy, so the first
+ * learner.burn_in steps only bring it up to date, by the network that is then unrolled: nothing is
+ * learned from them. A sequence that begins its episode begins with the right state, zeros, and
+ * burns nothing in. What the steps behind should be worth is sequence_loss.h.
+ *
+ * An update is two passes through the sequences and one back: the target's, and the learned
+ * network's, whose values choose the next actions, too. Sequences lie side by side
+ * (sequence_places.h), at all of their boundaries; the last of each is bootstrapped from, and has
+ * no gradient.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/experience/column_catalog.h"
+#include "learner/algorithms/q_learning/q_learner.h"
+#include "learner/algorithms/q_learning/q_network.h"
+#include "learner/algorithms/q_learning/sequence_loss.h"
+#include "learner/nn/net_train.h"
+#include "learner/nn/optimizer.h"
+#include "learner/nn/passes.h"
+#include "learner/nn/products.h"
+#include "learner/nn/sequence_places.h"
+
+/* The stream of the initial weights, among those of the run's seed: "r2d2init". */
+#define INIT_STREAM UINT64_C(0x72326432696e6974)
+
+static const char *const columns[] = {AQ_STATE_COLUMN, NULL};
+
+/* A row that is learned from. */
+typedef struct span {
+    uint32_t row;
+    uint32_t first; /* step: those before are burned in */
+    uint32_t steps; /* from there on */
+    uint32_t place; /* of the boundary `first`, among the network's rows */
+} span;
+
+typedef struct r2d2 {
+    aq_algorithm head; /* first */
+    aq_net_spec spec;
+    uint32_t inputs, state;
+    uint32_t obs_dtype;
+    uint32_t sequence_steps, rows_max, burn_in;
+    aq_sequence_rule rule;
+    bool is_double;
+    double gradient_clip; /* 0: off */
+    uint64_t target_period;
+    float tau; /* 0: copies */
+    aq_gradient_exchange *exchange;
+    aq_params online, target, gradient;
+    float *moments; /* m, then v */
+    aq_optimizer optimizer;
+    aq_net_train *train;
+    aq_sequence_places places;
+    span *spans; /* of the update, span_count of them */
+    uint32_t span_count, steps, rows;
+    uint32_t *burning; /* (burn_in): how many are burned in, at each step */
+    uint32_t *row;     /* (sequence_steps + 1): of one span's boundaries */
+    float *input;      /* (rows of all boundaries, inputs) */
+    float *begin;      /* (rows_max, state): what each span begins with, by its place */
+    float *burned;     /* (rows_max, state): likewise, of those that are burned in */
+    float *target_q;   /* (rows, actions) */
+    float *d_q;        /* likewise */
+    float *worth;      /* (sequence_steps + 1) */
+} r2d2;
+
+static void destroy(aq_algorithm *algorithm)
+{
+    r2d2 *self = (r2d2 *)algorithm;
+    if (self == NULL) {
+        return;
+    }
+    aq_net_train_destroy(self->train);
+    aq_params_fini(&self->gradient);
+    aq_params_fini(&self->target);
+    aq_params_fini(&self->online);
+    aq_sequence_places_fini(&self->places);
+    void *const room[] = {self->moments, self->spans,  self->burning,  self->row, self->input,
+                          self->begin,   self->burned, self->target_q, self->d_q, self->worth};
+    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
+        aq_free(room[i]);
+    }
+    aq_free(self);
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setup, aq_error *error)
+{
+    const uint64_t burn_in = setup->config->learner.burn_in;
+    if (setup->config->learner.qat_bits != 0) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s has no quantization-aware training; learner.qat_bits=0 works",
+                       class->name);
+    }
+    return burn_in < setup->sequence_length
+               ? 0
+               : aq_fail(error, AQ_E_INVALID,
+                         "learner.burn_in is %u, which leaves nothing to learn of sequences of "
+                         "replay.sequence_length %u; %u works",
+                         (unsigned)burn_in, setup->sequence_length, setup->sequence_length / 2);
+}
+
+static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
+{
+    const aq_run_config *config = setup->config;
+    self->inputs = aq_net_spec_inputs(&self->spec);
+    self->state = aq_net_spec_state(&self->spec);
+    self->obs_dtype = setup->schema->obs.dtype;
+    self->sequence_steps = setup->sequence_length;
+    self->rows_max = (uint32_t)config->learner.batch_size;
+    self->burn_in = (uint32_t)config->learner.burn_in;
+    self->rule = (aq_sequence_rule){.actions = setup->schema->action.choice_count,
+                                    .n_step = (uint32_t)config->learner.n_step,
+                                    .is_rescaled = config->learner.rescale_values,
+                                    .huber_delta = (float)config->learner.huber_delta};
+    self->is_double = config->learner.double_q;
+    self->gradient_clip = config->learner.gradient_clip;
+    self->target_period = config->learner.target_period;
+    self->tau = (float)config->learner.tau;
+    self->exchange = setup->exchange;
+}
+
+static uint32_t rows_of_all(const r2d2 *self)
+{
+    return self->rows_max * (self->sequence_steps + 1);
+}
+
+static int make_network(r2d2 *self, const aq_run_config *config, aq_error *error)
+{
+    const size_t count = aq_net_spec_parameters(&self->spec);
+    const uint32_t rows = rows_of_all(self);
+    self->moments = aq_alloc_large(count, 2 * sizeof(float));
+    if (self->moments == NULL || aq_params_init(&self->spec, &self->online) != 0 ||
+        aq_params_init(&self->spec, &self->target) != 0 ||
+        aq_params_init(&self->spec, &self->gradient) != 0 ||
+        aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
+        aq_gradient_exchange_watch(self->exchange, 0, count, rows) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
+    }
+    self->optimizer = aq_optimizer_of(config, self->moments, self->moments + count);
+    return aq_net_train_create(&(aq_net_train_config){.spec = &self->spec,
+                                                      .rows_max = rows,
+                                                      .backward_rows_max = rows,
+                                                      .bf16_threads = aq_products_bf16_threads(
+                                                          config, config->learner.threads)},
+                               &self->train, error);
+}
+
+static int make_room(r2d2 *self, aq_error *error)
+{
+    const size_t rows = rows_of_all(self), states = self->state > 0 ? self->state : 1;
+    int rc = aq_sequence_places_init(&self->places, self->sequence_steps + 1);
+    self->spans = aq_alloc(self->rows_max, sizeof(*self->spans));
+    self->burning = aq_alloc((size_t)self->burn_in + 1, sizeof(*self->burning));
+    self->row = aq_alloc((size_t)self->sequence_steps + 1, sizeof(*self->row));
+    self->input = aq_alloc_large(rows, self->inputs * sizeof(float));
+    self->begin = aq_alloc(self->rows_max, states * sizeof(float));
+    self->burned = aq_alloc(self->rows_max, states * sizeof(float));
+    self->target_q = aq_alloc(rows, self->rule.actions * sizeof(float));
+    self->d_q = aq_alloc(rows, self->rule.actions * sizeof(float));
+    self->worth = aq_alloc((size_t)self->sequence_steps + 1, sizeof(float));
+    return rc == 0 && self->spans != NULL && self->burning != NULL && self->row != NULL &&
+                   self->input != NULL && self->begin != NULL && self->burned != NULL &&
+                   self->target_q != NULL && self->d_q != NULL && self->worth != NULL
+               ? 0
+               : aq_fail(error, AQ_E_NOMEM, "no memory for %u sequences", self->rows_max);
+}
+
+static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                  aq_algorithm **ret_algorithm, aq_error *error)
+{
+    aq_rng rng;
+    int rc = check(class, setup, error);
+    if (rc != 0) {
+        return rc;
+    }
+    r2d2 *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
+    }
+    self->head.class = class;
+    rc = aq_q_network_spec(setup->config, setup->schema, 1, &self->spec, error);
+    if (rc == 0) {
+        take_settings(self, setup);
+        rc = make_network(self, setup->config, error);
+    }
+    if (rc == 0) {
+        rc = make_room(self, error);
+    }
+    if (rc != 0) {
+        destroy(&self->head);
+        return rc;
+    }
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
+    aq_params_randomize(&self->spec, &self->online, &rng);
+    aq_params_copy(&self->target, &self->online);
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------ */
+
+/* The state that an actor had before a row's first step. */
+static const float *recorded(const r2d2 *self, const aq_batch *batch, uint32_t row)
+{
+    const float *states = (const float *)(const void *)batch->columns[AQ_BATCH_RECORDED].bytes;
+    return states + (size_t)row * (self->sequence_steps + 1) * self->state;
+}
+
+static bool begins_episode(const r2d2 *self, const aq_batch *batch, uint32_t row)
+{
+    for (uint32_t i = 0; i < self->state; i++) {
+        if (recorded(self, batch, row)[i] != 0.0f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is learned of the rows; one that ends while it is burned in teaches nothing. */
+static void take_rows(r2d2 *self, const aq_batch *batch)
+{
+    aq_sequence_places_begin(&self->places);
+    self->span_count = self->steps = self->rows = 0;
+    for (uint32_t row = 0; row < batch->rows; row++) {
+        const uint32_t first = begins_episode(self, batch, row) ? 0 : self->burn_in;
+        const uint32_t length = batch->length[row];
+        batch->priority[row] = 0.0f;
+        if (length > first) {
+            self->spans[self->span_count++] =
+                (span){.row = row, .first = first, .steps = length - first};
+            aq_sequence_places_add(&self->places, length - first + 1);
+            self->steps += length - first;
+            self->rows += length - first + 1;
+        }
+    }
+    aq_sequence_places_close(&self->places);
+    for (uint32_t i = 0; i < self->span_count; i++) {
+        span *at = &self->spans[i];
+        at->place = aq_sequence_places_take(&self->places, at->steps + 1);
+    }
+}
+
+/* Observations of a row, from boundary `first` on, each into a place of its own. */
+static void load(r2d2 *self, const aq_batch *batch, uint32_t row, uint32_t first, uint32_t count,
+                 uint32_t place, const uint32_t *active)
+{
+    const uint8_t *from =
+        batch->obs + ((size_t)row * (self->sequence_steps + 1) + first) * batch->obs_bytes;
+    for (uint32_t t = 0; t < count; place += active[t++], from += batch->obs_bytes) {
+        float *to = self->input + (size_t)place * self->inputs;
+        if (self->obs_dtype == AQ_DTYPE_U8) {
+            aq_passes_best()->unit_from_u8(from, to, self->inputs);
+        } else {
+            memcpy(to, from, batch->obs_bytes);
+        }
+    }
+}
+
+/* Goes through the steps that are burned in, side by side; all have as many. */
+static void burn_in(r2d2 *self, const aq_batch *batch, const aq_params *params)
+{
+    const size_t bytes = self->state * sizeof(float);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < self->span_count; i++) {
+        count += self->spans[i].first > 0;
+    }
+    for (uint32_t t = 0; t < self->burn_in; t++) {
+        self->burning[t] = count;
+    }
+    for (uint32_t i = 0, place = 0; i < self->span_count; i++) {
+        const span *at = &self->spans[i];
+        if (at->first > 0) {
+            load(self, batch, at->row, 0, at->first, place, self->burning);
+            memcpy(self->burned + place++ * self->state, recorded(self, batch, at->row), bytes);
+        }
+    }
+    if (count > 0) {
+        (void)aq_net_forward_through(self->train, params, self->input,
+                                     &(aq_net_sequences){.steps = self->burn_in,
+                                                         .active = self->burning,
+                                                         .state = self->burned});
+        aq_net_states_behind(self->train, self->burned);
+    }
+}
+
+/* The values at all boundaries, each of the network's own states. */
+static const float *unroll(r2d2 *self, const aq_batch *batch, const aq_params *params,
+                           aq_net_sequences *sequences)
+{
+    burn_in(self, batch, params);
+    for (uint32_t i = 0, place = 0; i < self->span_count; i++) {
+        const span *at = &self->spans[i];
+        load(self, batch, at->row, at->first, at->steps + 1, at->place, self->places.active);
+        if (self->state > 0) {
+            const float *from = at->first > 0 ? self->burned + place++ * self->state
+                                              : recorded(self, batch, at->row);
+            memcpy(self->begin + at->place * self->state, from, self->state * sizeof(float));
+        }
+    }
+    *sequences = (aq_net_sequences){
+        .steps = self->places.steps, .active = self->places.active, .state = self->begin};
+    return aq_net_forward_through(self->train, params, self->input, sequences);
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+/* The loss of all steps, a sum; their gradient is a mean over `share` steps. */
+static int find_loss(r2d2 *self, const aq_batch *batch, const float *q, double share,
+                     aq_value_figures *figures, double *ret_loss)
+{
+    double sum = 0;
+    int rc = 0;
+    memset(self->d_q, 0, (size_t)self->rows * self->rule.actions * sizeof(float));
+    for (uint32_t i = 0; rc == 0 && i < self->span_count; i++) {
+        const span *at = &self->spans[i];
+        const size_t step = (size_t)at->row * self->sequence_steps + at->first;
+        const double weight = (double)batch->weight[at->row];
+        double loss = 0;
+        for (uint32_t t = 0, place = at->place; t <= at->steps; place += self->places.active[t++]) {
+            self->row[t] = place;
+        }
+        rc = aq_sequence_loss_of(
+            &self->rule,
+            &(aq_sequence_values){.steps = at->steps,
+                                  .row = self->row,
+                                  .online = q,
+                                  .chooser = self->is_double ? q : self->target_q,
+                                  .target = self->target_q,
+                                  .action = batch->action + step * sizeof(int32_t),
+                                  .reward = batch->reward + step,
+                                  .bootstrap = batch->bootstrap + step},
+            (float)(weight / share), self->worth, self->d_q, &batch->priority[at->row], figures,
+            &loss);
+        sum += weight * loss;
+    }
+    *ret_loss = sum;
+    return rc;
+}
+
+static int find_gradient(r2d2 *self, const aq_batch *batch, double share, aq_value_figures *figures,
+                         double *ret_loss)
+{
+    aq_net_sequences sequences;
+    if (self->span_count == 0) { /* where other ranks have some */
+        memset(self->gradient.block, 0, self->gradient.count * sizeof(float));
+        return 0;
+    }
+    const float *q = unroll(self, batch, &self->target, &sequences);
+    memcpy(self->target_q, q, (size_t)self->rows * self->rule.actions * sizeof(*q));
+    q = unroll(self, batch, &self->online, &sequences);
+    int rc = find_loss(self, batch, q, share, figures, ret_loss);
+    if (rc == 0) {
+        aq_net_backward(self->train, self->d_q, self->rows, &self->gradient);
+    }
+    return rc;
+}
+
+/* Polyak averaging, or a copy now and then. */
+static void update_target(r2d2 *self)
+{
+    if (self->tau > 0.0f) {
+        aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
+                                   self->online.count);
+    } else if (self->optimizer.step % self->target_period == 0) {
+        aq_params_copy(&self->target, &self->online);
+    }
+}
+
+static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
+{
+    r2d2 *self = (r2d2 *)algorithm;
+    aq_value_figures figures = {0};
+    double loss = 0;
+    AQ_ASSERT(aq_batch_has_sequences(batch) && batch->steps == self->sequence_steps);
+    AQ_ASSERT(batch->rows <= self->rows_max);
+    *ret_report = (aq_update_report){.steps = 0};
+    take_rows(self, batch);
+    double all = self->steps;
+    int rc = aq_gradient_exchange_sum(self->exchange, &all, 1);
+    if (rc != 0 || !(all > 0)) {
+        return rc; /* all of the rows ended too soon */
+    }
+    const double share = all / aq_gradient_exchange_ranks(self->exchange);
+    rc = find_gradient(self, batch, share, &figures, &loss);
+    rc = aq_gradient_mean(self->exchange, rc == 0 && isfinite(loss), 0, self->gradient.block,
+                          self->gradient.count);
+    const double norm = rc == 0 ? aq_gradient_norm(self->gradient.block, self->gradient.count) : 0;
+    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
+    const double scale = is_long ? self->gradient_clip / norm : 1.0;
+    if (rc != 0 || !(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return rc != 0 ? rc : AQ_E_CORRUPT; /* a NaN ends here, too */
+    }
+    aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
+                      self->online.count, (float)scale);
+    update_target(self);
+    ret_report->steps = 1;
+    ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
+    ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = norm * scale;
+    if (figures.rows > 0) {
+        ret_report->metrics[AQ_VALUE_LOSS] = loss / figures.rows;
+        aq_value_figures_tell(&figures, ret_report->metrics);
+    }
+    return 0;
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+static const aq_net_spec *spec_of(const aq_algorithm *algorithm)
+{
+    return &((const r2d2 *)algorithm)->spec;
+}
+
+static const aq_params *policy_of(const aq_algorithm *algorithm)
+{
+    return &((const r2d2 *)algorithm)->online;
+}
+
+static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
+{
+    (void)critic_learning_rate; /* there is one network only */
+    ((r2d2 *)algorithm)->optimizer.learning_rate = (float)learning_rate;
+}
+
+static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
+{
+    r2d2 *self = (r2d2 *)algorithm;
+    const size_t count = self->online.count;
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
+    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->optimizer.step);
+}
+
+const aq_algorithm_class aq_r2d2_class = {
+    .name = "r2d2",
+    .summary = "dqn of a policy that keeps a state, from sequences, for discrete actions",
+    .needs = {.columns = columns},
+    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
+    .head = aq_q_learner_head,
+    .create = create,
+    .destroy = destroy,
+    .train = train,
+    .spec = spec_of,
+    .policy = policy_of,
+    .set_rates = set_rates,
+    .arrays = add_arrays,
+};

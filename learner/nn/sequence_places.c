@@ -1,0 +1,50 @@
+/*
+ * Sequence places: see sequence_places.h.
+ */
+#include "learner/nn/sequence_places.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+int aq_sequence_places_init(aq_sequence_places *places, uint32_t steps_max)
+{
+    *places = (aq_sequence_places){.steps_max = steps_max};
+    places->active = aq_alloc((size_t)steps_max + 1, sizeof(*places->active));
+    places->next = aq_alloc((size_t)steps_max + 1, sizeof(*places->next));
+    return places->active != NULL && places->next != NULL ? 0 : AQ_E_NOMEM;
+}
+
+void aq_sequence_places_fini(aq_sequence_places *places)
+{
+    aq_free(places->active);
+    aq_free(places->next);
+}
+
+void aq_sequence_places_begin(aq_sequence_places *places)
+{
+    memset(places->active, 0, ((size_t)places->steps_max + 1) * sizeof(*places->active));
+    places->steps = 0;
+}
+
+void aq_sequence_places_add(aq_sequence_places *places, uint32_t length)
+{
+    AQ_ASSERT(length > 0 && length <= places->steps_max);
+    places->active[length - 1]++;
+    places->steps = length > places->steps ? length : places->steps;
+}
+
+void aq_sequence_places_close(aq_sequence_places *places)
+{
+    for (uint32_t step = places->steps_max; step-- > 0;) {
+        places->active[step] += places->active[step + 1];
+    }
+    /* Behind those that are longer, whose number is that of the step that they alone have. */
+    memcpy(places->next, places->active, ((size_t)places->steps_max + 1) * sizeof(*places->next));
+}
+
+uint32_t aq_sequence_places_take(aq_sequence_places *places, uint32_t length)
+{
+    return places->next[length]++;
+}
