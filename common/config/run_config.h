@@ -177,6 +177,9 @@ typedef struct aq_run_config {
         double conservative_weight;
         uint64_t conservative_actions; /* of a row, of the range and of the policy each */
         uint64_t quantiles;
+        uint64_t noisy;         /* layers, from the outputs on; 0: none */
+        double noisy_deviation; /* of their weights at first, times the root of their inputs */
+        double importance_end;  /* of importance_exponent; 0: it stays */
     } learner;
 
     struct {               /* sizes are of all shards together */

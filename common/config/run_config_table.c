@@ -59,11 +59,10 @@ static const aq_setting rows[] = {
 
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "c51 and qr_dqn learn the distribution of the return, pqn learns without replay; q, sarsa and "
-     "expected_sarsa learn a table of discrete states. Continuous ones: d4pg, ddpg and td3. Both: "
-     "sac, ppo, a2c, reinforce, trpo and impala, whose policies draw. For data sets: td3_bc of "
-     "continuous actions, iql and cql of both. auto takes that of the task's preset, or else dqn "
-     "or td3."},
+     "c51, rainbow and qr_dqn learn the distribution of the return, pqn learns without replay; q, "
+     "sarsa and expected_sarsa learn a table of discrete states. Continuous ones: d4pg, ddpg and "
+     "td3. Both: sac, ppo, a2c, reinforce, trpo and impala, whose policies draw. For data sets: "
+     "td3_bc, iql and cql. auto takes that of the task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -287,6 +286,14 @@ static const aq_setting rows[] = {
      "how many from the policy."},
     {MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
      "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
+    {MEMBER(U64, learner.noisy), "0", 0, AQ_HIDDEN_LAYERS_MAX, NULL, "layers",
+     "Of values of actions: so many layers, from the outputs on, are noisy. Their weights have "
+     "deviations that are learned, by which actors explore, with noise that each environment keeps "
+     "for actor.noise_steps; actor.epsilon_base is 0 then, unless it is set."},
+    {MEMBER(F64, learner.noisy_deviation), "0.5", 0, 10, NULL, "",
+     "learner.noisy: what deviations begin with, times the root of a layer's inputs."},
+    {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
+     "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -296,14 +303,12 @@ static const aq_setting rows[] = {
      "How much priorities matter to prioritized draws: an item's chance is its priority to this "
      "power. 0 makes all equally likely."},
     {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
-     "Which chunk makes room for new ones: the oldest, or the one whose items' mean priority is "
-     "least."},
+     "Which chunk makes room for new ones: the oldest, or the one of the least mean priority."},
     {MEMBER(U64, replay.capacity), "100000", 2, 1e9, NULL, "steps",
      "How many environment steps replay holds, over all shards. Others make room for new ones, see "
      "replay.remover."},
     {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
-     "How many bytes of steps replay holds, over all shards, whatever replay.capacity allows. 0 is "
-     "no bound."},
+     "How many bytes of steps replay holds at most, over all shards. 0 is no bound."},
     {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
      "An item that was drawn so often is not drawn again. 0 is no bound."},
     {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
@@ -371,8 +376,8 @@ static const aq_setting rows[] = {
      "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
      "in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
-     "With learner.gsde, and for sac where actions are numbers: for so many steps an environment "
-     "keeps its noise."},
+     "With learner.gsde or learner.noisy, and for sac where actions are numbers: for so many steps "
+     "an environment keeps its noise."},
     {LIVE_SEEN_MEMBER(F64, actor.explore_end, ACTORS), "1", 0, 1, NULL, "",
      "Share of epsilon and noise that is left from learner step actor.explore_steps on; they fall "
      "to it in a straight line, version by version. 1 keeps them as they are."},
@@ -407,8 +412,7 @@ static const aq_setting rows[] = {
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
      "bf16. Linear and convolutional layers are counted; the others are always fp32."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
-     "Of the levels that int8 and int8-tensor use. learner.qat_bits takes its place where it is "
-     "set."},
+     "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
     {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, formula_choices, "",
      "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
      "ActorQ paper."},
@@ -468,9 +472,8 @@ static const aq_setting rows[] = {
      "was started with: --log-level, ACTORQ_LOG, or else info."},
 
     {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
-     "What the processors of a machine take together at full load, for the model that counts where "
-     "nothing can be measured. 0 goes by their name, or takes 4 W for each. For all machines of "
-     "the run."},
+     "What the processors of each machine take together at full load, for the model that counts "
+     "where nothing can be measured. 0 goes by their name, or takes 4 W for each."},
     {MEMBER(TEXT, energy.country), "WORLD", 1, 0, NULL, "",
      "Whose electricity it is: three letters of ISO 3166, such as DEU, or WORLD for the mean of "
      "all; docs/energy.md lists them."},

@@ -23,6 +23,7 @@ struct aq_engine {
     uint32_t layer_count;
     aq_engine_layer layers[AQ_NET_LAYERS_MAX];
     aq_layer_sources sources[AQ_NET_LAYERS_MAX];
+    bool acting[AQ_NET_LAYERS_MAX]; /* layers that run where there is no noise */
 
     aq_engine_scratch scratch;
     size_t y_stride; /* floats */
@@ -31,6 +32,8 @@ struct aq_engine {
     float *outputs;            /* (rows_max, outputs) */
     uint32_t state_width;      /* of what the policy keeps from step to step; 0: nothing */
     float *state;              /* (block, state_width): of who keeps none */
+    uint32_t noise_width;
+    const float *noise; /* (rows, noise_width) of the next calls; NULL: none */
     void *scratch_block;
 };
 
@@ -144,6 +147,8 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     engine->tables.passes = aq_float_passes_select(cpu_flags);
     engine->rows_max = rows_max;
     engine->state_width = aq_net_spec_state(&snapshot->spec);
+    engine->noise_width = aq_net_spec_noise(&snapshot->spec);
+    aq_net_find_acting(&snapshot->spec, engine->acting);
     rc = init_layers(engine, error);
     if (rc == 0) {
         rc = create_scratch(engine);
@@ -171,17 +176,17 @@ void aq_engine_destroy(aq_engine *engine)
     aq_free(engine);
 }
 
-/* What a layer takes, side by side, behind what it keeps, if it keeps anything. One value is where
- * it is: a copy would cost as much as a small layer of one row. */
+/* What a layer takes, side by side, behind what it keeps or its noise, if it has either. One value
+ * is where it is: a copy would cost as much as a small layer of one row. */
 static const aq_const_rows *taken(const aq_layer_sources *sources, const aq_const_rows *values,
-                                  const aq_const_rows *kept, aq_const_rows *several)
+                                  const aq_const_rows *own, aq_const_rows *several)
 {
     uint32_t count = 0;
-    if (sources->count == 1 && kept->values == NULL) {
+    if (sources->count == 1 && own == NULL) {
         return &values[sources->values[0]];
     }
-    if (kept->values != NULL) {
-        several[count++] = *kept;
+    if (own != NULL) {
+        several[count++] = *own;
     }
     for (uint32_t k = 0; k < sources->count; k++) {
         several[count++] = values[sources->values[k]];
@@ -197,14 +202,17 @@ static void keep(const aq_float_rows *y, size_t width, float *state, size_t stri
     }
 }
 
-/* A block of rows through the first `layer_count` layers; `state` is that of the rows. */
+/* A block of rows through the first `layer_count` layers; `state` and `noise` are those of the
+ * rows. */
 static void forward_block(const aq_engine *engine, const aq_const_rows *obs, float *state,
-                          size_t rows, uint32_t layer_count, float *out)
+                          const float *noise, size_t rows, uint32_t layer_count, float *out)
 {
-    aq_const_rows values[AQ_NET_VALUES_MAX];
-    values[0] = *obs;
+    aq_const_rows values[AQ_NET_VALUES_MAX] = {*obs};
     for (uint32_t i = 0; i < layer_count; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
+        if (noise == NULL && !engine->acting[i]) {
+            continue;
+        }
         const bool last = i + 1 == layer_count;
         const aq_float_rows y = {
             .values = last ? out : engine->y[i],
@@ -212,11 +220,15 @@ static void forward_block(const aq_engine *engine, const aq_const_rows *obs, flo
             .rows = rows,
         };
         const uint32_t keeps = aq_layer_state(layer->spec);
-        const aq_const_rows kept = {.values = keeps > 0 ? state : NULL,
-                                    .stride = engine->state_width};
+        const uint32_t noises = aq_layer_noise_count(layer->spec);
+        const aq_const_rows own =
+            keeps > 0 ? (aq_const_rows){.values = state, .stride = engine->state_width}
+                      : (aq_const_rows){.values = noise, .stride = engine->noise_width};
         aq_const_rows several[1 + AQ_LAYER_SOURCES_MAX];
-        layer->kind->run(layer, &engine->scratch,
-                         taken(&engine->sources[i], values, &kept, several), &y);
+        layer->kind->run(
+            layer, &engine->scratch,
+            taken(&engine->sources[i], values, keeps + noises > 0 ? &own : NULL, several), &y);
+        noise = noise != NULL ? noise + noises : NULL;
         if (keeps > 0) {
             keep(&y, keeps, state, engine->state_width);
             state += keeps;
@@ -250,8 +262,9 @@ static void forward(aq_engine *engine, engine_obs obs, float *state, size_t rows
         if (state == NULL && width > 0) {
             memset(engine->state, 0, count * width * sizeof(*engine->state));
         }
-        forward_block(engine, &block, state != NULL ? state + row * width : engine->state, count,
-                      layer_count, out + row * outputs);
+        forward_block(engine, &block, state != NULL ? state + row * width : engine->state,
+                      engine->noise != NULL ? engine->noise + row * engine->noise_width : NULL,
+                      count, layer_count, out + row * outputs);
     }
 }
 
@@ -270,6 +283,11 @@ const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, s
 {
     forward(engine, (engine_obs){.floats = obs}, state, rows, engine->layer_count, engine->outputs);
     return engine->outputs;
+}
+
+void aq_engine_perturb(aq_engine *engine, const float *noise)
+{
+    engine->noise = engine->noise_width > 0 ? noise : NULL;
 }
 
 bool aq_engine_takes_bytes(const aq_engine *engine)
