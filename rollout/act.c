@@ -90,11 +90,18 @@ static int make_state(aq_act *act, uint32_t width)
     return 0;
 }
 
-static int make_noise(aq_act *act, const aq_head_terms *terms)
+/* What a row's noise is for: of a head that draws, or of the layers of a policy that explores. */
+static uint32_t noise_count(const aq_snapshot *policy)
 {
-    const aq_head_drawing *drawing = terms->head->drawing;
-    const size_t count = drawing != NULL ? drawing->noise_count(terms) : 0;
-    if (count <= act->noise_count) {
+    const aq_head_terms terms = aq_snapshot_terms(policy);
+    const aq_head_drawing *drawing = terms.head->drawing;
+    return drawing != NULL ? drawing->noise_count(&terms) : aq_net_spec_noise(&policy->spec);
+}
+
+static int make_noise(aq_act *act, const aq_snapshot *policy)
+{
+    const size_t count = noise_count(policy);
+    if (count == 0 || count == act->noise_count) {
         return 0;
     }
     float *noise = aq_alloc(act->rows_max * count, sizeof(*noise));
@@ -111,9 +118,8 @@ static int make_noise(aq_act *act, const aq_head_terms *terms)
 int aq_act_prepare(aq_act *act, const aq_engine *engine)
 {
     const aq_snapshot *policy = aq_engine_snapshot(engine);
-    const aq_head_terms terms = aq_snapshot_terms(policy);
     int rc = make_state(act, aq_net_spec_state(&policy->spec));
-    return rc == 0 ? make_noise(act, &terms) : rc;
+    return rc == 0 ? make_noise(act, policy) : rc;
 }
 
 static float *state_of(const aq_act *act, uint32_t row)
@@ -165,12 +171,13 @@ void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t row
 }
 
 /* Makes the noise of the draws, but where they have that of those before. */
-static void renew_noise(aq_act *act, const aq_head_terms *terms, uint32_t rows,
+static void renew_noise(aq_act *act, const aq_snapshot *policy, uint32_t rows,
                         const aq_act_draws *draws)
 {
-    const aq_head_drawing *drawing = terms->head->drawing;
-    const uint64_t turn = draws->number / (drawing->holds_noise ? draws->period : 1);
-    const uint32_t count = drawing->noise_count(terms);
+    const aq_head_drawing *drawing = aq_head_of(policy->head)->drawing;
+    const bool is_held = drawing == NULL || drawing->holds_noise;
+    const uint64_t turn = draws->number / (is_held ? draws->period : 1);
+    const uint32_t count = noise_count(policy);
     AQ_ASSERT(count <= act->noise_count);
     if (act->noise_turn != turn + 1 || act->noise_key != draws->key) {
         act->noise_key = draws->key;
@@ -179,8 +186,25 @@ static void renew_noise(aq_act *act, const aq_head_terms *terms, uint32_t rows,
     }
     for (; act->noise_rows < rows; act->noise_rows++) {
         const uint32_t row = act->noise_rows;
-        aq_draw_noise(drawing, draws->key, row, turn, count, act->noise + row * act->noise_count);
+        float *noise = act->noise + row * act->noise_count;
+        if (drawing != NULL) {
+            aq_draw_noise(drawing, draws->key, row, turn, count, noise);
+        } else {
+            aq_draw_layer_noise(draws->key, row, turn, count, noise);
+        }
     }
+}
+
+void aq_act_explore(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
+                    const aq_act_draws *draws, void *actions)
+{
+    const aq_snapshot *policy = aq_engine_snapshot(engine);
+    if (aq_net_spec_noise(&policy->spec) > 0) {
+        renew_noise(act, policy, rows, draws);
+        aq_engine_perturb(engine, act->noise);
+    }
+    aq_act_greedy(act, engine, obs, rows, actions);
+    aq_engine_perturb(engine, NULL);
 }
 
 void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
@@ -189,7 +213,7 @@ void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
     const aq_head_terms terms = aq_snapshot_terms(aq_engine_snapshot(engine));
     const float *outputs = outputs_of(act, engine, obs, rows);
     uint8_t *action = actions;
-    renew_noise(act, &terms, rows, draws);
+    renew_noise(act, aq_engine_snapshot(engine), rows, draws);
     for (size_t row = 0; row < rows; row++) {
         draws->log_prob[row] = terms.head->drawing->draw(
             &terms, outputs + row * terms.width, act->noise + row * act->noise_count,

@@ -50,10 +50,15 @@ void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t row
 typedef struct aq_act_draws {
     uint64_t key;
     uint64_t number; /* of these draws, in whatever order */
-    uint32_t period; /* of draws that have the same noise, where the head holds it; at least 1 */
+    uint32_t period; /* of draws that have the same noise, where it is held; at least 1 */
     float *drawn;    /* (rows, elements of an action), for heads that keep it */
     float *log_prob; /* (rows) */
 } aq_act_draws;
+
+/* The same by layers that take noise, if the policy has any: each row has its own, which is held
+ * for the period. `drawn` and `log_prob` are not looked at. */
+void aq_act_explore(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,
+                    const aq_act_draws *draws, void *actions);
 
 /* The same for a head that draws. */
 void aq_act_draw(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows,

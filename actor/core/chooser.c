@@ -93,7 +93,7 @@ static void choose_and_explore(aq_chooser *chooser, aq_engine *engine, const voi
     const aq_snapshot *policy = aq_engine_snapshot(engine);
     const aq_head *head = aq_head_of(policy->head);
     const double share = aq_explore_share(&chooser->config, policy->learner_step);
-    aq_act_greedy(chooser->act, engine, obs, chooser->lanes, chooser->actions);
+    aq_act_explore(chooser->act, engine, obs, chooser->lanes, &chooser->draws, chooser->actions);
     for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
         const aq_exploration *first = &chooser->exploration[lane];
         const aq_exploration how = {.epsilon = share * first->epsilon,
@@ -136,8 +136,8 @@ int aq_chooser_choose(aq_chooser *chooser, aq_engine *engine, const void *obs)
         choose_and_explore(chooser, engine, obs);
     } else {
         aq_act_draw(chooser->act, engine, obs, chooser->lanes, &chooser->draws, chooser->actions);
-        chooser->draws.number++;
     }
+    chooser->draws.number++;
     record_state(chooser);
     return 0;
 }

@@ -15,11 +15,12 @@
 /* X(constant, name, actions, experience, traits): the kinds of its actions, as bits, what it learns
  * from, and what sets it apart, enum aq_algorithm_trait. */
 #define AQ_ALGORITHMS(X)                                                                           \
-    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
-    X(AQ_ALGORITHM_QR_DQN, qr_dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)       \
+    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_CAN_BE_NOISY)             \
+    X(AQ_ALGORITHM_QR_DQN, qr_dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,                        \
+      AQ_IS_ASKED_FOR | AQ_CAN_BE_NOISY)                                                           \
     X(AQ_ALGORITHM_PQN, pqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_PLAIN)                \
     X(AQ_ALGORITHM_R2D2, r2d2, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_KEEPS_STATE)        \
-    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                    \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_CAN_BE_NOISY)             \
     X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                         \
@@ -43,7 +44,9 @@
     X(AQ_ALGORITHM_IQL, iql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_IS_ASKED_FOR)                                                                             \
     X(AQ_ALGORITHM_CQL, cql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
-      AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)
+      AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)                                                          \
+    X(AQ_ALGORITHM_RAINBOW, rainbow, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,                      \
+      AQ_IS_ASKED_FOR | AQ_CAN_BE_NOISY)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, ...) constant,
@@ -55,13 +58,15 @@ enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 /* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
  * is shown a discrete state by the task's option one_hot, which the run takes by itself.
  * AQ_IS_ASKED_FOR: its presets are for those who name it, as are those of sequences.
- * AQ_KEEPS_STATE: its policy may keep a state from step to step. */
+ * AQ_KEEPS_STATE: its policy may keep a state from step to step. AQ_CAN_BE_NOISY: its layers may
+ * be, learner.noisy. */
 enum aq_algorithm_trait {
     AQ_PLAIN = 0,
     AQ_DRAWS_ACTIONS = 1,
     AQ_SEES_ONE_HOT = 2,
     AQ_IS_ASKED_FOR = 4,
-    AQ_KEEPS_STATE = 8
+    AQ_KEEPS_STATE = 8,
+    AQ_CAN_BE_NOISY = 16
 };
 
 /* Their names, "auto", and a NULL behind them. */

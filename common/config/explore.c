@@ -97,7 +97,8 @@ double aq_explore_entropy(const aq_run_config *config, double share, const aq_sp
     const uint32_t looked_at = rungs_looked_at(config);
     double sum = 0.0;
     uint32_t count = 0;
-    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) ||
+        config->learner.noisy > 0) {
         return (double)NAN; /* the policy's own, which changes */
     }
     for (uint32_t i = 0; i < looked_at; i++) {

@@ -392,11 +392,23 @@ static int check_state(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+static int check_noisy(const aq_run_config *config, aq_error *error)
+{
+    const uint32_t algorithm = config->learner.algorithm;
+    return config->learner.noisy == 0 || aq_algorithm_has(algorithm, AQ_CAN_BE_NOISY)
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "learner.noisy is for dqn, qr_dqn, c51 and rainbow, and not for %s; "
+                         "learner.noisy=0 works",
+                         aq_algorithm_names[algorithm]);
+}
+
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     int rc = aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
     rc = rc == 0 ? check_observations(config, schema, error) : rc;
-    return rc == 0 ? check_state(config, error) : rc;
+    rc = rc == 0 ? check_state(config, error) : rc;
+    return rc == 0 ? check_noisy(config, error) : rc;
 }
 
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)

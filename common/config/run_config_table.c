@@ -59,11 +59,11 @@ static const aq_setting rows[] = {
 
     {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
-     "r2d2 the same with a memory, c51 and qr_dqn learn the distribution of the return, pqn learns "
-     "without replay; q, sarsa and expected_sarsa learn a table of discrete states. Continuous "
-     "ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and impala, which draw. For "
-     "data sets: td3_bc of continuous actions, iql and cql of both. auto takes that of the task's "
-     "preset, or else dqn or td3."},
+     "r2d2 the same with a memory, c51, rainbow and qr_dqn learn the distribution of the return, "
+     "pqn learns without replay; q, sarsa and expected_sarsa learn a table of discrete states. "
+     "Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and impala, whose "
+     "policies draw. For data sets: td3_bc, iql and cql. auto takes that of the task's preset, or "
+     "else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -258,8 +258,7 @@ static const aq_setting rows[] = {
      "else stay in fp32. bf16 takes half the time of fp32, and needs a processor with AVX512-BF16; "
      "on others the learner computes in fp32 and warns. auto is bf16 where it is there."},
     {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
-     "actor.gradients: divides what a gradient counts by 1 and the number of versions that its "
-     "parameters are behind."},
+     "actor.gradients: divides a gradient by 1 plus the versions that its parameters are behind."},
     {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, optimizer_choices, "",
      "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
      "learner.adam_epsilon added to it, without momentum, as A3C does."},
@@ -275,39 +274,42 @@ static const aq_setting rows[] = {
      "td3_bc: what the mean square of the difference between the policy's action and the data's "
      "counts, beside values that are divided by their mean size."},
     {MEMBER(F64, learner.expectile), "0.7", 0.5, 0.999, NULL, "",
-     "iql: where between the mean, 0.5, and the best of what the data's actions are worth in a "
-     "state, 1, the state's own value lies."},
+     "iql: where a state's value lies, from the mean of its actions' values, 0.5, to the best, 1."},
     {MEMBER(F64, learner.inverse_temperature), "3", 0, 1000, NULL, "",
      "iql: how much more the better of the data's actions are imitated: exp of this times what an "
      "action is worth beyond its state. 0 imitates all alike."},
     {MEMBER(F64, learner.conservative_weight), "1", 0, 1e6, NULL, "",
      "cql: what values of actions in general count against those of the data's."},
     {MEMBER(U64, learner.conservative_actions), "4", 1, 64, NULL, "actions",
-     "cql, numbers: how many actions of a state are drawn from their range to stand for all, and "
-     "how many from the policy."},
+     "cql, numbers: so many actions of a state are drawn from their range, and from the policy."},
     {MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
      "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
     {MEMBER(U64, learner.burn_in), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
      "r2d2: so many steps at the start of a sequence only bring its recorded state up to date."},
     {MEMBER(BOOL, learner.rescale_values), "false", 0, 0, NULL, "",
      "r2d2: learns returns by about their square roots, so that large ones need no scale."},
+    {MEMBER(U64, learner.noisy), "0", 0, AQ_HIDDEN_LAYERS_MAX, NULL, "layers",
+     "Of values of actions: so many layers, from the outputs on, are noisy. Their weights have "
+     "deviations that are learned, by which actors explore, with noise that each environment keeps "
+     "for actor.noise_steps; actor.epsilon_base is 0 then, unless it is set."},
+    {MEMBER(F64, learner.noisy_deviation), "0.5", 0, 10, NULL, "",
+     "learner.noisy: what deviations begin with, times the root of a layer's inputs."},
+    {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
+     "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
      "wrong, fifo takes the oldest and lifo the newest; queue gives each item once and makes "
      "actors wait when it is full."},
     {MEMBER(F64, replay.priority_exponent), "0.6", 0, 4, NULL, "",
-     "How much priorities matter to prioritized draws: an item's chance is its priority to this "
-     "power. 0 makes all equally likely."},
+     "In prioritized draws an item's chance is its priority to this power. 0: all are alike."},
     {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
-     "Which chunk makes room for new ones: the oldest, or the one whose items' mean priority is "
-     "least."},
+     "Which chunk makes room for new ones: the oldest, or the one of the least mean priority."},
     {MEMBER(U64, replay.capacity), "100000", 2, 1e9, NULL, "steps",
      "How many environment steps replay holds, over all shards. Others make room for new ones, see "
      "replay.remover."},
     {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
-     "How many bytes of steps replay holds, over all shards, whatever replay.capacity allows. 0 is "
-     "no bound."},
+     "How many bytes of steps replay holds at most, over all shards. 0 is no bound."},
     {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
      "An item that was drawn so often is not drawn again. 0 is no bound."},
     {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
@@ -375,8 +377,8 @@ static const aq_setting rows[] = {
      "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
      "in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
-     "With learner.gsde, and for sac where actions are numbers: for so many steps an environment "
-     "keeps its noise."},
+     "With learner.gsde or learner.noisy, and for sac where actions are numbers: for so many steps "
+     "an environment keeps its noise."},
     {LIVE_SEEN_MEMBER(F64, actor.explore_end, ACTORS), "1", 0, 1, NULL, "",
      "Share of epsilon and noise that is left from learner step actor.explore_steps on; they fall "
      "to it in a straight line, version by version. 1 keeps them as they are."},
@@ -411,8 +413,7 @@ static const aq_setting rows[] = {
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
      "bf16. Linear and convolutional layers are counted; the others are always fp32."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
-     "Of the levels that int8 and int8-tensor use. learner.qat_bits takes its place where it is "
-     "set."},
+     "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
     {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, formula_choices, "",
      "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
      "ActorQ paper."},
@@ -472,9 +473,8 @@ static const aq_setting rows[] = {
      "was started with: --log-level, ACTORQ_LOG, or else info."},
 
     {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
-     "What the processors of a machine take together at full load, for the model that counts where "
-     "nothing can be measured. 0 goes by their name, or takes 4 W for each. For all machines of "
-     "the run."},
+     "What the processors of each machine take together at full load, for the model that counts "
+     "where nothing can be measured. 0 goes by their name, or takes 4 W for each."},
     {MEMBER(TEXT, energy.country), "WORLD", 1, 0, NULL, "",
      "Whose electricity it is: three letters of ISO 3166, such as DEU, or WORLD for the mean of "
      "all; docs/energy.md lists them."},

@@ -35,23 +35,33 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
     return rc;
 }
 
+/* What the preset says over the defaults, and over it what was asked for. */
+static int compose(const aq_run_request *request, const char *preset, double epsilon,
+                   aq_run_config *config, aq_error *error)
+{
+    aq_settings_init(aq_run_config_table(), config);
+    config->actor.epsilon_base = epsilon;
+    int rc = aq_preset_apply(preset, config, error);
+    return rc == 0 ? put_over(request, config, error) : rc;
+}
+
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
                         aq_run_config *ret_config, const char **ret_preset, aq_error *error)
 {
     aq_run_config config;
     const char *preset = NULL;
     aq_settings_init(aq_run_config_table(), &config);
+    const double epsilon = config.actor.epsilon_base;
     int rc = put_over(request, &config, error);
     if (rc == 0) {
         const aq_preset_wish wish = {request->preset, task, schema, config.learner.algorithm};
         rc = aq_preset_choose(&wish, &preset, error);
     }
     if (rc == 0) {
-        aq_settings_init(aq_run_config_table(), &config);
-        rc = aq_preset_apply(preset, &config, error);
+        rc = compose(request, preset, epsilon, &config, error);
     }
-    if (rc == 0) {
-        rc = put_over(request, &config, error);
+    if (rc == 0 && config.learner.noisy > 0) { /* they explore by that, unless somebody said so */
+        rc = compose(request, preset, 0, &config, error);
     }
     if (rc == 0 && aq_text_set(config.task, sizeof(config.task), task) != 0) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");

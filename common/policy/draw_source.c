@@ -4,6 +4,8 @@
  */
 #include "common/policy/draw_source.h"
 
+#include <math.h>
+
 #include "common/base/counter_rng.h"
 #include "common/base/exact_math.h"
 
@@ -25,6 +27,12 @@ static uint64_t join(uint32_t low, uint32_t high)
     return (uint64_t)high << 32 | low;
 }
 
+static float normal_of(uint64_t key, uint32_t lane, uint64_t draw, uint32_t index)
+{
+    const block of = block_of(key, lane, draw, index);
+    return (float)aq_exact_normal(join(of.bits[0], of.bits[1]), join(of.bits[2], of.bits[3]));
+}
+
 void aq_draw_noise(const aq_head_drawing *drawing, uint64_t key, uint32_t lane, uint64_t draw,
                    uint32_t count, float *ret_noise)
 {
@@ -33,9 +41,16 @@ void aq_draw_noise(const aq_head_drawing *drawing, uint64_t key, uint32_t lane, 
             const block of = block_of(key, lane, draw, i / 4);
             ret_noise[i] = (float)(of.bits[i % 4] >> 8) * 0x1p-24f;
         } else {
-            const block of = block_of(key, lane, draw, i);
-            ret_noise[i] =
-                (float)aq_exact_normal(join(of.bits[0], of.bits[1]), join(of.bits[2], of.bits[3]));
+            ret_noise[i] = normal_of(key, lane, draw, i);
         }
+    }
+}
+
+void aq_draw_layer_noise(uint64_t key, uint32_t lane, uint64_t draw, uint32_t count,
+                         float *ret_noise)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const float normal = normal_of(key, lane, draw, i);
+        ret_noise[i] = copysignf(sqrtf(fabsf(normal)), normal);
     }
 }

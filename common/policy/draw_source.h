@@ -16,4 +16,9 @@
 void aq_draw_noise(const aq_head_drawing *drawing, uint64_t key, uint32_t lane, uint64_t draw,
                    uint32_t count, float *ret_noise);
 
+/* The same for a policy's layers that take noise (layer_spec.h): factors of factorized Gaussian
+ * noise (Fortunato et al., 2018), sign(n) sqrt(|n|) of normal numbers n. */
+void aq_draw_layer_noise(uint64_t key, uint32_t lane, uint64_t draw, uint32_t count,
+                         float *ret_noise);
+
 #endif

@@ -16,9 +16,11 @@
  *                before, zeros in the first; s = W h + b
  *                r = logistic(x[0] + s[0]);  z = logistic(x[1] + s[1]);  n = tanh(x[2] + r s[2])
  *                y = (1 - z) n + z h
+ *   noise        y = act(x[0] + e x[1]) of two values, y = act(e x[0]) of one; e is drawn for who
+ *                explores or trains, one number for each `group` of outputs, and 0 for all others
  *
- * A kind like the last keeps a state: what it gave in the step before is one more value that it
- * takes, in front of its sources.
+ * gru keeps a state: what it gave in the step before is one more value that it takes, in front of
+ * its sources.
  *
  * A kind of layer is a line of AQ_LAYER_KINDS, and a row for each concern: what it is
  * (layer_kind.h), how it is trained, how it runs quantized, and how it is exported. Nothing else
@@ -48,7 +50,8 @@
     X(5, CATEGORICAL, categorical)                                                                 \
     X(6, ADD, add)                                                                                 \
     X(7, GRU, gru)                                                                                 \
-    X(9, POOL, pool)
+    X(9, POOL, pool)                                                                               \
+    X(10, NOISE, noise)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
@@ -114,6 +117,8 @@ aq_layer_spec aq_layer_dueling(uint32_t choices, uint32_t atoms);
 aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
 aq_layer_spec aq_layer_add(uint32_t width);
 aq_layer_spec aq_layer_gru(uint32_t width);
+aq_layer_spec aq_layer_noise(uint32_t width, uint32_t values, uint32_t group,
+                             enum aq_activation activation); /* of one value or of two */
 
 /* Known kind and activation, sizes that fit each other and the limits; AQ_E_INVALID in words that
  * name layer `index`. Safe on anything a peer may have sent. */
@@ -135,6 +140,9 @@ bool aq_layer_is_affine(const aq_layer_spec *layer);
 
 /* Its y is a state of the next step: so many floats, or 0. */
 uint32_t aq_layer_state(const aq_layer_spec *layer);
+
+/* How many numbers of noise it takes, or 0. */
+uint32_t aq_layer_noise_count(const aq_layer_spec *layer);
 
 /* The distributions whose logits it takes and whose means it gives; NULL if it does neither. */
 const aq_head_shape *aq_layer_distributions(const aq_layer_spec *layer);

@@ -52,10 +52,39 @@ aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
+/* The layers whose values are in `leads`. One that adds noise is left out: its value is the mean
+ * that it adds to, behind its activation. */
+static void take(const aq_net_spec *spec, const bool *leads, bool has_noise, aq_net_part *ret_part)
+{
+    uint32_t moved[AQ_NET_VALUES_MAX] = {0}; /* the value in the part */
+    memset(ret_part, 0, sizeof(*ret_part));
+    aq_net_spec *part = &ret_part->spec;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const aq_layer_sources sources = aq_net_sources(spec, i);
+        if (!leads[1 + i]) {
+            continue;
+        }
+        if (!has_noise && aq_layer_noise_count(&spec->layers[i]) > 0) {
+            moved[1 + i] = moved[sources.values[0]];
+            part->layers[moved[1 + i] - 1].activation = spec->layers[i].activation;
+            continue;
+        }
+        aq_layer_spec *layer = &part->layers[part->layer_count];
+        *layer = spec->layers[i];
+        layer->sources = sources;
+        for (uint32_t k = 0; k < sources.count; k++) {
+            layer->sources.values[k] = moved[sources.values[k]];
+        }
+        ret_part->layers[part->layer_count++] = i;
+        moved[1 + i] = part->layer_count;
+    }
+    part->array_count = spec->array_count;
+    memcpy(part->arrays, spec->arrays, sizeof(part->arrays));
+}
+
 void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part)
 {
     bool leads[AQ_NET_VALUES_MAX] = {0};
-    uint32_t moved[AQ_NET_VALUES_MAX] = {0}; /* the value in the part */
     AQ_ASSERT(end < spec->layer_count);
     leads[1 + end] = true;
     for (uint32_t i = end + 1; i-- > 0;) {
@@ -64,21 +93,16 @@ void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part)
             leads[sources.values[k]] = true;
         }
     }
-    memset(ret_part, 0, sizeof(*ret_part));
-    aq_net_spec *part = &ret_part->spec;
-    for (uint32_t i = 0; i <= end; i++) {
-        if (!leads[1 + i]) {
-            continue;
-        }
-        aq_layer_spec *layer = &part->layers[part->layer_count];
-        *layer = spec->layers[i];
-        layer->sources = aq_net_sources(spec, i);
-        for (uint32_t k = 0; k < layer->sources.count; k++) {
-            layer->sources.values[k] = moved[layer->sources.values[k]];
-        }
-        ret_part->layers[part->layer_count++] = i;
-        moved[1 + i] = part->layer_count;
+    take(spec, leads, true, ret_part);
+}
+
+void aq_net_mean(const aq_net_spec *spec, aq_net_part *ret_part)
+{
+    bool acting[AQ_NET_LAYERS_MAX];
+    bool leads[AQ_NET_VALUES_MAX] = {0};
+    aq_net_find_acting(spec, acting);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        leads[1 + i] = acting[i];
     }
-    part->array_count = spec->array_count;
-    memcpy(part->arrays, spec->arrays, sizeof(part->arrays));
+    take(spec, leads, false, ret_part);
 }

@@ -28,4 +28,7 @@ typedef struct aq_net_part {
 
 void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part);
 
+/* What acts where there is no noise: the network of the means, with all arrays. */
+void aq_net_mean(const aq_net_spec *spec, aq_net_part *ret_part);
+
 #endif

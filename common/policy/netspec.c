@@ -129,6 +129,22 @@ uint32_t aq_net_end_count(const aq_net_spec *spec)
     return count;
 }
 
+void aq_net_find_acting(const aq_net_spec *spec, bool ret_acting[AQ_NET_LAYERS_MAX])
+{
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        ret_acting[i] = aq_net_is_end(spec, i);
+    }
+    for (uint32_t i = spec->layer_count; i-- > 0;) {
+        const aq_layer_sources sources = aq_net_sources(spec, i);
+        const uint32_t count = aq_layer_noise_count(&spec->layers[i]) > 0 ? 1 : sources.count;
+        for (uint32_t k = 0; ret_acting[i] && k < count; k++) {
+            if (sources.values[k] > 0) {
+                ret_acting[sources.values[k] - 1] = true;
+            }
+        }
+    }
+}
+
 bool aq_net_is_affine_in_input(const aq_net_spec *spec)
 {
     bool is_affine = true;
@@ -224,6 +240,31 @@ static int check_arrays(const aq_net_spec *spec, aq_error *error)
     return 0;
 }
 
+/* What acts without noise is a network, too: nothing in it is noise alone, and an activation behind
+ * a mean can be that of the layer that gives it. */
+static int check_noise(const aq_net_spec *spec, aq_error *error)
+{
+    bool acting[AQ_NET_LAYERS_MAX];
+    aq_net_find_acting(spec, acting);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const aq_layer_spec *layer = &spec->layers[i];
+        const aq_layer_sources sources = aq_net_sources(spec, i);
+        if (!acting[i] || aq_layer_noise_count(layer) == 0) {
+            continue;
+        }
+        const uint32_t mean = sources.values[0];
+        if (sources.count < 2 || mean == 0 || aq_net_reader_count(spec, mean) != 1 ||
+            spec->layers[mean - 1].activation != AQ_ACTIVATION_NONE ||
+            !aq_layer_is_affine(&spec->layers[mean - 1])) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "layer %u: noise is added to what an affine layer gives to it alone, "
+                           "without an activation",
+                           i);
+        }
+    }
+    return 0;
+}
+
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
 {
     if (spec->layer_count < 1 || spec->layer_count > AQ_NET_LAYERS_MAX) {
@@ -246,7 +287,8 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
         return aq_fail(error, AQ_E_INVALID, "%u ends; 1 to %d are possible", aq_net_end_count(spec),
                        AQ_NET_ENDS_MAX);
     }
-    return check_arrays(spec, error);
+    int rc = check_noise(spec, error);
+    return rc == 0 ? check_arrays(spec, error) : rc;
 }
 
 /* ---- hash ----------------------------------------------------------------------------------- */
@@ -355,6 +397,15 @@ uint32_t aq_net_spec_state(const aq_net_spec *spec)
         width += aq_layer_state(&spec->layers[i]);
     }
     return width;
+}
+
+uint32_t aq_net_spec_noise(const aq_net_spec *spec)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < layer_count(spec); i++) {
+        count += aq_layer_noise_count(&spec->layers[i]);
+    }
+    return count;
 }
 
 uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer)

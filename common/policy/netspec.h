@@ -72,6 +72,12 @@ uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs i
 /* Of all layers that keep a state, in their order: so many floats pass from step to step. */
 uint32_t aq_net_spec_state(const aq_net_spec *spec);
 
+/* Numbers of noise of all layers, in their order. */
+uint32_t aq_net_spec_noise(const aq_net_spec *spec);
+
+/* The layers that lead to an end where there is no noise: those that do not make deviations. */
+void aq_net_find_acting(const aq_net_spec *spec, bool ret_acting[AQ_NET_LAYERS_MAX]);
+
 /* What is quantized for a layer's matrix: the state of one that keeps one, or else its first
  * source. */
 uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer);

@@ -10,6 +10,7 @@
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
 
 /* Offsets in the block of one layer's tensors; 0 for one that the format has not. */
 typedef struct layer_columns {
@@ -107,6 +108,18 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snapshot **ret_snapshot)
 {
     return aq_snapshot_create_sparse(spec, formats, NULL, ret_snapshot);
+}
+
+aq_snapshot aq_snapshot_mean(const aq_snapshot *snapshot)
+{
+    aq_snapshot mean = *snapshot;
+    aq_net_part part;
+    aq_net_mean(&snapshot->spec, &part);
+    mean.spec = part.spec;
+    for (uint32_t i = 0; i < part.spec.layer_count; i++) {
+        mean.layers[i] = snapshot->layers[part.layers[i]];
+    }
+    return mean;
 }
 
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot)

@@ -77,6 +77,10 @@ static inline aq_head_terms aq_snapshot_terms(const aq_snapshot *snapshot)
     };
 }
 
+/* What it is without noise, for those who can't have any: a view that lends its tensors, and is
+ * neither shared nor given back. */
+aq_snapshot aq_snapshot_mean(const aq_snapshot *snapshot);
+
 /* Any thread that holds a reference. Returns `snapshot`. */
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot);
 void aq_snapshot_unref(aq_snapshot *snapshot); /* NULL is fine */

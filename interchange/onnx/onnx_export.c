@@ -11,7 +11,7 @@
 
 static int check(const aq_snapshot *snapshot, aq_error *error)
 {
-    int rc = aq_snapshot_validate(snapshot, error);
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < snapshot->spec.layer_count; i++) {
         rc = aq_onnx_layer_check(snapshot, i, error);
     }
@@ -70,7 +70,13 @@ int aq_onnx_export(const aq_snapshot *snapshot, const char *name, const aq_onnx_
                    aq_buffer *out, aq_onnx_figures *ret_figures, aq_error *error)
 {
     char says[AQ_TASK_NAME_MAX + 64];
-    int rc = check(snapshot, error);
+    int rc = aq_snapshot_validate(snapshot, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_snapshot mean = aq_snapshot_mean(snapshot);
+    snapshot = &mean;
+    rc = check(snapshot, error);
     if (rc != 0) {
         return rc;
     }

@@ -5,13 +5,9 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
+#include "common/config/annealing.h"
 
-/* A limit of 0 is none. */
-static double part_done(uint64_t steps, uint64_t limit)
-{
-    return limit > 0 ? (double)steps / (double)limit : 0;
-}
+#define PI 3.14159265358979323846
 
 static double warmed_up(uint64_t steps, uint64_t learner_steps)
 {
@@ -21,10 +17,7 @@ static double warmed_up(uint64_t steps, uint64_t learner_steps)
 double aq_learning_rate_share(const aq_run_config *config, uint64_t env_steps,
                               uint64_t learner_steps)
 {
-    double done = part_done(env_steps, config->limits.env_steps);
-    double trained = part_done(learner_steps, config->limits.learner_steps);
-    done = trained > done ? trained : done;
-    done = done > 1 ? 1 : done;
+    const double done = aq_run_done(config, env_steps, learner_steps);
     const bool is_cosine = config->learner.learning_rate_schedule == AQ_RATE_COSINE;
     const double left = is_cosine ? 0.5 * (1 + cos(PI * done)) : 1 - done;
     const double end = config->learner.learning_rate_end;

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/config/annealing.h"
 #include "common/config/pacing.h"
 #include "common/sys/log.h"
 
@@ -83,7 +84,7 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
     const aq_prefetch_config prefetch = {
         .run_id = config->run_id,
         .table = config->plan->table,
-        .importance_exponent = settings->learner.importance_exponent,
+        .importance_exponent = aq_importance_exponent_max(settings),
         .batch_rows = steps > 0 ? steps : (uint32_t)settings->learner.batch_size,
         .batch_count = steps > 0 ? 1 : (uint32_t)settings->learner.batches_per_request,
         .steps = steps,

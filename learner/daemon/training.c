@@ -261,7 +261,8 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
         aq_training_checkpoint(training);
     }
     const aq_run_config *config = &training->config.live->now.config;
-    if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1) {
+    if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1 ||
+        config->learner.importance_end > 0) {
         configure_trainer(training);
     }
     end_if_diverged(training);

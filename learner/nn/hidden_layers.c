@@ -3,6 +3,7 @@
  */
 #include "learner/nn/hidden_layers.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/policy/torso.h"
@@ -53,6 +54,36 @@ static int add_all(const aq_layer_spec *layers, size_t count, aq_net_spec *spec,
     return rc;
 }
 
+/* Where the noisy layer begins, the value that it takes is the one before it. */
+int aq_noisy_layer_add(const aq_layer_spec *linear, uint32_t group, aq_net_spec *spec,
+                       aq_error *error)
+{
+    const uint32_t from = spec->layer_count;
+    const aq_layer_spec bare = aq_layer_linear(linear->inputs, linear->outputs, AQ_ACTIVATION_NONE);
+    aq_layer_spec layers[] = {
+        bare, aq_layer_noise(linear->inputs, 1, 1, AQ_ACTIVATION_NONE), bare,
+        aq_layer_noise(linear->outputs, 2, group, (enum aq_activation)linear->activation)};
+    layers[1].sources = (aq_layer_sources){.count = 1, .values = {from}};
+    layers[3].sources = (aq_layer_sources){.count = 2, .values = {from + 1, from + 3}};
+    return add_all(layers, 4, spec, error);
+}
+
+/* Deviations are what is made of inputs times noise. */
+void aq_noisy_layers_reset(const aq_net_spec *spec, double sigma, aq_params *params)
+{
+    for (uint32_t l = 1; l < spec->layer_count; l++) {
+        const aq_layer_spec *layer = &spec->layers[l], *before = layer - 1;
+        if (!aq_layer_is_affine(layer) || !aq_net_is_chained(spec, l) ||
+            aq_layer_noise_count(before) == 0 || before->inputs > before->outputs) {
+            continue;
+        }
+        const size_t count = aq_layer_parameters(layer);
+        for (size_t i = 0; i < count; i++) {
+            params->weight[l][i] = (float)(sigma / sqrt(layer->inputs));
+        }
+    }
+}
+
 static int add_one(const aq_hidden_layers *hidden, uint32_t index, uint32_t inputs,
                    aq_net_spec *spec, aq_error *error)
 {
@@ -60,10 +91,13 @@ static int add_one(const aq_hidden_layers *hidden, uint32_t index, uint32_t inpu
     const bool has_norm = hidden->norm || is_tanh;
     const enum aq_activation activation = is_tanh ? AQ_ACTIVATION_TANH : hidden->activation;
     const uint32_t width = hidden->shape.widths[index];
-    const aq_layer_spec layers[] = {
-        aq_layer_linear(inputs, width, has_norm ? AQ_ACTIVATION_NONE : activation),
-        aq_layer_norm(width, activation)};
-    return add_all(layers, has_norm ? 2 : 1, spec, error);
+    const aq_layer_spec linear =
+        aq_layer_linear(inputs, width, has_norm ? AQ_ACTIVATION_NONE : activation);
+    const aq_layer_spec norm = aq_layer_norm(width, activation);
+    int rc = index + hidden->noisy >= hidden->shape.count
+                 ? aq_noisy_layer_add(&linear, 1, spec, error)
+                 : aq_net_spec_add(spec, &linear, error);
+    return rc == 0 && has_norm ? aq_net_spec_add(spec, &norm, error) : rc;
 }
 
 static int add_block(const aq_hidden_layers *hidden, aq_net_spec *spec, aq_error *error)

@@ -5,6 +5,11 @@
  *   each:   linear, the activation
  *   norm:   linear, norm, the activation
  *   first:  the first one linear, norm, tanh, whatever the others are (Acme's networks)
+ *   noisy:  the last ones, in place of a linear layer y = act(W x + b)
+ *             y = act(W x + b + e_out (D (e_in x) + d))
+ *           with noise e_in of the inputs and e_out of the outputs (factorized noise, Fortunato et
+ *           al., 2018): two linear layers and two of noise, which other kinds of layers and formats
+ *           need not know of
  *   simba:  linear; blocks of x + linear(the activation(linear(norm(x)))), whose inner layer is
  *           AQ_SIMBA_WIDER as wide; norm (Lee et al., 2024). Norms are where they are
  */
@@ -16,12 +21,14 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "common/experience/schema.h"
+#include "common/nn/params.h"
 #include "common/policy/netspec.h"
 
 typedef struct aq_hidden_layers {
     aq_hidden_shape shape;
     enum aq_activation activation;
     bool norm, norm_first;
+    uint32_t noisy;      /* of the last ones; 0: none */
     const char *torso;   /* lent; "": none */
     const aq_space *obs; /* lent; what is seen */
 } aq_hidden_layers;
@@ -38,6 +45,14 @@ int aq_hidden_layers_of_critic(const aq_run_config *config, const aq_space *obs,
  * are too many; AQ_E_UNSUPPORTED, in words, for a torso that can't take what is there. */
 int aq_hidden_layers_add(const aq_hidden_layers *hidden, uint32_t beside, uint32_t *ret_width,
                          aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
+
+/* Appends a noisy layer in place of a linear one. Each `group` of its outputs have one number of
+ * noise. */
+int aq_noisy_layer_add(const aq_layer_spec *linear, uint32_t group, aq_net_spec *spec,
+                       aq_error *error) AQ_MUST_USE;
+
+/* How the deviations of a network begin: sigma / sqrt(inputs), weights and biases. */
+void aq_noisy_layers_reset(const aq_net_spec *spec, double sigma, aq_params *params);
 
 /* A network of them, and a last layer, whose inputs are filled in. As above. */
 int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,

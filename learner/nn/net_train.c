@@ -8,6 +8,7 @@
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/draw_source.h"
 #include "common/policy/net_graph.h"
 #include "learner/nn/passes.h"
 #include "learner/nn/train_layers.h"
@@ -27,6 +28,7 @@ struct aq_net_train {
     float *quant_input[AQ_NET_LAYERS_MAX];    /* (rows_max, width of the first source) */
     float *uncounted;                         /* sums that nobody wants, of the widest layer */
     float *no_bias;                           /* zeros, as wide; NULL: nobody shares it */
+    float *noise;                             /* of all layers that take some */
     float *d[AQ_NET_VALUES_MAX]; /* dX of each value, while it is needed, backward_rows_max rows */
     aq_products *products;       /* NULL: those of fp32 */
     float *more[AQ_LAYER_SOURCES_MAX]; /* what is then added to it; NULL in a chain */
@@ -41,7 +43,7 @@ typedef struct places {
     size_t quant_input[AQ_NET_LAYERS_MAX];
     size_t scratch;
     size_t uncounted;
-    size_t no_bias;
+    size_t no_bias, noise;
     size_t d[AQ_NET_VALUES_MAX];
     size_t more[AQ_LAYER_SOURCES_MAX];
 } places;
@@ -105,6 +107,7 @@ static places lay_out(const aq_net_train_config *config)
     if (config->split != NULL && config->split->ranks != NULL) {
         at.no_bias = aq_arrays_add(&at.bytes, 1, row_bytes);
     }
+    at.noise = aq_arrays_add(&at.bytes, aq_net_spec_noise(spec), sizeof(float));
     for (uint32_t i = 0; i < buffers.count; i++) {
         buffer_at[i] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
     }
@@ -125,11 +128,14 @@ static void *place(char *block, size_t offset)
 static void place_arrays(aq_net_train *train, const places *at)
 {
     char *block = (char *)train;
+    float *noise = train->noise = place(block, at->noise);
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
         train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
                                             .out = place(block, at->out[l]),
                                             .kept = place(block, at->kept[l]),
-                                            .scratch = place(block, at->scratch)};
+                                            .scratch = place(block, at->scratch),
+                                            .noise = noise};
+        noise += aq_layer_noise_count(&train->spec.layers[l]);
         train->quant_weight[l] = place(block, at->quant_weight[l]);
         train->quant_input[l] = place(block, at->quant_input[l]);
     }
@@ -212,6 +218,11 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized)
 {
     AQ_ASSERT(!is_quantized || train->quant.bits != 0);
     train->is_quantized = is_quantized;
+}
+
+void aq_net_train_draw(aq_net_train *train, uint64_t key, uint32_t whose, uint64_t draw)
+{
+    aq_draw_layer_noise(key, whose, draw, aq_net_spec_noise(&train->spec), train->noise);
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */

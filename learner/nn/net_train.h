@@ -51,6 +51,10 @@ void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */
 /* Whether the passes from now on are quantized; at first they are not. */
 void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
 
+/* Draws the noise of the layers that take some (draw_source.h), for all rows of the passes from now
+ * on: the number `draw` of what `whose` tells apart. At first there is none. */
+void aq_net_train_draw(aq_net_train *train, uint64_t key, uint32_t whose, uint64_t draw);
+
 /* What the network's first end gives, (rows, its width); it stays valid until the next forward of
  * this object. `params` and `input` must stay as they are until the backward pass is over. */
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,

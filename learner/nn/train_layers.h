@@ -29,6 +29,7 @@ typedef struct aq_train_layer {
     const aq_net_sequences *sequences;    /* of a layer that keeps a state ... */
     const float *state;                   /* ... which is this, of the first of them ... */
     uint32_t state_stride;                /* ... and of the next so many floats on */
+    const float *noise;                   /* of a layer that takes some */
 } aq_train_layer;
 
 typedef struct aq_train_gradient {

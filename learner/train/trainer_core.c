@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/config/annealing.h"
 #include "common/config/explore.h"
 #include "common/config/gradient_rows.h"
 #include "learner/algorithms/learning_rate.h"
@@ -241,13 +242,15 @@ aq_schedules aq_trainer_core_schedules(const aq_trainer_core *core)
 {
     const aq_run_config *config = &core->settings.config;
     if (!core->is_configured) {
-        return (aq_schedules){NAN, NAN, NAN};
+        return (aq_schedules){NAN, NAN, NAN, 1};
     }
     const double share = aq_learning_rate_share(config, core->settings.env_steps, core->step) *
                          aq_rank_rate(config, aq_gradient_exchange_ranks(core->config.exchange));
     return (aq_schedules){.learning_rate = share * config->learner.learning_rate,
                           .critic_learning_rate = share * config->learner.critic_learning_rate,
-                          .epsilon = aq_explore_share(config, core->step) * core->settings.epsilon};
+                          .epsilon = aq_explore_share(config, core->step) * core->settings.epsilon,
+                          .importance =
+                              aq_importance_share(config, core->settings.env_steps, core->step)};
 }
 
 void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *schedules)
@@ -256,9 +259,14 @@ void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *s
     core->is_held = true;
 }
 
+static aq_schedules schedules_of_now(const aq_trainer_core *core)
+{
+    return core->is_held ? core->held : aq_trainer_core_schedules(core);
+}
+
 static void follow_schedules(aq_trainer_core *core, double share)
 {
-    const aq_schedules now = core->is_held ? core->held : aq_trainer_core_schedules(core);
+    const aq_schedules now = schedules_of_now(core);
     if (!isnan(now.learning_rate)) {
         aq_agent_set_rates(core->agent, share * now.learning_rate,
                            share * now.critic_learning_rate);
@@ -320,6 +328,15 @@ static bool follow(aq_trainer_core *core, const aq_batch *row, uint64_t newest_v
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
+/* Rows come with the weights of the greatest exponent that the run comes to. */
+static void ease_weights(const aq_trainer_core *core, const aq_batch *rows)
+{
+    const double power = schedules_of_now(core).importance;
+    for (uint32_t i = 0; power < 1 && i < rows->rows; i++) {
+        rows->weight[i] = (float)pow((double)rows->weight[i], power);
+    }
+}
+
 /* One update; false: there was none, or a rank is lost. */
 static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_version,
                    int *ret_rc, aq_update_report *ret_report)
@@ -328,6 +345,7 @@ static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_
         return follow(core, rows, newest_version, ret_rc, ret_report);
     }
     follow_schedules(core, 1.0);
+    ease_weights(core, rows);
     *ret_rc = aq_agent_train(core->agent, rows, ret_report);
     return *ret_rc != AQ_E_PEER;
 }

@@ -96,7 +96,8 @@ void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings 
  * NAN before it was configured. */
 typedef struct aq_schedules {
     double learning_rate, critic_learning_rate;
-    double epsilon; /* with which actors act */
+    double epsilon;    /* with which actors act */
+    double importance; /* the power of rows' weights that is trained with */
 } aq_schedules;
 aq_schedules aq_trainer_core_schedules(const aq_trainer_core *core);
 

@@ -24,6 +24,7 @@ struct aq_engine {
     uint32_t image_layers; /* the first ones, which see images */
     aq_engine_layer layers[AQ_NET_LAYERS_MAX];
     aq_layer_sources sources[AQ_NET_LAYERS_MAX];
+    bool acting[AQ_NET_LAYERS_MAX]; /* layers that run where there is no noise */
 
     aq_engine_scratch scratch;
     size_t y_stride; /* floats */
@@ -32,6 +33,8 @@ struct aq_engine {
     float *outputs;            /* (rows_max, outputs) */
     uint32_t state_width;      /* of what the policy keeps from step to step; 0: nothing */
     float *state;              /* (block, state_width): of who keeps none */
+    uint32_t noise_width;
+    const float *noise; /* (rows, noise_width) of the next calls; NULL: none */
     void *scratch_block;
 };
 
@@ -146,6 +149,8 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     engine->rows_max = rows_max;
     engine->state_width = aq_net_spec_state(&snapshot->spec);
     engine->image_layers = aq_net_image_layers(&snapshot->spec);
+    engine->noise_width = aq_net_spec_noise(&snapshot->spec);
+    aq_net_find_acting(&snapshot->spec, engine->acting);
     rc = init_layers(engine, error);
     if (rc == 0) {
         rc = create_scratch(engine);
@@ -173,17 +178,17 @@ void aq_engine_destroy(aq_engine *engine)
     aq_free(engine);
 }
 
-/* What a layer takes, side by side, behind what it keeps, if it keeps anything. One value is where
- * it is: a copy would cost as much as a small layer of one row. */
+/* What a layer takes, side by side, behind what it keeps or its noise, if it has either. One value
+ * is where it is: a copy would cost as much as a small layer of one row. */
 static const aq_const_rows *taken(const aq_layer_sources *sources, const aq_const_rows *values,
-                                  const aq_const_rows *kept, aq_const_rows *several)
+                                  const aq_const_rows *own, aq_const_rows *several)
 {
     uint32_t count = 0;
-    if (sources->count == 1 && kept->values == NULL) {
+    if (sources->count == 1 && own == NULL) {
         return &values[sources->values[0]];
     }
-    if (kept->values != NULL) {
-        several[count++] = *kept;
+    if (own != NULL) {
+        several[count++] = *own;
     }
     for (uint32_t k = 0; k < sources->count; k++) {
         several[count++] = values[sources->values[k]];
@@ -202,7 +207,8 @@ static void keep(const aq_float_rows *y, size_t width, float *state, size_t stri
 /* A block of rows, and what becomes of it. */
 typedef struct engine_pass {
     aq_const_rows obs;
-    float *state; /* of the rows */
+    float *state;       /* of the rows */
+    const float *noise; /* NULL: none */
     uint32_t layer_count;
     float *out;
 } engine_pass;
@@ -213,6 +219,7 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
 {
     aq_const_rows values[AQ_NET_VALUES_MAX];
     float *state = pass->state + first * engine->state_width;
+    const float *noise = pass->noise != NULL ? pass->noise + first * engine->noise_width : NULL;
     values[0] = pass->obs;
     if (pass->obs.bytes != NULL) {
         values[0].bytes += first * pass->obs.stride;
@@ -221,18 +228,24 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
     }
     for (uint32_t i = 0; i < to; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
+        if (noise == NULL && !engine->acting[i]) {
+            continue;
+        }
         const bool last = i + 1 == pass->layer_count;
         const size_t stride = last ? layer->spec->outputs : engine->y_stride;
         const aq_float_rows y = {.values = (last ? pass->out : engine->y[i]) + first * stride,
                                  .stride = stride,
                                  .rows = rows};
         const uint32_t keeps = aq_layer_state(layer->spec);
-        const aq_const_rows kept = {.values = keeps > 0 ? state : NULL,
-                                    .stride = engine->state_width};
+        const uint32_t noises = aq_layer_noise_count(layer->spec);
+        const aq_const_rows own =
+            keeps > 0 ? (aq_const_rows){.values = state, .stride = engine->state_width}
+                      : (aq_const_rows){.values = noise, .stride = engine->noise_width};
         aq_const_rows several[1 + AQ_LAYER_SOURCES_MAX];
         if (i >= from) {
-            layer->kind->run(layer, &engine->scratch,
-                             taken(&engine->sources[i], values, &kept, several), &y);
+            layer->kind->run(
+                layer, &engine->scratch,
+                taken(&engine->sources[i], values, keeps + noises > 0 ? &own : NULL, several), &y);
         }
         if (i >= from && keeps > 0) {
             keep(&y, keeps, state, engine->state_width);
@@ -278,6 +291,7 @@ static void forward(aq_engine *engine, engine_obs obs, float *state, size_t rows
                     .bytes = obs.bytes != NULL ? obs.bytes + row * inputs : NULL,
                     .stride = inputs},
             .state = state != NULL ? state + row * width : engine->state,
+            .noise = engine->noise != NULL ? engine->noise + row * engine->noise_width : NULL,
             .layer_count = layer_count,
             .out = out + row * outputs,
         };
@@ -303,6 +317,11 @@ const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, s
 {
     forward(engine, (engine_obs){.floats = obs}, state, rows, engine->layer_count, engine->outputs);
     return engine->outputs;
+}
+
+void aq_engine_perturb(aq_engine *engine, const float *noise)
+{
+    engine->noise = engine->noise_width > 0 ? noise : NULL;
 }
 
 bool aq_engine_takes_bytes(const aq_engine *engine)

@@ -40,6 +40,10 @@ void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *
  * of this. */
 const float *aq_engine_step(aq_engine *engine, const float *obs, float *state, size_t rows);
 
+/* Noise of the layers that take some, (rows, aq_net_spec_noise), lent for the calls that follow.
+ * NULL, as at first: the policy acts by its means, and what makes deviations does not run. */
+void aq_engine_perturb(aq_engine *engine, const float *noise);
+
 /* Whether observations may be given as bytes, each of which stands for itself divided by 255: where
  * convolutions alone see them. The results are those of the floats, bit by bit. */
 bool aq_engine_takes_bytes(const aq_engine *engine);

@@ -253,9 +253,12 @@ int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
     if (rc == 0) {
         rc = aq_snapshot_validate(snapshot, error);
     }
-    if (rc == 0) {
-        rc = check_formats(snapshot, error);
+    if (rc != 0) {
+        return rc;
     }
+    const aq_snapshot mean = aq_snapshot_mean(snapshot);
+    snapshot = &mean;
+    rc = check_formats(snapshot, error);
     if (rc == 0) {
         rc = aq_export_head_check(snapshot, error);
     }

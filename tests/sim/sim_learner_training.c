@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/annealing.h"
 #include "common/config/pacing.h"
 #include "common/wire/wire_policy.h"
 #include "learner/algorithms/agent_ranks.h"
@@ -359,7 +360,7 @@ static void create_prefetch(sim_rank *rank)
     const aq_prefetch_config prefetch = {
         .run_id = site->run_id,
         .table = site->plan.table,
-        .importance_exponent = config->learner.importance_exponent,
+        .importance_exponent = aq_importance_exponent_max(config),
         .batch_rows = gradients > 0 ? gradients : (uint32_t)config->learner.batch_size,
         .batch_count = gradients > 0 ? 1 : (uint32_t)config->learner.batches_per_request,
         .steps = gradients,

@@ -6,7 +6,8 @@
  *                            without learner.double_q, only s
  *   backward                 the first half of those rows
  *
- * Both forward passes use the same scratch, so the target's values are set aside between them.
+ * Both forward passes use the same scratch, so the target's values are set aside between them. In
+ * noisy layers they have other noise, each the same for all rows, that follows from seed and step.
  *
  * Of distributions, what is trained are the logits: the layer that makes values of them has no
  * parameters, and is part of the policy alone. Of quantiles, the policy is the network of their
@@ -32,6 +33,7 @@
 #include "learner/algorithms/q_learning/q_network.h"
 #include "learner/algorithms/q_learning/qr_loss.h"
 #include "learner/nn/fake_quant.h"
+#include "learner/nn/hidden_layers.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
 #include "learner/nn/passes.h"
@@ -40,6 +42,7 @@
 /* The stream of the initial weights, among those of the run's seed: "dqn init". */
 #define INIT_STREAM UINT64_C(0x64716e20696e6974)
 
+enum { NOISE_OF_TARGET, NOISE_OF_ONLINE };
 typedef struct q_learner {
     aq_algorithm head;
     aq_net_split split;      /* of what is trained */
@@ -52,12 +55,11 @@ typedef struct q_learner {
     uint32_t width; /* numbers that are learned of an action */
     uint32_t rows_max;
     float huber_delta;
-    double gradient_clip; /* 0: off */
-    uint64_t target_period;
-    float tau; /* 0: copies */
+    double gradient_clip;                /* 0: off */
+    uint64_t target_period, quant_delay; /* steps */
+    float tau;                           /* 0: copies */
     aq_fake_quant quant;
-    uint64_t quant_delay; /* steps */
-    float *block;         /* of quantiles their means' network; then what is learned */
+    float *block; /* of quantiles their means' network; then what is learned */
     aq_params online, target, gradient;
     aq_params means;  /* of quantiles only */
     aq_params acting; /* the learned network as it acts, once training is quantized */
@@ -71,6 +73,7 @@ typedef struct q_learner {
     float *target_q;                /* (rows, outputs): values, or logits */
     float *d_q;                     /* (rows, outputs) */
     float *room;                    /* see c51_loss.h and qr_loss.h */
+    uint64_t seed;                  /* of noise */
 } q_learner;
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
@@ -203,7 +206,7 @@ uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema)
 static void find_means(q_learner *self)
 {
     if (self->kind->learns == AQ_Q_QUANTILES) {
-        aq_q_network_fold(&self->split.slice, &self->online, self->width, &self->means);
+        aq_q_network_fold(&self->split.slice, &self->online, &self->acting_spec, &self->means);
     }
 }
 
@@ -231,7 +234,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
     int rc = check(class, config, error);
     if (rc == 0) {
-        rc = aq_q_network_spec(config, setup->schema, width, &spec, error);
+        rc = aq_q_network_spec(kind, config, setup->schema, width, &spec, error);
     }
     if (rc != 0) {
         return rc;
@@ -245,6 +248,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     self->kind = kind;
     self->exchange = setup->exchange;
     self->model = setup->model;
+    self->seed = setup->seed;
     take_settings(self, config, setup->schema);
     rc = aq_q_network_acting(kind, setup, &self->split.whole, &self->acting_spec, error);
     if (rc == 0) {
@@ -258,6 +262,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
         aq_q_learner_destroy(&self->head);
         return rc;
     }
+    aq_noisy_layers_reset(&self->split.slice, config->learner.noisy_deviation, &self->online);
     aq_params_copy(&self->target, &self->online);
     find_means(self);
     *ret_algorithm = &self->head;
@@ -320,8 +325,10 @@ static int find_gradient(q_learner *self, const aq_batch *batch, aq_dqn_loss *re
     load_obs(self, batch->obs, rows, obs);
     load_obs(self, batch->next_obs, rows, next_obs);
     aq_net_train_quantize(self->net, is_quantized(self));
+    aq_net_train_draw(self->net, self->seed, NOISE_OF_TARGET, self->optimizer.step);
     const float *q = aq_net_forward(self->net, &self->target, next_obs, rows);
     memcpy(self->target_q, q, (size_t)rows * self->outputs * sizeof(*q));
+    aq_net_train_draw(self->net, self->seed, NOISE_OF_ONLINE, self->optimizer.step);
     q = aq_net_forward(self->net, &self->online, obs, self->is_double ? 2 * rows : rows);
     int rc = find_loss(self, batch, q, ret_loss);
     if (rc == 0) {
@@ -393,7 +400,6 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     q_learner *self = q_learner_of(algorithm);
     aq_dqn_loss loss;
     double norm = 0, scale = 1;
-
     AQ_ASSERT(batch->rows > 0);
     AQ_ASSERT(batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);

@@ -5,6 +5,8 @@
  *   hidden:   see hidden_layers.h
  *   outputs:  linear to `atoms` numbers an action, 1 for its value; or with learner.dueling to the
  *             state's and the actions' advantages, and a dueling layer that adds them up
+ *   noisy:    with learner.noisy the outputs, and hidden layers before them (hidden_layers.h).
+ *             Quantiles of an action have one number of noise, so that their mean has it, too
  */
 #ifndef AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_NETWORK_H
 #define AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_NETWORK_H
@@ -13,8 +15,9 @@
 
 /* For a task that fits the algorithm (aq_run_config_check_task). AQ_E_INVALID, in words, for
  * settings that make no network. */
-int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t atoms,
-                      aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
+int aq_q_network_spec(const aq_q_learner_kind *kind, const aq_run_config *config,
+                      const aq_schema *schema, uint32_t atoms, aq_net_spec *ret_spec,
+                      aq_error *error) AQ_MUST_USE;
 
 /* Numbers that are learned of an action. */
 uint32_t aq_q_network_width(const aq_q_learner_kind *kind, const aq_run_config *config);
@@ -24,9 +27,9 @@ int aq_q_network_acting(const aq_q_learner_kind *kind, const aq_algorithm_setup 
                         const aq_net_spec *learned, aq_net_spec *ret_spec,
                         aq_error *error) AQ_MUST_USE;
 
-/* Of such a network with `atoms` an action, the one that gives their means: of its last linear
- * layer's rows the means, all else as it is. `to` is of the same settings with one atom. */
-void aq_q_network_fold(const aq_net_spec *spec, const aq_params *from, uint32_t atoms,
+/* Of such a network, the one that gives the means of its atoms, `means`, which is of the same
+ * settings with one atom: of rows that became one the means, all else as it is. */
+void aq_q_network_fold(const aq_net_spec *spec, const aq_params *from, const aq_net_spec *means,
                        const aq_params *to);
 
 #endif

@@ -37,7 +37,7 @@ import math
 import torch
 from torch import nn
 
-from torch_case import Case, network, record, single
+from torch_case import Case, Noisy, network, record, single
 from torch_on_policy import OnPolicy, Pqn, Trpo
 from torch_recurrent import R2d2, Remembering
 
@@ -63,12 +63,15 @@ def cross_entropy(logits, y):
 
 
 class Values(Case):
-    """dqn, c51 and qr_dqn."""
+    """dqn, c51, rainbow and qr_dqn."""
+
+    KEY = 1  # the run's seed
+    TARGETS, ONLINES = 0, 1
 
     def make(self):
         self.atoms = None
         width = 1
-        if self.algorithm == "c51":
+        if self.algorithm in ("c51", "rainbow"):
             width = self.get("atoms", 51)
             self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
                                         width)
@@ -77,8 +80,10 @@ class Values(Case):
             width = self.get("quantiles", 25)
         self.width, self.is_dueling = width, self.get("dueling", False)
         outputs = (self.actions + self.is_dueling) * width
+        self.noisy = self.get("noisy", 0)
         self.online = [network(self.inputs, self.get("hidden", ""), outputs,
-                               self.get("activation", "relu"), norm=self.get("norm", False))]
+                               self.get("activation", "relu"), norm=self.get("norm", False),
+                               noisy=self.noisy, group=width if self.has_quantiles else 1)]
         self.target = copy.deepcopy(self.online)
         self.of_all = self.optimizer(self.parameters(self.online))
 
@@ -95,9 +100,18 @@ class Values(Case):
         own = self.parameters(self.online)
         if not self.has_quantiles:
             return own
-        means = [own[-2].reshape(-1, self.width, own[-2].shape[1]).mean(1),
-                 own[-1].reshape(-1, self.width).mean(1)]
-        return own[:-2] + means + own
+        last = 4 if self.noisy else 2
+        means = [of.reshape(-1, self.width, *of.shape[1:]).mean(1) for of in own[-last:]]
+        return own[:-last] + means + own
+
+    def perturb(self, nets, whose, step):
+        """Noise of this step, layer by layer: of the inputs, and then of the outputs."""
+        layers = [layer for layer in nets[0] if isinstance(layer, Noisy)]
+        count = sum(layer.in_features + layer.out_features // layer.group for layer in layers)
+        normals = [normal(self.KEY, step - 1, whose, i) for i in range(count)]
+        noise = [single(torch.tensor(math.copysign(math.sqrt(abs(n)), n))).item() for n in normals]
+        for layer in layers:
+            noise = layer.take(noise)
 
     def means(self, out):
         if self.atoms is None:
@@ -116,6 +130,8 @@ class Values(Case):
 
     def step(self, step):
         index = torch.arange(self.rows)
+        self.perturb(self.target, self.TARGETS, step)
+        self.perturb(self.online, self.ONLINES, step)
         with torch.no_grad():
             target = self.outputs(self.target, self.next_obs)
             chooser = (self.outputs(self.online, self.next_obs) if self.get("double_q", True)
@@ -553,6 +569,16 @@ def main():
          2, 4, 7).run()
     R2d2("r2d2", sequences(4, torso="conv:3x2/1,gru:4", hidden="", activation="tanh", burn_in=1,
                            target_period=3, learning_rate=0.001), (4, 3, 2), 3, 5).run()
+    Values("rainbow", settings(hidden="8", activation="elu", noisy=1, dueling=True, atoms=7,
+                               value_min=-3, value_max=5, learning_rate=0.001,
+                               target_period=3), 4, 3, 7).run()
+    Values("dqn", settings(hidden="7,6", activation="tanh", noisy=3, tau=0.1,
+                           learning_rate=0.001), 3, 2, 6).run()
+    Values("c51", settings(torso="conv:4x2/1", hidden="6", noisy=2, norm=True, double_q=False,
+                           atoms=5, value_min=-3, value_max=3, learning_rate=0.001),
+           (3, 4, 3), 2, 6).run()
+    Values("qr_dqn", settings(hidden="9", noisy=2, dueling=True, quantiles=5, tau=0.05,
+                              learning_rate=0.001), 4, 3, 7).run()
 
 
 main()

@@ -118,15 +118,38 @@ def torso_layers(inputs, activation):
     return layers, shape[0] * shape[1] * shape[2]
 
 
-def hidden_layers(inputs, hidden, activation, first_norm, norm):
+class Noisy(nn.Linear):
+    """Factorized: an output's noise is that of its group; set from outside, each time."""
+
+    def __init__(self, inputs, outputs, group=1):
+        super().__init__(inputs, outputs)
+        self.group = group
+        self.deviation = nn.Parameter(0.5 * torch.randn(outputs, inputs))
+        self.bias_deviation = nn.Parameter(0.5 * torch.randn(outputs))
+
+    def take(self, noise):
+        """What it leaves of the list."""
+        count = self.in_features + self.out_features // self.group
+        own = torch.tensor(noise[:count])
+        self.of_inputs = own[:self.in_features]
+        self.of_outputs = own[self.in_features:].repeat_interleave(self.group)
+        return noise[count:]
+
+    def forward(self, x):
+        added = nn.functional.linear(x * self.of_inputs, self.deviation, self.bias_deviation)
+        return super().forward(x) + self.of_outputs * added
+
+
+def hidden_layers(inputs, hidden, activation, first_norm, norm, noisy=0):
     """What learner.hidden says, and how wide it ends."""
     if hidden.startswith("simba:"):
         width, blocks = map(int, hidden[len("simba:"):].split("x"))
         return [nn.Linear(inputs, width), *(Block(width, activation) for _ in range(blocks)),
                 nn.LayerNorm(width, eps=1e-5)], width
     layers, width = [], inputs
-    for i, next_width in enumerate(map(int, filter(None, hidden.split(",")))):
-        layers.append(nn.Linear(width, next_width))
+    widths = list(map(int, filter(None, hidden.split(","))))
+    for i, next_width in enumerate(widths):
+        layers.append((Noisy if i + noisy >= len(widths) else nn.Linear)(width, next_width))
         is_first = first_norm and i == 0
         if norm or is_first:
             layers.append(nn.LayerNorm(next_width, eps=1e-5))
@@ -135,11 +158,12 @@ def hidden_layers(inputs, hidden, activation, first_norm, norm):
     return layers, width
 
 
-def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
+def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None, noisy=0,
+            group=1):
     torso, width = torso_layers(inputs, activation)
-    layers, width = hidden_layers(width, hidden, activation, first_norm, norm)
+    layers, width = hidden_layers(width, hidden, activation, first_norm, norm, max(0, noisy - 1))
     layers = torso + layers
-    layers.append(nn.Linear(width, outputs))
+    layers.append(Noisy(width, outputs, group) if noisy else nn.Linear(width, outputs))
     if last is not None:
         layers.append(last)
     net = nn.Sequential(*layers)

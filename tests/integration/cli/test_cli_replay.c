@@ -199,8 +199,8 @@ TEST(mistakes_are_answered_in_words)
                     "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "limits.learner_steps=10", NULL);
     program_refuses("ppo learns from what the actors of its run do, and a data set holds none "
-                    "of that; from data sets of this task learn dqn, qr_dqn, c51, sac, iql "
-                    "and cql",
+                    "of that; from data sets of this task learn dqn, qr_dqn, c51, sac, iql, "
+                    "cql and rainbow",
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "learner.algorithm=ppo", "--set", "limits.learner_steps=10", NULL);
     program_refuses("nothing would end this run", "train", "--offline", at("steps.aqds"), "--run",

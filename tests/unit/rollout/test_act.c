@@ -157,6 +157,62 @@ TEST(a_row_goes_on_from_its_state_until_another_episode_begins_there)
     aq_act_destroy(act);
 }
 
+/* Its mean is nothing, its deviation what is seen. */
+static aq_engine *explorer(void)
+{
+    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
+    aq_layer_spec layers[] = {aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
+                              aq_layer_noise(ELEMENTS, 1, 1, AQ_ACTIVATION_NONE),
+                              aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
+                              aq_layer_noise(ELEMENTS, 2, 1, AQ_ACTIVATION_TANH)};
+    aq_snapshot *snapshot = NULL;
+    aq_snapshot_layer_data layer;
+    aq_engine *engine = NULL;
+    aq_net_spec spec = {0};
+    layers[1].sources = (aq_layer_sources){.count = 1};
+    layers[3].sources = (aq_layer_sources){.count = 2, .values = {1, 3}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
+    }
+    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    snapshot->run_id = 1;
+    snapshot->version = 1;
+    snapshot->head = AQ_HEAD_TANH_BOX;
+    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
+    snapshot->schema = box_env.schema;
+    aq_snapshot_layer_edit(snapshot, 2, &layer);
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
+    }
+    assert_succeeds(aq_engine_create(snapshot, ROWS, 0, &engine, &refusal));
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+TEST(each_row_explores_by_noise_of_its_own_that_is_held_for_the_period)
+{
+    const float obs[2][ELEMENTS] = {{1, 1, 1}, {1, 1, 1}};
+    float greedy[2][ELEMENTS], held[2][2][ELEMENTS], later[2][ELEMENTS], again[2][ELEMENTS];
+    aq_act *act = act_of(&box_env);
+    aq_engine *engine = explorer();
+    aq_act_draws draws = {.key = 5, .period = 2};
+    assert_int_equal(aq_act_prepare(act, engine), 0);
+    aq_act_greedy(act, engine, obs, 2, greedy);
+    assert_true(greedy[0][0] == 0.0f && greedy[0][1] == 0.5f);
+    for (; draws.number < 2; draws.number++) {
+        aq_act_explore(act, engine, obs, 2, &draws, held[draws.number]);
+    }
+    aq_act_explore(act, engine, obs, 2, &draws, later);
+    assert_memory_equal(held[0], held[1], sizeof(held[0]));
+    assert_memory_not_equal(held[0], later, sizeof(later));
+    assert_memory_not_equal(held[0][0], held[0][1], sizeof(held[0][0]));
+    assert_memory_not_equal(held[0][0], greedy[0], sizeof(greedy[0]));
+    aq_act_greedy(act, engine, obs, 2, again);
+    assert_memory_equal(greedy, again, sizeof(greedy));
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
 TEST(floats_are_seen_as_they_are)
 {
     const float obs[ELEMENTS] = {1.0f, 2.0f, 3.0f};

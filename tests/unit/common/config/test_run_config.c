@@ -124,7 +124,7 @@ TEST(choices_become_enums)
     set(&config, "quantizer.format=fp32");
     assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_F32);
     assert_int_equal(
-        aq_settings_assign(aq_run_config_table(), "learner.algorithm=rainbow", &config, NULL),
+        aq_settings_assign(aq_run_config_table(), "learner.algorithm=sunshine", &config, NULL),
         AQ_E_INVALID);
 }
 

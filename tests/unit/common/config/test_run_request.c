@@ -128,3 +128,43 @@ TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, teardown)
     assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal),
                    AQ_E_UNSUPPORTED, "td3");
 }
+
+TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, teardown)
+{
+    static const struct {
+        const char *file, *setting;
+        double epsilon;
+    } cases[] = {
+        {"seed: 1\n", "learner.algorithm=dqn", 0.4},
+        {"seed: 1\n", "learner.algorithm=rainbow", 0},
+        {"learner: {algorithm: dqn}\n", "learner.noisy=2", 0},
+        {"learner: {algorithm: dqn, noisy: 1}\n", "learner.noisy=0", 0.4},
+        {"actor: {epsilon_base: 0.4}\n", "learner.algorithm=rainbow", 0.4},
+        {"learner: {algorithm: c51, noisy: 1}\n", "actor.epsilon_base=0.1", 0.1},
+    };
+    aq_schema schema = schema_of_floats();
+    aq_space_init_discrete(&schema.action, 2);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const aq_run_request request = {.task = TASK, .path = path, .assignments = &sets};
+        aq_run_config config = {0};
+        const char *preset = NULL;
+        sets = none;
+        write_file(cases[i].file);
+        set(cases[i].setting);
+        assert_succeeds(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal));
+        assert_true(config.actor.epsilon_base == cases[i].epsilon);
+    }
+}
+
+TEST_WITH(what_has_no_noisy_layers_says_so, setup, teardown)
+{
+    aq_run_config config;
+    const char *preset;
+    aq_schema schema = schema_of_floats();
+    const aq_run_request request = {.task = TASK, .assignments = &sets};
+    aq_space_init_discrete(&schema.action, 2);
+    set("learner.algorithm=ppo");
+    set("learner.noisy=1");
+    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal),
+                   AQ_E_UNSUPPORTED, "learner.noisy=0 works");
+}

@@ -248,3 +248,55 @@ TEST(a_part_has_its_parameters_from_the_whole)
     aq_params_fini(&own);
     aq_params_fini(&whole);
 }
+
+/* ---- noise ---------------------------------------------------------------------------------- */
+
+/* Two noisy layers in a row, of which the first has an activation. */
+static aq_net_spec noisy_net(void)
+{
+    aq_net_spec spec = {0};
+    for (uint32_t from = 0; from < 8; from += 4) {
+        aq_layer_spec sum =
+            aq_layer_noise(4, 2, 2, from == 0 ? AQ_ACTIVATION_RELU : AQ_ACTIVATION_NONE);
+        sum.sources = (aq_layer_sources){.count = 2, .values = {from + 1, from + 3}};
+        add(&spec, aq_layer_linear(4, 4, AQ_ACTIVATION_NONE), from);
+        add(&spec, aq_layer_noise(4, 1, 1, AQ_ACTIVATION_NONE), from);
+        add(&spec, aq_layer_linear(4, 4, AQ_ACTIVATION_NONE), from + 2);
+        assert_int_equal(aq_net_spec_add(&spec, &sum, NULL), 0);
+    }
+    return spec;
+}
+
+TEST(the_network_of_the_means_has_no_noise)
+{
+    const aq_net_spec spec = noisy_net();
+    aq_net_part part;
+    char text[96];
+    assert_succeeds(aq_net_spec_validate(&spec, &refusal));
+    assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)),
+                        "4-4-noise(0)-4-noise/2r(1,3)-4-noise(4)-4-noise/2(5,7)");
+    assert_int_equal(aq_net_spec_noise(&spec), 4 + 2 + 4 + 2);
+    aq_net_mean(&spec, &part);
+    assert_succeeds(aq_net_spec_validate(&part.spec, &refusal));
+    assert_string_equal(aq_net_spec_text(&part.spec, text, sizeof(text)), "4-4r-4");
+    assert_int_equal(part.layers[1], 4);
+    const aq_net_spec plain = branched();
+    aq_net_mean(&plain, &part);
+    assert_true(aq_net_spec_hash(&part.spec) == aq_net_spec_hash(&plain));
+}
+
+TEST(noise_that_is_not_added_to_a_mean_is_refused)
+{
+    aq_net_spec alone = {0}, shared = noisy_net(), activated = noisy_net(), odd = noisy_net();
+    add(&alone, aq_layer_linear(4, 4, AQ_ACTIVATION_NONE), 0);
+    add(&alone, aq_layer_noise(4, 1, 1, AQ_ACTIVATION_NONE), 1);
+    assert_refused(aq_net_spec_validate(&alone, &refusal), AQ_E_INVALID, "layer 1");
+    shared.layers[5].sources.values[0] = 1; /* what the first mean gives, too */
+    assert_refused(aq_net_spec_validate(&shared, &refusal), AQ_E_INVALID, "to it alone");
+    activated.layers[4].activation = AQ_ACTIVATION_TANH;
+    assert_refused(aq_net_spec_validate(&activated, &refusal), AQ_E_INVALID, "an activation");
+    odd.layers[3].shape[0] = 3;
+    assert_refused(aq_net_spec_validate(&odd, &refusal), AQ_E_INVALID, "a divisor");
+    odd.layers[3].shape[0] = 0;
+    assert_refused(aq_net_spec_validate(&odd, &refusal), AQ_E_INVALID, "a divisor");
+}

@@ -123,6 +123,24 @@ TEST_IN(core_desk, desk, steps_go_on_from_those_of_an_earlier_process)
     assert_int_equal(desk->offers[0].step, 1005);
 }
 
+/* Those of the greatest exponent to the power of what is due of it. */
+TEST_IN(core_desk, desk, weights_count_for_as_much_as_is_due_at_a_step)
+{
+    aq_trainer_settings settings = {.epsilon = 0.5};
+    settings.config.quantizer.publish_period = PERIOD;
+    settings.config.learner.importance_end = 1;
+    settings.config.limits.learner_steps = 100;
+    for (uint64_t step = 0; step <= 100; step += 50) {
+        aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
+        create_core(desk, step, true);
+        aq_trainer_core_configure(desk->core, &settings);
+        group->weight[1] = 0.25f;
+        aq_trainer_core_train(desk->core, group, 0);
+        assert_near(group->weight[1], pow(0.25, (double)step / 100), 1e-6);
+        aq_batch_destroy(group);
+    }
+}
+
 /* A core that goes on from step 20 has the rates of one that came there. */
 TEST_IN(core_desk, desk, rates_fall_with_every_step_and_go_on_where_they_were)
 {

@@ -133,6 +133,7 @@ TEST(what_cannot_be_is_refused_or_shows_in_the_loss)
 /* With and without a dueling head. */
 TEST(the_network_that_actors_get_gives_the_means)
 {
+    const aq_q_learner_kind quantiles = {.learns = AQ_Q_QUANTILES};
     const aq_schema schema = fixture_schema(FIXTURE_INPUTS, ACTIONS);
     for (int is_dueling = 0; is_dueling < 2; is_dueling++) {
         aq_run_config config = fixture_config();
@@ -142,12 +143,13 @@ TEST(the_network_that_actors_get_gives_the_means)
         float all[ROW], means[ACTIONS];
         aq_rng rng = rng_of(5, 0);
         config.learner.dueling = is_dueling;
-        assert_succeeds(aq_q_network_spec(&config, &schema, QUANTILES, &wide, &refusal));
-        assert_succeeds(aq_q_network_spec(&config, &schema, 1, &narrow, &refusal));
+        assert_succeeds(
+            aq_q_network_spec(&quantiles, &config, &schema, QUANTILES, &wide, &refusal));
+        assert_succeeds(aq_q_network_spec(&quantiles, &config, &schema, 1, &narrow, &refusal));
         assert_succeeds(aq_params_init(&wide, &from));
         assert_succeeds(aq_params_init(&narrow, &to));
         aq_params_randomize(&wide, &from, &rng);
-        aq_q_network_fold(&wide, &from, QUANTILES, &to);
+        aq_q_network_fold(&wide, &from, &narrow, &to);
         aq_forward_reference(&wide, &from, obs, 1, scratch, all);
         aq_forward_reference(&narrow, &to, obs, 1, scratch, means);
         for (size_t a = 0; a < ACTIONS; a++) {

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The games from their pictures: a table of algorithms, in int8 and fp32, over seeds.
+
+    bench/games.py --work DIR [--frames N] [--seeds N] [--formats FORMAT,...]
+                   [--algorithms NAME,...] [--only GAME,...] [--options OPTIONS]
+
+Trains every game with every algorithm by its preset, games-NAME, for N frames, in each format, a
+run for each seed; plays the policy that the run kept, as it was broadcast, over fresh greedy
+episodes; writes DIR/games.csv, a line for each run there is; and prints a table in Markdown, means
+and standard deviations over seeds, beside chance, the script and what is published of games of the
+same rules, where numbers that the rules leave open may be others. What DIR has already is not made
+again, so that the command may be ended at any time and given again, with other games or seeds.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+
+from run_once import folder_of, kept_return, train
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
+ALGORITHMS = ["dqn", "ppo", "rainbow"]
+# PPO of gymnax, 10 million frames or more, with sticky actions.
+PUBLISHED = {"asterix": 15, "breakout": 28, "freeway": 58, "space_invaders": 131}
+EPISODES = 100
+
+
+def played_by(arguments, player, task):
+    """The mean return of `random` or `scripted`."""
+    kept = arguments.work / f"{player}-{''.join(c if c.isalnum() else '_' for c in task)}.json"
+    if not kept.exists():
+        done = subprocess.run([arguments.actorq, "eval", player, "--env", task, "--episodes",
+                               str(EPISODES), "--seed", "9", "--json"], check=True,
+                              capture_output=True)
+        kept.write_bytes(done.stdout)
+    return json.loads(kept.read_text())["return_mean"]
+
+
+def run_of(arguments, task, algorithm, precision):
+    return {"task": task, "algorithm": algorithm, "episodes": EPISODES,
+            "options": ["--preset", f"games-{algorithm}"],
+            "settings": [f"limits.env_steps={arguments.frames}", f"quantizer.format={precision}",
+                         "evaluator.threshold=100000"]}
+
+
+def make(arguments, game, task):
+    """A line for each run of a game."""
+    for algorithm in arguments.algorithms:
+        for precision in arguments.formats:
+            row = run_of(arguments, task, algorithm, precision)
+            for seed in range(1, arguments.seeds + 1):
+                folder = folder_of(arguments.work, row, seed)
+                wall, used = train(arguments.actorq, row, folder, seed)
+                yield [game, algorithm, precision, seed, arguments.frames,
+                       kept_return(arguments.actorq, row, folder, seed), f"{wall:.1f}",
+                       f"{used:.1f}"]
+
+
+def cell(lines, algorithm, precision):
+    returns = [line[5] for line in lines if line[1:3] == [algorithm, precision]]
+    mean = f"{statistics.mean(returns):.3g}"
+    return f"{mean} ± {statistics.stdev(returns):.2g}" if len(returns) > 1 else mean
+
+
+def listed(choices):
+    def read(text):
+        words = text.split(",")
+        if choices is not None and not set(words) <= set(choices):
+            raise argparse.ArgumentTypeError(f"of {', '.join(choices)}")
+        return words
+    return read
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--frames", type=int, default=5_000_000)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--formats", type=listed(None), default=["int8", "fp32"])
+    parser.add_argument("--algorithms", type=listed(ALGORITHMS), default=ALGORITHMS)
+    parser.add_argument("--only", type=listed(GAMES), default=GAMES)
+    parser.add_argument("--options", default="sticky=0.1", help="of the games; empty: none")
+    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    columns = [(a, f) for a in arguments.algorithms for f in arguments.formats]
+    print("| game | chance | script | " + " | ".join(f"{a}, {f}" for a, f in columns) +
+          " | published |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
+    with (arguments.work / "games.csv").open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["game", "algorithm", "format", "seed", "frames", "return_mean", "wall_s",
+                        "processor_s"])
+        for game in arguments.only:
+            task = f"game:{game}" + (f"?{arguments.options}" if arguments.options else "")
+            lines = []
+            for line in make(arguments, game, task):
+                lines.append(line)
+                table.writerow(line)
+                file.flush()
+            others = [f"{played_by(arguments, player, task):.3g}"
+                      for player in ("random", "scripted")]
+            print(f"| `{game}` | " + " | ".join([*others, *(cell(lines, *c) for c in columns),
+                                                 str(PUBLISHED.get(game, ""))]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

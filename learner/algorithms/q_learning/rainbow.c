@@ -1,0 +1,16 @@
+/*
+ * Rainbow (Hessel et al., 2018): c51 with all that goes with it. What that is stands in its
+ * presets, each part a setting of its own: noisy and dueling layers, double Q-learning's targets,
+ * priorities whose bias is corrected more and more, and n-step returns.
+ *
+ * Here is in what it differs; the rest is q_learner.c.
+ */
+#include "learner/algorithms/q_learning/q_learner.h"
+
+const aq_algorithm_class aq_rainbow_class = {
+    .name = "rainbow",
+    .summary = "c51 with noisy and dueling layers and priorities, for discrete actions",
+    .kind = &(const aq_q_learner_kind){.learns = AQ_Q_DISTRIBUTIONS},
+    .metrics = {aq_q_learner_metrics, AQ_Q_DISTRIBUTION_METRICS},
+    AQ_Q_LEARNER_WHOLE_MEMBERS,
+};
