@@ -60,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", action="append")
     parser.add_argument("--env-steps", type=int, default=500_000)
-    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=12_000)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", action="append")
     parser.add_argument("--work", type=pathlib.Path, required=True)
