@@ -79,7 +79,8 @@ static void count_work(ours *one)
         const double weights = layer->format == AQ_FORMAT_INT8_SPARSE
                                    ? (double)layer->sizes.weights_bytes
                                    : (double)matrix.rows * matrix.columns;
-        const double products = (double)spec->layers[i].outputs / matrix.rows;
+        const double products =
+            matrix.rows > 0 ? (double)spec->layers[i].outputs / matrix.rows : 0.0;
         one->operations += 2.0 * weights * products * (double)rows;
     }
 }
