@@ -48,7 +48,7 @@
     X(5, CATEGORICAL, categorical)                                                                 \
     X(6, ADD, add)                                                                                 \
     X(7, GRU, gru)                                                                                 \
-    X(9, POOL, pool)
+    X(8, POOL, pool)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
