@@ -79,7 +79,8 @@ static void count_work(ours *one)
         const double weights = layer->format == AQ_FORMAT_INT8_SPARSE
                                    ? (double)layer->sizes.weights_bytes
                                    : (double)matrix.rows * matrix.columns;
-        const double products = (double)spec->layers[i].outputs / matrix.rows;
+        const double products =
+            matrix.rows > 0 ? (double)spec->layers[i].outputs / matrix.rows : 0.0;
         one->operations += 2.0 * weights * products * (double)rows;
     }
 }
@@ -131,11 +132,22 @@ static bool is_picture(const aq_bench_problem *problem)
     return problem->spec.layers[0].kind == AQ_LAYER_CONV2D;
 }
 
+/* Layers one after the other are all that peers are made of. */
+static bool is_chain(const aq_net_spec *spec)
+{
+    bool is = true;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        is &= aq_net_is_chained(spec, i);
+    }
+    return is;
+}
+
 static int make_others(bench_case *all, aq_error *error)
 {
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
-        if (peer->create == NULL || (is_picture(all->problem) && !peer->convolves)) {
+        if (peer->create == NULL || (is_picture(all->problem) && !peer->convolves) ||
+            !is_chain(&all->problem->spec)) {
             continue;
         }
         other *one = &all->others[all->others_count];

@@ -8,7 +8,7 @@
 #include "common/base/error.h"
 #include "common/policy/netspec.h"
 
-enum { AQ_BENCH_PICTURES = 6 };
+enum { AQ_BENCH_PICTURES = 9 };
 
 const char *aq_bench_picture_name(uint32_t picture);
 aq_net_spec aq_bench_picture_spec(uint32_t picture);

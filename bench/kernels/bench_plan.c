@@ -22,9 +22,8 @@ static const aq_option option_rows[] = {
     {"policies", 0, "LIST",
      "widths of whole policies, 17-width-width-width-6 (default 64,256,512,2048); 'none'"},
     {"pictures", 0, "LIST",
-     "networks on pictures: nature-1, nature-2, nature-3 and minatar-1 are convolutions, nature "
-     "and "
-     "minatar whole policies (default: all); 'none'"},
+     "networks on pictures: nature-1, nature-2, nature-3, minatar-1, impala-1 and impala-2 are "
+     "convolutions, nature, minatar and impala whole policies (default: all but impala's); 'none'"},
     {"formats", 0, "LIST", "weight formats, such as int8,fp32 (default: all that the rung has)"},
     {"rung", 0, "NAME",
      "which kernels: scalar, avx2, avx512vnni and the like, or 'all' (default: the best that this "
@@ -55,7 +54,7 @@ static const aq_bench_numbers batches = {3, {1, 8, 16}};
 static const aq_bench_numbers batches_quick = {2, {1, 8}};
 static const aq_bench_numbers policies = {4, {64, 256, 512, 2048}};
 static const aq_bench_numbers policies_quick = {1, {64}};
-static const aq_bench_numbers pictures = {AQ_BENCH_PICTURES, {0, 1, 2, 3, 4, 5}};
+static const aq_bench_numbers pictures = {6, {0, 1, 2, 3, 4, 5}};
 static const aq_bench_numbers pictures_quick = {1, {3}};
 
 const aq_options *aq_bench_plan_options(void)

@@ -30,8 +30,8 @@ static size_t least(size_t a, size_t b)
 static int run_reference(const aq_bench_problem *problem, const aq_params *params,
                          const aq_forward_visitor *visitor, float *out)
 {
-    const size_t values = 2 * problem->checked_rows * aq_net_spec_width_max(&problem->spec);
-    float *scratch = aq_alloc(values, sizeof(*scratch));
+    float *scratch =
+        aq_alloc(aq_forward_scratch(&problem->spec, problem->checked_rows), sizeof(*scratch));
     if (scratch == NULL) {
         return AQ_E_NOMEM;
     }
@@ -49,7 +49,8 @@ static int run_reference(const aq_bench_problem *problem, const aq_params *param
 static void take_in_range(void *user, uint32_t layer, const float *in, size_t rows)
 {
     aq_bench_problem *problem = user;
-    const size_t count = rows * problem->spec.layers[layer].inputs;
+    const uint32_t value = aq_net_sources(&problem->spec, layer).values[0];
+    const size_t count = rows * aq_net_value_width(&problem->spec, value);
     for (size_t i = 0; i < count; i++) {
         problem->low[layer] = in[i] < problem->low[layer] ? in[i] : problem->low[layer];
         problem->high[layer] = in[i] > problem->high[layer] ? in[i] : problem->high[layer];

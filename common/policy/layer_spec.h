@@ -50,8 +50,8 @@
     X(5, CATEGORICAL, categorical)                                                                 \
     X(6, ADD, add)                                                                                 \
     X(7, GRU, gru)                                                                                 \
-    X(9, POOL, pool)                                                                               \
-    X(10, NOISE, noise)
+    X(8, POOL, pool)                                                                               \
+    X(9, NOISE, noise)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
 enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };

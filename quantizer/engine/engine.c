@@ -3,8 +3,8 @@
  *
  * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, and images of
  * them one by one, so that what a layer writes is in the cache when the next one reads it, and
- * scratch does not grow with the number of rows. Rows of scratch start on cache lines, and a line of
- * slack keeps the rows of a power-of-two width from falling into the same sets of the cache.
+ * scratch does not grow with the number of rows. Rows of scratch start on cache lines, and a line
+ * of slack keeps the rows of a power-of-two width from falling into the same sets of the cache.
  */
 #include "quantizer/engine/engine.h"
 

@@ -97,7 +97,8 @@ typedef struct aq_packed_layer {
 
 /* Rows of activations, as the format's `quantizes_input` asks for them: x alone, or q and quant. A
  * row of q may be in `pieces` pieces, which is how a patch of an image lies: then rows may overlap,
- * and a piece is the layer's inputs by their number, a multiple of four bytes. */
+ * and a piece is the layer's inputs by their number, a multiple of four bytes. Such rows come in
+ * `lines` of so many rows each, as the patches of an image do, and all have the one `quant`. */
 typedef struct aq_kernel_input {
     const float *x;
     size_t x_stride; /* floats from row to row */
@@ -105,6 +106,8 @@ typedef struct aq_kernel_input {
     size_t q_stride;     /* bytes from row to row */
     uint32_t pieces;     /* 0: one */
     size_t piece_stride; /* bytes from one to the next */
+    uint32_t lines;      /* 0: one, whose rows have a quant each */
+    size_t line_stride;  /* bytes from one to the next */
     const aq_row_quant *quant;
     size_t rows;
 } aq_kernel_input;

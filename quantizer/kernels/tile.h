@@ -181,7 +181,8 @@ typedef struct tile_column {
 #undef TILE_MEMBER
 } tile_column;
 
-/* One block of every row: the constants are loaded once. */
+/* One block of every row: the constants are loaded once, and so is what they make together with a
+ * quant that rows share: it is a copy that stores to y can't be thought to change. */
 TILE_INLINE void tile_finish_block(const tile_job *job, const uint32_t block, const uint32_t rows,
                                    tile_column column, const uint32_t lanes)
 {
@@ -190,12 +191,21 @@ TILE_INLINE void tile_finish_block(const tile_job *job, const uint32_t block, co
     const size_t y_stride = job->y_stride;
     const bool relu = job->relu;
 
-#define TILE_FINISH(n)                                                                             \
+#define TILE_FINISH(of, row, n)                                                                    \
     if (rows > n) {                                                                                \
-        store_lanes(y + n * y_stride, finish(job, constants, n, column.r##n), relu, lanes);        \
+        store_lanes(y + n * y_stride, finish(of, constants, row, column.r##n), relu, lanes);       \
     }
-    TILE_EACH_ROW(TILE_FINISH)
-#undef TILE_FINISH
+#ifndef TILE_REGISTERS
+    if (job->shares_quant) {
+        const aq_row_quant quant = job->quant[0];
+        const tile_job shared = {.quant = &quant};
+#define TILE_FINISH_SHARED(n) TILE_FINISH(&shared, 0, n)
+        TILE_EACH_ROW(TILE_FINISH_SHARED)
+        return;
+    }
+#endif
+#define TILE_FINISH_OWN(n) TILE_FINISH(job, n, n)
+    TILE_EACH_ROW(TILE_FINISH_OWN)
 }
 
 TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t rows,
@@ -291,8 +301,9 @@ static size_t tile_height(size_t left, size_t most)
     return left < 2 * most ? (left + 1) / 2 : most;
 }
 
-/* One tile, `width` blocks wide, for all rows; `job` is at the first of them, and moves on. By
- * address: as a value it would be copied in vectors, right after it was written in words. */
+/* One tile, `width` blocks wide, for all rows of all lines; `job` is at the first of them, and
+ * moves on. By address: as a value it would be copied in vectors, right after it was written in
+ * words. */
 static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t width, bool far)
 {
     const unsigned char *x = job->x;
@@ -300,13 +311,18 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
     /* After the first rows the weights are near. */
     uint32_t shape = far && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
     const size_t most = shape < 2 ? TILE_TALL_ROWS : TILE_ROWS;
-    for (size_t row = 0, rows; row < input->rows; row += rows) {
-        rows = tile_height(input->rows - row, most);
-        job->x = x + row * job->x_stride;
-        job->quant = input->quant == NULL ? NULL : input->quant + row;
-        job->y = y + row * job->y_stride;
-        tile_table[shape][rows - 1](job);
-        shape = width - 1;
+    for (uint32_t line = 0; line == 0 || line < input->lines; line++) {
+        for (size_t row = 0, rows; row < input->rows; row += rows) {
+            rows = tile_height(input->rows - row, most);
+            job->x = x + row * job->x_stride;
+            job->quant =
+                input->quant == NULL || job->shares_quant ? input->quant : input->quant + row;
+            job->y = y + row * job->y_stride;
+            tile_table[shape][rows - 1](job);
+            shape = width - 1;
+        }
+        x += input->line_stride;
+        y += input->rows * job->y_stride;
     }
 }
 
@@ -331,6 +347,7 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
         .last_lanes = LANES,
         .relu = layer->activation == AQ_ACTIVATION_RELU,
         .chains = aq_float_chains(layer->inputs, layer->outputs),
+        .shares_quant = input->lines > 0,
     };
     uint32_t output = 0;
     for (uint32_t left = tile_block_count(layer->outputs), width; left > 0; left -= width) {

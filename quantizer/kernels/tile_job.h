@@ -30,6 +30,7 @@ typedef struct tile_job {
     uint32_t last_lanes; /* outputs in the tile's last block */
     uint32_t chains;     /* of ordered sums */
     bool relu;
+    bool shares_quant; /* there is one of them for all rows */
 } tile_job;
 
 #endif

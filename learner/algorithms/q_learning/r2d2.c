@@ -185,7 +185,8 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     self->head.class = class;
-    rc = aq_q_network_spec(setup->config, setup->schema, 1, &self->spec, error);
+    rc = aq_q_network_spec(&(const aq_q_learner_kind){.learns = AQ_Q_VALUES}, setup->config,
+                           setup->schema, 1, &self->spec, error);
     if (rc == 0) {
         take_settings(self, setup);
         rc = make_network(self, setup->config, error);

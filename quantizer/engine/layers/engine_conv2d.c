@@ -71,24 +71,18 @@ static void run_in_place(const aq_engine_layer *layer, const aq_engine_scratch *
                          const unsigned char *pixels, float *y)
 {
     const aq_conv_shape *shape = &layer->spec->conv;
-    const uint32_t width = aq_conv_out_width(shape);
     const size_t row_bytes = (shape->width + 2 * (size_t)shape->padding) * shape->channels;
-    const size_t step_bytes = (size_t)shape->stride * shape->channels;
-    for (uint32_t row = 0; row < aq_conv_out_height(shape); row++) {
-        for (uint32_t first = 0; first < width; first += AQ_ENGINE_BLOCK) {
-            const uint32_t left = width - first;
-            const aq_kernel_input input = {
-                .q = pixels + row * shape->stride * row_bytes + first * step_bytes,
-                .q_stride = step_bytes,
-                .pieces = shape->kernel,
-                .piece_stride = row_bytes,
-                .quant = scratch->quant,
-                .rows = left < AQ_ENGINE_BLOCK ? left : AQ_ENGINE_BLOCK,
-            };
-            layer->matrix.kernel->run(&layer->matrix.packed, &input, y, shape->filters);
-            y += input.rows * shape->filters;
-        }
-    }
+    const aq_kernel_input input = {
+        .q = pixels,
+        .q_stride = (size_t)shape->stride * shape->channels,
+        .pieces = shape->kernel,
+        .piece_stride = row_bytes,
+        .lines = aq_conv_out_height(shape),
+        .line_stride = shape->stride * row_bytes,
+        .quant = scratch->quant,
+        .rows = aq_conv_out_width(shape),
+    };
+    layer->matrix.kernel->run(&layer->matrix.packed, &input, y, shape->filters);
 }
 
 /* ---- patches laid out ----------------------------------------------------------------------- */
