@@ -85,7 +85,7 @@ TEST(what_a_peer_may_not_send_is_refused)
     aq_net_spec spec = small_net();
     spec.layer_count = 0;
     refuse(&spec, "0 layers");
-    spec.layer_count = 17;
+    spec.layer_count = AQ_NET_LAYERS_MAX + 1;
     refuse(&spec, "49 layers");
     spec.layer_count = UINT32_MAX;
     refuse(&spec, "layers");

@@ -143,7 +143,7 @@ TEST_OF_POLICY(a_broken_network_is_refused)
 {
     snapshot->spec.layers[1].activation = 9;
     refuse(AQ_E_CORRUPT, "layer 1: unknown activation 9");
-    snapshot->spec.layer_count = 17;
+    snapshot->spec.layer_count = AQ_NET_LAYERS_MAX + 1;
     refuse(AQ_E_CORRUPT, "49 layers");
 }
 
