@@ -251,6 +251,7 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
             keep(&y, keeps, state, engine->state_width);
         }
         state += keeps;
+        noise = noise != NULL ? noise + noises : NULL;
         values[1 + i] = (aq_const_rows){.values = y.values, .stride = y.stride};
     }
 }

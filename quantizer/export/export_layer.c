@@ -9,9 +9,6 @@
 AQ_LAYER_KINDS(DECLARE)
 #undef DECLARE
 
-/* A policy is exported as the network of its means, in which there are none. */
-const aq_export_kind aq_export_noise = {0};
-
 const aq_export_kind *aq_export_kind_of(const aq_layer_spec *spec, uint32_t format)
 {
 #define ROW(number, NAME, name) [number] = &aq_export_##name,

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # empty_root.sh [COMMAND...]: COMMAND (./run) in a clone of what is committed, in a Debian with
-# nothing in it: no compiler, no packages of ours, no /etc/hosts, and then, where the clone is built,
-# once more with one. What a newcomer gets from the README's two commands.
+# nothing in it: no compiler, no packages of ours, no /etc/hosts, and then, where the clone is
+# built, once more with one. What a newcomer gets from the README's two commands.
 #
 #   tests/deploy/empty_root.sh                 a minute, most of it the download
 #   tests/deploy/empty_root.sh ./test style
 #
 #   APT_CONF, http_proxy   as for the build of the image, where this host needs them
-#   ENGINE_DIR             keeps the base (default /var/tmp/actorq-engine); needs root, and 4 GB there
+#   ENGINE_DIR             keeps the base (/var/tmp/actorq-engine); needs root, and 4 GB there
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"

@@ -202,8 +202,8 @@ static int make_room(aq_on_policy *self, aq_error *error)
     self->d_out = aq_alloc(self->part_max, self->outputs * sizeof(float));
     self->noisy = aq_alloc(self->outputs, sizeof(float));
     self->parts = aq_alloc(self->part_max, sizeof(float));
-    group->observation = aq_alloc(boundaries, sizeof(uint32_t));
-    group->steps = aq_alloc(steps, sizeof(uint32_t));
+    group->own.observation = aq_alloc(boundaries, sizeof(uint32_t));
+    group->own.steps = aq_alloc(steps, sizeof(uint32_t));
     group->old = aq_alloc(boundaries, sizeof(float));
     group->ratio = aq_alloc(boundaries, sizeof(float));
     group->value = aq_alloc(boundaries, sizeof(float));
@@ -215,8 +215,8 @@ static int make_room(aq_on_policy *self, aq_error *error)
         self->old_outputs = aq_alloc(steps, self->outputs * sizeof(float));
     }
     return rc == 0 && self->numbers != NULL && self->input != NULL && self->d_out != NULL &&
-                   self->noisy != NULL && self->parts != NULL && group->observation != NULL &&
-                   group->steps != NULL && group->old != NULL && group->ratio != NULL &&
+                   self->noisy != NULL && self->parts != NULL && group->own.observation != NULL &&
+                   group->own.steps != NULL && group->old != NULL && group->ratio != NULL &&
                    group->value != NULL && group->advantage != NULL && group->target != NULL &&
                    (!improves || (self->vectors != NULL && self->old_outputs != NULL))
                ? 0
@@ -281,10 +281,11 @@ void aq_on_policy_destroy(aq_algorithm *algorithm)
     aq_on_policy_memory_fini(&self->memory);
     net_fini(&self->policy);
     net_fini(&self->value);
-    void *const room[] = {self->block,   self->input,        self->d_out,   self->noisy,
-                          self->parts,   group->observation, group->steps,  group->old,
-                          group->ratio,  group->value,       group->target, group->advantage,
-                          self->vectors, self->old_outputs,  self->numbers};
+    void *const room[] = {self->block,      self->input,       self->d_out,
+                          self->noisy,      self->parts,       group->own.observation,
+                          group->own.steps, group->old,        group->ratio,
+                          group->value,     group->target,     group->advantage,
+                          self->vectors,    self->old_outputs, self->numbers};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }
@@ -298,8 +299,8 @@ static double explained_variance(const aq_on_policy *self)
 {
     const aq_on_policy_group *group = &self->group;
     double mean = 0, squares = 0, error_mean = 0, error_squares = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        const uint32_t step = group->steps[i];
+    for (uint32_t i = 0; i < group->own.count; i++) {
+        const uint32_t step = group->own.steps[i];
         const double target = (double)group->target[step];
         const double error = target - (double)group->value[step];
         const double share = 1.0 / (i + 1.0), before = mean, error_before = error_mean;
@@ -315,10 +316,10 @@ static double explained_variance(const aq_on_policy *self)
 static void tell_actors(const aq_on_policy *self, double *metrics)
 {
     const aq_on_policy_group *group = &self->group;
-    const double count = group->count;
+    const double count = group->own.count;
     double k1 = 0, k3 = 0, squares = 0, weights = 0, weight_squares = 0, clipped = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        const double ratio = (double)group->ratio[group->steps[i]];
+    for (uint32_t i = 0; i < group->own.count; i++) {
+        const double ratio = (double)group->ratio[group->own.steps[i]];
         const double weight = aq_importance_weight(&self->rule, ratio);
         k1 -= log(ratio);
         k3 += ratio - 1.0 - log(ratio);

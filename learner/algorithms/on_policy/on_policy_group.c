@@ -9,7 +9,6 @@
 #include "common/base/assert.h"
 #include "learner/algorithms/on_policy/advantage.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
-#include "learner/nn/passes.h"
 
 aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *params)
 {
@@ -24,8 +23,7 @@ aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *para
 /* Where the batch has what belongs to a step. */
 static size_t place_of(const aq_on_policy *self, uint32_t step)
 {
-    const uint32_t observation = self->group.observation[step];
-    return observation - observation / (self->sequence_steps + 1);
+    return aq_batch_step_place(self->group.rows, self->group.own.observation[step]);
 }
 
 static double actor_log_prob(const aq_on_policy *self, uint32_t step)
@@ -46,13 +44,8 @@ aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step)
 /* What is seen at a boundary. */
 static void load(const aq_on_policy *self, uint32_t boundary, float *to)
 {
-    const aq_batch *rows = self->group.rows;
-    const uint8_t *from = rows->obs + (size_t)self->group.observation[boundary] * rows->obs_bytes;
-    if (self->obs_dtype == AQ_DTYPE_U8) {
-        aq_passes_best()->unit_from_u8(from, to, self->inputs);
-    } else {
-        memcpy(to, from, rows->obs_bytes);
-    }
+    aq_batch_observe(self->group.rows, self->obs_dtype, self->group.own.observation[boundary],
+                     self->inputs, to);
 }
 
 const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries, uint32_t count)
@@ -62,7 +55,7 @@ const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries,
     for (uint32_t i = 0; i < count; i++, to += self->inputs + memory->width) {
         load(self, boundaries[i], to);
         if (memory->width > 0) {
-            const size_t at = self->group.observation[boundaries[i]];
+            const size_t at = self->group.own.observation[boundaries[i]];
             memcpy(to + self->inputs, memory->recorded + at * memory->width,
                    memory->width * sizeof(*to));
         }
@@ -92,32 +85,21 @@ static bool is_possible(const aq_on_policy *self, uint32_t step)
 
 static int take_rows(aq_on_policy *self, const aq_batch *rows)
 {
-    aq_on_policy_group *group = &self->group;
-    group->boundaries = 0;
-    group->count = 0;
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        const uint32_t length = rows->length[row];
-        AQ_ASSERT(group->count + length <= self->steps_max);
-        for (uint32_t t = 0; t <= length; t++) {
-            const uint32_t boundary = group->boundaries++;
-            group->observation[boundary] = row * (self->sequence_steps + 1) + t;
-            if (t < length) {
-                group->steps[group->count++] = boundary;
-            }
-            if (t < length && !is_possible(self, boundary)) {
-                return AQ_E_CORRUPT;
-            }
+    const aq_batch_steps *own = &self->group.own;
+    aq_batch_steps_take(&self->group.own, rows, self->steps_max);
+    for (uint32_t i = 0; i < own->count; i++) {
+        if (!is_possible(self, own->steps[i])) {
+            return AQ_E_CORRUPT;
         }
-        rows->priority[row] = 0.0f;
     }
-    return group->count > 0 ? 0 : AQ_E_CORRUPT;
+    return own->count > 0 ? 0 : AQ_E_CORRUPT;
 }
 
 static void find_values(aq_on_policy *self)
 {
     aq_on_policy_group *group = &self->group;
-    for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
-        const uint32_t left = group->boundaries - first;
+    for (uint32_t first = 0; first < group->own.boundaries; first += self->part_max) {
+        const uint32_t left = group->own.boundaries - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
         const float *values = aq_on_policy_values(self, self->numbers + first, part);
         memcpy(group->value + first, values, part * sizeof(*values));
@@ -129,13 +111,13 @@ static void find_old(aq_on_policy *self)
 {
     aq_on_policy_group *group = &self->group;
     const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
-    const uint32_t *steps = group->steps;
+    const uint32_t *steps = group->own.steps;
     if (self->memory.width > 0) { /* all of them at once, in its own order */
         (void)aq_on_policy_memory_lay(&self->memory, group, 0, self->memory.sequences);
         steps = self->memory.steps;
     }
-    for (uint32_t first = 0; first < group->count; first += self->part_max) {
-        const uint32_t left = group->count - first;
+    for (uint32_t first = 0; first < group->own.count; first += self->part_max) {
+        const uint32_t left = group->own.count - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
         const float *outputs =
             aq_on_policy_forward(self, &self->policy.online, steps + first, part);
@@ -220,7 +202,7 @@ static int agree_on_group(aq_on_policy *self, bool is_usable)
 {
     bundle bundles[AQ_RANKS_MAX];
     bundle *own = &bundles[aq_gradient_exchange_rank(self->exchange)];
-    *own = (bundle){.steps = is_usable ? self->group.count : 0};
+    *own = (bundle){.steps = is_usable ? self->group.own.count : 0};
     if (aq_gradient_exchange_ranks(self->exchange) == 1) {
         memcpy(own->returns, self->returns, sizeof(own->returns));
     }

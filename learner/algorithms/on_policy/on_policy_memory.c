@@ -74,7 +74,7 @@ uint32_t aq_on_policy_memory_lay(aq_on_policy_memory *memory, const aq_on_policy
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = order[i], length = rows->length[row];
         const uint32_t place = aq_sequence_places_take(places, length);
-        const size_t boundary = group->observation[memory->first[row]];
+        const size_t boundary = group->own.observation[memory->first[row]];
         uint32_t at = place;
         for (uint32_t t = 0; t < length; at += places->active[t++]) {
             memory->steps[at] = memory->first[row] + t;

@@ -6,6 +6,7 @@
 
 #include "common/base/rng.h"
 #include "common/policy/head.h"
+#include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/on_policy/on_policy.h"
 #include "learner/algorithms/on_policy/policy_gradient.h"
 #include "learner/nn/net_train.h"
@@ -25,21 +26,16 @@ typedef struct aq_on_policy_net {
     aq_net_train *train;
 } aq_on_policy_net;
 
-/* The group that is trained on. Its boundaries are counted from the first of the first sequence to
- * the last of the last one, without the zeros that sequences end in; a step has the number of the
- * boundary that it begins at. */
+/* The group that is trained on. */
 typedef struct aq_on_policy_group {
     const aq_batch *rows;
-    const float *log_prob; /* that the actors said, as the batch has them */
-    const float *drawn;    /* likewise; NULL for choices */
-    uint32_t boundaries;
-    uint32_t *observation;         /* by boundary: where the batch has it */
+    const float *log_prob;         /* that the actors said, as the batch has them */
+    const float *drawn;            /* likewise; NULL for choices */
     uint32_t counts[AQ_RANKS_MAX]; /* of steps, of each rank */
-    uint32_t count;                /* of this one's ... */
-    uint32_t *steps; /* ... and their numbers, in the order in which they are trained on */
-    float *old;      /* by step: log-probability that the policy gave before the update */
-    float *ratio;    /* by step: old / actor */
-    float *value;    /* by boundary: as expected before the update */
+    aq_batch_steps own;            /* of this one; shuffled for each epoch */
+    float *old;                /* by step: log-probability that the policy gave before the update */
+    float *ratio;              /* by step: old / actor */
+    float *value;              /* by boundary: as expected before the update */
     float *advantage, *target; /* by step */
 } aq_on_policy_group;
 

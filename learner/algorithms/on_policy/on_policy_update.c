@@ -11,7 +11,7 @@ static void shuffle(aq_on_policy *self)
     if (self->memory.width > 0) {
         aq_on_policy_memory_shuffle(&self->memory, &self->rng);
     } else {
-        aq_rng_shuffle(&self->rng, self->group.steps, self->group.count);
+        aq_rng_shuffle(&self->rng, self->group.own.steps, self->group.own.count);
     }
 }
 
@@ -39,9 +39,9 @@ aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint
     }
     const aq_on_policy_group *group = &self->group;
     const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
-    const uint32_t first = part_begin(group->count, number, parts);
-    aq_on_policy_part part = {.steps = group->steps + first,
-                              .count = part_begin(group->count, number + 1, parts) - first};
+    const uint32_t first = part_begin(group->own.count, number, parts);
+    aq_on_policy_part part = {.steps = group->own.steps + first,
+                              .count = part_begin(group->own.count, number + 1, parts) - first};
     for (uint32_t rank = 0; rank < ranks; rank++) {
         const uint32_t count = group->counts[rank];
         part.all += part_begin(count, number + 1, parts) - part_begin(count, number, parts);

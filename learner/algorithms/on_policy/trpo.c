@@ -59,10 +59,10 @@ static int judge(aq_on_policy *self, const aq_on_policy_part *part, const float 
     aq_head_terms was = terms;
     was.arrays = before;
     const float *outputs =
-        aq_on_policy_forward(self, &self->policy.online, group->steps, group->count);
+        aq_on_policy_forward(self, &self->policy.online, group->own.steps, group->own.count);
     double sums[] = {0, 0}; /* gain, divergence */
-    for (uint32_t i = 0; i < group->count; i++) {
-        const uint32_t step = group->steps[i];
+    for (uint32_t i = 0; i < group->own.count; i++) {
+        const uint32_t step = group->own.steps[i];
         const size_t at = (size_t)i * self->outputs;
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double now = (double)drawing->log_prob(&terms, outputs + at, &draw);
@@ -92,12 +92,12 @@ static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
     const aq_head_terms terms = aq_on_policy_terms(self, &self->policy.online);
     aq_params *gradient = &self->policy.gradient;
     const float *outputs =
-        aq_on_policy_forward(self, &self->policy.online, group->steps, group->count);
-    memset(self->d_out, 0, (size_t)group->count * self->outputs * sizeof(float));
+        aq_on_policy_forward(self, &self->policy.online, group->own.steps, group->own.count);
+    memset(self->d_out, 0, (size_t)group->own.count * self->outputs * sizeof(float));
     memset(gradient->block, 0, aq_net_spec_array_values(&self->policy.spec) * sizeof(float));
-    for (uint32_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->own.count; i++) {
         const size_t at = (size_t)i * self->outputs;
-        const uint32_t step = group->steps[i];
+        const uint32_t step = group->own.steps[i];
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
         const double slope = weight * (double)self->parts[i] / part->share;
@@ -105,8 +105,8 @@ static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
             drawing->slopes(&terms, outputs + at, &draw, (aq_head_scales){.log_prob = (float)slope},
                             &(aq_head_slope){self->d_out + at, gradient->block});
     }
-    memcpy(self->old_outputs, outputs, (size_t)group->count * self->outputs * sizeof(*outputs));
-    aq_net_backward(self->policy.train, self->d_out, group->count, gradient);
+    memcpy(self->old_outputs, outputs, (size_t)group->own.count * self->outputs * sizeof(*outputs));
+    aq_net_backward(self->policy.train, self->d_out, group->own.count, gradient);
     return combine(self);
 }
 
@@ -125,16 +125,16 @@ static int find_product(aq_on_policy *self, const aq_on_policy_part *part, const
     const aq_head_terms terms = aq_on_policy_terms(self, online);
     aq_head_terms was = terms;
     was.arrays = room->before;
-    const float *outputs = aq_on_policy_forward(self, online, group->steps, group->count);
-    memset(self->d_out, 0, (size_t)group->count * self->outputs * sizeof(float));
+    const float *outputs = aq_on_policy_forward(self, online, group->own.steps, group->own.count);
+    memset(self->d_out, 0, (size_t)group->own.count * self->outputs * sizeof(float));
     memset(gradient->block, 0, aq_net_spec_array_values(&self->policy.spec) * sizeof(float));
-    for (uint32_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->own.count; i++) {
         const size_t at = (size_t)i * self->outputs;
         drawing->kl_slope(&was, self->old_outputs + at, &terms, outputs + at,
                           1.0f / (float)part->share,
                           &(aq_head_slope){self->d_out + at, gradient->block});
     }
-    aq_net_backward(self->policy.train, self->d_out, group->count, gradient);
+    aq_net_backward(self->policy.train, self->d_out, group->own.count, gradient);
     int rc = combine(self);
     for (size_t i = 0; i < online->count; i++) {
         room->product[i] = gradient->block[i] / apart + (float)self->kl_damping * along[i];

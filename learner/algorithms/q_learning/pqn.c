@@ -19,11 +19,11 @@
 #include "common/base/rng.h"
 #include "common/config/pacing.h"
 #include "common/policy/head.h"
+#include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/q_learning/q_learner.h"
 #include "learner/algorithms/q_learning/q_network.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
-#include "learner/nn/passes.h"
 #include "learner/nn/products.h"
 
 /* Streams of the run's seed: "pqn init", "pqnbatch". */
@@ -32,15 +32,11 @@
 
 enum { RANK_SHIFT = 48 }; /* beyond any number of updates */
 
-/* The group that is trained on. A boundary is an observation, a step begins at one; see
- * on_policy_priv.h. */
+/* The group that is trained on. */
 typedef struct pqn_group {
     const aq_batch *rows;
-    uint32_t boundaries;
-    uint32_t *observation;      /* by boundary: where the batch has it */
     uint64_t all[AQ_RANKS_MAX]; /* steps of each rank */
-    uint32_t count;             /* of this one */
-    uint32_t *steps;            /* their boundaries, in the order in which they are trained on */
+    aq_batch_steps own;         /* of this one; shuffled for each epoch */
     float *value;               /* by boundary: the greatest */
     float *target;              /* by step */
 } pqn_group;
@@ -84,9 +80,13 @@ static void destroy(aq_algorithm *algorithm)
     aq_net_train_destroy(self->train);
     aq_params_fini(&self->gradient);
     aq_params_fini(&self->online);
-    void *const room[] = {self->moments,          self->input,        self->d_q,
-                          self->group.value,      self->group.target, self->group.steps,
-                          self->group.observation};
+    void *const room[] = {self->moments,
+                          self->input,
+                          self->d_q,
+                          self->group.value,
+                          self->group.target,
+                          self->group.own.steps,
+                          self->group.own.observation};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }
@@ -140,12 +140,12 @@ static int make_room(pqn *self, aq_error *error)
     const size_t steps = self->steps_max, boundaries = 2 * steps; /* a sequence has a step */
     self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
     self->d_q = aq_alloc(self->part_max, self->actions * sizeof(float));
-    group->observation = aq_alloc(boundaries, sizeof(uint32_t));
-    group->steps = aq_alloc(steps, sizeof(uint32_t));
+    group->own.observation = aq_alloc(boundaries, sizeof(uint32_t));
+    group->own.steps = aq_alloc(steps, sizeof(uint32_t));
     group->value = aq_alloc(boundaries, sizeof(float));
     group->target = aq_alloc(boundaries, sizeof(float));
-    return self->input != NULL && self->d_q != NULL && group->observation != NULL &&
-                   group->steps != NULL && group->value != NULL && group->target != NULL
+    return self->input != NULL && self->d_q != NULL && group->own.observation != NULL &&
+                   group->own.steps != NULL && group->value != NULL && group->target != NULL
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
 }
@@ -187,10 +187,10 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
 
 static uint32_t action_of(const pqn *self, uint32_t step)
 {
-    const uint32_t observation = self->group.observation[step];
-    const size_t place = observation - observation / (self->sequence_steps + 1);
+    const pqn_group *group = &self->group;
+    const size_t place = aq_batch_step_place(group->rows, group->own.observation[step]);
     int32_t action;
-    memcpy(&action, self->group.rows->action + place * sizeof(action), sizeof(action));
+    memcpy(&action, group->rows->action + place * sizeof(action), sizeof(action));
     return (uint32_t)action; /* beyond the choices where it is below 0 */
 }
 
@@ -200,20 +200,9 @@ static bool take_rows(pqn *self, const aq_batch *rows)
     pqn_group *group = &self->group;
     bool is_good = true;
     group->rows = rows;
-    group->boundaries = 0;
-    group->count = 0;
-    for (uint32_t row = 0; row < rows->rows; row++) {
-        const uint32_t length = rows->length[row];
-        AQ_ASSERT(group->count + length <= self->steps_max);
-        for (uint32_t t = 0; t <= length; t++) {
-            const uint32_t boundary = group->boundaries++;
-            group->observation[boundary] = row * (self->sequence_steps + 1) + t;
-            if (t < length) {
-                group->steps[group->count++] = boundary;
-                is_good &= action_of(self, boundary) < self->actions;
-            }
-        }
-        rows->priority[row] = 0.0f;
+    aq_batch_steps_take(&group->own, rows, self->steps_max);
+    for (uint32_t i = 0; i < group->own.count; i++) {
+        is_good &= action_of(self, group->own.steps[i]) < self->actions;
     }
     return is_good;
 }
@@ -222,16 +211,10 @@ static bool take_rows(pqn *self, const aq_batch *rows)
 static const float *forward(pqn *self, const uint32_t *listed, uint32_t first, uint32_t count)
 {
     const pqn_group *group = &self->group;
-    const size_t obs_bytes = group->rows->obs_bytes;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t boundary = listed != NULL ? listed[i] : first + i;
-        const uint8_t *from = group->rows->obs + group->observation[boundary] * obs_bytes;
-        float *to = self->input + (size_t)i * self->inputs;
-        if (self->obs_dtype == AQ_DTYPE_U8) {
-            aq_passes_best()->unit_from_u8(from, to, self->inputs);
-        } else {
-            memcpy(to, from, obs_bytes);
-        }
+        aq_batch_observe(group->rows, self->obs_dtype, group->own.observation[boundary],
+                         self->inputs, self->input + (size_t)i * self->inputs);
     }
     return aq_net_forward(self->train, &self->online, self->input, count);
 }
@@ -242,8 +225,8 @@ static int find_targets(pqn *self)
     pqn_group *group = &self->group;
     const aq_batch *rows = group->rows;
     double sum = 0;
-    for (uint32_t first = 0; first < group->boundaries; first += self->part_max) {
-        const uint32_t left = group->boundaries - first;
+    for (uint32_t first = 0; first < group->own.boundaries; first += self->part_max) {
+        const uint32_t left = group->own.boundaries - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
         const float *q = forward(self, NULL, first, part);
         for (uint32_t i = 0; i < part; i++) {
@@ -272,7 +255,7 @@ static int find_targets(pqn *self)
 static int agree_on_group(pqn *self, bool is_usable)
 {
     pqn_group *group = &self->group;
-    group->all[aq_gradient_exchange_rank(self->exchange)] = is_usable ? group->count : 0;
+    group->all[aq_gradient_exchange_rank(self->exchange)] = is_usable ? group->own.count : 0;
     int rc = aq_gradient_exchange_gather(self->exchange, group->all, sizeof(group->all[0]));
     for (uint32_t i = 0; rc == 0 && i < aq_gradient_exchange_ranks(self->exchange); i++) {
         rc = group->all[i] > 0 ? 0 : AQ_E_CORRUPT;
@@ -314,14 +297,14 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
 {
     const pqn_group *group = &self->group;
     const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
-    const uint32_t first = part_begin(group->count, number, parts);
-    const uint32_t count = part_begin(group->count, number + 1, parts) - first;
+    const uint32_t first = part_begin(group->own.count, number, parts);
+    const uint32_t count = part_begin(group->own.count, number + 1, parts) - first;
     double all = 0;
     for (uint32_t i = 0; i < ranks; i++) {
         all +=
             part_begin(group->all[i], number + 1, parts) - part_begin(group->all[i], number, parts);
     }
-    const double loss = find_gradient(self, group->steps + first, count, all / ranks);
+    const double loss = find_gradient(self, group->own.steps + first, count, all / ranks);
     int rc = aq_gradient_mean(self->exchange, isfinite(loss), 0, self->gradient.block,
                               self->gradient.count);
     if (rc != 0) {
@@ -380,7 +363,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
     self->updates++;
     const uint32_t parts = count_parts(self);
     for (uint32_t epoch = 0; rc == 0 && epoch < self->epochs; epoch++) {
-        aq_rng_shuffle(&self->rng, self->group.steps, self->group.count);
+        aq_rng_shuffle(&self->rng, self->group.own.steps, self->group.own.count);
         for (uint32_t number = 0; rc == 0 && number < parts; number++) {
             rc = train_part(self, number, parts);
         }

@@ -60,7 +60,7 @@ TEST(what_cannot_be_is_refused_in_words)
         {"0:fp32,", "is not a list"},
         {"fp32", "'fp32' is not LAYER:FORMAT"},
         {"x:fp32", "'x' is no number of a layer"},
-        {"16:fp32", "'16' is no number of a layer, -16 to 15"},
+        {"48:fp32", "'48' is no number of a layer, -48 to 47"},
         {"0:int3", "'int3' is no format; there are fp32"},
         {"3:fp16", "there is no layer 3: the network has 3"},
         {"-4:fp16", "there is no layer -4"},

@@ -119,7 +119,6 @@ TEST(what_does_not_fit_is_refused)
         {"conv:4x3/1", seen(3, 3, 2, 1), AQ_E_UNSUPPORTED, "there for them, 3 x 2"},
         {"pool:3/2", seen(3, 9, 2, 1), AQ_E_UNSUPPORTED, "there for them, 9 x 2"},
         {"residual:2x1", seen(1, 4, 0, 0), AQ_E_UNSUPPORTED, "it would be given 4 numbers"},
-        {"residual:2x1,gru:8", seen(3, 3, 3, 1), AQ_E_UNSUPPORTED, "behind convolutions"},
         {"residual:2x12", seen(2, 3, 3, 0), AQ_E_INVALID, "more than 48 layers"},
     };
     EACH_ROW(i, rows) {

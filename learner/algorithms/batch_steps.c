@@ -1,0 +1,42 @@
+/*
+ * Boundaries, observations and steps of sequences that are not all as long.
+ */
+#include "learner/algorithms/batch_steps.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "learner/nn/passes.h"
+
+void aq_batch_steps_take(aq_batch_steps *steps, const aq_batch *rows, uint32_t steps_max)
+{
+    steps->boundaries = 0;
+    steps->count = 0;
+    for (uint32_t row = 0; row < rows->rows; row++) {
+        const uint32_t length = rows->length[row];
+        AQ_ASSERT(steps->count + length <= steps_max);
+        for (uint32_t t = 0; t <= length; t++) {
+            if (t < length) {
+                steps->steps[steps->count++] = steps->boundaries;
+            }
+            steps->observation[steps->boundaries++] = row * (rows->steps + 1) + t;
+        }
+        rows->priority[row] = 0.0f;
+    }
+}
+
+size_t aq_batch_step_place(const aq_batch *rows, uint32_t observation)
+{
+    return observation - observation / (rows->steps + 1);
+}
+
+void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
+                      float *ret_inputs)
+{
+    const uint8_t *from = rows->obs + (size_t)observation * rows->obs_bytes;
+    if (dtype == AQ_DTYPE_U8) {
+        aq_passes_best()->unit_from_u8(from, ret_inputs, inputs);
+    } else {
+        memcpy(ret_inputs, from, rows->obs_bytes);
+    }
+}

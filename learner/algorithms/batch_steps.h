@@ -1,0 +1,35 @@
+/*
+ * The steps of a batch of sequences, one behind another, for algorithms that train on all of what
+ * one Sample call brought.
+ *
+ * Boundaries are counted from the first of the first sequence to the last of the last one, without
+ * the zeros that sequences end in. A step has the number of the boundary that it begins at, and a
+ * boundary an observation, which is a number among all that the batch has room for.
+ */
+#ifndef AQ_LEARNER_ALGORITHMS_BATCH_STEPS_H
+#define AQ_LEARNER_ALGORITHMS_BATCH_STEPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/experience/batch.h"
+
+typedef struct aq_batch_steps {
+    uint32_t boundaries;
+    uint32_t *observation; /* by boundary; room for two a step, as a sequence has a step */
+    uint32_t count;
+    uint32_t *steps; /* in the order of the batch */
+} aq_batch_steps;
+
+/* Lays out all steps of `rows`, of which there are at most `steps_max`; their rows' priorities
+ * become 0. */
+void aq_batch_steps_take(aq_batch_steps *steps, const aq_batch *rows, uint32_t steps_max);
+
+/* Where the batch has what belongs to the step that begins at an observation. */
+size_t aq_batch_step_place(const aq_batch *rows, uint32_t observation);
+
+/* An observation of `dtype` as a network's `inputs`. */
+void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
+                      float *ret_inputs);
+
+#endif
