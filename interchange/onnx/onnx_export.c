@@ -80,8 +80,8 @@ int aq_onnx_export(const aq_snapshot *snapshot, const char *name, const aq_onnx_
     if (rc != 0) {
         return rc;
     }
-    (void)snprintf(says, sizeof(says), "A policy for %.*s, version %" PRIu64,
-                   AQ_TASK_NAME_MAX - 1, snapshot->task, snapshot->version);
+    (void)snprintf(says, sizeof(says), "A policy for %.*s, version %" PRIu64, AQ_TASK_NAME_MAX - 1,
+                   snapshot->task, snapshot->version);
     const aq_onnx_about about = {
         .name = name, .says = says, .version = (int64_t)(snapshot->version & INT64_MAX)};
     aq_onnx_graph *graph = aq_onnx_graph_create(rows_of(snapshot));

@@ -219,7 +219,7 @@ TEST(layers_may_have_formats_of_their_own)
 TEST(layer_formats_that_are_none_are_refused)
 {
     const char *const bad[] = {"fp32",    "0",       ":fp32",    "0:",      "0:fp33",
-                               "-0:fp32", "48:fp32", "1.5:fp32", "0:fp32,", "0:fp32;1:int8"};
+                               "-0:fp32", "49:fp32", "1.5:fp32", "0:fp32,", "0:fp32;1:int8"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_config config = defaults();
         aq_layer_format formats[AQ_NET_LAYERS_MAX];
