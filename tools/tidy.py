@@ -182,12 +182,16 @@ def check_declarations(source, add):
 def check_banned(source, add):
     """Calls that the house does without."""
     groups = ["everywhere"] if source.is_test else ["everywhere", "product"]
+    calls = {}
+    for match in re.finditer(r"(?<![\w.>])(\w+)\s*\(", source.code):
+        calls.setdefault(match.group(1), []).append(match.start())
     for group in groups:
         for names, reason, places in BANNED[group]:
             if is_allowed(source, places) or names == "free" and FREED_BY_FREE.search(source.code):
                 continue
-            for match in re.finditer(rf"(?<![\w.>])({names})\s*\(", source.code):
-                add(source.line_of(match.start()), "banned", f"{match.group(1)}(): {reason}")
+            for name in filter(re.compile(names).fullmatch, calls):
+                for start in calls[name]:
+                    add(source.line_of(start), "banned", f"{name}(): {reason}")
 
 
 def check_must_use(source, add):
@@ -213,7 +217,7 @@ def check_codes(source, codes, add):
         if is_call and match.group(2) not in codes or not is_call and match.group(2) != "rc":
             continue
         end = after_parentheses(source.code, match.end()) if is_call else match.end()
-        before = source.code[:match.start()].rstrip()
+        before = source.code[:match.start()].rstrip()[-16:]  # longer than what is looked for
         behind = source.code[end:].lstrip()
         is_operand = re.search(r"(\b(if|while) \(|&&|\|\|)$", before)
         if match.group(1) or \
