@@ -91,7 +91,7 @@ TEST(each_finds_the_best_actions)
         AQ_ALGORITHM_D4PG,   AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3, AQ_ALGORITHM_SAC,
         AQ_ALGORITHM_TD3_BC, AQ_ALGORITHM_IQL,  AQ_ALGORITHM_CQL};
     EACH_ROW(i, algorithms) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= test_rounds(SEEDS); seed++) {
             check(algorithms[i], seed);
         }
     }

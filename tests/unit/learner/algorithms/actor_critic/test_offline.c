@@ -74,7 +74,7 @@ static void learn_bandit(aq_run_config *config, uint64_t seed, float ret_logits[
 
 TEST(the_better_of_what_was_done_is_imitated_and_nothing_else)
 {
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(3); seed++) {
         aq_run_config config = share_kit_config(AQ_ALGORITHM_IQL);
         float logits[CHOICES];
         config.learner.inverse_temperature = 10;
@@ -100,7 +100,7 @@ TEST(iql_clones_where_advantages_do_not_count)
 
 TEST(what_was_never_done_is_not_preferred_by_conservative_values)
 {
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(3); seed++) {
         aq_run_config config = share_kit_config(AQ_ALGORITHM_CQL);
         float logits[CHOICES];
         config.learner.temperature = 0.05;

@@ -108,7 +108,7 @@ static aq_agent *train_bandit(aq_run_config *config, uint64_t seed, int steps,
 TEST(choices_come_to_have_the_probabilities_that_a_temperature_makes_best)
 {
     const double temperature = 0.5;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(3); seed++) {
         aq_run_config config = share_kit_config(AQ_ALGORITHM_SAC);
         aq_update_report report;
         config.learner.temperature = temperature;

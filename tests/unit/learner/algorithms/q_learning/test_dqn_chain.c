@@ -121,7 +121,7 @@ static void check_solved(uint64_t seed, const chain_case *of)
 
 TEST(one_and_three_step_returns_solve_the_chain_from_every_seed)
 {
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(8); seed++) {
         check_solved(seed, &(chain_case){.n_step = 1});
         check_solved(seed, &(chain_case){.n_step = 3});
     }
@@ -130,7 +130,7 @@ TEST(one_and_three_step_returns_solve_the_chain_from_every_seed)
 /* Layers wide enough for it. */
 TEST(products_in_bf16_solve_the_chain)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(4); seed++) {
         check_solved(seed,
                      &(chain_case){.n_step = 1, .hidden = "64,64", .products = AQ_PRODUCTS_BF16});
     }
@@ -145,7 +145,7 @@ TEST(every_activation_solves_the_chain)
 
 TEST(a_dueling_head_and_norms_solve_the_chain)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(4); seed++) {
         check_solved(seed, &(chain_case){.n_step = 2, .dueling = true});
         check_solved(seed, &(chain_case){.n_step = 2, .norm = true});
         check_solved(seed, &(chain_case){.n_step = 2, .norm = true, .dueling = true});
@@ -155,7 +155,7 @@ TEST(a_dueling_head_and_norms_solve_the_chain)
 /* By the network of their means. */
 TEST(quantiles_solve_the_chain)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(4); seed++) {
         check_solved(seed, &(chain_case){.n_step = 1, .class = &aq_qr_dqn_class});
         check_solved(seed, &(chain_case){.n_step = 3, .class = &aq_qr_dqn_class, .dueling = true});
     }
@@ -178,7 +178,7 @@ TEST(noisy_layers_solve_the_chain)
 /* The values are those of the published network. */
 TEST(weights_of_few_bits_solve_the_chain)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(4); seed++) {
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 8});
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 4});
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 4, .dueling = true});
