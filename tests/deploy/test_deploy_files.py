@@ -71,7 +71,8 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1",
            **{f"offline-{name}": "gym:Pendulum-v1" for name in ("td3_bc", "iql", "cql")},
            **{f"any-{name}": "gym:CartPole-v1"
-              for name in ("ppo", "a2c", "reinforce", "impala", "trpo", "pqn")}}
+              for name in ("ppo", "a2c", "reinforce", "impala", "trpo", "pqn", "r2d2",
+                           "rainbow")}}
 
 
 class Settings(unittest.TestCase):
