@@ -21,10 +21,12 @@ static void run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
     const bool is_sum = layer->spec->inputs > layer->spec->outputs;
     const aq_const_rows *mean = is_sum ? &x[1] : NULL, *deviation = &x[1 + is_sum];
     (void)scratch;
+    const bool is_noisy = x->values != NULL;
     for (size_t row = 0; row < y->rows; row++) {
-        run_row(layer->spec, x->values != NULL ? x->values + row * x->stride : NULL,
+        run_row(layer->spec, is_noisy ? x->values + row * x->stride : NULL,
                 mean != NULL ? mean->values + row * mean->stride : NULL,
-                deviation->values + row * deviation->stride, y->values + row * y->stride);
+                is_noisy ? deviation->values + row * deviation->stride : NULL,
+                y->values + row * y->stride);
     }
     if (layer->spec->activation != AQ_ACTIVATION_NONE) {
         layer->tables->passes->activate(layer->spec->activation, y, layer->spec->outputs);
