@@ -66,3 +66,13 @@ void aq_optimizer_step(aq_optimizer *optimizer, float *parameters, const float *
 
     aq_passes_best()->adam(&pass, parameters, optimizer->m, optimizer->v, gradient, count);
 }
+
+void aq_target_follow(aq_params *target, const aq_params *online, float tau, uint64_t period,
+                      uint64_t step)
+{
+    if (tau > 0.0f) {
+        aq_passes_best()->approach(target->block, online->block, tau, online->count);
+    } else if (step % period == 0) {
+        aq_params_copy(target, online);
+    }
+}

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "common/config/run_config.h"
+#include "common/nn/params.h"
 #include "learner/nn/passes.h"
 
 /* A gradient of a greater norm has squares that v could not hold. */
@@ -45,5 +46,10 @@ aq_adam_pass aq_optimizer_advance(aq_optimizer *adam, float gradient_scale);
  * finite. */
 void aq_optimizer_step(aq_optimizer *adam, float *parameters, const float *gradient, size_t count,
                        float gradient_scale);
+
+/* What a target network does after step `step` of the learned one: with a tau it goes that share of
+ * the way (Polyak averaging), or else it is a copy every `period` steps. */
+void aq_target_follow(aq_params *target, const aq_params *online, float tau, uint64_t period,
+                      uint64_t step);
 
 #endif

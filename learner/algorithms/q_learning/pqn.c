@@ -20,11 +20,7 @@
 #include "common/config/pacing.h"
 #include "common/policy/head.h"
 #include "learner/algorithms/batch_steps.h"
-#include "learner/algorithms/q_learning/q_learner.h"
-#include "learner/algorithms/q_learning/q_network.h"
-#include "learner/nn/net_train.h"
-#include "learner/nn/optimizer.h"
-#include "learner/nn/products.h"
+#include "learner/algorithms/q_learning/value_learner.h"
 
 /* Streams of the run's seed: "pqn init", "pqnbatch". */
 #define INIT_STREAM  UINT64_C(0x70716e20696e6974)
@@ -49,21 +45,12 @@ typedef struct pqn_sums {
 } pqn_sums;
 
 typedef struct pqn {
-    aq_algorithm head; /* first */
-    aq_net_spec spec;
-    uint32_t inputs, actions;
-    uint32_t obs_dtype;
+    aq_value_learner base; /* first */
     uint32_t sequence_steps;
     uint32_t steps_max, part_max; /* of a group, of a minibatch */
     uint32_t epochs, minibatches;
     float lambda;
-    double gradient_clip; /* 0: off */
     uint64_t seed, updates;
-    aq_gradient_exchange *exchange;
-    aq_params online, gradient;
-    float *moments; /* m, then v */
-    aq_optimizer optimizer;
-    aq_net_train *train;
     aq_rng rng; /* of this update */
     pqn_group group;
     pqn_sums sums;
@@ -77,16 +64,10 @@ static void destroy(aq_algorithm *algorithm)
     if (self == NULL) {
         return;
     }
-    aq_net_train_destroy(self->train);
-    aq_params_fini(&self->gradient);
-    aq_params_fini(&self->online);
-    void *const room[] = {self->moments,
-                          self->input,
-                          self->d_q,
-                          self->group.value,
-                          self->group.target,
-                          self->group.own.steps,
-                          self->group.own.observation};
+    aq_value_learner_fini(&self->base);
+    void *const room[] = {self->input,           self->d_q,
+                          self->group.value,     self->group.target,
+                          self->group.own.steps, self->group.own.observation};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }
@@ -102,44 +83,20 @@ static void take_settings(pqn *self, const aq_algorithm_setup *setup)
     const uint64_t steps = aq_pacing_group_steps(config);
     const uint64_t rows = aq_pacing_group_rows(config) * setup->sequence_length;
     self->steps_max = (uint32_t)(steps > 0 ? steps + setup->sequence_length : rows);
-    self->inputs = aq_net_spec_inputs(&self->spec);
-    self->actions = aq_net_spec_outputs(&self->spec);
-    self->obs_dtype = setup->schema->obs.dtype;
     self->sequence_steps = setup->sequence_length;
     self->epochs = (uint32_t)config->learner.epochs;
     self->minibatches = (uint32_t)config->learner.minibatches;
     self->part_max = (self->steps_max + self->minibatches - 1) / self->minibatches;
     self->lambda = (float)config->learner.gae_lambda;
-    self->gradient_clip = config->learner.gradient_clip;
     self->seed = setup->seed;
-    self->exchange = setup->exchange;
-}
-
-static int make_network(pqn *self, const aq_run_config *config, aq_error *error)
-{
-    const size_t count = aq_net_spec_parameters(&self->spec);
-    self->moments = aq_alloc_large(count, 2 * sizeof(float));
-    if (self->moments == NULL || aq_params_init(&self->spec, &self->online) != 0 ||
-        aq_params_init(&self->spec, &self->gradient) != 0 ||
-        aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
-        aq_gradient_exchange_watch(self->exchange, 0, count, self->part_max) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
-    }
-    self->optimizer = aq_optimizer_of(config, self->moments, self->moments + count);
-    return aq_net_train_create(&(aq_net_train_config){.spec = &self->spec,
-                                                      .rows_max = self->part_max,
-                                                      .backward_rows_max = self->part_max,
-                                                      .bf16_threads = aq_products_bf16_threads(
-                                                          config, config->learner.threads)},
-                               &self->train, error);
 }
 
 static int make_room(pqn *self, aq_error *error)
 {
     pqn_group *group = &self->group;
     const size_t steps = self->steps_max, boundaries = 2 * steps; /* a sequence has a step */
-    self->input = aq_alloc(self->part_max, self->inputs * sizeof(float));
-    self->d_q = aq_alloc(self->part_max, self->actions * sizeof(float));
+    self->input = aq_alloc(self->part_max, self->base.inputs * sizeof(float));
+    self->d_q = aq_alloc(self->part_max, self->base.actions * sizeof(float));
     group->own.observation = aq_alloc(boundaries, sizeof(uint32_t));
     group->own.steps = aq_alloc(steps, sizeof(uint32_t));
     group->value = aq_alloc(boundaries, sizeof(float));
@@ -153,33 +110,20 @@ static int make_room(pqn *self, aq_error *error)
 static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error)
 {
-    aq_rng rng;
-    if (setup->config->learner.qat_bits != 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s has no quantization-aware training; learner.qat_bits=0 works",
-                       class->name);
-    }
     pqn *self = aq_alloc(1, sizeof(*self));
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
-    self->head.class = class;
-    int rc = aq_q_network_spec(&(const aq_q_learner_kind){.learns = AQ_Q_VALUES}, setup->config,
-                               setup->schema, 1, &self->spec, error);
-    if (rc == 0) {
-        take_settings(self, setup);
-        rc = make_network(self, setup->config, error);
-    }
+    take_settings(self, setup);
+    int rc = aq_value_learner_init(&self->base, class, setup, self->part_max, INIT_STREAM, error);
     if (rc == 0) {
         rc = make_room(self, error);
     }
     if (rc != 0) {
-        destroy(&self->head);
+        destroy(&self->base.head);
         return rc;
     }
-    aq_rng_init(&rng, setup->seed, INIT_STREAM);
-    aq_params_randomize(&self->spec, &self->online, &rng);
-    *ret_algorithm = &self->head;
+    *ret_algorithm = &self->base.head;
     return 0;
 }
 
@@ -202,7 +146,7 @@ static bool take_rows(pqn *self, const aq_batch *rows)
     group->rows = rows;
     aq_batch_steps_take(&group->own, rows, self->steps_max);
     for (uint32_t i = 0; i < group->own.count; i++) {
-        is_good &= action_of(self, group->own.steps[i]) < self->actions;
+        is_good &= action_of(self, group->own.steps[i]) < self->base.actions;
     }
     return is_good;
 }
@@ -213,10 +157,10 @@ static const float *forward(pqn *self, const uint32_t *listed, uint32_t first, u
     const pqn_group *group = &self->group;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t boundary = listed != NULL ? listed[i] : first + i;
-        aq_batch_observe(group->rows, self->obs_dtype, group->own.observation[boundary],
-                         self->inputs, self->input + (size_t)i * self->inputs);
+        aq_batch_observe(group->rows, self->base.obs_dtype, group->own.observation[boundary],
+                         self->base.inputs, self->input + (size_t)i * self->base.inputs);
     }
-    return aq_net_forward(self->train, &self->online, self->input, count);
+    return aq_net_forward(self->base.train, &self->base.online, self->input, count);
 }
 
 /* AQ_E_CORRUPT, on all ranks, where one's are not finite. */
@@ -230,8 +174,8 @@ static int find_targets(pqn *self)
         const uint32_t part = left < self->part_max ? left : self->part_max;
         const float *q = forward(self, NULL, first, part);
         for (uint32_t i = 0; i < part; i++) {
-            const float *row = q + (size_t)i * self->actions;
-            group->value[first + i] = row[aq_argmax(row, self->actions)];
+            const float *row = q + (size_t)i * self->base.actions;
+            group->value[first + i] = row[aq_argmax(row, self->base.actions)];
         }
     }
     for (uint32_t row = 0, first = 0; row < rows->rows; row++) {
@@ -247,7 +191,7 @@ static int find_targets(pqn *self)
         }
         first += length + 1;
     }
-    int rc = aq_gradient_exchange_sum(self->exchange, &sum, 1);
+    int rc = aq_gradient_exchange_sum(self->base.exchange, &sum, 1);
     return rc != 0 ? rc : sum <= DBL_MAX ? 0 : AQ_E_CORRUPT; /* not for NaN */
 }
 
@@ -255,9 +199,9 @@ static int find_targets(pqn *self)
 static int agree_on_group(pqn *self, bool is_usable)
 {
     pqn_group *group = &self->group;
-    group->all[aq_gradient_exchange_rank(self->exchange)] = is_usable ? group->own.count : 0;
-    int rc = aq_gradient_exchange_gather(self->exchange, group->all, sizeof(group->all[0]));
-    for (uint32_t i = 0; rc == 0 && i < aq_gradient_exchange_ranks(self->exchange); i++) {
+    group->all[aq_gradient_exchange_rank(self->base.exchange)] = is_usable ? group->own.count : 0;
+    int rc = aq_gradient_exchange_gather(self->base.exchange, group->all, sizeof(group->all[0]));
+    for (uint32_t i = 0; rc == 0 && i < aq_gradient_exchange_ranks(self->base.exchange); i++) {
         rc = group->all[i] > 0 ? 0 : AQ_E_CORRUPT;
     }
     return rc;
@@ -275,19 +219,19 @@ static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, do
 {
     double loss = 0;
     if (count == 0) { /* where other ranks have some */
-        memset(self->gradient.block, 0, self->gradient.count * sizeof(float));
+        memset(self->base.gradient.block, 0, self->base.gradient.count * sizeof(float));
         return 0;
     }
     const float *q = forward(self, steps, 0, count);
-    memset(self->d_q, 0, (size_t)count * self->actions * sizeof(float));
+    memset(self->d_q, 0, (size_t)count * self->base.actions * sizeof(float));
     for (uint32_t i = 0; i < count; i++) {
-        const size_t at = (size_t)i * self->actions + action_of(self, steps[i]);
+        const size_t at = (size_t)i * self->base.actions + action_of(self, steps[i]);
         const float error = q[at] - self->group.target[steps[i]];
         loss += 0.5 * (double)error * (double)error;
         self->d_q[at] = error / (float)share;
         aq_value_figures_add(&self->sums.values, (double)q[at], (double)error);
     }
-    aq_net_backward(self->train, self->d_q, count, &self->gradient);
+    aq_net_backward(self->base.train, self->d_q, count, &self->base.gradient);
     self->sums.loss += loss;
     return loss;
 }
@@ -296,7 +240,7 @@ static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, do
 static int train_part(pqn *self, uint32_t number, uint32_t parts)
 {
     const pqn_group *group = &self->group;
-    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
+    const uint32_t ranks = aq_gradient_exchange_ranks(self->base.exchange);
     const uint32_t first = part_begin(group->own.count, number, parts);
     const uint32_t count = part_begin(group->own.count, number + 1, parts) - first;
     double all = 0;
@@ -305,21 +249,13 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
             part_begin(group->all[i], number + 1, parts) - part_begin(group->all[i], number, parts);
     }
     const double loss = find_gradient(self, group->own.steps + first, count, all / ranks);
-    int rc = aq_gradient_mean(self->exchange, isfinite(loss), 0, self->gradient.block,
-                              self->gradient.count);
+    double norm, clipped;
+    int rc = aq_value_learner_step(&self->base, isfinite(loss), &norm, &clipped);
     if (rc != 0) {
         return rc;
     }
-    const double norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
-    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
-    const double scale = is_long ? self->gradient_clip / norm : 1.0;
-    if (!(isfinite(loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
-        return AQ_E_CORRUPT; /* a NaN ends here, too */
-    }
-    aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
-                      self->online.count, (float)scale);
     self->sums.norm += norm;
-    self->sums.clipped += norm * scale;
+    self->sums.clipped += clipped;
     self->sums.updates++;
     return 0;
 }
@@ -328,7 +264,7 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
 static uint32_t count_parts(const pqn *self)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < aq_gradient_exchange_ranks(self->exchange); i++) {
+    for (uint32_t i = 0; i < aq_gradient_exchange_ranks(self->base.exchange); i++) {
         most = self->group.all[i] > most ? self->group.all[i] : most;
     }
     return self->minibatches < most ? self->minibatches : (uint32_t)most;
@@ -348,7 +284,7 @@ static void tell(const pqn *self, double *metrics)
 static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report)
 {
     pqn *self = (pqn *)algorithm;
-    const uint64_t rank = aq_gradient_exchange_rank(self->exchange);
+    const uint64_t rank = aq_gradient_exchange_rank(self->base.exchange);
     AQ_ASSERT(aq_batch_has_sequences(rows) && rows->steps == self->sequence_steps);
     *ret_report = (aq_update_report){.steps = 0};
     self->sums = (pqn_sums){0};
@@ -375,44 +311,19 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
 
 /* ---- what others see ------------------------------------------------------------------------ */
 
-static const aq_net_spec *spec_of(const aq_algorithm *algorithm)
-{
-    return &((const pqn *)algorithm)->spec;
-}
-
-static const aq_params *policy_of(const aq_algorithm *algorithm)
-{
-    return &((const pqn *)algorithm)->online;
-}
-
-static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
-{
-    (void)critic_learning_rate; /* there is one network only */
-    ((pqn *)algorithm)->optimizer.learning_rate = (float)learning_rate;
-}
-
 static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
-    pqn *self = (pqn *)algorithm;
-    const size_t count = self->online.count;
-    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
-    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
-    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);
-    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->optimizer.step);
-    aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &self->updates);
+    aq_value_learner_arrays(algorithm, arrays);
+    aq_named_arrays_add(arrays, "updates", AQ_ARRAY_U64, 1, &((pqn *)algorithm)->updates);
 }
 
 const aq_algorithm_class aq_pqn_class = {
     .name = "pqn",
     .summary = "Q-learning from what was just done, without replay, for discrete actions",
     .needs = {.update = AQ_UPDATES_BY_GROUP, .versions = AQ_VERSIONS_BY_UPDATE},
-    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
-    .head = aq_q_learner_head,
+    AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
     .destroy = destroy,
     .train = train,
-    .spec = spec_of,
-    .policy = policy_of,
-    .set_rates = set_rates,
     .arrays = add_arrays,
 };

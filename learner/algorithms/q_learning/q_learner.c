@@ -43,6 +43,7 @@
 #define INIT_STREAM UINT64_C(0x64716e20696e6974)
 
 enum { NOISE_OF_TARGET, NOISE_OF_ONLINE };
+
 typedef struct q_learner {
     aq_algorithm head;
     aq_net_split split;      /* of what is trained */
@@ -356,17 +357,6 @@ static int find_norm(q_learner *self, int rc, double *ret_norm)
     return rc;
 }
 
-/* Polyak averaging, or a copy now and then. */
-static void update_target(q_learner *self)
-{
-    if (self->tau > 0.0f) {
-        aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
-                                   self->online.count);
-    } else if (self->optimizer.step % self->target_period == 0) {
-        aq_params_copy(&self->target, &self->online);
-    }
-}
-
 /* A step along the gradient, of all ranks and clipped; none where gradients are kept. *ret_norm is
  * of the gradient before, *ret_scale by what it was shortened. */
 static int step_along(q_learner *self, bool is_good, double *ret_norm, double *ret_scale)
@@ -387,7 +377,8 @@ static int step_along(q_learner *self, bool is_good, double *ret_norm, double *r
     if (aq_gradient_exchange_kept(self->exchange) == NULL) {
         aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
                           self->online.count, (float)scale);
-        update_target(self);
+        aq_target_follow(&self->target, &self->online, self->tau, self->target_period,
+                         self->optimizer.step);
         find_means(self);
     }
     *ret_norm = norm;
@@ -400,6 +391,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     q_learner *self = q_learner_of(algorithm);
     aq_dqn_loss loss;
     double norm = 0, scale = 1;
+
     AQ_ASSERT(batch->rows > 0);
     AQ_ASSERT(batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);

@@ -16,15 +16,10 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/experience/column_catalog.h"
-#include "learner/algorithms/q_learning/q_learner.h"
-#include "learner/algorithms/q_learning/q_network.h"
+#include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/q_learning/sequence_loss.h"
-#include "learner/nn/net_train.h"
-#include "learner/nn/optimizer.h"
-#include "learner/nn/passes.h"
-#include "learner/nn/products.h"
+#include "learner/algorithms/q_learning/value_learner.h"
 #include "learner/nn/sequence_places.h"
 
 /* The stream of the initial weights, among those of the run's seed: "r2d2init". */
@@ -41,21 +36,14 @@ typedef struct span {
 } span;
 
 typedef struct r2d2 {
-    aq_algorithm head; /* first */
-    aq_net_spec spec;
-    uint32_t inputs, state;
-    uint32_t obs_dtype;
+    aq_value_learner base; /* first */
+    uint32_t state;
     uint32_t sequence_steps, rows_max, burn_in;
     aq_sequence_rule rule;
     bool is_double;
-    double gradient_clip; /* 0: off */
     uint64_t target_period;
     float tau; /* 0: copies */
-    aq_gradient_exchange *exchange;
-    aq_params online, target, gradient;
-    float *moments; /* m, then v */
-    aq_optimizer optimizer;
-    aq_net_train *train;
+    aq_params target;
     aq_sequence_places places;
     span *spans; /* of the update, span_count of them */
     uint32_t span_count, steps, rows;
@@ -75,13 +63,11 @@ static void destroy(aq_algorithm *algorithm)
     if (self == NULL) {
         return;
     }
-    aq_net_train_destroy(self->train);
-    aq_params_fini(&self->gradient);
+    aq_value_learner_fini(&self->base);
     aq_params_fini(&self->target);
-    aq_params_fini(&self->online);
     aq_sequence_places_fini(&self->places);
-    void *const room[] = {self->moments, self->spans,  self->burning,  self->row, self->input,
-                          self->begin,   self->burned, self->target_q, self->d_q, self->worth};
+    void *const room[] = {self->spans,  self->burning,  self->row, self->input, self->begin,
+                          self->burned, self->target_q, self->d_q, self->worth};
     for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
         aq_free(room[i]);
     }
@@ -90,14 +76,9 @@ static void destroy(aq_algorithm *algorithm)
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setup, aq_error *error)
+static int check(const aq_algorithm_setup *setup, aq_error *error)
 {
     const uint64_t burn_in = setup->config->learner.burn_in;
-    if (setup->config->learner.qat_bits != 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s has no quantization-aware training; learner.qat_bits=0 works",
-                       class->name);
-    }
     return burn_in < setup->sequence_length
                ? 0
                : aq_fail(error, AQ_E_INVALID,
@@ -109,9 +90,6 @@ static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setu
 static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
 {
     const aq_run_config *config = setup->config;
-    self->inputs = aq_net_spec_inputs(&self->spec);
-    self->state = aq_net_spec_state(&self->spec);
-    self->obs_dtype = setup->schema->obs.dtype;
     self->sequence_steps = setup->sequence_length;
     self->rows_max = (uint32_t)config->learner.batch_size;
     self->burn_in = (uint32_t)config->learner.burn_in;
@@ -120,10 +98,8 @@ static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
                                     .is_rescaled = config->learner.rescale_values,
                                     .huber_delta = (float)config->learner.huber_delta};
     self->is_double = config->learner.double_q;
-    self->gradient_clip = config->learner.gradient_clip;
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
-    self->exchange = setup->exchange;
 }
 
 static uint32_t rows_of_all(const r2d2 *self)
@@ -131,35 +107,15 @@ static uint32_t rows_of_all(const r2d2 *self)
     return self->rows_max * (self->sequence_steps + 1);
 }
 
-static int make_network(r2d2 *self, const aq_run_config *config, aq_error *error)
-{
-    const size_t count = aq_net_spec_parameters(&self->spec);
-    const uint32_t rows = rows_of_all(self);
-    self->moments = aq_alloc_large(count, 2 * sizeof(float));
-    if (self->moments == NULL || aq_params_init(&self->spec, &self->online) != 0 ||
-        aq_params_init(&self->spec, &self->target) != 0 ||
-        aq_params_init(&self->spec, &self->gradient) != 0 ||
-        aq_gradient_exchange_reserve(self->exchange, count) != 0 ||
-        aq_gradient_exchange_watch(self->exchange, 0, count, rows) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
-    }
-    self->optimizer = aq_optimizer_of(config, self->moments, self->moments + count);
-    return aq_net_train_create(&(aq_net_train_config){.spec = &self->spec,
-                                                      .rows_max = rows,
-                                                      .backward_rows_max = rows,
-                                                      .bf16_threads = aq_products_bf16_threads(
-                                                          config, config->learner.threads)},
-                               &self->train, error);
-}
-
 static int make_room(r2d2 *self, aq_error *error)
 {
     const size_t rows = rows_of_all(self), states = self->state > 0 ? self->state : 1;
-    int rc = aq_sequence_places_init(&self->places, self->sequence_steps + 1);
+    int rc = aq_params_init(&self->base.spec, &self->target);
+    rc = rc == 0 ? aq_sequence_places_init(&self->places, self->sequence_steps + 1) : rc;
     self->spans = aq_alloc(self->rows_max, sizeof(*self->spans));
     self->burning = aq_alloc((size_t)self->burn_in + 1, sizeof(*self->burning));
     self->row = aq_alloc((size_t)self->sequence_steps + 1, sizeof(*self->row));
-    self->input = aq_alloc_large(rows, self->inputs * sizeof(float));
+    self->input = aq_alloc_large(rows, self->base.inputs * sizeof(float));
     self->begin = aq_alloc(self->rows_max, states * sizeof(float));
     self->burned = aq_alloc(self->rows_max, states * sizeof(float));
     self->target_q = aq_alloc(rows, self->rule.actions * sizeof(float));
@@ -175,33 +131,24 @@ static int make_room(r2d2 *self, aq_error *error)
 static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error)
 {
-    aq_rng rng;
-    int rc = check(class, setup, error);
-    if (rc != 0) {
-        return rc;
-    }
     r2d2 *self = aq_alloc(1, sizeof(*self));
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
-    self->head.class = class;
-    rc = aq_q_network_spec(&(const aq_q_learner_kind){.learns = AQ_Q_VALUES}, setup->config,
-                           setup->schema, 1, &self->spec, error);
+    take_settings(self, setup);
+    int rc =
+        aq_value_learner_init(&self->base, class, setup, rows_of_all(self), INIT_STREAM, error);
+    rc = rc == 0 ? check(setup, error) : rc;
     if (rc == 0) {
-        take_settings(self, setup);
-        rc = make_network(self, setup->config, error);
-    }
-    if (rc == 0) {
+        self->state = aq_net_spec_state(&self->base.spec);
         rc = make_room(self, error);
     }
     if (rc != 0) {
-        destroy(&self->head);
+        destroy(&self->base.head);
         return rc;
     }
-    aq_rng_init(&rng, setup->seed, INIT_STREAM);
-    aq_params_randomize(&self->spec, &self->online, &rng);
-    aq_params_copy(&self->target, &self->online);
-    *ret_algorithm = &self->head;
+    aq_params_copy(&self->target, &self->base.online);
+    *ret_algorithm = &self->base.head;
     return 0;
 }
 
@@ -252,15 +199,10 @@ static void take_rows(r2d2 *self, const aq_batch *batch)
 static void load(r2d2 *self, const aq_batch *batch, uint32_t row, uint32_t first, uint32_t count,
                  uint32_t place, const uint32_t *active)
 {
-    const uint8_t *from =
-        batch->obs + ((size_t)row * (self->sequence_steps + 1) + first) * batch->obs_bytes;
-    for (uint32_t t = 0; t < count; place += active[t++], from += batch->obs_bytes) {
-        float *to = self->input + (size_t)place * self->inputs;
-        if (self->obs_dtype == AQ_DTYPE_U8) {
-            aq_passes_best()->unit_from_u8(from, to, self->inputs);
-        } else {
-            memcpy(to, from, batch->obs_bytes);
-        }
+    const uint32_t from = row * (self->sequence_steps + 1) + first;
+    for (uint32_t t = 0; t < count; place += active[t++]) {
+        aq_batch_observe(batch, self->base.obs_dtype, from + t, self->base.inputs,
+                         self->input + (size_t)place * self->base.inputs);
     }
 }
 
@@ -283,11 +225,11 @@ static void burn_in(r2d2 *self, const aq_batch *batch, const aq_params *params)
         }
     }
     if (count > 0) {
-        (void)aq_net_forward_through(self->train, params, self->input,
+        (void)aq_net_forward_through(self->base.train, params, self->input,
                                      &(aq_net_sequences){.steps = self->burn_in,
                                                          .active = self->burning,
                                                          .state = self->burned});
-        aq_net_states_behind(self->train, self->burned);
+        aq_net_states_behind(self->base.train, self->burned);
     }
 }
 
@@ -307,7 +249,7 @@ static const float *unroll(r2d2 *self, const aq_batch *batch, const aq_params *p
     }
     *sequences = (aq_net_sequences){
         .steps = self->places.steps, .active = self->places.active, .state = self->begin};
-    return aq_net_forward_through(self->train, params, self->input, sequences);
+    return aq_net_forward_through(self->base.train, params, self->input, sequences);
 }
 
 /* ---- training ------------------------------------------------------------------------------- */
@@ -350,60 +292,44 @@ static int find_gradient(r2d2 *self, const aq_batch *batch, double share, aq_val
 {
     aq_net_sequences sequences;
     if (self->span_count == 0) { /* where other ranks have some */
-        memset(self->gradient.block, 0, self->gradient.count * sizeof(float));
+        memset(self->base.gradient.block, 0, self->base.gradient.count * sizeof(float));
         return 0;
     }
     const float *q = unroll(self, batch, &self->target, &sequences);
     memcpy(self->target_q, q, (size_t)self->rows * self->rule.actions * sizeof(*q));
-    q = unroll(self, batch, &self->online, &sequences);
+    q = unroll(self, batch, &self->base.online, &sequences);
     int rc = find_loss(self, batch, q, share, figures, ret_loss);
     if (rc == 0) {
-        aq_net_backward(self->train, self->d_q, self->rows, &self->gradient);
+        aq_net_backward(self->base.train, self->d_q, self->rows, &self->base.gradient);
     }
     return rc;
-}
-
-/* Polyak averaging, or a copy now and then. */
-static void update_target(r2d2 *self)
-{
-    if (self->tau > 0.0f) {
-        aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
-                                   self->online.count);
-    } else if (self->optimizer.step % self->target_period == 0) {
-        aq_params_copy(&self->target, &self->online);
-    }
 }
 
 static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
 {
     r2d2 *self = (r2d2 *)algorithm;
     aq_value_figures figures = {0};
-    double loss = 0;
+    double loss = 0, norm, clipped;
     AQ_ASSERT(aq_batch_has_sequences(batch) && batch->steps == self->sequence_steps);
     AQ_ASSERT(batch->rows <= self->rows_max);
     *ret_report = (aq_update_report){.steps = 0};
     take_rows(self, batch);
     double all = self->steps;
-    int rc = aq_gradient_exchange_sum(self->exchange, &all, 1);
+    int rc = aq_gradient_exchange_sum(self->base.exchange, &all, 1);
     if (rc != 0 || !(all > 0)) {
         return rc; /* all of the rows ended too soon */
     }
-    const double share = all / aq_gradient_exchange_ranks(self->exchange);
+    const double share = all / aq_gradient_exchange_ranks(self->base.exchange);
     rc = find_gradient(self, batch, share, &figures, &loss);
-    rc = aq_gradient_mean(self->exchange, rc == 0 && isfinite(loss), 0, self->gradient.block,
-                          self->gradient.count);
-    const double norm = rc == 0 ? aq_gradient_norm(self->gradient.block, self->gradient.count) : 0;
-    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
-    const double scale = is_long ? self->gradient_clip / norm : 1.0;
-    if (rc != 0 || !(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
-        return rc != 0 ? rc : AQ_E_CORRUPT; /* a NaN ends here, too */
+    rc = aq_value_learner_step(&self->base, rc == 0 && isfinite(loss), &norm, &clipped);
+    if (rc != 0) {
+        return rc;
     }
-    aq_optimizer_step(&self->optimizer, self->online.block, self->gradient.block,
-                      self->online.count, (float)scale);
-    update_target(self);
+    aq_target_follow(&self->target, &self->base.online, self->tau, self->target_period,
+                     self->base.optimizer.step);
     ret_report->steps = 1;
     ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
-    ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = norm * scale;
+    ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = clipped;
     if (figures.rows > 0) {
         ret_report->metrics[AQ_VALUE_LOSS] = loss / figures.rows;
         aq_value_figures_tell(&figures, ret_report->metrics);
@@ -413,44 +339,20 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
 
 /* ---- what others see ------------------------------------------------------------------------ */
 
-static const aq_net_spec *spec_of(const aq_algorithm *algorithm)
-{
-    return &((const r2d2 *)algorithm)->spec;
-}
-
-static const aq_params *policy_of(const aq_algorithm *algorithm)
-{
-    return &((const r2d2 *)algorithm)->online;
-}
-
-static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
-{
-    (void)critic_learning_rate; /* there is one network only */
-    ((r2d2 *)algorithm)->optimizer.learning_rate = (float)learning_rate;
-}
-
 static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     r2d2 *self = (r2d2 *)algorithm;
-    const size_t count = self->online.count;
-    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
-    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
-    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->optimizer.m);
-    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->optimizer.v);
-    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->optimizer.step);
+    aq_value_learner_arrays(algorithm, arrays);
+    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, self->target.count, self->target.block);
 }
 
 const aq_algorithm_class aq_r2d2_class = {
     .name = "r2d2",
     .summary = "dqn of a policy that keeps a state, from sequences, for discrete actions",
     .needs = {.columns = columns},
-    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
-    .head = aq_q_learner_head,
+    AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
     .destroy = destroy,
     .train = train,
-    .spec = spec_of,
-    .policy = policy_of,
-    .set_rates = set_rates,
     .arrays = add_arrays,
 };
