@@ -6,7 +6,7 @@
 
 Trains every game with every algorithm by its preset, games-NAME, for N frames, in each format, a
 run for each seed; plays the policy that the run kept, as it was broadcast, over fresh greedy
-episodes; writes DIR/games.csv, a line for each run there is; and prints a table in Markdown, means
+episodes; writes DIR/games.csv, a line for each run asked for; and prints a table in Markdown, means
 and standard deviations over seeds, beside chance, the script and what is published of games of the
 same rules, where numbers that the rules leave open may be others. What DIR has already is not made
 again, so that the command may be ended at any time and given again, with other games or seeds.
@@ -23,7 +23,7 @@ from run_once import folder_of, kept_return, train
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
 ALGORITHMS = ["dqn", "ppo", "rainbow"]
-# PPO of gymnax, 10 million frames or more, with sticky actions.
+# What gymnax tells of its PPO, in its README.
 PUBLISHED = {"asterix": 15, "breakout": 28, "freeway": 58, "space_invaders": 131}
 EPISODES = 100
 
@@ -88,7 +88,7 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     columns = [(a, f) for a in arguments.algorithms for f in arguments.formats]
     print("| game | chance | script | " + " | ".join(f"{a}, {f}" for a, f in columns) +
-          " | published |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
+          " | published, PPO |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
     with (arguments.work / "games.csv").open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["game", "algorithm", "format", "seed", "frames", "return_mean", "wall_s",

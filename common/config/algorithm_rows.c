@@ -51,21 +51,30 @@ static bool is_for_any_of(size_t algorithm, const aq_schema *schema, bool is_dat
 }
 
 /* "dqn and c51" */
-static void list_those_for(const aq_schema *schema, bool is_data_set, char *out, size_t size)
+static void list(const bool chosen[AQ_ALGORITHM_AUTO], char *out, size_t size)
 {
     size_t left = 0;
     size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        left += is_for_any_of(i, schema, is_data_set);
+        left += chosen[i];
     }
     out[0] = '\0';
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
-        if (is_for_any_of(i, schema, is_data_set)) {
+        if (chosen[i]) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
             used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
         }
     }
+}
+
+static void list_those_for(const aq_schema *schema, bool is_data_set, char *out, size_t size)
+{
+    bool chosen[AQ_ALGORITHM_AUTO];
+    for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
+        chosen[i] = is_for_any_of(i, schema, is_data_set);
+    }
+    list(chosen, out, size);
 }
 
 int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
@@ -109,4 +118,13 @@ bool aq_algorithm_has(enum aq_algorithm algorithm, enum aq_algorithm_trait trait
 {
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
     return algorithm != AQ_ALGORITHM_AUTO && (rows[algorithm].traits & trait) != 0;
+}
+
+void aq_algorithm_list(enum aq_algorithm_trait trait, char *out, size_t size)
+{
+    bool chosen[AQ_ALGORITHM_AUTO];
+    for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
+        chosen[i] = aq_algorithm_has((enum aq_algorithm)i, trait);
+    }
+    list(chosen, out, size);
 }

@@ -92,4 +92,7 @@ enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
 
 bool aq_algorithm_has(enum aq_algorithm algorithm, enum aq_algorithm_trait trait);
 
+/* Those who have it: "dqn and c51". */
+void aq_algorithm_list(enum aq_algorithm_trait trait, char *out, size_t size);
+
 #endif

@@ -375,14 +375,17 @@ static int check_observations(const aq_run_config *config, const aq_schema *sche
 
 static int check_state(const aq_run_config *config, aq_error *error)
 {
+    char others[AQ_RUN_TEXT_MAX];
     if (aq_torso_state(config->learner.torso) == 0) {
         return 0;
     }
     if (!aq_algorithm_has(config->learner.algorithm, AQ_KEEPS_STATE)) {
+        aq_algorithm_list(AQ_KEEPS_STATE, others, sizeof(others));
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.torso is \"%s\", with which a policy keeps a state, and %s trains "
-                       "none that does; r2d2, ppo, a2c, impala and reinforce do",
-                       config->learner.torso, aq_algorithm_names[config->learner.algorithm]);
+                       "none that does; %s do",
+                       config->learner.torso, aq_algorithm_names[config->learner.algorithm],
+                       others);
     }
     if (config->actor.gradients) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
@@ -394,13 +397,15 @@ static int check_state(const aq_run_config *config, aq_error *error)
 
 static int check_noisy(const aq_run_config *config, aq_error *error)
 {
-    const uint32_t algorithm = config->learner.algorithm;
-    return config->learner.noisy == 0 || aq_algorithm_has(algorithm, AQ_CAN_BE_NOISY)
-               ? 0
-               : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "learner.noisy is for dqn, qr_dqn, c51 and rainbow, and not for %s; "
-                         "learner.noisy=0 works",
-                         aq_algorithm_names[algorithm]);
+    char others[AQ_RUN_TEXT_MAX];
+    if (config->learner.noisy == 0 ||
+        aq_algorithm_has(config->learner.algorithm, AQ_CAN_BE_NOISY)) {
+        return 0;
+    }
+    aq_algorithm_list(AQ_CAN_BE_NOISY, others, sizeof(others));
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "learner.noisy is for %s, and not for %s; learner.noisy=0 works", others,
+                   aq_algorithm_names[config->learner.algorithm]);
 }
 
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)

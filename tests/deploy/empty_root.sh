@@ -3,8 +3,7 @@
 # nothing in it: no compiler, no packages of ours, no /etc/hosts, and then, where the clone is
 # built, once more with one. What a newcomer gets from the README's two commands.
 #
-#   tests/deploy/empty_root.sh                 a minute, most of it the download
-#   tests/deploy/empty_root.sh ./test style
+# It takes a minute or two.
 #
 #   APT_CONF, http_proxy   as for the build of the image, where this host needs them
 #   ENGINE_DIR             keeps the base (/var/tmp/actorq-engine); needs root, and 4 GB there

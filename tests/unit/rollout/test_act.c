@@ -98,6 +98,19 @@ TEST(a_box_is_acted_in_as_the_engine_says)
     aq_act_destroy(act);
 }
 
+/* Its numbers are all 0. */
+static aq_snapshot *box_policy(const aq_net_spec *spec, const uint32_t *formats)
+{
+    aq_snapshot *snapshot = NULL;
+    assert_int_equal(aq_snapshot_create(spec, formats, &snapshot), 0);
+    snapshot->run_id = 1;
+    snapshot->version = 1;
+    snapshot->head = AQ_HEAD_TANH_BOX;
+    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
+    snapshot->schema = box_env.schema;
+    return snapshot;
+}
+
 /* What lies in its state decides what it gives; the rest is the engine's. */
 static aq_engine *rememberer(void)
 {
@@ -105,19 +118,14 @@ static aq_engine *rememberer(void)
     const aq_layer_spec layers[] = {
         aq_layer_linear(ELEMENTS, AQ_GRU_GATES * ELEMENTS, AQ_ACTIVATION_NONE),
         aq_layer_gru(ELEMENTS), aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_TANH)};
-    aq_snapshot *snapshot = NULL;
+    aq_snapshot *snapshot;
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
     aq_net_spec spec = {0};
     assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &layers[2], NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
-    snapshot->run_id = 1;
-    snapshot->version = 1;
-    snapshot->head = AQ_HEAD_TANH_BOX;
-    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
-    snapshot->schema = box_env.schema;
+    snapshot = box_policy(&spec, formats);
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     for (uint32_t i = 2 * ELEMENTS; i < 3 * ELEMENTS; i++) {
         layer.bias[i] = 1.0f; /* half of tanh(1), then more */
@@ -165,7 +173,7 @@ static aq_engine *explorer(void)
                               aq_layer_noise(ELEMENTS, 1, 1, AQ_ACTIVATION_NONE),
                               aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
                               aq_layer_noise(ELEMENTS, 2, 1, AQ_ACTIVATION_TANH)};
-    aq_snapshot *snapshot = NULL;
+    aq_snapshot *snapshot;
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
     aq_net_spec spec = {0};
@@ -174,12 +182,7 @@ static aq_engine *explorer(void)
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
-    snapshot->run_id = 1;
-    snapshot->version = 1;
-    snapshot->head = AQ_HEAD_TANH_BOX;
-    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
-    snapshot->schema = box_env.schema;
+    snapshot = box_policy(&spec, formats);
     aq_snapshot_layer_edit(snapshot, 2, &layer);
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
