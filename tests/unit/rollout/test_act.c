@@ -118,14 +118,13 @@ static aq_engine *rememberer(void)
     const aq_layer_spec layers[] = {
         aq_layer_linear(ELEMENTS, AQ_GRU_GATES * ELEMENTS, AQ_ACTIVATION_NONE),
         aq_layer_gru(ELEMENTS), aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_TANH)};
-    aq_snapshot *snapshot;
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
     aq_net_spec spec = {0};
     assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &layers[2], NULL), 0);
-    snapshot = box_policy(&spec, formats);
+    aq_snapshot *snapshot = box_policy(&spec, formats);
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     for (uint32_t i = 2 * ELEMENTS; i < 3 * ELEMENTS; i++) {
         layer.bias[i] = 1.0f; /* half of tanh(1), then more */
@@ -173,7 +172,6 @@ static aq_engine *explorer(void)
                               aq_layer_noise(ELEMENTS, 1, 1, AQ_ACTIVATION_NONE),
                               aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
                               aq_layer_noise(ELEMENTS, 2, 1, AQ_ACTIVATION_TANH)};
-    aq_snapshot *snapshot;
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
     aq_net_spec spec = {0};
@@ -182,7 +180,7 @@ static aq_engine *explorer(void)
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
-    snapshot = box_policy(&spec, formats);
+    aq_snapshot *snapshot = box_policy(&spec, formats);
     aq_snapshot_layer_edit(snapshot, 2, &layer);
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
