@@ -75,8 +75,9 @@ static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values,
         return;
     }
     any_bytes(rng, values, bytes);
-    for (size_t i = 0; column->choice_count > 0 && 4 * i < bytes; i++) {
-        int32_t choice = (int32_t)aq_rng_below(rng, column->choice_count);
+    for (size_t i = 0; column->choices[0] > 0 && 4 * i < bytes; i++) {
+        const size_t element = i % (column->bytes / sizeof(int32_t));
+        int32_t choice = (int32_t)aq_rng_below(rng, column->choices[element]);
         memcpy(values + 4 * i, &choice, sizeof(choice));
     }
 }
