@@ -104,8 +104,9 @@ int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *sc
     list_those_for(schema, true, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s learns from what its own policy has just done, and a data "
-                   "set holds none of that; from data sets of this task learn %s",
-                   aq_algorithm_names[algorithm], others);
+                   "set holds none of that; from data sets of this task %s%s",
+                   aq_algorithm_names[algorithm], others[0] != '\0' ? "learn " : "nothing learns",
+                   others);
 }
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)

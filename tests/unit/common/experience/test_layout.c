@@ -48,6 +48,22 @@ static void refuse(const aq_schema *schema, uint32_t n_step, uint32_t length_max
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
+/* A peer's third choice of three is fine where there are as many, and refused beside it. */
+TEST(each_of_several_choices_has_bounds_of_its_own)
+{
+    aq_space several;
+    aq_space_init_choices(&several, 2, (uint32_t[]){3, 2});
+    const aq_layout layout = chunk_layout_of(chunk_box(AQ_DTYPE_F32, 3), several, 1, 1);
+    const aq_column *column = &layout.columns[AQ_COLUMN_ACTION];
+    const int32_t fine[] = {2, 1, 0, 0}, beyond[] = {2, 1, 0, 2}, below[] = {-1, 0};
+    assert_int_equal(column->bytes, 2 * sizeof(int32_t));
+    assert_int_equal(aq_column_check(column, (const uint8_t *)fine, 2, NULL), 0);
+    assert_refused(aq_column_check(column, (const uint8_t *)beyond, 2, &refusal), AQ_E_SCHEMA,
+                   "action 3 is 2; 0 to 1 are possible");
+    assert_refused(aq_column_check(column, (const uint8_t *)below, 1, &refusal), AQ_E_SCHEMA,
+                   "action 0 is -1");
+}
+
 TEST(a_layout_that_cannot_work_is_refused)
 {
     aq_schema schema = {.obs = chunk_box(AQ_DTYPE_F32, 3)};

@@ -44,9 +44,12 @@ static void random_box(aq_rng *rng, bool may_stack, aq_space *space)
 
 void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema)
 {
+    const uint32_t counts[] = {between(rng, 1, 9), between(rng, 1, 9), between(rng, 1, 9)};
     random_box(rng, true, &ret_schema->obs);
     if (coin(rng)) {
         aq_space_init_discrete(&ret_schema->action, between(rng, 1, 20));
+    } else if (coin(rng)) {
+        aq_space_init_choices(&ret_schema->action, between(rng, 1, 3), counts);
     } else {
         random_box(rng, false, &ret_schema->action);
     }
