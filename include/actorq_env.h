@@ -66,7 +66,7 @@ typedef struct actorq_options {
     void *host;
 } actorq_options;
 
-/* One environment. A row is one observation or action as float, uint8_t or, for a choice, int32_t
+/* One environment. A row is one observation or action as float, uint8_t or, for choices, int32_t
  * (counted from 0), of the shape that `spaces` says, C order, aligned for its type. */
 typedef struct actorq_env {
     const char *name;        /* letters, digits, '-', '_' and '.' */

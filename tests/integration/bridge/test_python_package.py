@@ -79,7 +79,7 @@ class Spaces(unittest.TestCase):
     def test_parts_that_do_not_go_together_are_refused_by_name(self):
         picture = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
         for part, words in ((picture, "'eye' space is a box of uint8"),
-                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary of 3; actions alone")):
+                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary of 3")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(bridge_tasks.Several({"eye": part}), "observation")
         with self.assertRaisesRegex(protocol.Refusal, "no parts"):
