@@ -36,14 +36,15 @@ enum actorq_end {
     ACTORQ_FAILED = 3,     /* nothing of this step is true: the episode is forgotten */
 };
 
-/* What is seen or done: a box of numbers, or one of `choice_count` choices. Bounds are one for all
- * elements (bound_count 1) or one each; they may be infinite. */
+/* What is seen or done: a box of numbers, whose bounds are one for all elements (bound_count 1) or
+ * one each and may be infinite; or one of `choice_count` choices; or, done only, several choices at
+ * once, a row (rank 1) of which each goes from 0 to its own upper bound. */
 typedef struct actorq_space {
     uint32_t kind;  /* enum actorq_space_kind */
     uint32_t dtype; /* enum actorq_dtype; of a box */
     uint32_t rank;
     uint32_t shape[ACTORQ_RANK_MAX]; /* of pictures: height, width, channels */
-    uint32_t choice_count;           /* of ACTORQ_DISCRETE */
+    uint32_t choice_count;           /* of ACTORQ_DISCRETE with rank 0 */
     uint32_t bound_count;
     float low[ACTORQ_BOUNDS_MAX];
     float high[ACTORQ_BOUNDS_MAX];
@@ -65,7 +66,7 @@ typedef struct actorq_options {
     void *host;
 } actorq_options;
 
-/* One environment. A row is one observation or action as float, uint8_t or, for a choice, int32_t
+/* One environment. A row is one observation or action as float, uint8_t or, for choices, int32_t
  * (counted from 0), of the shape that `spaces` says, C order, aligned for its type. */
 typedef struct actorq_env {
     const char *name;        /* letters, digits, '-', '_' and '.' */
@@ -162,6 +163,21 @@ static inline void actorq_space_choices(actorq_space *space, uint32_t count)
     space->kind = ACTORQ_DISCRETE;
     space->dtype = ACTORQ_F32;
     space->choice_count = count;
+}
+
+/* Several choices at once, `counts[i]` of the i-th: the action is a row of int32_t. */
+static inline void actorq_space_several(actorq_space *space, uint32_t count, const uint32_t *counts)
+{
+    uint32_t i;
+    space->kind = ACTORQ_DISCRETE;
+    space->dtype = ACTORQ_F32;
+    space->rank = 1;
+    space->shape[0] = count;
+    space->bound_count = count;
+    for (i = 0; i < count && i < ACTORQ_BOUNDS_MAX; i++) {
+        space->low[i] = 0.0f;
+        space->high[i] = (float)(counts[i] - 1);
+    }
 }
 
 /* Uniform in [0, 1), 53 bits. */

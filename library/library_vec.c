@@ -152,17 +152,19 @@ int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, 
 
 static int check_choices(const actorq_vec *vec, const int32_t *choices, aq_error *error)
 {
-    const uint32_t count = vec->facts.action.choice_count;
-    uint32_t wrong = 0;
-    for (uint32_t lane = 0; lane < vec->facts.lanes; lane++) {
-        wrong |= (uint32_t)choices[lane] >= count;
-    }
-    for (uint32_t lane = 0; wrong != 0 && lane < vec->facts.lanes; lane++) {
-        if ((uint32_t)choices[lane] >= count) {
-            return aq_fail(error, AQ_E_INVALID,
-                           "action %d of environment %u; %s has the choices 0 to %u",
-                           (int)choices[lane], lane, vec->facts.task, count - 1);
+    const aq_space *space = &vec->task.env->schema.action;
+    const size_t elements = aq_space_elements(space);
+    for (uint32_t lane = 0; lane < vec->facts.lanes; lane++, choices += elements) {
+        if (aq_space_has(space, choices)) {
+            continue;
         }
+        size_t i = 0;
+        while ((uint32_t)choices[i] < aq_space_choices(space, i)) {
+            i++;
+        }
+        return aq_fail(error, AQ_E_INVALID,
+                       "action %d of environment %u; %s has the choices 0 to %u", (int)choices[i],
+                       lane, vec->facts.task, aq_space_choices(space, i) - 1);
     }
     return 0;
 }

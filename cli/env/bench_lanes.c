@@ -109,7 +109,7 @@ void aq_bench_lanes_draw(aq_bench_lanes *lanes)
         size_t bound = space->bound_count > 1 ? i % width : 0;
         if (space->kind == AQ_SPACE_DISCRETE) {
             ((int32_t *)lanes->actions)[i] =
-                (int32_t)aq_rng_below(&lanes->rng, space->choice_count);
+                (int32_t)aq_rng_below(&lanes->rng, aq_space_choices(space, bound));
         } else if (space->dtype == AQ_DTYPE_U8) {
             lanes->actions[i] =
                 (uint8_t)draw_number(&lanes->rng, space->low[bound], space->high[bound]);

@@ -34,12 +34,27 @@ static json_t *numbers_json(const float *numbers, size_t count)
     return array;
 }
 
+/* How many there are, or of several choices at once a list of that. */
+static json_t *choices_json(const aq_space *space)
+{
+    if (!aq_space_is_several(space)) {
+        return aq_json_count(space->choice_count);
+    }
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < space->shape[0]; i++) {
+        if (json_array_append_new(list, aq_json_count(aq_space_choices(space, i)))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 /* Bounds are one for all elements, or one each; null is none. */
 static json_t *space_json(const aq_space *space)
 {
     if (space->kind == AQ_SPACE_DISCRETE) {
-        return json_pack("{s:s, s:o}", "kind", "discrete", "choices",
-                         aq_json_count(space->choice_count));
+        return json_pack("{s:s, s:o}", "kind", "discrete", "choices", choices_json(space));
     }
     json_t *shape = json_array();
     for (uint32_t i = 0; i < space->rank; i++) {

@@ -21,19 +21,23 @@ static const struct {
 /* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
 enum aq_algorithm aq_algorithm_for(const aq_space *actions)
 {
-    return actions->kind == AQ_SPACE_DISCRETE ? AQ_ALGORITHM_DQN : AQ_ALGORITHM_TD3;
+    return aq_space_is_several(actions)         ? AQ_ALGORITHM_PPO
+           : actions->kind == AQ_SPACE_DISCRETE ? AQ_ALGORITHM_DQN
+                                                : AQ_ALGORITHM_TD3;
 }
 
 bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
 {
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
-    return algorithm == AQ_ALGORITHM_AUTO || (actions->kind & rows[algorithm].actions) != 0;
+    return algorithm == AQ_ALGORITHM_AUTO ||
+           ((actions->kind & rows[algorithm].actions) != 0 &&
+            (!aq_space_is_several(actions) || (rows[algorithm].traits & AQ_TAKES_ROWS) != 0));
 }
 
 static bool is_for(size_t algorithm, const aq_schema *schema)
 {
     const bool is_table = (rows[algorithm].traits & AQ_SEES_ONE_HOT) != 0;
-    return (rows[algorithm].actions & schema->action.kind) != 0 &&
+    return aq_algorithm_takes((enum aq_algorithm)algorithm, &schema->action) &&
            is_table == (schema->obs.kind == AQ_SPACE_DISCRETE);
 }
 
@@ -85,12 +89,19 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
         return 0;
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
+    const bool takes_choices = (rows[algorithm].actions & AQ_SPACE_DISCRETE) != 0;
     list_those_for(schema, false, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
-                   "learner.algorithm %s needs %s actions; those of %s are %s, for which %s are "
-                   "made",
-                   aq_algorithm_names[algorithm], are_choices ? "continuous" : "discrete", task,
-                   are_choices ? "choices" : "continuous", others);
+                   "learner.algorithm %s needs %s; those of %s are %s, for which %s are made",
+                   aq_algorithm_names[algorithm],
+                   !takes_choices ? "continuous actions"
+                   : are_choices  ? "actions that are one choice"
+                                  : "discrete actions",
+                   task,
+                   aq_space_is_several(&schema->action) ? "several choices at once"
+                   : are_choices                        ? "choices"
+                                                        : "continuous",
+                   others);
 }
 
 int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
@@ -103,8 +114,9 @@ int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *sc
     list_those_for(schema, true, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s learns from what the actors of its run do, and a data set "
-                   "holds none of that; from data sets of this task learn %s",
-                   aq_algorithm_names[algorithm], others);
+                   "holds none of that; from data sets of this task %s%s",
+                   aq_algorithm_names[algorithm], others[0] != '\0' ? "learn " : "nothing learns",
+                   others);
 }
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)

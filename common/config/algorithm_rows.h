@@ -27,15 +27,15 @@
     X(AQ_ALGORITHM_SAC, sac, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_DRAWS_ACTIONS)                                                                            \
     X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
-      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE)                                                           \
+      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                                           \
     X(AQ_ALGORITHM_A2C, a2c, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
-      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE)                                                           \
+      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                                           \
     X(AQ_ALGORITHM_REINFORCE, reinforce, AQ_SPACE_BOX | AQ_SPACE_DISCRETE,                         \
-      AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE)                                 \
+      AQ_LEARNS_FROM_SEQUENCES, AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                 \
     X(AQ_ALGORITHM_TRPO, trpo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,         \
-      AQ_DRAWS_ACTIONS)                                                                            \
+      AQ_DRAWS_ACTIONS | AQ_TAKES_ROWS)                                                            \
     X(AQ_ALGORITHM_IMPALA, impala, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,     \
-      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE)                                                           \
+      AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                                           \
     X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)             \
     X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)     \
     X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,    \
@@ -58,15 +58,16 @@ enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 /* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
  * is shown a discrete state by the task's option one_hot, which the run takes by itself.
  * AQ_IS_ASKED_FOR: its presets are for those who name it, as are those of sequences.
- * AQ_KEEPS_STATE: its policy may keep a state from step to step. AQ_CAN_BE_NOISY: its layers may
- * be, learner.noisy. */
+ * AQ_KEEPS_STATE: its policy may keep a state from step to step. AQ_TAKES_ROWS: its actions may be
+ * several choices at once. AQ_CAN_BE_NOISY: its layers may be, learner.noisy. */
 enum aq_algorithm_trait {
     AQ_PLAIN = 0,
     AQ_DRAWS_ACTIONS = 1,
     AQ_SEES_ONE_HOT = 2,
     AQ_IS_ASKED_FOR = 4,
     AQ_KEEPS_STATE = 8,
-    AQ_CAN_BE_NOISY = 16
+    AQ_TAKES_ROWS = 16,
+    AQ_CAN_BE_NOISY = 32
 };
 
 /* Their names, "auto", and a NULL behind them. */

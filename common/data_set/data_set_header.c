@@ -71,11 +71,22 @@ static json_t *bounds_json(const float *bounds, uint32_t count)
     return list;
 }
 
+static json_t *counts_json(const aq_space *row)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < row->shape[0]; i++) {
+        (void)json_array_append_new(list, json_integer(aq_space_choices(row, i)));
+    }
+    return list;
+}
+
 static json_t *space_json(const aq_space *space)
 {
     if (space->kind == AQ_SPACE_DISCRETE) {
-        return json_pack("{s:s, s:I}", "kind", "discrete", "count",
-                         (json_int_t)space->choice_count);
+        return aq_space_is_several(space)
+                   ? json_pack("{s:s, s:o}", "kind", "discrete", "counts", counts_json(space))
+                   : json_pack("{s:s, s:I}", "kind", "discrete", "count",
+                               (json_int_t)space->choice_count);
     }
     json_t *shape = json_array();
     for (uint32_t i = 0; i < space->rank; i++) {
@@ -150,17 +161,37 @@ static int read_box(const json_t *object, aq_space *space)
     return high_count == space->bound_count ? 0 : AQ_E_CORRUPT;
 }
 
+static int read_discrete(const json_t *object, aq_space *space)
+{
+    const json_t *list = json_object_get(object, "counts");
+    const size_t count = json_array_size(list);
+    uint32_t choices, each[AQ_BOUNDS_MAX];
+    if (list == NULL) {
+        int rc = read_whole(json_object_get(object, "count"), &choices);
+        if (rc == 0) {
+            aq_space_init_discrete(space, choices);
+        }
+        return rc;
+    }
+    if (count < 1 || count > AQ_BOUNDS_MAX) {
+        return AQ_E_CORRUPT;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (read_whole(json_array_get(list, i), &each[i]) != 0) {
+            return AQ_E_CORRUPT;
+        }
+    }
+    aq_space_init_choices(space, (uint32_t)count, each);
+    return 0;
+}
+
 static int read_space(const json_t *object, aq_space *ret_space)
 {
     aq_space space = {0};
     const char *kind = json_string_value(json_object_get(object, "kind"));
     int rc = AQ_E_CORRUPT;
     if (kind != NULL && strcmp(kind, "discrete") == 0) {
-        uint32_t count;
-        rc = read_whole(json_object_get(object, "count"), &count);
-        if (rc == 0) {
-            aq_space_init_discrete(&space, count);
-        }
+        rc = read_discrete(object, &space);
     } else if (kind != NULL && strcmp(kind, "box") == 0) {
         rc = read_box(object, &space);
     }

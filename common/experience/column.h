@@ -25,11 +25,11 @@ enum aq_column_per {
 
 typedef struct aq_column {
     char name[AQ_COLUMN_NAME_MAX];
-    uint32_t dtype;        /* enum aq_dtype, of an element */
-    uint32_t per;          /* enum aq_column_per */
-    uint32_t bytes;        /* of one value: all its elements */
-    uint32_t choice_count; /* elements are in [0, choice_count); 0: whatever the type holds */
-    aq_frames frames;      /* of a value, which then shares all but one with the next */
+    uint32_t dtype;                  /* enum aq_dtype, of an element */
+    uint32_t per;                    /* enum aq_column_per */
+    uint32_t bytes;                  /* of one value: all its elements */
+    uint32_t choices[AQ_BOUNDS_MAX]; /* element i is below choices[i]; 0: whatever the type holds */
+    aq_frames frames;                /* of a value, which then shares all but one with the next */
 } aq_column;
 
 /* Values in a chunk of `length` steps. */

@@ -23,11 +23,13 @@ static void put_columns(const aq_schema *schema, aq_layout *layout)
 {
     layout->columns[AQ_COLUMN_OBS] = column_of("obs", &schema->obs, AQ_PER_BOUNDARY);
     layout->columns[AQ_COLUMN_ACTION] = column_of("action", &schema->action, AQ_PER_STEP);
-    layout->columns[AQ_COLUMN_REWARD] = (aq_column){"reward", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0, {0}};
+    layout->columns[AQ_COLUMN_REWARD] =
+        (aq_column){"reward", AQ_DTYPE_F32, AQ_PER_STEP, 4, {0}, {0}};
     layout->columns[AQ_COLUMN_VERSION] =
-        (aq_column){"version", AQ_DTYPE_U32, AQ_PER_STEP, 4, 0, {0}};
-    if (schema->action.kind == AQ_SPACE_DISCRETE) {
-        layout->columns[AQ_COLUMN_ACTION].choice_count = schema->action.choice_count;
+        (aq_column){"version", AQ_DTYPE_U32, AQ_PER_STEP, 4, {0}, {0}};
+    const bool is_discrete = schema->action.kind == AQ_SPACE_DISCRETE;
+    for (size_t i = 0; is_discrete && i < aq_space_elements(&schema->action); i++) {
+        layout->columns[AQ_COLUMN_ACTION].choices[i] = aq_space_choices(&schema->action, i);
     }
     layout->column_count = AQ_COLUMNS_STANDARD;
     layout->hash = aq_schema_hash(schema);
@@ -102,7 +104,7 @@ static int check_recorded(const aq_layout *layout, const aq_column *column, aq_e
         }
     }
     if (column->dtype < AQ_DTYPE_F32 || column->dtype > AQ_DTYPE_U32 ||
-        column->per > AQ_PER_BOUNDARY || column->choice_count != 0 || column->frames.count != 0 ||
+        column->per > AQ_PER_BOUNDARY || column->choices[0] != 0 || column->frames.count != 0 ||
         column->bytes == 0 || column->bytes > AQ_COLUMN_BYTES_MAX || column->bytes % element != 0) {
         return aq_fail(error, AQ_E_INVALID,
                        "column %s: values of %" PRIu32 " bytes of type %" PRIu32 " cannot be",

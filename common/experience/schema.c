@@ -38,11 +38,38 @@ void aq_space_init_discrete(aq_space *space, uint32_t choice_count)
     space->choice_count = choice_count;
 }
 
+void aq_space_init_choices(aq_space *space, uint32_t count, const uint32_t *choice_counts)
+{
+    const float zeros[AQ_BOUNDS_MAX] = {0};
+    aq_space_init_box(space, count, zeros, zeros);
+    space->kind = AQ_SPACE_DISCRETE;
+    for (uint32_t i = 0; i < count; i++) {
+        space->high[i] = (float)choice_counts[i] - 1.0f;
+    }
+}
+
+uint32_t aq_space_choices_all(const aq_space *space)
+{
+    const uint32_t count = (uint32_t)aq_space_elements(space);
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        all += aq_space_choices(space, i);
+    }
+    return all;
+}
+
+bool aq_space_has(const aq_space *space, const int32_t *choices)
+{
+    const size_t elements = aq_space_elements(space);
+    bool has = true;
+    for (size_t i = 0; i < elements; i++) {
+        has &= (uint32_t)choices[i] < aq_space_choices(space, i); /* below 0, too */
+    }
+    return has;
+}
+
 size_t aq_space_elements(const aq_space *space)
 {
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        return 1;
-    }
     size_t elements = 1;
     for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
         if (__builtin_mul_overflow(elements, (size_t)space->shape[i], &elements)) {
@@ -65,11 +92,10 @@ bool aq_space_is_picture(const aq_space *space, aq_picture_shape *ret_shape)
 
 size_t aq_space_bytes(const aq_space *space)
 {
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        return sizeof(int32_t);
-    }
     size_t bytes;
-    size_t element_bytes = space->dtype == AQ_DTYPE_U8 ? sizeof(uint8_t) : sizeof(float);
+    const bool is_bytes = space->kind == AQ_SPACE_BOX && space->dtype == AQ_DTYPE_U8;
+    const size_t element_bytes = is_bytes ? sizeof(uint8_t) : sizeof(float);
+    _Static_assert(sizeof(int32_t) == sizeof(float), "a choice takes what a number takes");
     if (__builtin_mul_overflow(aq_space_elements(space), element_bytes, &bytes)) {
         return SIZE_MAX;
     }
@@ -133,6 +159,32 @@ static int validate_box(const aq_space *space, const char *name, aq_error *error
     return validate_bounds(space, name, error);
 }
 
+static int validate_row(const aq_space *space, const char *name, aq_error *error)
+{
+    double all = 0;
+    if (space->rank != 1 || space->shape[0] < 1 || space->shape[0] > AQ_BOUNDS_MAX ||
+        space->bound_count != space->shape[0]) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "%s: several choices are a row of 1 to %d, with bounds for each", name,
+                       AQ_BOUNDS_MAX);
+    }
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        const float last = space->high[i];
+        if (space->low[i] != 0.0f || !(last >= 0.0f && last < (float)AQ_SPACE_ELEMENTS_MAX) ||
+            last != floorf(last)) {
+            return aq_fail(error, AQ_E_SCHEMA,
+                           "%s: choice %u from %g to %g; from 0 to %u are "
+                           "possible",
+                           name, i, (double)space->low[i], (double)last, AQ_SPACE_ELEMENTS_MAX - 1);
+        }
+        all += (double)last + 1.0;
+    }
+    if (all > (double)AQ_SPACE_ELEMENTS_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: more than %u choices", name, AQ_SPACE_ELEMENTS_MAX);
+    }
+    return 0;
+}
+
 int aq_space_validate(const aq_space *space, const char *name, aq_error *error)
 {
     if (space->kind == AQ_SPACE_BOX) {
@@ -140,6 +192,9 @@ int aq_space_validate(const aq_space *space, const char *name, aq_error *error)
     }
     if (space->kind != AQ_SPACE_DISCRETE) {
         return aq_fail(error, AQ_E_SCHEMA, "%s: unknown kind of space %u", name, space->kind);
+    }
+    if (space->rank > 0) {
+        return validate_row(space, name, error);
     }
     if (space->choice_count == 0 || space->choice_count > AQ_SPACE_ELEMENTS_MAX) {
         return aq_fail(error, AQ_E_SCHEMA, "%s: %u choices; 1 to %u are possible", name,
@@ -157,6 +212,9 @@ int aq_schema_validate(const aq_schema *schema, aq_error *error)
     if (rc == 0 && schema->action.frames != 0) {
         rc = aq_fail(error, AQ_E_SCHEMA, "action: observations alone are stacks of frames");
     }
+    if (rc == 0 && aq_space_is_several(&schema->obs)) {
+        rc = aq_fail(error, AQ_E_SCHEMA, "observation: actions alone are several choices at once");
+    }
     return rc;
 }
 
@@ -170,15 +228,18 @@ static uint64_t hash_bound(uint64_t hash, float bound)
 }
 
 /* Each part of varying length comes after that length, so two schemas never give the same words. */
-enum { HASH_FRAMES = 0x66720000 }; /* so that nothing else gives the same words */
+enum { /* so that nothing else gives the same words */
+       HASH_FRAMES = 0x66720000,
+       HASH_SEVERAL = 0x73760000
+};
 
 static uint64_t hash_space(uint64_t hash, const aq_space *space)
 {
     hash = aq_fnv1a_word(hash, space->kind);
-    if (space->kind == AQ_SPACE_DISCRETE) {
+    if (space->kind == AQ_SPACE_DISCRETE && space->rank == 0) {
         return aq_fnv1a_word(hash, space->choice_count);
     }
-    hash = aq_fnv1a_word(hash, space->dtype);
+    hash = aq_fnv1a_word(hash, space->kind == AQ_SPACE_BOX ? space->dtype : HASH_SEVERAL);
     hash = aq_fnv1a_word(hash, space->rank);
     for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
         hash = aq_fnv1a_word(hash, space->shape[i]);
@@ -201,10 +262,25 @@ uint64_t aq_schema_hash(const aq_schema *schema)
 
 enum { SPACE_TEXT_MAX = 80 }; /* "box f32[" and four numbers of ten digits */
 
+/* Of a row the first few. */
+static void choices_text(const aq_space *space, char *out, size_t size)
+{
+    enum { SHOWN_MAX = 7 };
+    const uint32_t count = (uint32_t)aq_space_elements(space);
+    size_t used = (size_t)snprintf(out, size, "discrete");
+    for (uint32_t i = 0; i < smaller(count, SHOWN_MAX) && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, i == 0 ? " %u" : ",%u",
+                                 aq_space_choices(space, i));
+    }
+    if (count > SHOWN_MAX && used < size) {
+        snprintf(out + used, size - used, ",...");
+    }
+}
+
 static void space_text(const aq_space *space, char *out, size_t size)
 {
     if (space->kind == AQ_SPACE_DISCRETE) {
-        snprintf(out, size, "discrete %u", space->choice_count);
+        choices_text(space, out, size);
         return;
     }
     const char *dtype = space->dtype == AQ_DTYPE_F32  ? "f32"

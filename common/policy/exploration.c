@@ -11,13 +11,14 @@
 
 void aq_action_random(const aq_space *space, aq_rng *rng, void *action)
 {
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        *(int32_t *)action = (int32_t)aq_rng_below(rng, space->choice_count);
-        return;
-    }
+    int32_t *choices = action;
     float *elements = action;
     const size_t count = aq_space_elements(space);
     for (size_t i = 0; i < count; i++) {
+        if (space->kind == AQ_SPACE_DISCRETE) {
+            choices[i] = (int32_t)aq_rng_below(rng, aq_space_choices(space, i));
+            continue;
+        }
         const size_t bound = aq_space_bound(space, i);
         const double low = (double)space->low[bound], high = (double)space->high[bound];
         elements[i] = aq_space_hold(space, bound, (float)aq_rng_range(rng, low, high));
@@ -51,11 +52,21 @@ static double surprise(double p)
     return p > 0.0 ? -p * log(p) : 0.0;
 }
 
+static double count_actions(const aq_space *space)
+{
+    const size_t elements = aq_space_elements(space);
+    double count = 1.0;
+    for (size_t i = 0; i < elements; i++) {
+        count *= aq_space_choices(space, i);
+    }
+    return count;
+}
+
 double aq_exploration_entropy(const aq_space *space, const aq_exploration *how)
 {
     if (space->kind == AQ_SPACE_DISCRETE) {
-        const double other = how->epsilon / space->choice_count;
-        return surprise(1.0 - how->epsilon + other) + (space->choice_count - 1) * surprise(other);
+        const double count = count_actions(space), other = how->epsilon / count;
+        return surprise(1.0 - how->epsilon + other) + (count - 1.0) * surprise(other);
     }
     /* Of a normal deviate: ln(2 pi e sigma^2) / 2. */
     return (double)aq_space_elements(space) * (0.5 * log(TWO_PI) + 0.5 + log(how->sigma));

@@ -134,6 +134,7 @@ typedef struct aq_head {
 
     const aq_head_drawing *drawing; /* NULL: it acts greedily, and explores */
     const aq_head_code *code;
+    const aq_head_code *code_of_row; /* of several choices at once; NULL: it makes none */
 } aq_head;
 
 /* NULL for a number that is no head's. */
@@ -142,14 +143,28 @@ const char *aq_head_name(uint32_t number); /* "argmax", "continuous"; "unknown" 
 
 /* ---- for the rows --------------------------------------------------------------------------- */
 
-/* Parts of aq_head_code that heads share: @_greatest(outputs), @_scale(@_bounds, $elements, action)
- * from -1 to 1, and what the greatest output or outputs that are spread so make of PREFIX_act. */
+/* Parts of aq_head_code that heads share: @_greatest(outputs, count), @_scale(@_bounds, $elements,
+ * action) from -1 to 1, and what the greatest output or outputs that are spread so make of
+ * PREFIX_act. */
 extern const char aq_greatest_text[], aq_scale_text[];
-extern const char aq_greatest_prototype[], aq_greatest_act_text[];
+extern const char aq_greatest_prototype_one[], aq_greatest_act_one[]; /* of a lone choice */
+extern const char aq_greatest_prototype_row[], aq_greatest_act_row[]; /* of several at once */
 extern const char aq_scale_prototype[], aq_scale_act_text[];
 
 #define AQ_LOG_DEVIATION_ARRAY                                                                     \
     "log_deviation" /* of heads that keep theirs in the network's arrays */
+
+/* How many choices an action is, and how many of the outputs are those of each: those of several
+ * choices lie behind each other. Where there is one part, it has all outputs. */
+static inline uint32_t aq_head_parts(const aq_head_terms *terms)
+{
+    return aq_space_is_several(terms->action) ? terms->action->shape[0] : 1;
+}
+static inline uint32_t aq_head_width(const aq_head_terms *terms, uint32_t part)
+{
+    return aq_space_is_several(terms->action) ? aq_space_choices(terms->action, part)
+                                              : terms->width;
+}
 
 /* Index of the greatest value; the first of equals. NaN never wins; 0 if all are NaN. count > 0. */
 uint32_t aq_argmax(const float *values, uint32_t count);

@@ -35,7 +35,7 @@ static void space_to(const aq_space *space, Actorq__V1__Space *ret_message)
 {
     actorq__v1__space__init(ret_message);
     ret_message->kind = space->kind;
-    if (space->kind == AQ_SPACE_DISCRETE) {
+    if (space->kind == AQ_SPACE_DISCRETE && space->rank == 0) {
         ret_message->choice_count = space->choice_count;
     } else {
         AQ_ASSERT(space->rank <= AQ_SHAPE_RANK_MAX);
@@ -67,7 +67,7 @@ static int space_from(const Actorq__V1__Space *message, const char *name, aq_spa
         return aq_fail(error, AQ_E_SCHEMA, "%s: not described", name);
     }
     memset(ret_space, 0, sizeof(*ret_space));
-    if (message->kind == AQ_SPACE_DISCRETE) {
+    if (message->kind == AQ_SPACE_DISCRETE && message->n_shape == 0) {
         aq_space_init_discrete(ret_space, message->choice_count);
         return 0;
     }

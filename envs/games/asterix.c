@@ -100,7 +100,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 {
     aq_asterix_state *s = state;
     *reward = 0.0f;
-    walk(s, aq_game_action_of(params, action));
+    walk(s, aq_game_press_of(params, action).move);
     bool over = meet(s, reward);
     if (!over && --s->move_wait == 0) {
         s->move_wait = s->move_period;

@@ -132,7 +132,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 {
     (void)rng;
     aq_breakout_state *s = state;
-    const enum aq_game_action move = aq_game_action_of(params, action);
+    const enum aq_game_action move = aq_game_press_of(params, action).move;
     uint8_t bottom = AQ_GAME_LAST;
     bool lost = false;
     if (move == AQ_GAME_LEFT || move == AQ_GAME_RIGHT) {

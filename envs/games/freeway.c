@@ -88,7 +88,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
                              void *obs, float *reward)
 {
     aq_freeway_state *s = state;
-    move_walker(s, aq_game_action_of(params, action));
+    move_walker(s, aq_game_press_of(params, action).move);
     bool over = is_run_over(s);
     move_cars(s);
     over = over || is_run_over(s);

@@ -9,15 +9,21 @@
 
 int aq_game_open(void *params, aq_env_opening *opening, aq_error *error)
 {
-    static const char *const sets[] = {"minimal", "all", NULL};
+    static const char *const sets[] = {"minimal", "all", "pair", NULL};
+    static const char *const sets_of_no_fire[] = {"minimal", "all", NULL};
     aq_game_params *p = params;
+    const bool can_fire = p->actions[p->action_count - 1] == AQ_GAME_FIRE;
     uint32_t set = 0;
-    int rc = aq_env_option_choice(opening->options, "actions", sets, &set, error);
+    int rc = aq_env_option_choice(opening->options, "actions", can_fire ? sets : sets_of_no_fire,
+                                  &set, error);
     if (rc == 0 && set == 1) {
         p->action_count = AQ_GAME_ACTIONS;
         for (uint8_t i = 0; i < AQ_GAME_ACTIONS; i++) {
             p->actions[i] = i;
         }
+    } else if (rc == 0 && set == 2) {
+        p->has_pair = true;
+        p->action_count--;
     }
     /* A game without one leaves the option to be refused. */
     return rc != 0 || !p->ramp ? rc : aq_env_option_bool(opening->options, "ramp", &p->ramp, error);
@@ -36,27 +42,41 @@ void aq_game_schema(const void *params, aq_schema *ret_schema)
         .low = {0},
         .high = {AQ_GAME_LIT},
     };
-    aq_space_init_discrete(&ret_schema->action, p->action_count);
+    const uint32_t pair[] = {p->action_count, 2};
+    if (p->has_pair) {
+        aq_space_init_choices(&ret_schema->action, 2, pair);
+    } else {
+        aq_space_init_discrete(&ret_schema->action, p->action_count);
+    }
 }
 
-enum aq_game_action aq_game_action_of(const void *params, const void *row)
+aq_game_press aq_game_press_of(const void *params, const void *row)
 {
     const aq_game_params *p = params;
-    const int32_t number = *(const int32_t *)row;
-    AQ_ASSERT(number >= 0);
-    AQ_ASSERT(number < p->action_count);
-    return p->actions[number];
+    const int32_t *numbers = row;
+    AQ_ASSERT(numbers[0] >= 0);
+    AQ_ASSERT(numbers[0] < p->action_count);
+    const enum aq_game_action action = p->actions[numbers[0]];
+    const bool is_shot = action == AQ_GAME_FIRE;
+    return (aq_game_press){
+        .move = is_shot ? AQ_GAME_STAY : action,
+        .fires = p->has_pair ? numbers[1] != 0 : is_shot,
+    };
 }
 
 void aq_game_answer(const void *params, enum aq_game_action action, void *ret_row)
 {
     const aq_game_params *p = params;
-    int32_t number = 0;
-    while (p->actions[number] != action) {
-        number++;
-        AQ_ASSERT(number < p->action_count);
+    int32_t *numbers = ret_row;
+    if (p->has_pair) {
+        numbers[1] = action == AQ_GAME_FIRE;
+        action = action == AQ_GAME_FIRE ? AQ_GAME_STAY : action;
     }
-    *(int32_t *)ret_row = number;
+    numbers[0] = 0;
+    while (p->actions[numbers[0]] != action) {
+        numbers[0]++;
+        AQ_ASSERT(numbers[0] < p->action_count);
+    }
 }
 
 void aq_game_move(enum aq_game_action action, uint8_t *row, uint8_t *column)

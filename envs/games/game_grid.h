@@ -4,7 +4,8 @@
  * channel. No state.
  *
  * The actions are six for all of them. A task has those that its game knows, or all: what does
- * nothing in a game is then as good as staying.
+ * nothing in a game is then as good as staying. Or, where one can fire, it has two choices at once:
+ * a move, and whether to fire.
  */
 #ifndef AQ_ENVS_GAMES_GAME_GRID_H
 #define AQ_ENVS_GAMES_GAME_GRID_H
@@ -36,6 +37,12 @@ enum aq_game_action {
     AQ_GAME_ACTIONS,
 };
 
+/* What is done in a step. */
+typedef struct aq_game_press {
+    enum aq_game_action move; /* not AQ_GAME_FIRE */
+    bool fires;
+} aq_game_press;
+
 /* How a game is seen. */
 typedef struct aq_game_look {
     uint32_t channels;
@@ -43,16 +50,22 @@ typedef struct aq_game_look {
     void (*observe)(const void *params, const void *state, void *obs);
 } aq_game_look;
 
-/* A class's `defaults` have the actions that the game knows, and the ramp if it has one. */
+/* A class's `defaults` have the actions that the game knows, firing as the last, and the ramp if it
+ * has one. */
 typedef struct aq_game_params {
     const aq_game_look *look;
-    bool ramp; /* it gets harder as one gets on */
+    bool ramp;     /* it gets harder as one gets on */
+    bool has_pair; /* to fire is a choice of its own, and no action of these */
     uint8_t action_count;
     uint8_t actions[AQ_GAME_ACTIONS]; /* enum aq_game_action, by the number in the schema */
 } aq_game_params;
 
 #define AQ_GAME_OPTIONS      "actions (minimal: those that do something, or all: six in every game)"
 #define AQ_GAME_RAMP_OPTIONS AQ_GAME_OPTIONS ", ramp (yes or no: it gets harder as one gets on)"
+
+#define AQ_GAME_FIRE_OPTIONS                                                                       \
+    "actions (minimal: those that do something, all: six in every game, or pair: a move and "      \
+    "whether to fire, at once), ramp (yes or no: it gets harder as one gets on)"
 
 /* All members that the classes have in common; each file has what they name. */
 #define AQ_GAME_MEMBERS                                                                            \
@@ -67,7 +80,7 @@ void aq_game_schema(const void *params, aq_schema *ret_schema);
 void aq_game_draw(const void *params, const void *state, aq_canvas *canvas);
 
 /* What the action's row means; and the row of what a script wants, which the game knows. */
-enum aq_game_action aq_game_action_of(const void *params, const void *row);
+aq_game_press aq_game_press_of(const void *params, const void *row);
 void aq_game_answer(const void *params, enum aq_game_action action, void *ret_row);
 
 /* Where a walker in the cell comes to by that action, which the border stops. */

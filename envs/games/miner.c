@@ -147,7 +147,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
                              void *obs, float *reward)
 {
     aq_miner_state *s = state;
-    *reward = move_miner(s, aq_game_action_of(params, action));
+    *reward = move_miner(s, aq_game_press_of(params, action).move);
     bool over = move_rocks(s);
     s->wait--;
     if (!over && s->wait == 0) {

@@ -92,18 +92,19 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     return true;
 }
 
-static void act(aq_seaquest_state *s, enum aq_game_action action)
+static void act(aq_seaquest_state *s, aq_game_press press)
 {
     uint8_t row = s->row;
     s->shot_wait -= s->shot_wait > 0;
-    if (action == AQ_GAME_LEFT || action == AQ_GAME_RIGHT) {
-        s->to_right = action == AQ_GAME_RIGHT;
-    } else if (action == AQ_GAME_FIRE && s->shot_wait == 0) {
+    if (press.move == AQ_GAME_LEFT || press.move == AQ_GAME_RIGHT) {
+        s->to_right = press.move == AQ_GAME_RIGHT;
+    }
+    if (press.fires && s->shot_wait == 0) {
         s->shot_wait = SHOT_PERIOD;
         uint16_t *shots = s->to_right ? s->shots.to_right : s->shots.to_left;
         shots[s->row] |= (uint16_t)(1U << s->column);
     }
-    aq_game_move(action, &row, &s->column);
+    aq_game_move(press.move, &row, &s->column);
     s->row = row <= LOWEST ? row : LOWEST;
 }
 
@@ -212,7 +213,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     aq_seaquest_state *s = state;
     const uint8_t row = s->row;
     *reward = 0.0f;
-    act(s, aq_game_action_of(params, action));
+    act(s, aq_game_press_of(params, action));
     bool over = meet(s);
     if (!over) {
         fly(&s->shots);
@@ -336,7 +337,7 @@ static const aq_game_params defaults = {
 const aq_env_class aq_game_seaquest = {
     .name = "game:seaquest",
     .summary = "Rescue divers, shoot fish and boats, and come up for air.",
-    .options = AQ_GAME_RAMP_OPTIONS,
+    .options = AQ_GAME_FIRE_OPTIONS,
     .step_limit = AQ_GAME_STEP_LIMIT,
     .state_bytes = sizeof(aq_seaquest_state),
     AQ_GAME_MEMBERS,

@@ -89,18 +89,17 @@ static float hit_aliens(aq_invaders_state *s)
     return (float)hits;
 }
 
-static void act(aq_invaders_state *s, enum aq_game_action action)
+static void act(aq_invaders_state *s, aq_game_press press)
 {
     uint8_t row = AQ_GAME_LAST;
     s->shot_wait -= s->shot_wait > 0;
     memmove(&s->shots[0], &s->shots[1], sizeof(s->shots) - sizeof(s->shots[0]));
     s->shots[AQ_GAME_LAST] = 0;
-    if (action == AQ_GAME_LEFT || action == AQ_GAME_RIGHT) {
-        aq_game_move(action, &row, &s->cannon);
-    } else if (action == AQ_GAME_FIRE && s->shot_wait == 0) {
+    if (press.fires && s->shot_wait == 0) {
         s->shots[AQ_GAME_LAST - 1] |= (uint16_t)(1U << s->cannon);
         s->shot_wait = SHOT_PERIOD;
     }
+    aq_game_move(press.move, &row, &s->cannon);
 }
 
 static bool is_bombed(const aq_invaders_state *s)
@@ -179,7 +178,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
                              void *obs, float *reward)
 {
     aq_invaders_state *s = state;
-    act(s, aq_game_action_of(params, action));
+    act(s, aq_game_press_of(params, action));
     *reward = hit_aliens(s);
     bool over = is_bombed(s);
     move_bombs(s);
@@ -263,7 +262,7 @@ static const aq_game_params defaults = {
 const aq_env_class aq_game_space_invaders = {
     .name = "game:space_invaders",
     .summary = "Shoot aliens before they come down, and dodge their bombs.",
-    .options = AQ_GAME_RAMP_OPTIONS,
+    .options = AQ_GAME_FIRE_OPTIONS,
     .step_limit = AQ_GAME_STEP_LIMIT,
     .state_bytes = sizeof(aq_invaders_state),
     AQ_GAME_MEMBERS,

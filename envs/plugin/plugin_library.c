@@ -205,14 +205,13 @@ _Static_assert(ACTORQ_BOUNDS_MAX == (int)AQ_BOUNDS_MAX, "one limit of bounds");
 /* The numbers of kinds and types are the same on both sides; validation knows the others. */
 static void copy_space(const actorq_space *from, aq_space *to)
 {
-    *to = (aq_space){.kind = from->kind, .dtype = from->dtype};
-    if (from->kind == ACTORQ_DISCRETE) {
-        to->dtype = AQ_DTYPE_F32;
-        to->choice_count = from->choice_count;
-        return;
-    }
-    to->rank = from->rank;
-    to->bound_count = from->bound_count;
+    *to = (aq_space){
+        .kind = from->kind,
+        .dtype = from->kind == ACTORQ_DISCRETE ? (uint32_t)AQ_DTYPE_F32 : from->dtype,
+        .rank = from->rank,
+        .choice_count = from->choice_count,
+        .bound_count = from->bound_count,
+    };
     memcpy(to->shape, from->shape, sizeof(to->shape));
     memcpy(to->low, from->low, sizeof(to->low));
     memcpy(to->high, from->high, sizeof(to->high));

@@ -16,7 +16,7 @@
  * Handles are opaque. Several threads may use the library, each with handles of its own: one thread
  * at a time for one handle. What a handle lends is valid until it is freed.
  *
- * A row is one observation or action as float, uint8_t or, for a choice, int32_t (counted from 0),
+ * A row is one observation or action as float, uint8_t or, for choices, int32_t (counted from 0),
  * of the shape that an actorq_space says, C order. Rows lie behind each other, aligned for their
  * type.
  *

@@ -37,7 +37,7 @@ static int check_sizes(const aq_foreign_net *net, const aq_schema *schema, aq_er
 {
     const size_t obs = aq_space_elements(&schema->obs);
     const size_t wanted = schema->action.kind == AQ_SPACE_DISCRETE
-                              ? schema->action.choice_count
+                              ? aq_space_choices_all(&schema->action)
                               : aq_space_elements(&schema->action);
     int rc = aq_foreign_check_end(net, error);
     if (rc == 0 && aq_foreign_inputs(net) != obs) {

@@ -11,14 +11,15 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/experience/schema.h"
 #include "common/policy/netspec.h"
 #include "common/wire/wire_frame.h"
 #include "proto/onnx.pb-c.h"
 
 enum {
-    NODES_MAX = 32 * AQ_NET_LAYERS_MAX, /* a layer and what follows it have a dozen */
+    /* A layer and what follows it have a dozen, each of several choices three. */
+    NODES_MAX = 32 * AQ_NET_LAYERS_MAX + 3 * AQ_BOUNDS_MAX,
     CONSTANTS_MAX = NODES_MAX,
-    INPUTS_MAX = 4,
     OUTPUTS_MAX = 3,
     ATTRIBUTES_MAX = 5,
     TEXT_MAX = 255,
@@ -27,7 +28,6 @@ enum {
 /* A message and what its pointers lead to. */
 typedef struct node_place {
     Actorq__V1__OnnxNode message;
-    char *inputs[INPUTS_MAX];
     char *outputs[OUTPUTS_MAX];
     Actorq__V1__OnnxAttribute attributes[ATTRIBUTES_MAX];
     Actorq__V1__OnnxAttribute *attribute_pointers[ATTRIBUTES_MAX];
@@ -216,19 +216,24 @@ const char *aq_onnx_node(aq_onnx_graph *graph, const char *op, const char *name,
                          const char *const *inputs)
 {
     const char *full = full_name(graph, name);
+    size_t count = 0;
+    while (inputs[count] != NULL) {
+        count++;
+    }
     node_place *node = aq_onnx_room(graph, 1, sizeof(*node));
-    if (node == NULL) {
+    char **values = aq_onnx_room(graph, count, sizeof(*values));
+    if (node == NULL || values == NULL) {
         return "";
     }
     actorq__v1__onnx_node__init(&node->message);
     node->message.name = aq_wire_text(full);
     node->message.op_type = aq_wire_text(op);
-    node->message.input = node->inputs;
+    node->message.input = values;
     node->message.output = node->outputs;
     node->message.attribute = node->attribute_pointers;
-    for (; *inputs != NULL; inputs++) {
-        AQ_ASSERT(node->message.n_input < INPUTS_MAX);
-        node->inputs[node->message.n_input++] = aq_wire_text(*inputs);
+    node->message.n_input = count;
+    for (size_t i = 0; i < count; i++) {
+        values[i] = aq_wire_text(inputs[i]);
     }
     AQ_ASSERT(graph->node_count < NODES_MAX);
     graph->nodes[graph->node_count++] = &node->message;

@@ -25,21 +25,56 @@ static void end(const head_view *view, const char *name, const char *says, int64
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
+/* The greatest output, and of a head that draws the logarithms of probabilities. Of several choices
+ * at once both come from the outputs of each by itself, and stand side by side. */
+static void put_choices(const head_view *view, bool draws)
+{
+    aq_onnx_graph *graph = view->graph;
+    const aq_head_terms terms = aq_snapshot_terms(view->snapshot);
+    const bool is_row = aq_space_is_several(terms.action);
+    const uint32_t parts = aq_head_parts(&terms);
+    const char *actions[AQ_BOUNDS_MAX + 1] = {NULL}, *logarithms[AQ_BOUNDS_MAX + 1] = {NULL};
+    const char *own = view->outputs;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const uint32_t past = first + aq_head_width(&terms, i);
+        if (is_row) {
+            aq_onnx_scope(graph, "choice%u", i);
+            own = aq_onnx_part(graph, "outputs", view->outputs, first, past);
+        }
+        actions[i] = aq_onnx_node(graph, "ArgMax", "action", AQ_ONNX_OF(own));
+        aq_onnx_set_int(graph, "axis", 1);
+        aq_onnx_set_int(graph, "keepdims", is_row);
+        if (draws) {
+            logarithms[i] = aq_onnx_node(graph, "LogSoftmax", "log_probabilities", AQ_ONNX_OF(own));
+            aq_onnx_set_int(graph, "axis", 1);
+        }
+        first = past;
+    }
+    aq_onnx_scope(graph, "%s", "");
+    if (is_row) {
+        (void)aq_onnx_node(graph, "Concat", "action", actions);
+        aq_onnx_set_int(graph, "axis", 1);
+    }
+    if (is_row && draws) {
+        (void)aq_onnx_node(graph, "Concat", "log_probabilities", logarithms);
+        aq_onnx_set_int(graph, "axis", 1);
+    }
+    aq_onnx_ends(graph, &(aq_onnx_end){"action", "the choice of the greatest output", AQ_ONNX_INT64,
+                                       is_row ? parts : 0});
+    if (draws) {
+        end(view, "log_probabilities", "logarithm of each choice's probability", view->width);
+    }
+}
+
 static void put_argmax(const head_view *view)
 {
-    (void)aq_onnx_node(view->graph, "ArgMax", "action", AQ_ONNX_OF(view->outputs));
-    aq_onnx_set_int(view->graph, "axis", 1);
-    aq_onnx_set_int(view->graph, "keepdims", 0);
-    aq_onnx_ends(view->graph,
-                 &(aq_onnx_end){"action", "the choice of the greatest output", AQ_ONNX_INT64, 0});
+    put_choices(view, false);
 }
 
 static void put_categorical(const head_view *view)
 {
-    put_argmax(view);
-    (void)aq_onnx_node(view->graph, "LogSoftmax", "log_probabilities", AQ_ONNX_OF(view->outputs));
-    aq_onnx_set_int(view->graph, "axis", 1);
-    end(view, "log_probabilities", "logarithm of each choice's probability", view->width);
+    put_choices(view, true);
 }
 
 /* ---- boxes ---------------------------------------------------------------------------------- */

@@ -136,7 +136,7 @@ def space_of(facts):
     2
     """
     if facts["kind"] == "discrete":
-        return Discrete(facts["n"])
+        return MultiDiscrete(facts["nvec"]) if "nvec" in facts else Discrete(facts["n"])
     shape, dtype = facts["shape"], np.dtype(facts["dtype"])
     return Box(_bounds(facts["low"], shape).astype(dtype),
                _bounds(facts["high"], shape).astype(dtype), shape, dtype.type)
@@ -146,6 +146,8 @@ def batch_of(space, count):
     """The space of `count` values side by side, as gymnasium.vector makes it."""
     if isinstance(space, Discrete):
         return MultiDiscrete(np.full(count, space.n, np.int64))
+    if isinstance(space, MultiDiscrete):
+        return MultiDiscrete(np.tile(space.nvec, (count, 1)))
     repeats = (count,) + (1,) * space.low.ndim
     return Box(np.tile(space.low, repeats), np.tile(space.high, repeats),
                (count, *space.shape), space.dtype.type)

@@ -23,7 +23,7 @@ class Policy(_actorq.Policy):
 
     @property
     def action_space(self):
-        """Likewise."""
+        """Likewise, or a MultiDiscrete."""
         return gym_spaces.space_of(self.facts["action"])
 
     @property

@@ -68,24 +68,23 @@ class Lanes:
         self.rewards = column("rewards", np.float32)
         self.failures = column("failures", np.uint8, (TEXT_MAX,))
         own = task.action
-        self.actions = column("actions", own.dtype, own.shape if own.kind == BOX else ())
+        self.actions = column("actions", own.dtype, own.shape)
         # Of observations that can be written as they are, without a look at what they are.
         seen = task.observation
         self.plain_shape = \
             seen.native_shape if seen.kind == BOX and seen.flatten is None else None
-        self.observe_into = task.observation.shape if task.observation.kind == BOX else ()
-        self.observations = column("observations", task.observation.dtype, self.observe_into)
-        self.first_observations = column("first_observations", task.observation.dtype,
-                                         self.observe_into)
+        self.observations = column("observations", seen.dtype, seen.shape)
+        self.first_observations = column("first_observations", seen.dtype, seen.shape)
 
     def actions_of(self, first, last):
         """The actions of these slots as the environments expect them."""
         space = self.task.action
         rows = self.actions[first:last]
-        if space.kind == DISCRETE:
+        if space.kind == DISCRETE and not space.shape:
             return rows.tolist() if space.start == 0 else (rows + space.start).tolist()
+        rows = rows.reshape((last - first,) + space.native_shape)
         # A copy: an environment may keep or change what it was handed.
-        return rows.astype(space.native).reshape((last - first,) + space.native_shape)
+        return (rows if space.kind == BOX else rows + space.start).astype(space.native)
 
     def write_observation(self, rows, slot, value):
         """An observation into its row; Refusal when it is not one of the space."""

@@ -12,7 +12,8 @@ class Space:
         self.kind = kind
         self.native = native          # the environment's own type of an element
         self.native_shape = shape
-        self.shape = shape or (1,)    # a box of no dimension is a row of one
+        # A box of no dimension is a row of one; several choices are a row, of whatever shape.
+        self.shape = shape or (1,) if kind == BOX else (int(np.prod(shape)),) if shape else ()
         self.choices = choices
         self.start = start
         self.low, self.high = bounds if bounds else (np.zeros(0), np.zeros(0))
@@ -22,7 +23,7 @@ class Space:
 
     def packed(self):
         """The message that describes it."""
-        shape = list(self.shape if self.kind == BOX else ())
+        shape = list(self.shape)
         low = list(self.low) + [0.0] * (BOUNDS_MAX - len(self.low))
         high = list(self.high) + [0.0] * (BOUNDS_MAX - len(self.high))
         return SPACE.pack(self.kind, U8 if self.dtype == np.uint8 else F32, len(shape),
@@ -62,6 +63,17 @@ def box_of(space, what):
     if 0 in shape:
         raise Refusal(f"{what} space is empty: its shape is {shape}")
     return Space(BOX, native, shape, bounds=few(*bounds_of(space, shape, what)))
+
+
+def row_of(space, counts, what):
+    """Several choices at once: a MultiDiscrete, or a MultiBinary."""
+    counts = np.asarray(counts, np.int64)
+    if what != "action" or not 1 <= counts.size <= BOUNDS_MAX or (counts < 1).any():
+        raise Refusal(f"{what} space is a {type(space).__name__} of {counts.size}; actions alone"
+                      f" are several choices at once, 1 to {BOUNDS_MAX}, each of one or more")
+    start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), counts.shape)
+    return Space(DISCRETE, np.dtype(space.dtype), counts.shape, start=start,
+                 bounds=(np.zeros(counts.size), counts.ravel() - 1.0))
 
 
 def leaves_of(space, path):
@@ -124,11 +136,15 @@ def space_of(space, what):
     if hasattr(space, "spaces") and what == "observation":
         return flat_of(space, what)
     count = getattr(space, "n", None)
-    if not hasattr(space, "nvec") and not getattr(space, "shape", None) and \
-            isinstance(count, (int, np.integer)):
+    if hasattr(space, "nvec"):
+        return row_of(space, space.nvec, what)
+    if count is not None and getattr(space, "shape", None):
+        return row_of(space, np.full(space.shape, 2), what)
+    if isinstance(count, (int, np.integer)):
         if count < 1:
             raise Refusal(f"{what} space has {count} choices")
         return Space(DISCRETE, np.dtype(np.int64), choices=int(count),
                      start=int(getattr(space, "start", 0)))
     raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible,"
-                  " and Dict and Tuple of them as an observation")
+                  " Dict and Tuple of them as an observation, and as an action MultiDiscrete and"
+                  " MultiBinary")

@@ -41,9 +41,8 @@ static PyObject *bounds_of(const float *bounds, uint32_t count)
 
 static PyObject *shape_of(const actorq_space *space)
 {
-    const uint32_t rank = space->kind == ACTORQ_BOX ? space->rank : 0;
-    PyObject *shape = PyTuple_New(rank);
-    for (uint32_t i = 0; shape != NULL && i < rank; i++) {
+    PyObject *shape = PyTuple_New(space->rank);
+    for (uint32_t i = 0; shape != NULL && i < space->rank; i++) {
         PyObject *size = PyLong_FromUnsignedLong(space->shape[i]);
         if (size == NULL || PyTuple_SetItem(shape, i, size) != 0) {
             Py_CLEAR(shape);
@@ -52,13 +51,26 @@ static PyObject *shape_of(const actorq_space *space)
     return shape;
 }
 
+/* Of several choices at once. */
+static PyObject *counts_of(const actorq_space *space)
+{
+    PyObject *all = PyTuple_New(space->bound_count);
+    for (uint32_t i = 0; all != NULL && i < space->bound_count; i++) {
+        PyObject *count = PyLong_FromUnsignedLong((unsigned long)space->high[i] + 1);
+        if (count == NULL || PyTuple_SetItem(all, i, count) != 0) {
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
 PyObject *aq_py_space(const actorq_space *space)
 {
     PyObject *dict = PyDict_New();
     if (dict == NULL) {
         return NULL;
     }
-    const bool is_box = space->kind == ACTORQ_BOX;
+    const bool is_box = space->kind == ACTORQ_BOX, is_row = !is_box && space->rank > 0;
     const bool made =
         is_box ? aq_py_set(dict, "kind", PyUnicode_FromString("box")) &&
                      aq_py_set(
@@ -68,7 +80,8 @@ PyObject *aq_py_space(const actorq_space *space)
                      aq_py_set(dict, "low", bounds_of(space->low, space->bound_count)) &&
                      aq_py_set(dict, "high", bounds_of(space->high, space->bound_count))
                : aq_py_set(dict, "kind", PyUnicode_FromString("discrete")) &&
-                     aq_py_set(dict, "n", PyLong_FromUnsignedLong(space->choice_count));
+                     (is_row ? aq_py_set(dict, "nvec", counts_of(space))
+                             : aq_py_set(dict, "n", PyLong_FromUnsignedLong(space->choice_count)));
     if (!made) {
         Py_CLEAR(dict);
     }
@@ -135,7 +148,7 @@ bool aq_py_rows_init(const actorq_space *space, const char *what, aq_py_rows *ro
     *rows = (aq_py_rows){.what = what, .format = is_bytes ? 'B' : is_box ? 'f' : 'i'};
     rows->dtype = aq_py_dtype(is_bytes ? "uint8" : is_box ? "float32" : "int32");
     rows->shape = shape_of(space);
-    rows->rank = is_box ? (int)space->rank : 0;
+    rows->rank = (int)space->rank;
     for (int i = 0; i < rows->rank; i++) {
         rows->sizes[i] = (Py_ssize_t)space->shape[i];
     }

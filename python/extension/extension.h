@@ -21,7 +21,7 @@
 PyObject *aq_py_fail(const actorq_error *error);
 
 /* A space as a dict: "kind" is "box", with "dtype", "shape", "low" and "high" (one number or one
- * for each element), or "discrete", with "n". */
+ * for each element), or "discrete", with "n" or, of several choices, "nvec". */
 PyObject *aq_py_space(const actorq_space *space);
 
 /* Sets a dict's value, and drops the reference to it. False: an exception is raised. */

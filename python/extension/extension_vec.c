@@ -37,7 +37,7 @@ static int fill(aq_py_vec *self)
         return -1;
     }
     self->scalar = PyTuple_New(0);
-    self->choices = PyMem_Calloc(facts->lanes, sizeof(*self->choices));
+    self->choices = PyMem_Calloc(facts->lanes, facts->action_bytes); /* of choices four each */
     if (self->scalar == NULL || self->choices == NULL) {
         return -1;
     }

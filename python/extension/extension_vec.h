@@ -31,7 +31,7 @@ typedef struct aq_py_vec {
     PyObject *dtypes[ARRAY_COUNT]; /* NULL of observations and finals */
     PyObject *scalar;              /* () */
     aq_py_array_view kept[ARRAY_COUNT];
-    int32_t *choices; /* (lanes): wider ones, made narrow */
+    int32_t *choices; /* (lanes, choices at once): wider ones, made narrow */
     bool is_fresh;    /* each step has arrays of its own */
     bool is_busy;
 } aq_py_vec;

@@ -10,13 +10,16 @@
 /* NumPy's own integers have 64 bits. */
 static bool take_wide(const aq_py_vec *self, const Py_buffer *view)
 {
+    const int rank = self->actions.rank;
+    const Py_ssize_t each = rank > 0 ? self->actions.sizes[0] : 1;
     if (self->actions.format != 'i' || view->format == NULL || view->itemsize != 8 ||
-        strchr("lq", view->format[0]) == NULL || view->format[1] != '\0' || view->ndim != 1 ||
-        view->shape[0] != (Py_ssize_t)aq_py_vec_facts(self)->lanes) {
+        strchr("lq", view->format[0]) == NULL || view->format[1] != '\0' ||
+        view->ndim != 1 + rank || view->shape[0] != (Py_ssize_t)aq_py_vec_facts(self)->lanes ||
+        view->shape[rank] != (rank > 0 ? each : view->shape[0])) {
         return false;
     }
     const int64_t *wide = view->buf;
-    for (Py_ssize_t i = 0; i < view->shape[0]; i++) {
+    for (Py_ssize_t i = 0; i < view->shape[0] * each; i++) {
         const int64_t choice = wide[i];
         self->choices[i] = choice >= 0 && choice <= INT32_MAX ? (int32_t)choice : -1;
     }
@@ -127,7 +130,7 @@ PyObject *aq_py_vec_step(PyObject *object, PyObject *actions)
 static const void *take_action(const aq_py_vec *self, PyObject *action, aq_py_lent *ret_lent)
 {
     ret_lent->view.obj = NULL;
-    if (self->actions.format == 'i' && PyIndex_Check(action)) {
+    if (self->actions.format == 'i' && self->actions.rank == 0 && PyIndex_Check(action)) {
         const Py_ssize_t choice = PyNumber_AsSsize_t(action, NULL);
         self->choices[0] = choice >= 0 && choice <= INT32_MAX ? (int32_t)choice : -1;
         return PyErr_Occurred() ? NULL : self->choices;

@@ -87,7 +87,7 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
     }
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces | aq_export_head_pieces(snapshot));
     ret_plan->figures.weights_bytes += aq_export_head_bytes(snapshot);
-    const bool keeps_outputs = aq_head_of(snapshot->head)->code->keeps_outputs;
+    const bool keeps_outputs = aq_export_head_code(snapshot)->keeps_outputs;
     size_t floats = keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];

@@ -17,9 +17,15 @@ typedef struct head_texts {
     const char *of[TEXTS];
 } head_texts;
 
+const aq_head_code *aq_export_head_code(const aq_snapshot *snapshot)
+{
+    const aq_head *head = aq_head_of(snapshot->head);
+    return aq_space_is_several(&snapshot->schema.action) ? head->code_of_row : head->code;
+}
+
 static head_texts texts_of(const aq_snapshot *snapshot)
 {
-    const aq_head_code *code = aq_head_of(snapshot->head)->code;
+    const aq_head_code *code = aq_export_head_code(snapshot);
     head_texts texts = {
         {code->helpers[0], code->helpers[1], code->helpers[2], code->act, code->draw}};
     _Static_assert(AQ_HEAD_HELPERS_MAX == 3, "all of them");
@@ -117,7 +123,7 @@ static void put_arrays(aq_export_text *to, const aq_snapshot *snapshot)
 
 void aq_export_head_put_prototypes(aq_export_text *to, const aq_snapshot *snapshot)
 {
-    const aq_head_code *code = aq_head_of(snapshot->head)->code;
+    const aq_head_code *code = aq_export_head_code(snapshot);
     put(to, snapshot, code->prototype);
     put(to, snapshot, code->draw_prototype);
 }

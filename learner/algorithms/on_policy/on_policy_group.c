@@ -78,9 +78,7 @@ const float *aq_on_policy_forward(aq_on_policy *self, const aq_params *params,
 
 static bool is_possible(const aq_on_policy *self, uint32_t step)
 {
-    const aq_head_draw draw = aq_on_policy_draw(self, step);
-    return self->elements > 0 ||
-           *(const uint32_t *)draw.action < self->action.choice_count; /* below 0, too */
+    return self->elements > 0 || aq_space_has(&self->action, aq_on_policy_draw(self, step).action);
 }
 
 static int take_rows(aq_on_policy *self, const aq_batch *rows)

@@ -51,7 +51,7 @@ static int add_head(uint32_t head, const aq_space *action, uint32_t width, aq_ne
 {
     const size_t elements = aq_space_elements(action);
     const uint32_t outputs =
-        head == AQ_HEAD_CATEGORICAL ? action->choice_count : (uint32_t)elements;
+        head == AQ_HEAD_CATEGORICAL ? aq_space_choices_all(action) : (uint32_t)elements;
     const aq_layer_spec last = aq_layer_linear(width, outputs, AQ_ACTIVATION_NONE);
     if (head == AQ_HEAD_GSDE) {
         add_array(spec, "mean_weight", elements * width);

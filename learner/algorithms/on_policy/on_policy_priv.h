@@ -67,7 +67,7 @@ typedef struct aq_on_policy {
     aq_policy_gradient_rule rule;
     aq_space action;
     const aq_head *drawing;             /* the head */
-    uint32_t inputs, outputs, elements; /* elements of what is drawn; 0: a choice */
+    uint32_t inputs, outputs, elements; /* elements of what is drawn; 0: choices */
     uint32_t obs_dtype;
     uint32_t sequence_steps;      /* of a sequence */
     uint32_t steps_max, part_max; /* of a group, of a minibatch */

@@ -14,6 +14,7 @@ One record a line, its kind first, numbers separated by commas:
     tolerance,<most>                        where rounding alone is not what results differ by
     task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
     picture,<height>,<width>,<channels>     what is seen, where it is one
+    choices,<...>                           of an action, where it is several at once
     parameters,<...>                        all networks: a head's arrays, layer by layer weights
                                             then biases; at last the logarithm of a temperature
     then for each step
@@ -579,6 +580,11 @@ def main():
            (3, 4, 3), 2, 6).run()
     Values("qr_dqn", settings(hidden="9", noisy=2, dueling=True, quantiles=5, tau=0.05,
                               learning_rate=0.001), 4, 3, 7).run()
+    OnPolicy("ppo", sequences(4, hidden="8", critic_hidden="7", activation="tanh", epochs=2,
+                              minibatches=2, learning_rate=0.002, entropy_weight=0.02),
+             3, (3, 2), 6).run()
+    Trpo("trpo", sequences(4, hidden="7", critic_hidden="8", activation="tanh", epochs=1,
+                           minibatches=2, learning_rate=0.002), 3, (2, 4), 7).run()
 
 
 main()

@@ -180,6 +180,8 @@ class Case:
         self.algorithm, self.settings = algorithm, settings
         if isinstance(inputs, tuple):
             inputs = Picture(inputs, settings["learner.torso"])
+        self.counts = actions if isinstance(actions, tuple) else ()
+        actions = sum(self.counts) or actions
         self.inputs, self.actions, self.rows, self.bounds = inputs, actions, rows, bounds
 
     def get(self, name, default):
@@ -211,6 +213,8 @@ class Case:
         record("task", self.inputs, self.actions, self.rows, *(self.bounds or ()))
         if isinstance(self.inputs, Picture):
             record("picture", *self.inputs.shape)
+        if self.counts:
+            record("choices", *self.counts)
         clip = self.get("gradient_clip", 10)
         self.clip = clip if clip else float("inf")
         self.make()

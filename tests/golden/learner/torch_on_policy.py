@@ -63,6 +63,28 @@ def flat(tensors):
     return torch.cat([tensor.reshape(-1) for tensor in tensors])
 
 
+class Several:
+    """Choices that are drawn each by itself."""
+
+    def __init__(self, logits, counts):
+        self.parts = [Categorical(logits=own) for own in logits.split(counts, -1)]
+
+    def sample(self):
+        return torch.stack([part.sample() for part in self.parts], -1)
+
+    def log_prob(self, choices):
+        return sum(part.log_prob(own) for part, own in zip(self.parts, choices.unbind(-1)))
+
+    def entropy(self):
+        return sum(part.entropy() for part in self.parts)
+
+
+def divergence_of(old, new):
+    if isinstance(old, Several):
+        return sum(kl_divergence(*parts) for parts in zip(old.parts, new.parts))
+    return kl_divergence(old, new)
+
+
 class OnPolicy(Case):
     """All but trpo."""
 
@@ -95,6 +117,8 @@ class OnPolicy(Case):
 
     def distribution(self, obs, moved=0, holds_features=True):
         out = self.policy(obs)
+        if self.counts:
+            return Several(out, self.counts)
         if not self.bounds:
             return Categorical(logits=out)
         mean, log_deviation = out, self.arrays[0]
@@ -292,7 +316,7 @@ class Trpo(OnPolicy):
             return (self.weight * ratio * advantage).mean()
 
         def divergence():
-            return kl_divergence(old, self.distribution(self.x, holds_features=False)).mean()
+            return divergence_of(old, self.distribution(self.x, holds_features=False)).mean()
 
         def product(vector):
             along = slope @ vector

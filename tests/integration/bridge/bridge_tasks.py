@@ -32,6 +32,16 @@ class Discrete:
         self.dtype = np.dtype(np.int64)
 
 
+class MultiDiscrete:
+    """What the bridge reads of gymnasium.spaces.MultiDiscrete."""
+
+    def __init__(self, nvec, start=0):
+        self.nvec = np.asarray(nvec, np.int64)
+        self.start = np.broadcast_to(np.int64(start), self.nvec.shape)
+        self.shape = self.nvec.shape
+        self.dtype = np.dtype(np.int64)
+
+
 class Several:
     """What the bridge reads of gymnasium.spaces.Dict and Tuple."""
 
@@ -40,11 +50,11 @@ class Several:
 
 
 class MultiBinary:
-    """One that there is no place for."""
+    """What the bridge reads of gymnasium.spaces.MultiBinary."""
 
     def __init__(self, n):
         self.n = n
-        self.shape = (n,)
+        self.shape = (n,) if isinstance(n, int) else tuple(n)
         self.dtype = np.dtype(np.int8)
 
 
@@ -339,6 +349,51 @@ class Parts(Counter):
 
     def apart(self, observation):
         return {"did": (int(observation[2]), 0.5), "count": observation[:2]}
+
+
+class Locks:
+    """Two dials to be set as shown: 1 for each that is, and 1 for both; sixteen times."""
+
+    def __init__(self):
+        self.observation_space = Several({
+            "dials": Several((Discrete(3), Discrete(2))), "left": Box(0, 1, ())})
+        self.action_space = MultiDiscrete([3, 2], start=[1, 0])
+        self.random = np.random.default_rng(0)
+        self.steps, self.shown = 0, (0, 0)
+
+    def look(self):
+        self.shown = tuple(int(number) for number in self.random.integers([3, 2]))
+        return {"dials": self.shown, "left": np.float32(1 - self.steps / 16)}
+
+    def reset(self, *, seed=None, options=None):
+        self.random = np.random.default_rng(seed)
+        self.steps = 0
+        return self.look(), {}
+
+    def step(self, action):
+        assert action.dtype == np.int64 and action.shape == (2,)
+        right = [int(action[0]) - 1 == self.shown[0], int(action[1]) == self.shown[1]]
+        self.steps += 1
+        return self.look(), sum(right) + all(right), self.steps == 16, False, {}
+
+
+class Switches(Locks):
+    """Four switches in a square to be set as shown, 1 for each that is."""
+
+    def __init__(self):
+        super().__init__()
+        self.observation_space = Box(0, 1, (2, 2))
+        self.action_space = MultiBinary((2, 2))
+
+    def look(self):
+        self.shown = self.random.integers(2, size=(2, 2))
+        return self.shown.astype(np.float32)
+
+    def step(self, action):
+        assert action.dtype == np.int8 and action.shape == (2, 2)
+        right = int((action == self.shown).sum())
+        self.steps += 1
+        return self.look(), right, self.steps == 16, False, {}
 
 
 class Atari:

@@ -44,10 +44,22 @@ class Spaces(unittest.TestCase):
                              (bridge_tasks.Box(0, np.nan, (2,)), "not a number"),
                              (bridge_tasks.Box(0, 1, (2, 0)), "empty"),
                              (bridge_tasks.Discrete(0), "0 choices"),
-                             (bridge_tasks.MultiBinary(3), "MultiBinary"),
+                             (bridge_tasks.MultiBinary(3), "a MultiBinary of 3"),
                              ({"a": 1}, "dict")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(space, "observation")
+
+    def test_several_choices_are_a_row_from_zero(self):
+        for space, counts in ((bridge_tasks.MultiDiscrete([3, 5], start=2), [3, 5]),
+                              (bridge_tasks.MultiDiscrete([[2, 3], [4, 5]]), [2, 3, 4, 5]),
+                              (bridge_tasks.MultiBinary((2, 2)), [2] * 4)):
+            made = spaces.space_of(space, "action")
+            self.assertEqual(self.fields(made)[:9], (2, 1, 1, len(counts), 0, 0, 0, 0, len(counts)))
+            self.assertEqual(list(made.low), [0] * len(counts))
+            self.assertEqual(list(made.high), [count - 1 for count in counts])
+        for counts in ([], [2, 0], [2] * 129):
+            with self.assertRaisesRegex(protocol.Refusal, "1 to 128, each of one or more"):
+                spaces.space_of(bridge_tasks.MultiDiscrete(counts), "action")
 
     def test_parts_become_one_row_in_their_order(self):
         box = bridge_tasks.Box([-1, -2], [1, 2], (2,))
@@ -67,7 +79,7 @@ class Spaces(unittest.TestCase):
     def test_parts_that_do_not_go_together_are_refused_by_name(self):
         picture = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
         for part, words in ((picture, "'eye' space is a box of uint8"),
-                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary")):
+                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary of 3")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(bridge_tasks.Several({"eye": part}), "observation")
         with self.assertRaisesRegex(protocol.Refusal, "no parts"):
@@ -122,7 +134,8 @@ class Rounds(unittest.TestCase):
         """Lanes with memory of their own."""
         task = maker.Task("bridge_tasks:" + name)
         row = task.observation.dtype.itemsize * int(np.prod(task.observation.shape))
-        sizes = (4, 1, 8, 16, 1, 1, 4, row, row, protocol.TEXT_MAX, 256)
+        action = 4 * max(4, int(np.prod(task.action.shape)))
+        sizes = (4, 1, 8, action, 1, 1, 4, row, row, protocol.TEXT_MAX, 256)
         offsets, used = [], 0
         for size in sizes:
             offsets.append(used)
@@ -146,6 +159,16 @@ class Rounds(unittest.TestCase):
         made.actions[:] = 2
         made.work(0, self.SLOTS)
         self.assertEqual(made.observations[3].tolist(), [1, 3, 0, 0, 0, 1, 0.5])
+
+    def test_several_choices_come_as_the_space_says(self):
+        for name, right in (("Locks", lambda seen: np.stack([seen[:, :3].argmax(1),
+                                                             seen[:, 3:5].argmax(1)], 1)),
+                            ("Switches", lambda seen: seen)):
+            made = self.lanes_of(name)
+            made.actions[:] = right(made.observations).reshape(made.actions.shape)
+            made.works[:] = protocol.STEP
+            made.work(0, self.SLOTS)
+            self.assertEqual(made.rewards.tolist(), [3 if name == "Locks" else 4] * self.SLOTS)
 
     def test_a_step_on_begins_the_next_episode_and_a_step_does_not(self):
         made = self.lanes_of("Counter")

@@ -3,6 +3,7 @@
     test_python_play.py ACTORQ
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,21 @@ class Train(unittest.TestCase):
             told = subprocess.run([ACTORQ, "replay", "inspect", steps], capture_output=True,
                                   text=True, check=False)
             self.assertIn("u8[84,84,2]", told.stdout)
+
+
+    def test_several_choices_at_once_are_learned(self):
+        for name, least in (("Locks", 30), ("Switches", 48)):  # by chance 16 and 32
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                run = folder + "/run"
+                words = ["train", f"py:bridge_tasks:{name}", "--run", run, "--seed", "1"]
+                for setting in ("learner.hidden=16", "learner.learning_rate=0.01",
+                                "evaluator.episodes=2", "limits.env_steps=2000"):
+                    words += ["--set", setting]
+                for done in ([ACTORQ, *words], [ACTORQ, "eval", run, "--episodes", "20",
+                                                "--precision", "int8", "--json", "--allow-code"]):
+                    told = subprocess.run(done, capture_output=True, text=True, check=False)
+                    self.assertEqual(told.returncode, 0, told)
+                self.assertGreater(json.loads(told.stdout)["return_mean"], least)
 
 
 class Play(unittest.TestCase):

@@ -235,7 +235,7 @@ TEST(what_is_made_for_data_sets_needs_no_limit)
 /* One step, with what no algorithm here has recorded. */
 static void write_recorded(const char *path)
 {
-    static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0, {0}};
+    static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, {0}, {0}};
     aq_data_set_info info = {.task = "gym:CartPole-v1", .source = "a test", .run_id = 1};
     aq_env *env = NULL;
     aq_layout layout;

@@ -4,8 +4,8 @@
  * likely that is go to standard output. Compiled together with the exported file, for this machine
  * or, with arm_start.c, for a microcontroller; so it uses nothing but read and write.
  *
- * INPUTS, OUTPUTS, ELEMENTS (of an action), IS_BOX, NOISE, the numbers of a draw or 0, and STATE,
- * what it keeps from row to row, are the build's.
+ * INPUTS, OUTPUTS, ELEMENTS (of an action), IS_BOX, IS_ROW of choices, NOISE, the numbers of a draw
+ * or 0, and STATE, what it keeps from row to row, are the build's.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +26,10 @@ void policy_act(const float *obs, float *action);
 void policy_draw(const float *obs, const float *noise, float *action, float *log_prob);
 float policy_normal(const uint32_t words[4]);
 typedef float action[ELEMENTS];
+#elif IS_ROW
+void policy_act(const float *obs, int32_t *action);
+void policy_draw(const float *obs, const float *random, int32_t *action, float *log_prob);
+typedef int32_t action[ELEMENTS];
 #else
 uint32_t policy_act(const float *obs);
 uint32_t policy_draw(const float *obs, float random, float *log_prob);
@@ -42,10 +46,14 @@ typedef struct drawn {
 
 static void draw(const float *obs, drawn *ret)
 {
-#if IS_BOX
+#if IS_BOX || IS_ROW
     static float noise[NOISE];
     for (uint32_t i = 0; i < NOISE; i++) {
+#if IS_BOX
         noise[i] = policy_normal(words[i]);
+#else
+        noise[i] = (float)(words[i / 4][i % 4] >> 8) * 0x1p-24f;
+#endif
     }
     policy_draw(obs, noise, ret->drawn, &ret->log_prob);
     policy_draw(obs, noise, ret->again, NULL);
@@ -97,7 +105,7 @@ int main(void)
 #if STATE > 0
         memcpy(state, before, sizeof(state)); /* the same step again */
 #endif
-#if IS_BOX
+#if IS_BOX || IS_ROW
         policy_act(obs, chosen);
 #else
         chosen[0] = policy_act(WITH_STATE);

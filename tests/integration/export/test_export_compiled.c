@@ -40,6 +40,7 @@ static const struct policy_case {
     {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_HEAD_TANH_BOX, 0},
     {NET_ELU, AQ_FORMAT_F32, false, AQ_HEAD_ARGMAX, 0}, /* one chain, two and four */
     {NET_NORM, AQ_FORMAT_F32, false, AQ_HEAD_CATEGORICAL, 0},
+    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, HEAD_KIT_ROW + AQ_HEAD_CATEGORICAL, AQ_FORMAT_F32},
     {NET_SIMBA, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
     {NET_SIMBA, AQ_FORMAT_INT8_TENSOR, true, AQ_HEAD_ARGMAX, 0},
     {NET_IMPALA, AQ_FORMAT_INT8_CHANNEL, false, AQ_HEAD_ARGMAX, 0},
@@ -247,11 +248,11 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
     must_run(command);
     (void)snprintf(command, sizeof(command),
                    "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d "
-                   "-DNOISE=%u -DSTATE=%u policy.o "
+                   "-DIS_ROW=%d -DNOISE=%u -DSTATE=%u policy.o "
                    "%s/policy_harness.c %s%s%s -o policy",
                    tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
                    aq_net_spec_outputs(&snapshot->spec), aq_space_elements(action),
-                   action->kind == AQ_SPACE_BOX, noise_count(snapshot),
+                   action->kind == AQ_SPACE_BOX, aq_space_is_several(action), noise_count(snapshot),
                    aq_net_spec_state(&snapshot->spec), source_folder,
                    tools->extra[0] != '\0' ? source_folder : "", tools->extra[0] != '\0' ? "/" : "",
                    tools->extra);

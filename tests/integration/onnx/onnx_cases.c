@@ -29,7 +29,7 @@ static void write_actions(const char *name, const aq_head_terms *terms, const fl
     const size_t elements = aq_space_elements(terms->action);
     float actions[ROWS * AQ_BOUNDS_MAX];
     terms->head->act(terms, outputs, ROWS, actions);
-    for (size_t i = 0; terms->action->kind == AQ_SPACE_DISCRETE && i < ROWS; i++) {
+    for (size_t i = 0; terms->action->kind == AQ_SPACE_DISCRETE && i < ROWS * elements; i++) {
         int32_t choice;
         memcpy(&choice, &actions[i], sizeof(choice));
         actions[i] = (float)choice;
@@ -57,10 +57,17 @@ static void write_choices(const char *name, const aq_head_terms *terms, const fl
 {
     float logarithms[ROWS * 64];
     assert_true(terms->width <= 64);
-    for (uint32_t at = 0; at < ROWS * terms->width; at++) {
-        const int32_t choice = (int32_t)(at % terms->width);
-        logarithms[at] = terms->head->drawing->log_prob(terms, outputs + at - at % terms->width,
-                                                        &(aq_head_draw){&choice, NULL});
+    const uint32_t parts = aq_head_parts(terms);
+    for (uint32_t part = 0, at = 0; at < ROWS * terms->width; part++) {
+        const uint32_t width = aq_head_width(terms, part % parts);
+        aq_space lone;
+        aq_space_init_discrete(&lone, width);
+        for (int32_t choice = 0; choice < (int32_t)width; choice++) {
+            logarithms[at + (uint32_t)choice] =
+                terms->head->drawing->log_prob(&(aq_head_terms){.action = &lone, .width = width},
+                                               outputs + at, &(aq_head_draw){&choice, NULL});
+        }
+        at += width;
     }
     write_file(name, "log_probabilities", logarithms, ROWS * terms->width * sizeof(float));
 }
@@ -122,11 +129,22 @@ TEST(models_of_every_layer_in_every_format)
 
 TEST(models_of_every_head)
 {
-    for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
+    for (uint32_t head = 1; head < HEAD_KIT_END; head++) {
+        static const enum random_policy_net nets[] = {NET_RELU, NET_TANH};
         char name[64];
-        aq_net_spec spec = random_policy_spec(NET_RELU);
+        aq_net_spec spec;
         aq_space space;
-        const enum random_policy_net net = head_kit_fit(head, &spec, &space) ? NET_RELU : NET_TANH;
+        enum random_policy_net net = NET_COUNT;
+        /* Several choices have the outputs of NET_ELU, of which they don't have the same number. */
+        for (int i = 0; i < 2 && net == NET_COUNT; i++) {
+            spec = random_policy_spec(head < HEAD_KIT_ROW ? nets[i] : NET_ELU);
+            net = !head_kit_fit(head, &spec, &space) ? NET_COUNT
+                  : head < HEAD_KIT_ROW              ? nets[i]
+                                                     : NET_ELU;
+        }
+        if (net == NET_COUNT) {
+            continue;
+        }
         const random_policy_how how = {.seed = head, .format = AQ_FORMAT_F32, .head = head};
         (void)snprintf(name, sizeof(name), "head%u_fp32", head);
         write_case(net, &how, name);

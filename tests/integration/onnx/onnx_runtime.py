@@ -63,8 +63,9 @@ def less_zero(x, zero=0):
 # Each gets its inputs, then its attributes by name.
 OPERATORS = {
     "Add": lambda a, b: a + b,
-    "ArgMax": lambda x, axis, keepdims: x.argmax(axis=axis),
+    "ArgMax": lambda x, axis, keepdims: x.argmax(axis=axis, keepdims=bool(keepdims)),
     "Cast": lambda x, to: x.astype(helper.mapping.TENSOR_TYPE_TO_NP_TYPE[to]),
+    "Concat": lambda *parts, axis: np.concatenate(parts, axis),
     "Clip": lambda x, low, high: np.clip(x, low, high),
     "Conv": lambda x, w, **how: convolve(x, w, how),
     "ConvInteger": lambda x, w, zero, w_zero=0, **how:

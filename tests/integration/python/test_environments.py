@@ -118,6 +118,9 @@ class TestEnv(unittest.TestCase):
 
     def test_wrong_actions_are_said_in_words(self):
         pole, pendulum = actorq.make("gym:CartPole-v1"), actorq.make("gym:Pendulum-v1")
+        pair = actorq.make("game:seaquest?actions=pair")
+        self.assertIn(pair.action_space.sample(), pair.action_space)
+        pair.reset(seed=1)
         pole.reset(seed=1)
         pendulum.reset(seed=1)
         for env, action, kind, words in (
@@ -125,7 +128,8 @@ class TestEnv(unittest.TestCase):
                 (pole, 0.5, TypeError, "float64"), (pole, [0, 1], ValueError, "one action"),
                 (pendulum, [float("nan")], ValueError, "not a number"),
                 (pendulum, 0.5, ValueError, r"\(1,\) is wanted"),
-                (pole, None, TypeError, "object")):
+                (pair, 1, ValueError, r"\(2,\) is wanted"), (pair, [1, 2], ValueError, "0 to 1"),
+                (pair, [5, 0], ValueError, "0 to 4"), (pole, None, TypeError, "object")):
             with self.assertRaisesRegex(kind, words):
                 env.step(action)
         with self.assertRaisesRegex(actorq.Error, "did you mean"):

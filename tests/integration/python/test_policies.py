@@ -29,6 +29,21 @@ class TestActors(RunKit):
     def test_choices_in_fp32(self):
         self.compare("gym:CartPole-v1", "fp32", **self.calm)
 
+    def test_several_choices_in_int8(self):
+        run = self.train("game:seaquest?actions=pair", limits__env_steps=2000)
+        policy = run.policy()
+        self.assertEqual(policy.action_space.nvec.tolist(), [5, 2])
+        envs = actorq.make_vec("game:seaquest?actions=pair", 3, seed=1)
+        obs, _ = envs.reset(seed=1)
+        for _ in range(20):
+            actions = policy.act(obs)
+            self.assertEqual((actions.shape, actions.dtype), ((3, 2), np.int32))
+            parts = np.split(policy.outputs(obs), [5], axis=1)
+            np.testing.assert_array_equal(actions.T, [part.argmax(1) for part in parts])
+            obs = envs.step(actions.astype(np.int64))[0]
+        actions, log_probs = policy.draw(obs, 1, 2)
+        self.assertEqual((actions.shape, log_probs.shape), ((3, 2), (3,)))
+
     def test_numbers_in_int8(self):
         self.compare("gym:Pendulum-v1", "int8", actor__noise=0)
 

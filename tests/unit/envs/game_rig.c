@@ -29,6 +29,16 @@ enum aq_step_end game_rig_step(game_rig *rig, void *state, enum aq_game_action a
     return rig->game->step(&rig->params, state, &rig->rng, &row, rig->obs, &rig->reward);
 }
 
+enum aq_step_end game_rig_step_and_fire(game_rig *rig, void *state, enum aq_game_action move)
+{
+    const int32_t row[] = {(int32_t)move, 1};
+    aq_game_params pair = rig->params;
+    pair.has_pair = true;
+    pair.action_count = AQ_GAME_FIRE;
+    rig->reward = NAN;
+    return rig->game->step(&pair, state, &rig->rng, row, rig->obs, &rig->reward);
+}
+
 double game_rig_steps(game_rig *rig, void *state, enum aq_game_action action, uint32_t count)
 {
     double sum = 0;

@@ -23,6 +23,9 @@ void game_rig_reset(game_rig *rig, void *state, uint64_t seed);
 
 enum aq_step_end game_rig_step(game_rig *rig, void *state, enum aq_game_action action);
 
+/* A move and a shot at once, by the action of the option actions=pair. */
+enum aq_step_end game_rig_step_and_fire(game_rig *rig, void *state, enum aq_game_action move);
+
 /* So many steps, of which none ends the episode; the sum of their rewards. */
 double game_rig_steps(game_rig *rig, void *state, enum aq_game_action action, uint32_t count);
 

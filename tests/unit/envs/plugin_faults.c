@@ -33,6 +33,13 @@ static void too_many_spaces(const void *params, actorq_space *observation, actor
     observation->rank = 9;
 }
 
+static void several_spaces(const void *params, actorq_space *observation, actorq_space *action)
+{
+    const uint32_t counts[] = {3, 2};
+    spaces(params, observation, action);
+    actorq_space_several(action, 2, counts);
+}
+
 static void observe(const void *params, const void *from, void *observation)
 {
     const state *s = from;
@@ -191,6 +198,14 @@ static const actorq_env envs[] = {
      .state_bytes = sizeof(state),
      .open = open_refusing,
      .spaces = spaces,
+     .reset = reset,
+     .step = step,
+     .observe = observe},
+    {.name = "several",
+     .summary = "A test.",
+     .reward_threshold = NAN,
+     .state_bytes = sizeof(state),
+     .spaces = several_spaces,
      .reset = reset,
      .step = step,
      .observe = observe},

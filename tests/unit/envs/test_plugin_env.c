@@ -91,6 +91,14 @@ TEST(a_plugin_says_itself_what_it_is)
     assert_false(env->can_be_drawn);
 }
 
+TEST(an_action_may_be_several_choices)
+{
+    char text[64];
+    const aq_env *env = env_lane_open("so:./plugin_good.so:several?check=yes");
+    assert_string_equal(aq_schema_text(&env->schema, text, sizeof(text)),
+                        "box f32[2] -> discrete 3,2");
+}
+
 TEST(a_whole_name_has_the_whole_path)
 {
     char folder[AQ_TASK_NAME_MAX], name[AQ_TASK_NAME_MAX], expected[2 * AQ_TASK_NAME_MAX];

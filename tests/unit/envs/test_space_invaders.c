@@ -28,6 +28,15 @@ TEST(the_cannon_fires_once_in_five_steps)
     assert_true(game_rig_is_lit(&rig, 8, 5, AQ_INVADERS_SHOT));
 }
 
+TEST(the_cannon_fires_from_where_it_was_as_it_moves)
+{
+    game_rig rig = game_rig_of(&aq_game_space_invaders);
+    aq_invaders_state s = quiet_sky();
+    assert_int_equal(game_rig_step_and_fire(&rig, &s, AQ_GAME_LEFT), AQ_STEP_GOES_ON);
+    assert_true(game_rig_is_lit(&rig, 8, 5, AQ_INVADERS_SHOT));
+    assert_true(game_rig_is_lit(&rig, 9, 4, AQ_INVADERS_CANNON));
+}
+
 TEST(a_shot_and_an_alien_in_one_cell_are_gone_and_give_one)
 {
     static const struct {

@@ -121,6 +121,12 @@ TEST(actions_are_looked_at_before_anything_is_stepped)
     assert_int_equal(actorq_vec_step(pole, choices, &rows, &ended, &library_error),
                      ACTORQ_E_INVALID);
     assert_says(library_error.text, "action 2 of environment 3; gym:CartPole-v1 has");
+    actorq_vec *pairs = vec_open("game:seaquest?actions=pair", 2);
+    assert_int_equal(actorq_vec_look(pairs)->action_bytes, 2 * sizeof(int32_t));
+    assert_int_equal(actorq_vec_step(pairs, (int32_t[]){4, 1, 1, 2}, &rows, &ended, &library_error),
+                     ACTORQ_E_INVALID);
+    assert_says(library_error.text, "action 2 of environment 1");
+    assert_says(library_error.text, "has the choices 0 to 1");
     actorq_vec *pendulum = vec_open("gym:Pendulum-v1", LANES);
     assert_int_equal(actorq_vec_step(pendulum, numbers, &rows, &ended, &library_error),
                      ACTORQ_E_INVALID);

@@ -219,7 +219,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
     assert_int_equal(aq_snapshot_create_sparse(spec, formats, blocks, &snapshot), 0);
     snapshot->version = 1;
     memcpy(snapshot->task, "random", sizeof("random"));
-    set_schema(snapshot, how->head, &action);
+    set_schema(snapshot, head_kit_number(how->head), &action);
     fill_arrays(snapshot, &fill.rng);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         fill.format = formats[i];

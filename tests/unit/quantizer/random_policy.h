@@ -32,7 +32,7 @@ typedef struct random_policy_how {
     uint32_t format; /* of every quantizable layer */
     uint32_t last;   /* of the last one; 0: the same */
     bool is_static;  /* the inputs' scales are known beforehand; integer formats */
-    uint32_t head;
+    uint32_t head;   /* a kind of head_kit.h */
 } random_policy_how;
 
 aq_net_spec random_policy_spec(enum random_policy_net net);

@@ -27,7 +27,7 @@ TEST(what_cannot_be_run_is_refused_in_words)
     settings.config.replay.chunk_length = 65536;
     refuse(&settings, AQ_E_TOO_BIG, "net.message_bytes");
     settings = kit_settings();
-    settings.recorded[0] = (aq_column){"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 64, 0, {0}};
+    settings.recorded[0] = (aq_column){"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 64, {0}, {0}};
     settings.recorded_count = 1;
     refuse(&settings, AQ_E_UNSUPPORTED, "cannot record 'hidden'");
 }

@@ -10,8 +10,8 @@ enum { LANES = 3 };
 static aq_run_settings two_columns(void)
 {
     aq_run_settings settings = kit_settings();
-    settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}};
-    settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0, {0}};
+    settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}};
+    settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, {0}, {0}};
     settings.recorded_count = 2;
     return settings;
 }

@@ -6,13 +6,14 @@
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 
-static aq_schema choices, floats;
+static aq_schema choices, several, floats;
 
 static int setup(void **state)
 {
     const float low = -1, high = 1;
     (void)state;
     aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_choices(&several.action, 2, (uint32_t[]){2, 2});
     aq_space_init_box(&floats.action, 1, &low, &high);
     return 0;
 }
@@ -76,6 +77,8 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PQN, "any-pqn"},
         {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
         {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
+        {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_AUTO, "games-ppo"},
+        {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_DQN, "none"},
         {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
         {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
         {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},

@@ -98,8 +98,8 @@ static void assert_columns(const aq_chunk_view *view, const aq_chunk *chunk,
 
 TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
 {
-    static const aq_column columns[] = {{"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, 0, {0}},
-                                        {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 6, 0, {0}}};
+    static const aq_column columns[] = {{"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, {0}, {0}},
+                                        {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 6, {0}, {0}}};
     enum { LENGTH = 3, VERSION_AT = 4 };
     aq_data_set_writer *writer;
     aq_data_set_reader *reader;

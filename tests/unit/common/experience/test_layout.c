@@ -21,7 +21,7 @@ TEST(a_layout_follows_the_schema)
     assert_column(&layout.columns[1], "action", AQ_DTYPE_I32, AQ_PER_STEP, 4);
     assert_column(&layout.columns[2], "reward", AQ_DTYPE_F32, AQ_PER_STEP, 4);
     assert_column(&layout.columns[3], "version", AQ_DTYPE_U32, AQ_PER_STEP, 4);
-    assert_int_equal(layout.columns[AQ_COLUMN_ACTION].choice_count, 2);
+    assert_int_equal(layout.columns[AQ_COLUMN_ACTION].choices[0], 2);
     assert_int_equal(layout.step_bytes, 24);
     assert_int_equal(aq_layout_bytes(&layout, 5), 6 * 12 + 5 * 12);
 }
@@ -33,7 +33,7 @@ TEST(boxes_of_bytes_and_choices_are_columns_of_their_types)
     aq_layout layout = chunk_layout_of(chunk_box(AQ_DTYPE_U8, 5), chunk_box(AQ_DTYPE_F32, 3), 1, 1);
     assert_column(&layout.columns[AQ_COLUMN_OBS], "obs", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 5);
     assert_column(&layout.columns[AQ_COLUMN_ACTION], "action", AQ_DTYPE_F32, AQ_PER_STEP, 12);
-    assert_int_equal(layout.columns[AQ_COLUMN_ACTION].choice_count, 0);
+    assert_int_equal(layout.columns[AQ_COLUMN_ACTION].choices[0], 0);
     layout = chunk_layout_of(choices, choices, 1, 1);
     assert_column(&layout.columns[AQ_COLUMN_OBS], "obs", AQ_DTYPE_I32, AQ_PER_BOUNDARY, 4);
 }
@@ -46,6 +46,22 @@ static void refuse(const aq_schema *schema, uint32_t n_step, uint32_t length_max
     assert_int_equal(aq_layout_init(schema, n_step, length_max, &layout, &refusal), code);
     assert_int_equal(refusal.code, code);
     assert_memory_equal(&layout, &before, sizeof(layout));
+}
+
+/* A peer's third choice of three is fine where there are as many, and refused beside it. */
+TEST(each_of_several_choices_has_bounds_of_its_own)
+{
+    aq_space several;
+    aq_space_init_choices(&several, 2, (uint32_t[]){3, 2});
+    const aq_layout layout = chunk_layout_of(chunk_box(AQ_DTYPE_F32, 3), several, 1, 1);
+    const aq_column *column = &layout.columns[AQ_COLUMN_ACTION];
+    const int32_t fine[] = {2, 1, 0, 0}, beyond[] = {2, 1, 0, 2}, below[] = {-1, 0};
+    assert_int_equal(column->bytes, 2 * sizeof(int32_t));
+    assert_int_equal(aq_column_check(column, (const uint8_t *)fine, 2, NULL), 0);
+    assert_refused(aq_column_check(column, (const uint8_t *)beyond, 2, &refusal), AQ_E_SCHEMA,
+                   "action 3 is 2; 0 to 1 are possible");
+    assert_refused(aq_column_check(column, (const uint8_t *)below, 1, &refusal), AQ_E_SCHEMA,
+                   "action 0 is -1");
 }
 
 TEST(a_layout_that_cannot_work_is_refused)
@@ -63,11 +79,11 @@ TEST(a_layout_that_cannot_work_is_refused)
     refuse(&schema, 1, 32, AQ_E_SCHEMA);
 }
 
-static const aq_column noise = {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}};
+static const aq_column noise = {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}};
 
 TEST(recorded_columns_follow_the_standard_ones)
 {
-    const aq_column hidden = {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0, {0}};
+    const aq_column hidden = {"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, {0}, {0}};
     const aq_column both[] = {noise, hidden};
     aq_layout layout = chunk_layout(3, 2, 3, 32);
     assert_int_equal(aq_layout_record(&layout, both, 2, NULL), 0);
@@ -82,10 +98,10 @@ TEST(the_hash_is_of_all_columns)
 {
     const aq_layout plain = chunk_layout(3, 2, 3, 32);
     const aq_column others[] = {noise,
-                                {"nose", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}},
-                                {"noise", AQ_DTYPE_U32, AQ_PER_STEP, 8, 0, {0}},
-                                {"noise", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 8, 0, {0}},
-                                {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 12, 0, {0}}};
+                                {"nose", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}},
+                                {"noise", AQ_DTYPE_U32, AQ_PER_STEP, 8, {0}, {0}},
+                                {"noise", AQ_DTYPE_F32, AQ_PER_BOUNDARY, 8, {0}, {0}},
+                                {"noise", AQ_DTYPE_F32, AQ_PER_STEP, 12, {0}, {0}}};
     enum { OTHERS = sizeof(others) / sizeof(others[0]) };
     uint64_t hashes[OTHERS];
     for (size_t i = 0; i < OTHERS; i++) {
@@ -105,16 +121,16 @@ TEST(a_column_that_cannot_be_recorded_is_refused_in_words)
         aq_column column;
         const char *words;
     } rows[] = {
-        {{"", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "the name of a column is 1 to 18"},
-        {{"Noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "not 'Noise'"},
-        {{"a_name_that_is_long", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "1 to 18 of a to z"},
-        {{"reward", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}}, "two columns of the name reward"},
-        {{"noise", 0, AQ_PER_STEP, 8, 0, {0}}, "column noise: values of 8 bytes of type 0"},
-        {{"noise", AQ_DTYPE_U32 + 1, AQ_PER_STEP, 8, 0, {0}}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, 2, 8, 0, {0}}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 0, 0, {0}}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 6, 0, {0}}, "cannot be"},
-        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, AQ_COLUMN_BYTES_MAX + 4, 0, {0}}, "cannot be"},
+        {{"", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}}, "the name of a column is 1 to 18"},
+        {{"Noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}}, "not 'Noise'"},
+        {{"a_name_that_is_long", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}}, "1 to 18 of a to z"},
+        {{"reward", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}}, "two columns of the name reward"},
+        {{"noise", 0, AQ_PER_STEP, 8, {0}, {0}}, "column noise: values of 8 bytes of type 0"},
+        {{"noise", AQ_DTYPE_U32 + 1, AQ_PER_STEP, 8, {0}, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, 2, 8, {0}, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 0, {0}, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, 6, {0}, {0}}, "cannot be"},
+        {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, AQ_COLUMN_BYTES_MAX + 4, {0}, {0}}, "cannot be"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_layout layout = chunk_layout(3, 2, 3, 32);

@@ -152,6 +152,47 @@ TEST(bounds_that_no_value_meets_are_refused)
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
 }
 
+/* Of 3 and 4 choices at once. */
+static aq_schema several(void)
+{
+    aq_schema schema = cartpole();
+    aq_space_init_choices(&schema.action, 2, (uint32_t[]){3, 4});
+    return schema;
+}
+
+TEST(several_choices_are_a_row_of_whole_numbers_from_zero)
+{
+    static const struct {
+        uint32_t rank, shape, bounds;
+        float low, high;
+        const char *words;
+    } broken[] = {
+        {2, 2, 2, 0, 3, "a row of 1 to 128"},    {1, 3, 2, 0, 3, "a row of 1 to 128"},
+        {1, 0, 0, 0, 3, "a row of 1 to 128"},    {1, 129, 129, 0, 3, "a row of 1 to 128"},
+        {1, 2, 2, 1, 3, "choice 1 from 1 to 3"}, {1, 2, 2, 0, -1, "choice 1 from 0 to -1"},
+        {1, 2, 2, 0, 2.5f, "choice 1 from 0"},   {1, 2, 2, 0, NAN, "choice 1 from 0"},
+        {1, 2, 2, 0, INFINITY, "choice 1"},      {1, 2, 2, 0, 16777215.0f, "more than 16777216"},
+    };
+    aq_schema schema = several();
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+    assert_int_equal(aq_space_bytes(&schema.action), 2 * sizeof(int32_t));
+    assert_int_equal(aq_space_choices_all(&schema.action), 7);
+    assert_true(aq_space_has(&schema.action, (int32_t[]){2, 3}));
+    assert_false(aq_space_has(&schema.action, (int32_t[]){3, 2}));
+    assert_false(aq_space_has(&schema.action, (int32_t[]){0, -1}));
+    schema.obs = schema.action;
+    assert_refused(aq_schema_validate(&schema, &refusal), AQ_E_SCHEMA, "actions alone");
+    EACH_ROW(i, broken) {
+        schema = several();
+        schema.action.rank = broken[i].rank;
+        schema.action.shape[0] = broken[i].shape;
+        schema.action.bound_count = broken[i].bounds;
+        schema.action.low[1] = broken[i].low;
+        schema.action.high[1] = broken[i].high;
+        refuse_space(&schema.action, broken[i].words);
+    }
+}
+
 TEST(a_discrete_space_has_a_choice)
 {
     aq_schema schema = cartpole();
@@ -172,7 +213,7 @@ TEST(the_hash_is_what_it_was)
 
 TEST(the_hash_sees_every_meaningful_field)
 {
-    enum { SCHEMAS = 10 }; /* the first is unchanged */
+    enum { SCHEMAS = 14 }; /* the first is unchanged */
     aq_schema schemas[SCHEMAS];
     uint64_t seen[SCHEMAS];
     for (size_t i = 0; i < SCHEMAS; i++) {
@@ -188,6 +229,11 @@ TEST(the_hash_sees_every_meaningful_field)
     schemas[7].action.choice_count = 3;
     schemas[8].action = schemas[8].obs;
     aq_space_init_discrete(&schemas[9].obs, 4);
+    aq_space_init_choices(&schemas[10].action, 1, (uint32_t[]){2});
+    aq_space_init_choices(&schemas[11].action, 2, (uint32_t[]){2, 3});
+    aq_space_init_choices(&schemas[12].action, 2, (uint32_t[]){3, 2});
+    schemas[13].action = schemas[12].action; /* a box of the same bounds */
+    schemas[13].action.kind = AQ_SPACE_BOX;
     for (size_t i = 0; i < SCHEMAS; i++) {
         seen[i] = aq_schema_hash(&schemas[i]);
         assert_true(seen[i] != 0);
@@ -201,12 +247,11 @@ TEST(the_hash_ignores_what_has_no_meaning)
 {
     aq_schema schema = cartpole();
     uint64_t hash = aq_schema_hash(&schema);
-    schema.obs.shape[1] = 99;        /* past the rank */
-    schema.obs.low[4] = NAN;         /* past the bounds */
-    schema.obs.choice_count = 5;     /* of a box */
-    schema.action.dtype = 77;        /* of a choice */
-    schema.action.bound_count = 3;   /* likewise */
-    schema.action.rank = UINT32_MAX; /* likewise */
+    schema.obs.shape[1] = 99;      /* past the rank */
+    schema.obs.low[4] = NAN;       /* past the bounds */
+    schema.obs.choice_count = 5;   /* of a box */
+    schema.action.dtype = 77;      /* of a choice */
+    schema.action.bound_count = 3; /* of a lone one */
     assert_true(aq_schema_hash(&schema) == hash);
 }
 
@@ -252,5 +297,10 @@ TEST(text_names_shapes_and_fits_its_buffer)
     schema.obs = image();
     assert_string_equal(aq_schema_text(&schema, text, sizeof(text)),
                         "box u8[84,84,4] -> discrete 2");
+    schema.action = several().action;
+    assert_string_equal(aq_schema_text(&schema, text, sizeof(text)),
+                        "box u8[84,84,4] -> discrete 3,4");
+    aq_space_init_choices(&schema.action, 9, (uint32_t[]){2, 2, 2, 2, 2, 2, 2, 2, 2});
+    assert_says(aq_schema_text(&schema, text, sizeof(text)), "discrete 2,2,2,2,2,2,2,...");
     assert_string_equal(aq_schema_text(&schema, tiny, sizeof(tiny)), "box ");
 }

@@ -39,11 +39,16 @@ static aq_net_spec with_arrays(const aq_net_spec *spec, int which, uint32_t elem
     return with;
 }
 
-bool head_kit_fit(uint32_t head, aq_net_spec *spec, aq_space *ret_space)
+bool head_kit_fit(uint32_t kind, aq_net_spec *spec, aq_space *ret_space)
 {
     enum { SPACES = 4 };
+    const aq_head *head = aq_head_of(head_kit_number(kind));
     const uint32_t outputs = aq_net_spec_outputs(spec);
     aq_space spaces[SPACES] = {0};
+    if (kind >= HEAD_KIT_ROW) {
+        aq_space_init_choices(ret_space, 2, (uint32_t[]){(outputs + 1) / 2, outputs / 2});
+        return head != NULL && head->check(spec, ret_space, NULL) == 0;
+    }
     aq_space_init_discrete(&spaces[0], outputs);
     init_box(&spaces[1], outputs);
     init_box(&spaces[2], outputs > 1 ? outputs / 2 : 1);
@@ -52,7 +57,7 @@ bool head_kit_fit(uint32_t head, aq_net_spec *spec, aq_space *ret_space)
         const aq_space *space = &spaces[i % SPACES];
         const uint32_t elements = (uint32_t)aq_space_elements(space);
         const aq_net_spec with = with_arrays(spec, i / SPACES, elements);
-        if (aq_head_of(head)->check(&with, space, NULL) == 0) {
+        if (head->check(&with, space, NULL) == 0) {
             *spec = with;
             *ret_space = *space;
             return true;

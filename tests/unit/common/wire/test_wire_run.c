@@ -91,8 +91,8 @@ TEST(settings_survive_packing)
     aq_run_settings settings = run_settings_kit();
     assert_survives_packing(&settings);
     settings.evaluation_threshold = NAN;
-    settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}};
-    settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, 0, {0}};
+    settings.recorded[0] = (aq_column){"noise", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}};
+    settings.recorded[1] = (aq_column){"hidden", AQ_DTYPE_U8, AQ_PER_BOUNDARY, 3, {0}, {0}};
     settings.recorded_count = 2;
     assert_survives_packing(&settings);
 }
@@ -207,7 +207,7 @@ TEST(settings_that_can_not_be_are_refused)
 TEST(columns_that_cannot_be_recorded_are_refused_in_words)
 {
     travel *it = depart();
-    it->settings.recorded[0] = (aq_column){"obs", AQ_DTYPE_F32, AQ_PER_STEP, 8, 0, {0}};
+    it->settings.recorded[0] = (aq_column){"obs", AQ_DTYPE_F32, AQ_PER_STEP, 8, {0}, {0}};
     it->settings.recorded_count = 1;
     aq_wire_settings_to(&it->settings, &it->view);
     refuse(it, AQ_E_INVALID, "two columns of the name obs");

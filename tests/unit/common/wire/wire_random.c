@@ -44,9 +44,12 @@ static void random_box(aq_rng *rng, bool may_stack, aq_space *space)
 
 void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema)
 {
+    const uint32_t counts[] = {between(rng, 1, 9), between(rng, 1, 9), between(rng, 1, 9)};
     random_box(rng, true, &ret_schema->obs);
     if (coin(rng)) {
         aq_space_init_discrete(&ret_schema->action, between(rng, 1, 20));
+    } else if (coin(rng)) {
+        aq_space_init_choices(&ret_schema->action, between(rng, 1, 3), counts);
     } else {
         random_box(rng, false, &ret_schema->action);
     }
@@ -75,8 +78,9 @@ static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values,
         return;
     }
     any_bytes(rng, values, bytes);
-    for (size_t i = 0; column->choice_count > 0 && 4 * i < bytes; i++) {
-        int32_t choice = (int32_t)aq_rng_below(rng, column->choice_count);
+    for (size_t i = 0; column->choices[0] > 0 && 4 * i < bytes; i++) {
+        const size_t element = i % (column->bytes / sizeof(int32_t));
+        int32_t choice = (int32_t)aq_rng_below(rng, column->choices[element]);
         memcpy(values + 4 * i, &choice, sizeof(choice));
     }
 }

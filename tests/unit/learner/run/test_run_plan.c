@@ -107,7 +107,7 @@ TEST(the_plan_is_of_the_task)
     assert_int_equal(plan.settings.schema.action.choice_count, 2);
     assert_int_equal(plan.settings.schema_hash, aq_schema_hash(&plan.settings.schema));
     assert_int_equal(plan.layout.columns[AQ_COLUMN_OBS].bytes, 16);
-    assert_int_equal(plan.layout.columns[AQ_COLUMN_ACTION].choice_count, 2);
+    assert_int_equal(plan.layout.columns[AQ_COLUMN_ACTION].choices[0], 2);
     assert_int_equal(plan.layout.n_step, config.learner.n_step);
     assert_string_equal(plan.algorithm_class->name, "dqn");
 }

@@ -117,8 +117,9 @@ static void check_all(uint32_t head, enum random_policy_net net)
 /* Of dense layers and norms, as policies that draw are. */
 TEST(what_any_rung_drew_every_rung_finds_again)
 {
-    for (uint32_t head = 1; head < AQ_HEADS_END; head++) {
-        for (enum random_policy_net net = 0; aq_head_of(head)->drawing != NULL && net <= NET_NORM;
+    for (uint32_t head = 1; head < HEAD_KIT_END; head++) {
+        const aq_head *of = aq_head_of(head_kit_number(head));
+        for (enum random_policy_net net = 0; of != NULL && of->drawing != NULL && net <= NET_NORM;
              net++) {
             check_all(head, net);
         }

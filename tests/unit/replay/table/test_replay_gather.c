@@ -227,8 +227,9 @@ TEST(rows_of_all_sizes_agree_with_a_plain_fold)
 
 static void record_two(aq_layout *layout)
 {
-    const aq_column columns[] = {{"noise", AQ_DTYPE_F32, AQ_PER_STEP, sizeof(float), 0, {0}},
-                                 {"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, sizeof(float), 0, {0}}};
+    const aq_column columns[] = {
+        {"noise", AQ_DTYPE_F32, AQ_PER_STEP, sizeof(float), {0}, {0}},
+        {"hidden", AQ_DTYPE_F32, AQ_PER_BOUNDARY, sizeof(float), {0}, {0}}};
     assert_int_equal(aq_layout_record(layout, columns, 2, NULL), 0);
 }
 

@@ -3,7 +3,7 @@
  * from a checkpoint as if nothing had happened, and refuses what it cannot learn from.
  *
  * The problem: an observation x of two numbers; reward is what the action has of x. Of choices, the
- * right one is that of the sign of x[0]; of numbers, x[0] / 2.
+ * right one is that of the sign of x[0]; of several, each has its own; of numbers, x[0] / 2.
  */
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
@@ -32,7 +32,7 @@ typedef struct stand {
     float size; /* of observations, which are that much off, too; 0: they are not scaled */
 } stand;
 
-enum problem { CHOICES, NUMBERS, NUMBERS_GSDE, PROBLEMS };
+enum problem { CHOICES, SEVERAL, NUMBERS, NUMBERS_GSDE, PROBLEMS };
 
 static aq_run_config config_of(enum problem problem)
 {
@@ -58,6 +58,8 @@ static stand make(const aq_algorithm_class *class, enum problem problem)
     aq_space_init_box(&all.schema.obs, INPUTS, low, high);
     if (problem == CHOICES) {
         aq_space_init_discrete(&all.schema.action, 2);
+    } else if (problem == SEVERAL) {
+        aq_space_init_choices(&all.schema.action, 2, (uint32_t[]){2, 3});
     } else {
         aq_space_init_box(&all.schema.action, 1, low, high);
     }
@@ -94,8 +96,13 @@ static void draw_obs(stand *all, float *obs)
 static double reward_of(const stand *all, const float *observed, const uint8_t *action)
 {
     const float obs[] = {all->size > 0 ? observed[0] / all->size - 1 : observed[0]};
+    const int32_t *choices = (const int32_t *)(const void *)action;
+    if (aq_space_is_several(&all->schema.action)) {
+        return (choices[0] == (obs[0] > 0) ? 0.5 : 0.0) +
+               (choices[1] == (obs[0] > 0 ? 0 : 2) ? 0.5 : 0.0);
+    }
     if (all->schema.action.kind == AQ_SPACE_DISCRETE) {
-        return *(const int32_t *)(const void *)action == (obs[0] > 0) ? 1.0 : 0.0;
+        return choices[0] == (obs[0] > 0) ? 1.0 : 0.0;
     }
     const double away = (double)*(const float *)(const void *)action - 0.5 * (double)obs[0];
     return 1.0 - 4.0 * away * away;
@@ -260,7 +267,7 @@ TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 TEST(what_is_not_finite_and_an_action_that_does_not_exist_are_refused)
 {
     for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
-        stand all = make(classes[c], CHOICES);
+        stand all = make(classes[c], c % 2 == 0 ? CHOICES : SEVERAL);
         aq_update_report report = {0};
         fill(&all);
         const kept_copy before = agent_copy(all.agent);

@@ -1,0 +1,30 @@
+/*
+ * Algorithm rows: which algorithm is for which actions.
+ */
+#include "common/config/algorithm_rows.h"
+#include "tests/support/test.h"
+
+TEST(several_choices_at_once_are_for_those_on_policy)
+{
+    const float low = -1, high = 1;
+    aq_schema several = {0};
+    char words[200];
+    aq_space_init_choices(&several.action, 2, (uint32_t[]){2, 3});
+    aq_space_init_box(&several.obs, 1, &low, &high);
+    for (uint32_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
+        if (i >= AQ_ALGORITHM_PPO && i <= AQ_ALGORITHM_IMPALA) {
+            assert_int_equal(aq_algorithm_check_actions(i, "a task", &several, NULL), 0);
+            continue;
+        }
+        const bool is_discrete = aq_algorithm_takes(i, &(aq_space){.kind = AQ_SPACE_DISCRETE});
+        (void)snprintf(words, sizeof(words),
+                       "learner.algorithm %s needs %s; those of a task are several choices at "
+                       "once, for which ppo, a2c, reinforce, trpo and impala are made",
+                       aq_algorithm_names[i],
+                       is_discrete ? "actions that are one choice" : "continuous actions");
+        assert_refused(aq_algorithm_check_actions(i, "a task", &several, &refusal),
+                       AQ_E_UNSUPPORTED, words);
+    }
+    assert_refused(aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, &several, &refusal),
+                   AQ_E_UNSUPPORTED, "nothing learns");
+}
