@@ -32,8 +32,6 @@ struct aq_actor_session {
     int64_t waiting_since_ns; /* INT64_MAX: it is not waiting for credit */
     int64_t waited_ns;        /* until then */
     int64_t run_ns;           /* when the core was made */
-    int64_t counted_ns;       /* when the steps were last told */
-    uint64_t counted_steps;
     uint64_t told_failures; /* of environments */
     aq_log_limit failure_limit;
 };
@@ -135,7 +133,6 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         return rc;
     }
     aq_shard_session_start(session->shards, view, incarnation, session->core);
-    session->counted_steps = 0;
     session->run_ns = session->now_ns;
     session->waiting_since_ns = INT64_MAX;
     session->waited_ns = 0;
@@ -197,7 +194,6 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
         return;
     }
     const aq_actor_counters counters = aq_actor_core_counters(session->core);
-    int64_t elapsed_ns = session->now_ns - session->counted_ns;
     stats->env_steps = counters.env_steps;
     stats->env_failures = counters.env_failures;
     stats->episodes = counters.episodes;
@@ -212,21 +208,6 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->environment_s = aq_ns_to_s(counters.environment_ns);
     stats->running_s =
         session->config.clock_ns != NULL ? aq_ns_to_s(session->now_ns - session->run_ns) : 0;
-    stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
-    stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
-    stats->resident_bytes = aq_machine_resident_bytes();
-    if (elapsed_ns > 0) {
-        stats->steps_per_s = (double)(counters.env_steps - session->counted_steps) *
-                             (double)AQ_NS_PER_S / (double)elapsed_ns;
-    }
-    session->counted_ns = session->now_ns;
-    session->counted_steps = counters.env_steps;
-}
-
-static uint64_t on_seen_version(void *user)
-{
-    const aq_actor_session *session = user;
-    return aq_policy_session_news(session->policy).version;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -240,7 +221,6 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
     }
     session->config = *config;
     session->waiting_since_ns = INT64_MAX;
-    session->counted_ns = config->start_ns;
     const aq_participant_hooks hooks = {
         .user = session,
         .joined = on_joined,
@@ -249,7 +229,6 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         .finished = on_finished,
         .ends_with_run = true, /* the shards end with it, too */
         .statistics = on_statistics,
-        .seen_version = on_seen_version,
     };
     aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
     int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
@@ -257,8 +236,8 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         rc = aq_shard_session_create(&config->transport, config->seed, &session->shards);
     }
     if (rc == 0) {
-        rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
-                                   &session->participant);
+        rc = aq_participant_create(learner, &config->identity, &hooks, session->policy,
+                                   config->seed, &session->participant);
     }
     if (rc != 0) {
         aq_actor_session_destroy(session);

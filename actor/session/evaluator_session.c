@@ -44,8 +44,6 @@ struct aq_evaluator_session {
     uint64_t env_steps;
     uint64_t episodes;
     double return_mean; /* of the last result */
-    int64_t counted_ns;
-    uint64_t counted_steps;
     uint64_t told_failures;
 };
 
@@ -190,28 +188,12 @@ static enum aq_finish_state on_finished(void *user)
 
 static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
 {
-    aq_evaluator_session *session = user;
-    int64_t elapsed_ns = session->now_ns - session->counted_ns;
+    const aq_evaluator_session *session = user;
     stats->env_steps = session->env_steps;
     stats->episodes = session->episodes;
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
-    stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
-    stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
-    stats->resident_bytes = aq_machine_resident_bytes();
-    if (elapsed_ns > 0) {
-        stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *
-                             (double)AQ_NS_PER_S / (double)elapsed_ns;
-    }
     stats->env_failures = session->core != NULL ? aq_evaluator_core_env_failures(session->core) : 0;
-    session->counted_ns = session->now_ns;
-    session->counted_steps = session->env_steps;
-}
-
-static uint64_t on_seen_version(void *user)
-{
-    const aq_evaluator_session *session = user;
-    return aq_policy_session_news(session->policy).version;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -225,7 +207,6 @@ int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_sess
     }
     session->config = *config;
     session->now_ns = config->start_ns;
-    session->counted_ns = config->start_ns;
     session->return_mean = (double)NAN;
     const aq_participant_hooks hooks = {
         .user = session,
@@ -234,7 +215,6 @@ int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_sess
         .finish = on_finish,
         .finished = on_finished,
         .statistics = on_statistics,
-        .seen_version = on_seen_version,
     };
     aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
     int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
@@ -246,8 +226,8 @@ int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_sess
         rc = aq_twin_session_create(fetches, &session->twins);
     }
     if (rc == 0) {
-        rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
-                                   &session->participant);
+        rc = aq_participant_create(learner, &config->identity, &hooks, session->policy,
+                                   config->seed, &session->participant);
     }
     if (rc != 0) {
         aq_evaluator_session_destroy(session);

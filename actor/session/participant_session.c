@@ -13,11 +13,13 @@
 #include "common/base/memory.h"
 #include "common/net/security/incarnation.h"
 #include "common/sys/log.h"
+#include "common/sys/machine.h"
 
 enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
 
 struct aq_participant {
     aq_participant_hooks hooks;
+    const aq_policy_session *policy;
     aq_member *member;
     uint64_t start; /* what is said of the incarnation */
     enum aq_participant_phase phase;
@@ -28,6 +30,8 @@ struct aq_participant {
     const char *reason;  /* of leaving; static storage */
     aq_log_limit unreachable_limit;
     Actorq__V1__ActorStats stats;
+    int64_t told_ns; /* when steps were told */
+    uint64_t told_steps;
 };
 
 static const char *run_state_name(enum aq_run_state state)
@@ -92,6 +96,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
         return;
     }
     participant->phase = AQ_PARTICIPANT_TAKING_PART;
+    participant->told_ns = participant->now_ns;
     aq_log_set_run_level(view->settings.config.log.level);
     aq_log(AQ_LOG_INFO, "joined", "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " slot=%" PRIu32
@@ -144,31 +149,48 @@ static void on_trouble(void *user, const char *reason)
     }
 }
 
+/* Steps are counted from 0 again in a new run. */
+static double steps_per_s(aq_participant *participant, uint64_t steps)
+{
+    const int64_t elapsed_ns = participant->now_ns - participant->told_ns;
+    const uint64_t told = steps >= participant->told_steps ? participant->told_steps : 0;
+    participant->told_ns = participant->now_ns;
+    participant->told_steps = steps;
+    return elapsed_ns > 0 ? (double)(steps - told) / aq_ns_to_s(elapsed_ns) : 0;
+}
+
 static void on_statistics(void *user, Actorq__V1__HeartbeatRequest *request)
 {
     aq_participant *participant = user;
-    actorq__v1__actor_stats__init(&participant->stats);
-    participant->hooks.statistics(participant->hooks.user, &participant->stats);
-    request->actor = &participant->stats;
+    const aq_policy_news news = aq_policy_session_news(participant->policy);
+    Actorq__V1__ActorStats *stats = &participant->stats;
+    actorq__v1__actor_stats__init(stats);
+    participant->hooks.statistics(participant->hooks.user, stats);
+    stats->rejected_policies = news.rejected;
+    stats->policy_gaps = news.gaps;
+    stats->resident_bytes = aq_machine_resident_bytes();
+    stats->steps_per_s = steps_per_s(participant, stats->env_steps);
+    request->actor = stats;
 }
 
 static uint64_t on_seen_version(void *user)
 {
-    aq_participant *participant = user;
-    return participant->hooks.seen_version(participant->hooks.user);
+    const aq_participant *participant = user;
+    return aq_policy_session_news(participant->policy).version;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
 int aq_participant_create(aq_rpc_channel *learner, const aq_member_identity *identity,
-                          const aq_participant_hooks *hooks, uint64_t seed,
-                          aq_participant **ret_participant)
+                          const aq_participant_hooks *hooks, const aq_policy_session *policy,
+                          uint64_t seed, aq_participant **ret_participant)
 {
     aq_participant *participant = aq_alloc(1, sizeof(*participant));
     if (participant == NULL) {
         return AQ_E_NOMEM;
     }
     participant->hooks = *hooks;
+    participant->policy = policy;
     participant->start = aq_incarnation_name(identity->incarnation);
     participant->exit_code = EXIT_SUCCESS;
     actorq__v1__actor_stats__init(&participant->stats);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/session/policy_session.h"
 #include "common/member/member.h"
 
 /* What is unfinished is given up after this, and the learner's answer to Leave is waited for so
@@ -46,15 +47,15 @@ typedef struct aq_participant_hooks {
     void (*finish)(void *user);
     enum aq_finish_state (*finished)(void *user);
     bool ends_with_run; /* once the run is over, what is unfinished is of no use */
-    void (*statistics)(void *user, Actorq__V1__ActorStats *stats);
-    uint64_t (*seen_version)(void *user);
+    void (*statistics)(void *user, Actorq__V1__ActorStats *stats); /* what is its own of them */
 } aq_participant_hooks;
 
 typedef struct aq_participant aq_participant;
 
+/* Tells the learner what is heard by `policy`, too. */
 int aq_participant_create(aq_rpc_channel *learner, const aq_member_identity *identity,
-                          const aq_participant_hooks *hooks, uint64_t seed,
-                          aq_participant **ret_participant) AQ_MUST_USE;
+                          const aq_participant_hooks *hooks, const aq_policy_session *policy,
+                          uint64_t seed, aq_participant **ret_participant) AQ_MUST_USE;
 
 /* The channel must have been closed, or have answered every call. NULL is fine. */
 void aq_participant_destroy(aq_participant *participant);
