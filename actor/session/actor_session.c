@@ -32,7 +32,7 @@ struct aq_actor_session {
     int64_t waiting_since_ns; /* INT64_MAX: it is not waiting for credit */
     int64_t waited_ns;        /* until then */
     int64_t run_ns;           /* when the core was made */
-    uint64_t told_failures; /* of environments */
+    uint64_t told_failures;   /* of environments */
     aq_log_limit failure_limit;
 };
 
