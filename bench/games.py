@@ -5,11 +5,12 @@
                    [--algorithms NAME,...] [--only GAME,...] [--options OPTIONS]
 
 Trains every game with every algorithm by its preset, games-NAME, for N frames, in each format, a
-run for each seed; plays the policy that the run kept, as it was broadcast, over fresh greedy
-episodes; writes DIR/games.csv, a line for each run asked for; and prints a table in Markdown, means
-and standard deviations over seeds, beside chance, the script and what is published of games of the
-same rules, where numbers that the rules leave open may be others. What DIR has already is not made
-again, so that the command may be ended at any time and given again, with other games or seeds.
+run for each seed; plays the policy that the run kept over fresh greedy episodes, as it was
+broadcast and in fp32; writes DIR/games.csv, a line for each run asked for; and prints a table in
+Markdown, means and standard deviations over seeds, and in brackets the means of the same policies
+and episodes in fp32, beside chance, the script and what is published of games of the same rules,
+where numbers that the rules leave open may be others. What DIR has already is not made again, so
+that the command may be ended at any time and given again, with other games or seeds.
 """
 import argparse
 import csv
@@ -55,14 +56,18 @@ def make(arguments, game, task):
                 folder = folder_of(arguments.work, row, seed)
                 wall, used = train(arguments.actorq, row, folder, seed)
                 yield [game, algorithm, precision, seed, arguments.frames,
-                       kept_return(arguments.actorq, row, folder, seed), f"{wall:.1f}",
+                       kept_return(arguments.actorq, row, folder, seed),
+                       kept_return(arguments.actorq, row, folder, seed, "fp32"), f"{wall:.1f}",
                        f"{used:.1f}"]
 
 
 def cell(lines, algorithm, precision):
-    returns = [line[5] for line in lines if line[1:3] == [algorithm, precision]]
-    mean = f"{statistics.mean(returns):.3g}"
-    return f"{mean} ± {statistics.stdev(returns):.2g}" if len(returns) > 1 else mean
+    made = [line for line in lines if line[1:3] == [algorithm, precision]]
+    returns = [line[5] for line in made]
+    text = f"{statistics.mean(returns):.3g}"
+    text += f" ± {statistics.stdev(returns):.2g}" if len(returns) > 1 else ""
+    in_fp32 = f" ({statistics.mean(line[6] for line in made):.3g})"
+    return text if precision == "fp32" else text + in_fp32
 
 
 def listed(choices):
@@ -91,8 +96,8 @@ def main():
           " | published, PPO |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
     with (arguments.work / "games.csv").open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["game", "algorithm", "format", "seed", "frames", "return_mean", "wall_s",
-                        "processor_s"])
+        table.writerow(["game", "algorithm", "format", "seed", "frames", "return_mean",
+                        "return_fp32", "wall_s", "processor_s"])
         for game in arguments.only:
             task = f"game:{game}" + (f"?{arguments.options}" if arguments.options else "")
             lines = []

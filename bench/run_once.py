@@ -35,12 +35,14 @@ def train(actorq, row, folder, seed):
     return json.loads(kept.read_text())
 
 
-def kept_return(actorq, row, folder, seed):
-    """The mean of fresh greedy episodes of the policy that the run kept, as it was broadcast."""
-    kept = folder.with_name(f"{folder.name}.return.json")
+def kept_return(actorq, row, folder, seed, precision=None):
+    """The mean of fresh greedy episodes of the policy that the run kept, as it was broadcast, or
+    of the same in another precision."""
+    kept = folder.with_name(f"{folder.name}.return{precision or ''}.json")
     if not kept.exists():
         done = subprocess.run([actorq, "eval", str(folder), "--episodes", str(row["episodes"]),
-                               "--seed", str(1000 + seed), "--json"], check=True,
+                               "--seed", str(1000 + seed), "--json",
+                               *(["--precision", precision] if precision else [])], check=True,
                               capture_output=True)
         kept.write_bytes(done.stdout)
     return json.loads(kept.read_text())["return_mean"]
