@@ -122,22 +122,6 @@ static void train_policy(aq_actor_critic_share *share, const aq_rows_view *view,
     aq_actor_critic_temperature_slope(share, view);
 }
 
-const int32_t *aq_actor_critic_choices(const aq_rows_view *view)
-{
-    return (const int32_t *)(const void *)view->work->batch->action + view->first;
-}
-
-bool aq_actor_critic_are_choices(const aq_actor_critic_share *share, const aq_rows_view *view)
-{
-    const int32_t *actions = aq_actor_critic_choices(view);
-    bool is_good = true;
-
-    for (uint32_t r = 0; r < view->rows; r++) {
-        is_good &= actions[r] >= 0 && (uint32_t)actions[r] < share->setup->choices;
-    }
-    return is_good;
-}
-
 static void train_critic(aq_actor_critic_share *share, const aq_rows_view *view, uint32_t critic,
                          const float *values)
 {

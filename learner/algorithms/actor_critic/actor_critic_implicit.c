@@ -18,9 +18,6 @@
 /* As in the paper's code. */
 static const double WEIGHT_MAX = 100.0;
 
-/* From here on the tanh that an action comes from hardly has a slope. */
-static const float ACTION_SATURATED = 0.99f;
-
 /* Where a critic's value of what was done in a row stands among its outputs. */
 static size_t taken_at(const aq_actor_critic_share *share, const aq_rows_view *view, uint32_t row)
 {
@@ -105,8 +102,8 @@ static double away_from_numbers(aq_actor_critic_share *share, const float *own, 
 
         squares += (double)beside * (double)beside;
         d[i] = scale * 2.0f * beside / (float)actions;
-        share->sums.saturated += own[i] > ACTION_SATURATED || own[i] < -ACTION_SATURATED;
     }
+    aq_actor_critic_count_saturated(share, own, 1);
     share->sums.distance += squares / actions;
     return squares / actions;
 }

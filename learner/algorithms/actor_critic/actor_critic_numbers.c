@@ -32,52 +32,6 @@
 /* Streams of the noise, of which each row of each step has one: "td3 nois". */
 #define NOISE_STREAM UINT64_C(0x746433206e6f6973)
 
-/* An action may be past its bounds by what rounding does. */
-static const float ACTION_MAX = 1.001f;
-
-/* From here on the tanh that an action comes from hardly has a slope. */
-static const float ACTION_SATURATED = 0.99f;
-
-/* ---- what goes in --------------------------------------------------------------------------- */
-
-void aq_actor_critic_join(const aq_actor_critic_setup *setup, const float *obs, const float *action,
-                          uint32_t rows, float *out)
-{
-    for (uint32_t r = 0; r < rows; r++) {
-        memcpy(out, obs, setup->inputs * sizeof(*out));
-        memcpy(out + setup->inputs, action, setup->actions * sizeof(*out));
-        out += setup->inputs + setup->actions;
-        obs += setup->inputs;
-        action += setup->actions;
-    }
-}
-
-bool aq_actor_critic_join_taken(const aq_actor_critic_setup *setup, const aq_rows_view *view,
-                                float *out)
-{
-    const aq_batch *batch = view->work->batch;
-    const float *action =
-        (const float *)(const void *)(batch->action + (size_t)view->first * batch->action_bytes);
-    const float *obs = view->obs;
-    bool is_good = true;
-
-    for (uint32_t r = 0; r < view->rows; r++) {
-        memcpy(out, obs, setup->inputs * sizeof(*out));
-        out += setup->inputs;
-        obs += setup->inputs;
-        for (uint32_t i = 0; i < setup->actions; i++) {
-            const uint32_t bound = setup->bounds > 1 ? i : 0;
-            const float half = setup->half_range[bound];
-            const float unit = half > 0.0f ? (*action - setup->middle[bound]) / half : 0.0f;
-
-            is_good &= fabsf(unit) <= ACTION_MAX && isfinite(*action);
-            *out++ = unit;
-            action++;
-        }
-    }
-    return is_good;
-}
-
 /* What a row's value loses by how likely its action was to be drawn. */
 static float price(const aq_actor_critic_share *share, const aq_rows_view *view, uint32_t row)
 {
@@ -363,13 +317,6 @@ void aq_actor_critic_improve_numbers(aq_actor_critic_share *share, const aq_rows
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static void count_saturated(aq_actor_critic_share *share, const float *action, uint32_t rows)
-{
-    for (size_t i = 0; i < (size_t)rows * share->setup->actions; i++) {
-        share->sums.saturated += fabsf(action[i]) > ACTION_SATURATED;
-    }
-}
-
 /* The policy's own actions, as the last of the pairs. */
 static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
 {
@@ -384,7 +331,7 @@ static void join_own(aq_actor_critic_share *share, const aq_rows_view *view)
     if (setup->kind->is_soft) {
         action = aq_actor_critic_draw(share, view, 0, action);
     }
-    count_saturated(share, action, view->rows);
+    aq_actor_critic_count_saturated(share, action, view->rows);
     aq_actor_critic_join(setup, x, action, view->rows,
                          share->pairs + counted_rows(share, view) * width);
 }

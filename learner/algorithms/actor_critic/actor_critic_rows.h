@@ -1,7 +1,7 @@
 /*
- * The rows of a share, as they are worked on: what actor_critic_share.c prepares, and the ways
- * through the networks, that of actions which are numbers, that of choices, and the implicit one of
- * either.
+ * The rows of a share, as they are worked on: what actor_critic_share.c prepares; the ways through
+ * the networks, that of actions which are numbers, that of choices, and the implicit one of either;
+ * and what these have in common.
  *
  * Private to these files. One thread at a time.
  */
@@ -94,6 +94,10 @@ void aq_actor_critic_conserve_choices(aq_actor_critic_share *share, const aq_row
 /* Adds a critic's error of a row to the sums and to its priority. Returns the loss's slope. */
 float aq_actor_critic_add_error(aq_actor_critic_share *share, const aq_rows_view *view,
                                 uint32_t critic, uint32_t row, float value);
+
+/* Counts the elements of the policy's own actions that stand where its tanh hardly has a slope. */
+void aq_actor_critic_count_saturated(aq_actor_critic_share *share, const float *action,
+                                     uint32_t rows);
 
 /* How the temperature's logarithm is to move, once the rows' entropy is summed. */
 void aq_actor_critic_temperature_slope(aq_actor_critic_share *share, const aq_rows_view *view);

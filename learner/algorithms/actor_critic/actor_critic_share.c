@@ -1,10 +1,9 @@
 /*
- * A share of a step: its memory, what goes into it, and what both ways through the networks have in
- * common (actor_critic_numbers.c, actor_critic_choices.c, actor_critic_implicit.c).
+ * A share of a step: its memory, its rows, and which way they go through the networks
+ * (actor_critic_numbers.c, actor_critic_choices.c, actor_critic_implicit.c).
  */
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/base/arrays.h"
@@ -135,29 +134,6 @@ void aq_actor_critic_share_destroy(aq_actor_critic_share *share)
     aq_net_train_destroy(share->value);
     aq_net_train_destroy(share->policy);
     aq_free(share);
-}
-
-/* ---- what is common ------------------------------------------------------------------------- */
-
-float aq_actor_critic_add_error(aq_actor_critic_share *share, const aq_rows_view *view,
-                                uint32_t critic, uint32_t row, float value)
-{
-    const float error = value - share->target[row];
-    const float priority = fabsf(error) / (float)share->setup->critics;
-
-    view->priority[row] = critic == 0 ? priority : view->priority[row] + priority;
-    share->sums.loss += 0.5 * (double)view->weight[row] * error * error;
-    if (critic == 0) {
-        aq_value_figures_add(&share->sums.values, value, error);
-    }
-    return view->per_row * view->weight[row] * error;
-}
-
-void aq_actor_critic_temperature_slope(aq_actor_critic_share *share, const aq_rows_view *view)
-{
-    const double beyond = share->sums.entropy - view->rows * share->setup->target_entropy;
-
-    *share->gradient.log_temperature = (float)(beyond * view->per_row);
 }
 
 /* A column of observations as floats: the batch's own, or in `place`. */
