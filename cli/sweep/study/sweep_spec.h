@@ -45,7 +45,7 @@ enum aq_sweep_method { AQ_SWEEP_METHODS(AQ_CHOICE_CONSTANT) };
 /* What is known of a run when it has ended. Scores come first: more of them is better. */
 #define AQ_SWEEP_FIGURES(X)                                                                        \
     X(AQ_SWEEP_RETURN, "return") /* of its best policy, over fresh episodes */                     \
-    X(AQ_SWEEP_AREA, "area")     /* mean return of its evaluations over the steps it may take */   \
+    X(AQ_SWEEP_AREA, "area") /* mean over the steps it may take of what it had shown by then */    \
     X(AQ_SWEEP_STEPS, "env_steps")                                                                 \
     X(AQ_SWEEP_WALL, "wall_s")                                                                     \
     X(AQ_SWEEP_CPU, "cpu_s")                                                                       \
@@ -98,12 +98,13 @@ int aq_sweep_spec_read(const char *name, const char *text, size_t size, aq_sweep
 
 /* What the task and its settings say of a sweep. */
 typedef struct aq_sweep_plan {
-    uint64_t steps;  /* that a run may take where no rung says */
-    bool is_resumed; /* a promoted run goes on where it was; else it starts anew */
+    uint64_t steps;       /* that a run may take where no rung says */
+    bool is_resumed;      /* a promoted run goes on where it was; else it starts anew */
+    double random_return; /* of random actions: what a run is worth before it has shown more */
 } aq_sweep_plan;
 
-/* Whether the task can be trained so: opens it, and resolves what a trial in the middle of the
- * space would be trained under. */
+/* Whether the task can be trained so: opens it, resolves what a trial in the middle of the space
+ * would be trained under, and plays a few episodes by chance. */
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan,
                         aq_error *error) AQ_MUST_USE;
 

@@ -145,34 +145,36 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
 
 /* ---- what came of it ------------------------------------------------------------------------ */
 
-/* The mean of the return over the steps that the run may take: straight between evaluations, as
- * the first before it. The policy that it left, over fresh episodes, is the last of them, and holds
- * for the steps that a run which was solved early did not need. */
-static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome, double steps)
+/* The mean, over the steps that a run may take, of what it had shown by then: at each step the
+ * return of the newest evaluation, and before the first that of random actions, as nobody has seen
+ * more. Nothing counts before it was seen, so that a run which is seldom evaluated can't score
+ * above its own curve. The policy that it left, over fresh episodes, holds for the steps that a run
+ * which was solved early did not need. */
+static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome,
+                      double random_return, double steps)
 {
     const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
                                  .value = outcome->figures[AQ_SWEEP_RETURN]};
-    double area = 0, at = 0, before = curve->count > 0 ? curve->points[0].value : last.value;
+    double area = 0, at = 0, shown = random_return;
     for (size_t i = 0; i <= curve->count && at < steps; i++) {
         const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
-        const double end = fmin(point->env_steps, steps);
-        if (end > at) {
-            const double share = (end - at) / (point->env_steps - at);
-            area += (end - at) * (before + share / 2 * (point->value - before));
-            at = end;
-        }
-        before = point->value;
+        const double end = fmin(fmax(point->env_steps, at), steps);
+        area += (end - at) * shown;
+        at = end;
+        shown = point->value;
     }
-    return (area + fmax(0, steps - at) * before) / steps;
+    return (area + (steps - at) * shown) / steps;
 }
 
-static void take_curve(const char *folder, double steps, aq_sweep_outcome *outcome)
+static void take_curve(const aq_sweep_study *study, const char *folder, double steps,
+                       aq_sweep_outcome *outcome)
 {
     char path[PATH_BYTES + 16];
     aq_compare_curve curve;
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
     if (aq_compare_curve_read(path, &curve, NULL) == 0) {
-        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, steps);
+        outcome->figures[AQ_SWEEP_AREA] =
+            area_of(&curve, outcome, study->plan.random_return, steps);
         outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
         aq_compare_curve_fini(&curve);
     }
@@ -213,7 +215,7 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     if (aq_sweep_training_is_carried(study, run)) {
         outcome = study->runs[aq_sweep_run_trained(study, run)].outcome;
-        take_curve(folder, steps, &outcome);
+        take_curve(study, folder, steps, &outcome);
         *ret_outcome = outcome;
         return;
     }
@@ -232,7 +234,7 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
         outcome.figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
         outcome.figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
         outcome.is_solved = json_is_true(json_object_get(json, "solved"));
-        take_curve(folder, steps, &outcome);
+        take_curve(study, folder, steps, &outcome);
     }
     if (!outcome.is_failed && isnan(outcome.figures[study->spec->score])) {
         fail_with(&outcome, "nothing was evaluated: there is no score");
