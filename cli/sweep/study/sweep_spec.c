@@ -75,7 +75,7 @@ int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_e
         *ret_plan =
             (aq_sweep_plan){.steps = config.limits.env_steps,
                             .is_resumed = spec->method == AQ_SWEEP_PBT || goes_on(spec, &config),
-                            .random_return = random.return_mean};
+                            .least_return = random.return_min};
     }
     aq_env_unref(env);
     return rc;

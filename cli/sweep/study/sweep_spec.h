@@ -98,9 +98,9 @@ int aq_sweep_spec_read(const char *name, const char *text, size_t size, aq_sweep
 
 /* What the task and its settings say of a sweep. */
 typedef struct aq_sweep_plan {
-    uint64_t steps;       /* that a run may take where no rung says */
-    bool is_resumed;      /* a promoted run goes on where it was; else it starts anew */
-    double random_return; /* of random actions: what a run is worth before it has shown more */
+    uint64_t steps;      /* that a run may take where no rung says */
+    bool is_resumed;     /* a promoted run goes on where it was; else it starts anew */
+    double least_return; /* of episodes by chance: what a run is worth before it has shown more */
 } aq_sweep_plan;
 
 /* Whether the task can be trained so: opens it, resolves what a trial in the middle of the space

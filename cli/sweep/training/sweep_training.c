@@ -146,16 +146,16 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
 /* ---- what came of it ------------------------------------------------------------------------ */
 
 /* The mean, over the steps that a run may take, of what it had shown by then: at each step the
- * return of the newest evaluation, and before the first that of random actions, as nobody has seen
- * more. Nothing counts before it was seen, so that a run which is seldom evaluated can't score
- * above its own curve. The policy that it left, over fresh episodes, holds for the steps that a run
- * which was solved early did not need. */
+ * return of the newest evaluation, and before the first the least that random actions gave, which is
+ * about what an untrained policy does. Nothing counts before it was seen, so that a run which is
+ * seldom evaluated can't score above its own curve. The policy that it left, over fresh episodes,
+ * holds for the steps that a run which was solved early did not need. */
 static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome,
-                      double random_return, double steps)
+                      double least_return, double steps)
 {
     const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
                                  .value = outcome->figures[AQ_SWEEP_RETURN]};
-    double area = 0, at = 0, shown = random_return;
+    double area = 0, at = 0, shown = least_return;
     for (size_t i = 0; i <= curve->count && at < steps; i++) {
         const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
         const double end = fmin(fmax(point->env_steps, at), steps);
@@ -173,8 +173,7 @@ static void take_curve(const aq_sweep_study *study, const char *folder, double s
     aq_compare_curve curve;
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
     if (aq_compare_curve_read(path, &curve, NULL) == 0) {
-        outcome->figures[AQ_SWEEP_AREA] =
-            area_of(&curve, outcome, study->plan.random_return, steps);
+        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, study->plan.least_return, steps);
         outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
         aq_compare_curve_fini(&curve);
     }

@@ -6,7 +6,7 @@
 #include "common/sys/file.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
-/* Random actions return 20: see sweep_found(). */
+/* Chance returns 20 at least: see sweep_found(). */
 static const char study_text[] = "task: gym:CartPole-v1\n"
                                  "trials: 1\n"
                                  "seeds: 1\n"
