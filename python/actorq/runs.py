@@ -37,7 +37,8 @@ def _column(values):
 EVALUATION = [("event", "U10"), ("wall_s", float), ("env_steps", int), ("policy_version", int),
               ("format", "U16"), ("fell_back", bool), ("episodes", int), ("return_mean", float),
               ("return_std", float), ("return_min", float), ("return_max", float),
-              ("cut_off", int), ("confirmed", bool), ("ranks_only", bool)]
+              ("cut_off", int), ("confirmed", bool), ("ranks_only", bool),
+              ("return_fp32", float), ("return_fp32_std", float)]
 
 
 def table(rows, columns):

@@ -44,7 +44,8 @@ class TestRuns(RunKit):
         seen = run.evaluations()
         self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
         self.assertEqual(seen["format"][0], "int8")
-        self.assertEqual(seen.dtype.names, tuple(name for name, _ in EVALUATION))
+        names = tuple(name for name, _ in EVALUATION)  # the last two where both forms were played
+        self.assertIn(seen.dtype.names, (names, names[:-2]))
         self.assertEqual(len(run.metrics(None)), len(events))
         self.assertIn("time/learner/training_s", run.metrics("end").dtype.names)
 
