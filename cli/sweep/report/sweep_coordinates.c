@@ -57,7 +57,7 @@ static void draw_axes(picture *its)
 static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
 {
     const aq_sweep_space *space = &its->study->spec->space;
-    const double score = aq_sweep_stage_figure(its->study, stage, its->study->spec->score);
+    const double score = aq_sweep_stage_score(its->study, stage);
     aq_plot_at points[AQ_SWEEP_DIMS_MAX + 1];
     size_t count = 0;
     char name[96];
@@ -84,8 +84,7 @@ int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out)
     size_t count = 0, kept = 0;
     int rc = known != NULL ? aq_sweep_known(summary->study, known, &count) : AQ_E_NOMEM;
     for (size_t i = 0; rc == 0 && i < count && kept < LINES_MAX; i++) {
-        const double score =
-            aq_sweep_stage_figure(summary->study, known[i], summary->study->spec->score);
+        const double score = aq_sweep_stage_score(summary->study, known[i]);
         if (isfinite(score)) {
             its.low = fmin(its.low, score);
             its.high = fmax(its.high, score);

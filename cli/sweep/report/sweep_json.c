@@ -72,10 +72,9 @@ static json_t *winner_json(const aq_sweep_summary *summary)
     if (summary->winner == AQ_SWEEP_NONE) {
         return json_null();
     }
-    return json_pack(
-        "{s:i, s:o, s:o}", "trial", (int)study->stages[summary->winner].trial, "settings",
-        settings_json(study, summary->winner), "score",
-        aq_json_number(aq_sweep_stage_figure(study, summary->winner, study->spec->score)));
+    return json_pack("{s:i, s:o, s:o}", "trial", (int)study->stages[summary->winner].trial,
+                     "settings", settings_json(study, summary->winner), "score",
+                     aq_json_number(aq_sweep_stage_score(study, summary->winner)));
 }
 
 static json_t *spent_json(const aq_sweep_study *study)

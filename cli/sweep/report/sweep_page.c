@@ -95,7 +95,7 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
     add_heads(out, study->spec);
     begin_rows(out);
     aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
-    add_mean(out, aq_sweep_stage_figure(study, summary->winner, study->spec->score),
+    add_mean(out, aq_sweep_stage_score(study, summary->winner),
              aq_sweep_stage_mean(study, summary->winner, study->spec->score).ci95);
     add_values(out, study, summary->winner);
     aq_long_text_add(out, "</tr>\n");
@@ -133,7 +133,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
         const aq_sweep_stage *stage = &study->stages[known[i]];
         aq_long_text_add(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu32 "</td>", stage->trial,
                          stage->rung);
-        add_mean(out, aq_sweep_stage_figure(study, known[i], study->spec->score),
+        add_mean(out, aq_sweep_stage_score(study, known[i]),
                  aq_sweep_stage_mean(study, known[i], study->spec->score).ci95);
         add_cell(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
         add_values(out, study, known[i]);

@@ -20,7 +20,7 @@ const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, 
     const aq_sweep_study *study = summary->study;
     aq_figure best;
     const double score = summary->winner != AQ_SWEEP_NONE
-                             ? aq_sweep_stage_figure(study, summary->winner, study->spec->score)
+                             ? aq_sweep_stage_score(study, summary->winner)
                              : (double)NAN;
     (void)snprintf(line, size,
                    "%zu of %" PRIu32 " trials done, %zu running, %zu runs over, best %s",
@@ -69,9 +69,8 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
         aq_text_table_row(table);
         aq_text_table_cell(table, "%" PRIu32, row->trial);
         aq_text_table_cell(table, "%" PRIu32, study->stages[known[i]].rung);
-        aq_text_table_cell(
-            table, "%s",
-            aq_figure_return(&score, aq_sweep_stage_figure(study, known[i], study->spec->score)));
+        aq_text_table_cell(table, "%s",
+                           aq_figure_return(&score, aq_sweep_stage_score(study, known[i])));
         aq_text_table_cell(
             table, "%s",
             aq_figure_return(&spread,

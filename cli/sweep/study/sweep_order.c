@@ -16,7 +16,7 @@ typedef struct ranked {
 
 static double score_of(const aq_sweep_study *study, uint32_t stage)
 {
-    const double score = aq_sweep_stage_figure(study, stage, study->spec->score);
+    const double score = aq_sweep_stage_score(study, stage);
     return isnan(score) ? -INFINITY : score;
 }
 

@@ -45,7 +45,7 @@ static bool is_promoted(const aq_sweep_study *study, const aq_sweep_stage *stage
 static void promote(round_plan *plan, uint32_t index)
 {
     const aq_sweep_stage *stage = &plan->study->stages[index];
-    const double score = aq_sweep_stage_figure(plan->study, index, plan->study->spec->score);
+    const double score = aq_sweep_stage_score(plan->study, index);
     if (isfinite(score) && !is_promoted(plan->study, stage)) {
         add(plan, (aq_sweep_stage){.kind = AQ_SWEEP_TUNE,
                                    .trial = stage->trial,
@@ -209,7 +209,7 @@ static void add_report(round_plan *plan)
             winner = study->stages[winner].from;
         }
         stage.rung = done;
-        stage.from = done > 0 ? aq_sweep_study_last(study, AQ_SWEEP_WINNER, 0) : AQ_SWEEP_NONE;
+        stage.from = done > 0 ? aq_sweep_study_last(study, AQ_SWEEP_WINNER) : AQ_SWEEP_NONE;
     }
     stage.point = study->stages[winner].point;
     add(plan, stage);

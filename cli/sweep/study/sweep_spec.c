@@ -12,33 +12,35 @@
 
 enum { RANDOM_EPISODES = 10 };
 
-const aq_sweep_seeds *aq_sweep_spec_seeds(const aq_sweep_spec *spec, bool is_report)
+void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *point,
+                               aq_sweep_texts texts, aq_settings_assignments *ret_assignments)
 {
-    return is_report ? &spec->report : &spec->tune;
+    ret_assignments->count = 0;
+    for (size_t i = 0; i < spec->fixed_count; i++) {
+        ret_assignments->texts[ret_assignments->count++] = spec->fixed[i];
+    }
+    for (size_t i = 0; point != NULL && i < spec->space.count; i++) {
+        if (point->values[i][0] != '\0') {
+            (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", spec->space.dims[i].key,
+                           point->values[i]);
+            ret_assignments->texts[ret_assignments->count++] = texts[i];
+        }
+    }
 }
 
 /* What a trial in the middle of the space would be trained under. */
 static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *ret_config,
                    aq_error *error)
 {
-    char texts[AQ_SWEEP_DIMS_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_SWEEP_VALUE_MAX];
+    aq_sweep_texts texts;
     double places[AQ_SWEEP_DIMS_MAX];
     aq_sweep_point middle;
-    aq_settings_assignments assignments = {.count = 0};
-    for (size_t i = 0; i < spec->fixed_count; i++) {
-        assignments.texts[assignments.count++] = spec->fixed[i];
-    }
+    aq_settings_assignments assignments;
     for (size_t i = 0; i < spec->space.count; i++) {
         places[i] = 0.5;
     }
     aq_sweep_point_at(&spec->space, places, &middle);
-    for (size_t i = 0; i < spec->space.count; i++) {
-        if (middle.values[i][0] != '\0') {
-            (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", spec->space.dims[i].key,
-                           middle.values[i]);
-            assignments.texts[assignments.count++] = texts[i];
-        }
-    }
+    aq_sweep_spec_assignments(spec, &middle, texts, &assignments);
     const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
                                     .task = spec->task,
                                     .assignments = &assignments};

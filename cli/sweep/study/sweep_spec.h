@@ -96,6 +96,12 @@ typedef struct aq_sweep_spec {
 int aq_sweep_spec_read(const char *name, const char *text, size_t size, aq_sweep_spec *ret_spec,
                        aq_error *error) AQ_MUST_USE;
 
+/* What `--set` is given of a point: what is fixed, and its values, which stand in `texts`. NULL:
+ * what is fixed alone. */
+typedef char aq_sweep_texts[AQ_SWEEP_DIMS_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_SWEEP_VALUE_MAX];
+void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *point,
+                               aq_sweep_texts texts, aq_settings_assignments *ret_assignments);
+
 /* What the task and its settings say of a sweep. */
 typedef struct aq_sweep_plan {
     uint64_t steps;      /* that a run may take where no rung says */
@@ -107,8 +113,5 @@ typedef struct aq_sweep_plan {
  * would be trained under, and plays a few episodes by chance. */
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan,
                         aq_error *error) AQ_MUST_USE;
-
-/* The seeds of a trial, or of what is reported in the end. */
-const aq_sweep_seeds *aq_sweep_spec_seeds(const aq_sweep_spec *spec, bool is_report);
 
 #endif

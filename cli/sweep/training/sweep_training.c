@@ -81,8 +81,8 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
 typedef struct command_line {
     const char *args[AQ_OWN_CHILD_ARGS_MAX + 1];
     size_t count;
-    char settings[AQ_SWEEP_DIMS_MAX + 1][AQ_SWEEP_FIXED_BYTES];
-    size_t setting_count;
+    aq_sweep_texts settings;
+    char limit[48];
 } command_line;
 
 static void add(command_line *line, const char *name, const char *value)
@@ -96,22 +96,15 @@ static void add(command_line *line, const char *name, const char *value)
 static void add_settings(command_line *line, const aq_sweep_study *study,
                          const aq_sweep_stage *stage)
 {
-    const aq_sweep_spec *spec = study->spec;
-    const uint64_t steps = aq_sweep_study_steps(study, stage->rung);
-    for (size_t i = 0; i < spec->fixed_count; i++) {
-        add(line, "--set", spec->fixed[i]);
+    aq_settings_assignments settings;
+    aq_sweep_spec_assignments(study->spec, stage->kind != AQ_SWEEP_GIVEN ? &stage->point : NULL,
+                              line->settings, &settings);
+    for (size_t i = 0; i < settings.count; i++) {
+        add(line, "--set", settings.texts[i]);
     }
-    for (size_t i = 0; i < spec->space.count; i++) {
-        if (stage->kind != AQ_SWEEP_GIVEN && stage->point.values[i][0] != '\0') {
-            char *text = line->settings[line->setting_count++];
-            (void)snprintf(text, AQ_SWEEP_FIXED_BYTES, "%s=%s", spec->space.dims[i].key,
-                           stage->point.values[i]);
-            add(line, "--set", text);
-        }
-    }
-    char *limit = line->settings[line->setting_count++];
-    (void)snprintf(limit, AQ_SWEEP_FIXED_BYTES, "limits.env_steps=%" PRIu64, steps);
-    add(line, "--set", limit);
+    (void)snprintf(line->limit, sizeof(line->limit), "limits.env_steps=%" PRIu64,
+                   aq_sweep_study_steps(study, stage->rung));
+    add(line, "--set", line->limit);
 }
 
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
@@ -146,7 +139,7 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
 /* ---- what came of it ------------------------------------------------------------------------ */
 
 /* The mean, over the steps that a run may take, of what it had shown by then: at each step the
- * return of the newest evaluation, and before the first the least that random actions gave, which is
+ * return of the newest evaluation, and before the first the least that random actions gave,
  * about what an untrained policy does. Nothing counts before it was seen, so that a run which is
  * seldom evaluated can't score above its own curve. The policy that it left, over fresh episodes,
  * holds for the steps that a run which was solved early did not need. */
