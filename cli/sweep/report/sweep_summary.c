@@ -66,8 +66,11 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
                                 .reported = finding_of(study, AQ_SWEEP_WINNER),
                                 .given = finding_of(study, AQ_SWEEP_GIVEN)};
     summary.rows = aq_alloc(study->spec->trials, sizeof(*summary.rows));
-    if (summary.rows == NULL) {
-        return AQ_E_NOMEM;
+    int rc = summary.rows != NULL ? aq_sweep_known(study, &summary.known, &summary.known_count)
+                                  : AQ_E_NOMEM;
+    if (rc != 0) {
+        aq_free(summary.rows);
+        return rc;
     }
     for (uint32_t i = 0; i < study->stage_count; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
@@ -96,5 +99,6 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
 void aq_sweep_summary_fini(aq_sweep_summary *summary)
 {
     aq_free(summary->rows);
-    summary->rows = NULL;
+    aq_free(summary->known);
+    *summary = (aq_sweep_summary){.study = summary->study};
 }

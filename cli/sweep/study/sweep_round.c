@@ -166,9 +166,9 @@ static uint32_t trials_begun(const aq_sweep_study *study)
 static int add_trials(round_plan *plan)
 {
     const aq_sweep_study *study = plan->study;
-    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
+    uint32_t *known = NULL;
     size_t known_count = 0;
-    int rc = known != NULL ? aq_sweep_known(study, known, &known_count) : AQ_E_NOMEM;
+    int rc = aq_sweep_known(study, &known, &known_count);
     for (uint32_t trial = trials_begun(study);
          rc == 0 && trial < study->spec->trials && plan->count < plan->most; trial++) {
         aq_sweep_stage stage = {.kind = AQ_SWEEP_TUNE, .trial = trial, .from = AQ_SWEEP_NONE};
