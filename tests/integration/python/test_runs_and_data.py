@@ -152,6 +152,13 @@ class TestData(RunKit):
         same = (arrays["next_obs"][:-1] == arrays["obs"][1:]).all(1)
         self.assertGreater((same & going).mean(), 0.5)  # lanes are one after another by pieces
 
+    def test_of_no_steps_the_columns_are_there(self):
+        steps = actorq.DataSet(self.path)
+        steps.pieces = lambda: iter(())
+        self.assertEqual({name: len(values) for name, values in steps.arrays().items()},
+                         dict.fromkeys(actorq.DataSet(self.path).arrays(), 0))
+        self.assertEqual(steps.arrays()["next_obs"].shape, (0, 4))
+
     def test_it_is_what_the_reader_in_python_says(self):
         spec = importlib.util.spec_from_file_location("read_aqds", ROOT + "/examples/read_aqds.py")
         reader = importlib.util.module_from_spec(spec)
