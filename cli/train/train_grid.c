@@ -12,8 +12,6 @@
 static int add_value(aq_grid_axis *axis, const char *value, aq_error *error)
 {
     char assignment[AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
     if (axis->count == AQ_GRID_VALUES_MAX) {
         return aq_fail(error, AQ_E_FULL, "%s: at most %d values", axis->key, AQ_GRID_VALUES_MAX);
     }
@@ -27,7 +25,7 @@ static int add_value(aq_grid_axis *axis, const char *value, aq_error *error)
         return aq_fail(error, AQ_E_TOO_BIG, "%s: '%s' is too long", axis->key, value);
     }
     axis->count++;
-    return aq_settings_assign(aq_run_config_table(), assignment, &config, error);
+    return aq_settings_assign(aq_run_config_table(), assignment, NULL, error);
 }
 
 static int add_values(aq_grid_axis *axis, const char *values, aq_error *error)

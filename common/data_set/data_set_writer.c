@@ -31,15 +31,11 @@ struct aq_data_set_writer {
     bool renamed;
 };
 
-static int fail(const aq_data_set_writer *writer, const char *what, aq_error *error)
-{
-    return aq_fail(error, aq_error_from_errno(errno), "%s: can't %s: %s", writer->path, what,
-                   strerror(errno));
-}
-
 static int put(aq_data_set_writer *writer, const void *bytes, size_t size, aq_error *error)
 {
-    return fwrite(bytes, 1, size, writer->file) == size ? 0 : fail(writer, "write", error);
+    return fwrite(bytes, 1, size, writer->file) == size
+               ? 0
+               : aq_file_fail(error, writer->path, "write");
 }
 
 static int put_header(aq_data_set_writer *writer, aq_error *error)
@@ -61,7 +57,7 @@ static int open_file(aq_data_set_writer *writer, aq_error *error)
 {
     int fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
-        return fail(writer, "make the file", error);
+        return aq_file_fail(error, writer->path, "make the file");
     }
     writer->file = fdopen(fd, "w+");
     if (writer->file == NULL) {
@@ -165,7 +161,9 @@ static int sync_folder(const aq_data_set_writer *writer, aq_error *error)
         slash[slash == folder] = '\0';
     }
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL) ? 0 : fail(writer, "sync", error);
+    int rc = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL)
+                 ? 0
+                 : aq_file_fail(error, writer->path, "sync");
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -180,16 +178,16 @@ int aq_data_set_writer_finish(aq_data_set_writer *writer, aq_error *error)
     aq_data_set_mark_encode(&mark, bytes);
     int rc = put(writer, bytes, sizeof(bytes), error);
     if (rc == 0 && fseek(writer->file, 0, SEEK_SET) != 0) {
-        rc = fail(writer, "write", error);
+        rc = aq_file_fail(error, writer->path, "write");
     }
     if (rc == 0) {
         rc = put_header(writer, error);
     }
     if (rc == 0 && (fflush(writer->file) != 0 || fsync(fileno(writer->file)) != 0)) {
-        rc = fail(writer, "write", error);
+        rc = aq_file_fail(error, writer->path, "write");
     }
     if (rc == 0 && rename(writer->temporary, writer->path) != 0) {
-        rc = fail(writer, "give the file its name", error);
+        rc = aq_file_fail(error, writer->path, "give the file its name");
     }
     if (rc == 0) {
         writer->renamed = true;

@@ -25,8 +25,7 @@
 #define TEMPORARY_MARK   ".tmp-"
 enum { TEMPORARY_DIGITS = 16 };
 
-/* "PATH: can't WHAT: No space left on device", from errno. */
-static int fail_errno(aq_error *error, const char *path, const char *what)
+int aq_file_fail(aq_error *error, const char *path, const char *what)
 {
     int errno_value = errno;
     char reason[128];
@@ -74,7 +73,7 @@ static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, a
         }
         ssize_t got = read_some(fd, bytes, chunk > 0 ? chunk : 1);
         if (got < 0) {
-            return fail_errno(error, path, "read");
+            return aq_file_fail(error, path, "read");
         }
         if (got > 0 && chunk == 0) {
             return fail_too_big(error, path, out);
@@ -96,7 +95,7 @@ int aq_file_read(const char *path, aq_buffer *out, aq_error *error)
 
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return fail_errno(error, path, "open");
+        return aq_file_fail(error, path, "open");
     }
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         expected = (size_t)status.st_size + 1; /* one more, to see the end in the same call */
@@ -146,11 +145,11 @@ static int sync_folder_of(const char *path, aq_error *error)
     }
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        return fail_errno(error, folder, "open the folder");
+        return aq_file_fail(error, folder, "open the folder");
     }
     /* Some file systems can't sync a folder and say EINVAL; there is nothing more to do there. */
     if (fsync(fd) != 0 && errno != EINVAL) {
-        rc = fail_errno(error, folder, "sync the folder");
+        rc = aq_file_fail(error, folder, "sync the folder");
     }
     close(fd);
     return rc;
@@ -169,22 +168,22 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_er
     }
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
-        return fail_errno(error, path, "create a temporary file beside it");
+        return aq_file_fail(error, path, "create a temporary file beside it");
     }
     if (write_all(fd, bytes, size) != 0) {
-        rc = fail_errno(error, path, "write");
+        rc = aq_file_fail(error, path, "write");
         goto fail_open;
     }
     if (fsync(fd) != 0) {
-        rc = fail_errno(error, path, "sync");
+        rc = aq_file_fail(error, path, "sync");
         goto fail_open;
     }
     if (close(fd) != 0) {
-        rc = fail_errno(error, path, "close");
+        rc = aq_file_fail(error, path, "close");
         goto fail_closed;
     }
     if (rename(temporary, path) != 0) {
-        rc = fail_errno(error, path, "rename the temporary file to it");
+        rc = aq_file_fail(error, path, "rename the temporary file to it");
         goto fail_closed;
     }
     return sync_folder_of(path, error);
@@ -226,7 +225,7 @@ int aq_dir_create(const char *path, aq_error *error)
 
             if (!is_folder(part)) {
                 errno = errno_value;
-                return fail_errno(error, part, "make the folder");
+                return aq_file_fail(error, part, "make the folder");
             }
         } else {
             int rc = sync_folder_of(part, error);

@@ -11,6 +11,9 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
+/* "PATH: can't WHAT: No space left on device", from errno, and the code that fits it. */
+int aq_file_fail(aq_error *error, const char *path, const char *what);
+
 /* Appends the file's bytes to `out`; AQ_E_TOO_BIG when they exceed out's limit, AQ_E_NOT_FOUND when
  * there is none. On failure out's content is as before. */
 int aq_file_read(const char *path, aq_buffer *out, aq_error *error) AQ_MUST_USE;

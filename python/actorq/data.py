@@ -25,39 +25,43 @@ class DataSet:
     def __repr__(self):
         return f"<actorq.DataSet {self.task}: {len(self)} steps>"
 
-    def _shape(self, name, dtype, row_bytes):
-        space = {"obs": self.observation_space, "action": self.action_space}.get(name)
-        count = row_bytes // dtype.itemsize
-        return space.shape if space else (count,) if count > 1 else ()
+    def _columns(self):
+        """The name, the rows beyond the length of a piece, the type and a row's shape of each."""
+        spaces = {"obs": self.observation_space, "action": self.action_space}
+        for row in self.facts["columns"]:
+            dtype = np.dtype(_NUMBERS[row["number"]])
+            count = row["row_bytes"] // dtype.itemsize
+            yield row["name"], row["boundary"], dtype, (
+                spaces[row["name"]].shape if row["name"] in spaces else (count,) * (count > 1))
 
     def pieces(self):
         """Parts of episodes, each a dict: "episode", "lane", "first" and so on, and the columns as
         arrays. "obs" has a row more than the others, what the last step led to. The first
         "overlap" steps are in the piece before, too."""
         data = _actorq.Data(self.path)
-        columns = [(row["name"], row["boundary"], np.dtype(_NUMBERS[row["number"]]),
-                    row["row_bytes"]) for row in self.facts["columns"]]
+        columns = list(self._columns())
         while (piece := data.next()) is not None:
-            for name, boundary, dtype, row_bytes in columns:
+            for name, boundary, dtype, shape in columns:
                 rows = piece["length"] + boundary
-                piece[name] = np.frombuffer(piece[name], dtype).reshape(
-                    rows, *self._shape(name, dtype, row_bytes))
+                piece[name] = np.frombuffer(piece[name], dtype).reshape(rows, *shape)
             yield piece
 
     def arrays(self):
         """All steps, each once: a dict of arrays "obs", "action", "reward", "next_obs",
         "terminated", "truncated", "version", and what was recorded besides."""
-        parts = {}
+        columns = list(self._columns())
+        parts = {name: [np.zeros((0, *shape), dtype)] for name, _, dtype, shape in columns}
+        parts |= {"next_obs": parts["obs"][:]}
+        parts |= {end: [np.zeros(0, bool)] for end in ("terminated", "truncated")}
         for piece in self.pieces():
             length, skipped = piece["length"], piece["overlap"]
             rows = {"next_obs": piece["obs"][1:]}
             for end in ("terminated", "truncated"):
                 rows[end] = np.zeros(length, bool)
                 rows[end][-1] = piece[end]
-            for column in self.facts["columns"]:
-                rows[column["name"]] = piece[column["name"]][:length]
+            rows |= {name: piece[name][:length] for name, *_ in columns}
             for name, values in rows.items():
-                parts.setdefault(name, []).append(values[skipped:])
+                parts[name].append(values[skipped:])
         return {name: np.concatenate(values) for name, values in parts.items()}
 
     def batches(self, size, *, seed=None, epochs=1):

@@ -33,18 +33,36 @@ def _column(values):
     return np.array(values)
 
 
-def table(rows):
-    """Dicts as a structured array, a field for each name.
+# An evaluation's columns, for a table of none: a short run on a busy machine may have none.
+EVALUATION = [("event", "U10"), ("wall_s", float), ("env_steps", int), ("policy_version", int),
+              ("format", "U16"), ("fell_back", bool), ("episodes", int), ("return_mean", float),
+              ("return_std", float), ("return_min", float), ("return_max", float),
+              ("cut_off", int), ("confirmed", bool), ("ranks_only", bool),
+              ("return_fp32", float), ("return_fp32_std", float)]
 
-    >>> table([{"a": 1, "b": "x"}, {"a": 2.5}])["a"]
+
+def table(rows, columns):
+    """Dicts as a structured array, a field for each name; of none, with these columns.
+
+    >>> table([{"a": 1, "b": "x"}, {"a": 2.5}], [])["a"]
     array([1. , 2.5])
+    >>> table([], [("a", float)])["a"]
+    array([], dtype=float64)
     """
+    if not rows:
+        return np.zeros(0, columns)
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [_column([row.get(name) for row in rows]) for name in names]
     array = np.zeros(len(rows), [(name, column.dtype) for name, column in zip(names, columns)])
     for name, column in zip(names, columns):
         array[name] = column
     return array
+
+
+def frame_of(rows, columns):
+    """The same as a DataFrame of pandas."""
+    import pandas  # pylint: disable=import-outside-toplevel
+    return pandas.DataFrame(rows or table(rows, columns))
 
 
 class Run:
@@ -88,10 +106,22 @@ class Run:
                     if event in (None, line["event"]):
                         yield line
 
+    def _columns(self, event):
+        """What a table without rows has: for most events all that metrics.csv has."""
+        if event == "evaluation":
+            return EVALUATION
+        path = os.path.join(self.folder, "metrics.csv")
+        names = ["event", "wall_s", "env_steps"]
+        if os.path.exists(path):  # unless it was not wanted: log.csv
+            with open(path, encoding="utf-8") as file:
+                names = file.readline().strip().split(",")
+        return [(name, "U16" if name in ("event", "format", "state") else float) for name in names]
+
     def metrics(self, event="progress"):
         """The lines of an event (None: of all) as a structured array; docs/metrics.md explains
-        the names: metrics()["loss"], metrics()["replay/stored"]."""
-        return table([flat(line) for line in self.lines(event)])
+        the names: metrics()["loss"], metrics()["replay/stored"]. A run of less than a second has
+        no line of "progress"."""
+        return table([flat(line) for line in self.lines(event)], self._columns(event))
 
     def evaluations(self):
         """What versions were worth, in their order: evaluations()["return_mean"] over
@@ -100,8 +130,7 @@ class Run:
 
     def frame(self, event="progress"):
         """As `metrics`, as a DataFrame of pandas."""
-        import pandas  # pylint: disable=import-outside-toplevel
-        return pandas.DataFrame([flat(line) for line in self.lines(event)])
+        return frame_of([flat(line) for line in self.lines(event)], self._columns(event))
 
     @property
     def checkpoints(self):

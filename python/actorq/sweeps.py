@@ -3,10 +3,8 @@ import json
 import os
 import subprocess
 
-import numpy as np
-
 from actorq.programs import find_program
-from actorq.runs import Run, flat, table
+from actorq.runs import EVALUATION, Run, flat, frame_of, table
 
 
 def _number(text):
@@ -54,19 +52,23 @@ class Sweep:
         return winner and {name: _number(text) for name, text in winner["settings"].items()}
 
     def _rows(self):
-        for trial in self.inspect()["trials"]:
-            row = flat({name: value for name, value in trial.items() if name != "settings"})
-            yield row | {name: _number(text) for name, text in trial["settings"].items()}
+        """The rows, and the columns of a table of none."""
+        facts = self.inspect()
+        rows = [flat({name: value for name, value in trial.items() if name != "settings"})
+                | {name: _number(text) for name, text in trial["settings"].items()}
+                for trial in facts["trials"]]
+        return rows, [("trial", int), ("state", "U8"), ("rung", int), ("env_steps", int),
+                      ("score", float), ("score_ci95", float), ("cost_s", float),
+                      ("parent", float), *((name, float) for name in facts["space"])]
 
     def trials(self):
         """A row for each trial, as a structured array: "trial", "state", "rung", "env_steps",
         "score", "score_ci95", "cost_s", and its settings under their names."""
-        return table(list(self._rows()))
+        return table(*self._rows())
 
     def frame(self):
         """The same as a DataFrame of pandas."""
-        import pandas  # pylint: disable=import-outside-toplevel
-        return pandas.DataFrame(list(self._rows()))
+        return frame_of(*self._rows())
 
     def runs(self, trial=None):
         """The runs of a trial as far as it came, one from each seed; without a number those of the
@@ -84,7 +86,8 @@ class Sweep:
         "seed" before. A trial's number, or "all" for every trial."""
         numbers = range(len(self.inspect()["trials"])) if trial == "all" else [trial]
         return table([{"trial": number, "seed": run.seed} | flat(line) for number in numbers
-                      for run in self.runs(number) for line in run.lines("evaluation")])
+                      for run in self.runs(number) for line in run.lines("evaluation")],
+                     [("trial", int), ("seed", int), *EVALUATION])
 
     def __repr__(self):
         return f"<actorq.Sweep {self.folder}: {self.task}, {self.facts['done']} trials done>"

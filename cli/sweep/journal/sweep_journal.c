@@ -15,6 +15,7 @@
 #include "cli/sweep/journal/sweep_record.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { PATH_BYTES = 4096 + 32, LINE_BYTES_MAX = 16 << 20, CHUNK_BYTES = 65536 };
 
@@ -25,13 +26,6 @@ struct aq_sweep_journal {
     uint64_t number; /* of the next line */
     bool is_locked;
 };
-
-static int fail(const aq_sweep_journal *journal, const char *what, aq_error *error)
-{
-    const int number = errno;
-    return aq_fail(error, aq_error_from_errno(number), "%s: can't %s: %s", journal->path, what,
-                   strerror(number));
-}
 
 int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret_journal,
                           aq_error *error)
@@ -46,7 +40,7 @@ int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret
                  : 0;
     if (rc == 0) {
         journal->file = open(journal->path, O_RDWR | O_CLOEXEC | (may_make ? O_CREAT : 0), 0666);
-        rc = journal->file < 0 ? fail(journal, "open it", error) : 0;
+        rc = journal->file < 0 ? aq_file_fail(error, journal->path, "open it") : 0;
     }
     if (rc != 0) {
         aq_sweep_journal_close(journal);
@@ -82,7 +76,7 @@ static int set_lock(aq_sweep_journal *journal, short type)
 int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_error *error)
 {
     if (set_lock(journal, F_WRLCK) != 0) {
-        return fail(journal, "lock it", error);
+        return aq_file_fail(error, journal->path, "lock it");
     }
     journal->is_locked = true;
     return 0;
@@ -144,7 +138,7 @@ static int read_new(aq_sweep_journal *journal, aq_buffer *text, aq_error *error)
         const ssize_t got =
             pread(journal->file, chunk, sizeof(chunk), journal->read + (off_t)text->size);
         if (got < 0 && errno != EINTR) {
-            return fail(journal, "read it", error);
+            return aq_file_fail(error, journal->path, "read it");
         }
         if (got == 0) {
             return 0;
@@ -168,7 +162,7 @@ int aq_sweep_journal_read(aq_sweep_journal *journal, aq_sweep_study *study, aq_e
     aq_buffer_fini(&text);
     /* Nobody writes under our lock: a line without an end is what a crash left. */
     if (rc == 0 && rest > 0 && journal->is_locked && ftruncate(journal->file, journal->read) != 0) {
-        rc = fail(journal, "cut off half a line", error);
+        rc = aq_file_fail(error, journal->path, "cut off half a line");
     }
     return rc;
 }
@@ -200,7 +194,7 @@ int aq_sweep_journal_append(aq_sweep_journal *journal, aq_sweep_study *study,
                  : aq_sweep_study_apply(study, event, error);
     if (rc == 0 && (write_all(journal->file, line.data, line.size, journal->read) != 0 ||
                     fdatasync(journal->file) != 0)) {
-        rc = fail(journal, "write to it", error);
+        rc = aq_file_fail(error, journal->path, "write to it");
         const int cut = ftruncate(journal->file, journal->read);
         (void)cut; /* what is left is half a line, or one that others take as it is */
     }

@@ -27,22 +27,16 @@ struct aq_sweep_presence {
     uint64_t beats;
 };
 
-static int fail(const char *path, const char *what, aq_error *error)
-{
-    const int number = errno;
-    return aq_fail(error, aq_error_from_errno(number), "%s: can't %s: %s", path, what,
-                   strerror(number));
-}
-
 static int open_presence(aq_sweep_presence *presence, aq_error *error)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     presence->file = open(presence->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (presence->file < 0) {
-        return fail(presence->path, "make it", error);
+        return aq_file_fail(error, presence->path, "make it");
     }
-    return fcntl(presence->file, F_OFD_SETLK, &whole) != 0 ? fail(presence->path, "lock it", error)
-                                                           : 0;
+    return fcntl(presence->file, F_OFD_SETLK, &whole) != 0
+               ? aq_file_fail(error, presence->path, "lock it")
+               : 0;
 }
 
 int aq_sweep_presence_create(const char *dir, const char *worker, aq_sweep_presence **ret_presence,

@@ -8,9 +8,7 @@
 #include <stdio.h>
 
 #include "cli/plot/plot_svg.h"
-#include "cli/sweep/study/sweep_order.h"
 #include "cli/text/figure_text.h"
-#include "common/base/memory.h"
 
 enum { WIDTH = 760, HEIGHT = 440, LEFT = 70, RIGHT = 690, TOP = 60, BOTTOM = 350, LINES_MAX = 500 };
 enum { COLOUR_BEST = 1, COLOUR_OTHERS = 7 };
@@ -57,7 +55,7 @@ static void draw_axes(picture *its)
 static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
 {
     const aq_sweep_space *space = &its->study->spec->space;
-    const double score = aq_sweep_stage_figure(its->study, stage, its->study->spec->score);
+    const double score = aq_sweep_stage_score(its->study, stage);
     aq_plot_at points[AQ_SWEEP_DIMS_MAX + 1];
     size_t count = 0;
     char name[96];
@@ -80,28 +78,22 @@ static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
 int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out)
 {
     picture its = {.study = summary->study, .low = INFINITY, .high = -INFINITY};
-    uint32_t *known = aq_alloc(summary->study->stage_count + 1, sizeof(*known));
-    size_t count = 0, kept = 0;
-    int rc = known != NULL ? aq_sweep_known(summary->study, known, &count) : AQ_E_NOMEM;
-    for (size_t i = 0; rc == 0 && i < count && kept < LINES_MAX; i++) {
-        const double score =
-            aq_sweep_stage_figure(summary->study, known[i], summary->study->spec->score);
+    uint32_t stages[LINES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < summary->known_count && count < LINES_MAX; i++) {
+        const double score = aq_sweep_stage_score(its.study, summary->known[i]);
         if (isfinite(score)) {
             its.low = fmin(its.low, score);
             its.high = fmax(its.high, score);
-            known[kept++] = known[i];
+            stages[count++] = summary->known[i];
         }
     }
-    if (rc == 0) {
-        aq_plot_svg_begin(&its.svg, WIDTH, HEIGHT, "Settings of all trials", out);
-        aq_plot_svg_text(&its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
-                         "Settings of all trials, the best tenth in colour");
-        draw_axes(&its);
-        for (size_t i = kept; i-- > 0;) { /* the best lie above the others */
-            draw_trial(&its, known[i], i * 10 < kept ? COLOUR_BEST : COLOUR_OTHERS);
-        }
-        rc = aq_plot_svg_end(&its.svg);
+    aq_plot_svg_begin(&its.svg, WIDTH, HEIGHT, "Settings of all trials", out);
+    aq_plot_svg_text(&its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
+                     "Settings of all trials, the best tenth in colour");
+    draw_axes(&its);
+    for (size_t i = count; i-- > 0;) { /* the best lie above the others */
+        draw_trial(&its, stages[i], i * 10 < count ? COLOUR_BEST : COLOUR_OTHERS);
     }
-    aq_free(known);
-    return rc;
+    return aq_plot_svg_end(&its.svg);
 }

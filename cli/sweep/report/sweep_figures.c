@@ -37,7 +37,7 @@ static aq_plot_point point_of(const aq_sweep_study *study, uint32_t stage, doubl
 {
     const aq_mean_ci mean = aq_sweep_stage_mean(study, stage, study->spec->score);
     return (aq_plot_point){.x = x,
-                           .y = aq_sweep_stage_figure(study, stage, study->spec->score),
+                           .y = aq_sweep_stage_score(study, stage),
                            .low = mean.mean - mean.ci95,
                            .high = mean.mean + mean.ci95};
 }

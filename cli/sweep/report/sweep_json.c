@@ -72,10 +72,9 @@ static json_t *winner_json(const aq_sweep_summary *summary)
     if (summary->winner == AQ_SWEEP_NONE) {
         return json_null();
     }
-    return json_pack(
-        "{s:i, s:o, s:o}", "trial", (int)study->stages[summary->winner].trial, "settings",
-        settings_json(study, summary->winner), "score",
-        aq_json_number(aq_sweep_stage_figure(study, summary->winner, study->spec->score)));
+    return json_pack("{s:i, s:o, s:o}", "trial", (int)study->stages[summary->winner].trial,
+                     "settings", settings_json(study, summary->winner), "score",
+                     aq_json_number(aq_sweep_stage_score(study, summary->winner)));
 }
 
 static json_t *spent_json(const aq_sweep_study *study)
@@ -92,17 +91,21 @@ static json_t *spent_json(const aq_sweep_study *study)
 json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir)
 {
     const aq_sweep_study *study = summary->study;
-    json_t *trials = json_array();
+    json_t *trials = json_array(), *space = json_array();
+    for (size_t i = 0; i < study->spec->space.count; i++) {
+        (void)json_array_append_new(space, json_string(study->spec->space.dims[i].key));
+    }
     for (size_t i = 0; i < summary->count; i++) {
         (void)json_array_append_new(trials, row_json(study, &summary->rows[i]));
     }
-    return json_pack("{s:o, s:s, s:s, s:s, s:b, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:o}",
-                     "folder", aq_json_text(dir), "task", study->spec->task, "method",
-                     aq_sweep_method_name(study->spec->method), "score",
-                     aq_sweep_figure_name(study->spec->score), "ended", study->is_ended, "wanted",
-                     (int)study->spec->trials, "done", (int)summary->done, "running",
-                     (int)summary->running, "rounds", (int)study->rounds, "wall_s",
-                     study->last_s - study->began_s, "spent", spent_json(study), "winner",
-                     winner_json(summary), "reported", finding_json(study, &summary->reported),
-                     "given", finding_json(study, &summary->given), "trials", trials);
+    return json_pack(
+        "{s:o, s:s, s:s, s:o, s:s, s:b, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:o}",
+        "folder", aq_json_text(dir), "task", study->spec->task, "method",
+        aq_sweep_method_name(study->spec->method), "space", space, "score",
+        aq_sweep_figure_name(study->spec->score), "ended", study->is_ended, "wanted",
+        (int)study->spec->trials, "done", (int)summary->done, "running", (int)summary->running,
+        "rounds", (int)study->rounds, "wall_s", study->last_s - study->began_s, "spent",
+        spent_json(study), "winner", winner_json(summary), "reported",
+        finding_json(study, &summary->reported), "given", finding_json(study, &summary->given),
+        "trials", trials);
 }

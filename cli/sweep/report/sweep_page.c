@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include "cli/sweep/report/sweep_figures.h"
-#include "cli/sweep/study/sweep_order.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/html_page.h"
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 
 enum { ROWS_MAX = 50, PATH_BYTES = 4096 + 16 };
@@ -95,7 +93,7 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
     add_heads(out, study->spec);
     begin_rows(out);
     aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
-    add_mean(out, aq_sweep_stage_figure(study, summary->winner, study->spec->score),
+    add_mean(out, aq_sweep_stage_score(study, summary->winner),
              aq_sweep_stage_mean(study, summary->winner, study->spec->score).ci95);
     add_values(out, study, summary->winner);
     aq_long_text_add(out, "</tr>\n");
@@ -118,29 +116,25 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
 static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
-    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
-    size_t count = 0;
     aq_figure room;
-    int rc = known != NULL ? aq_sweep_known(study, known, &count) : AQ_E_NOMEM;
-    out->rc = out->rc != 0 ? out->rc : rc;
     aq_long_text_add(out, "<h2>Trials</h2>\n");
     begin_table(out, "The best first, at most 50; all of them are in trials.csv.");
     aq_long_text_add(out, "<th>trial</th><th>rung</th><th>%s</th><th>cost</th>",
                      aq_sweep_figure_name(study->spec->score));
     add_heads(out, study->spec);
     begin_rows(out);
-    for (size_t i = 0; rc == 0 && i < count && i < ROWS_MAX; i++) {
-        const aq_sweep_stage *stage = &study->stages[known[i]];
+    for (size_t i = 0; i < summary->known_count && i < ROWS_MAX; i++) {
+        const uint32_t index = summary->known[i];
+        const aq_sweep_stage *stage = &study->stages[index];
         aq_long_text_add(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu32 "</td>", stage->trial,
                          stage->rung);
-        add_mean(out, aq_sweep_stage_figure(study, known[i], study->spec->score),
-                 aq_sweep_stage_mean(study, known[i], study->spec->score).ci95);
+        add_mean(out, aq_sweep_stage_score(study, index),
+                 aq_sweep_stage_mean(study, index, study->spec->score).ci95);
         add_cell(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
-        add_values(out, study, known[i]);
+        add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");
     }
     end_table(out);
-    aq_free(known);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

@@ -36,7 +36,7 @@ static const char *state_of(const aq_sweep_study *study, uint32_t stage)
 
 static aq_sweep_finding finding_of(const aq_sweep_study *study, enum aq_sweep_kind kind)
 {
-    aq_sweep_finding finding = {.stage = aq_sweep_study_last(study, kind, 0)};
+    aq_sweep_finding finding = {.stage = aq_sweep_study_last(study, kind)};
     if (finding.stage == AQ_SWEEP_NONE || !aq_sweep_stage_is_over(study, finding.stage) ||
         study->stages[finding.stage].rung + 1 < study->spec->rung_count) {
         finding.stage = AQ_SWEEP_NONE;
@@ -66,8 +66,11 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
                                 .reported = finding_of(study, AQ_SWEEP_WINNER),
                                 .given = finding_of(study, AQ_SWEEP_GIVEN)};
     summary.rows = aq_alloc(study->spec->trials, sizeof(*summary.rows));
-    if (summary.rows == NULL) {
-        return AQ_E_NOMEM;
+    int rc = summary.rows != NULL ? aq_sweep_known(study, &summary.known, &summary.known_count)
+                                  : AQ_E_NOMEM;
+    if (rc != 0) {
+        aq_free(summary.rows);
+        return rc;
     }
     for (uint32_t i = 0; i < study->stage_count; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
@@ -81,7 +84,7 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
         const bool is_over = aq_sweep_stage_is_over(study, row->stage);
         row->trial = trial;
         row->state = state_of(study, row->stage);
-        row->score = aq_sweep_stage_figure(study, row->stage, study->spec->score);
+        row->score = aq_sweep_stage_score(study, row->stage);
         row->score_ci95 = isnan(row->score)
                               ? (double)NAN
                               : aq_sweep_stage_mean(study, row->stage, study->spec->score).ci95;
@@ -96,5 +99,6 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
 void aq_sweep_summary_fini(aq_sweep_summary *summary)
 {
     aq_free(summary->rows);
-    summary->rows = NULL;
+    aq_free(summary->known);
+    *summary = (aq_sweep_summary){.study = summary->study};
 }

@@ -29,6 +29,8 @@ typedef struct aq_sweep_summary {
     const aq_sweep_study *study;
     aq_sweep_row *rows; /* by their numbers */
     size_t count;
+    uint32_t *known; /* the last stages that are over, the best first: sweep_order.h */
+    size_t known_count;
     size_t done, running; /* of them; done ones failed or not */
     uint32_t winner;      /* stage; AQ_SWEEP_NONE */
     aq_sweep_finding reported, given;

@@ -7,10 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/sweep/study/sweep_order.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
-#include "common/base/memory.h"
 #include "common/base/plain_text.h"
 
 enum { WORDS_BYTES = 2048, OWN_COLUMNS = 5 };
@@ -20,7 +18,7 @@ const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, 
     const aq_sweep_study *study = summary->study;
     aq_figure best;
     const double score = summary->winner != AQ_SWEEP_NONE
-                             ? aq_sweep_stage_figure(study, summary->winner, study->spec->score)
+                             ? aq_sweep_stage_score(study, summary->winner)
                              : (double)NAN;
     (void)snprintf(line, size,
                    "%zu of %" PRIu32 " trials done, %zu running, %zu runs over, best %s",
@@ -56,37 +54,30 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
         columns[OWN_COLUMNS + i] =
             (aq_table_column){aq_sweep_dim_word(&space->dims[i]), AQ_TABLE_LEFT};
     }
-    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
     aq_text_table *table = NULL;
-    size_t count = 0;
-    int rc = known != NULL ? aq_sweep_known(study, known, &count) : AQ_E_NOMEM;
-    if (rc == 0) {
-        rc = aq_text_table_create(columns, OWN_COLUMNS + space->count, most, &table);
-    }
-    for (size_t i = 0; rc == 0 && i < count && i < most; i++) {
-        const aq_sweep_row *row = &summary->rows[study->stages[known[i]].trial];
+    int rc = aq_text_table_create(columns, OWN_COLUMNS + space->count, most, &table);
+    for (size_t i = 0; rc == 0 && i < summary->known_count && i < most; i++) {
+        const uint32_t stage = summary->known[i];
+        const aq_sweep_row *row = &summary->rows[study->stages[stage].trial];
         aq_figure score, spread, cost;
         aq_text_table_row(table);
         aq_text_table_cell(table, "%" PRIu32, row->trial);
-        aq_text_table_cell(table, "%" PRIu32, study->stages[known[i]].rung);
+        aq_text_table_cell(table, "%" PRIu32, study->stages[stage].rung);
+        aq_text_table_cell(table, "%s",
+                           aq_figure_return(&score, aq_sweep_stage_score(study, stage)));
         aq_text_table_cell(
             table, "%s",
-            aq_figure_return(&score, aq_sweep_stage_figure(study, known[i], study->spec->score)));
-        aq_text_table_cell(
-            table, "%s",
-            aq_figure_return(&spread,
-                             aq_sweep_stage_mean(study, known[i], study->spec->score).ci95));
+            aq_figure_return(&spread, aq_sweep_stage_mean(study, stage, study->spec->score).ci95));
         aq_text_table_cell(table, "%s", aq_figure_duration(&cost, row->cost_s));
         for (size_t j = 0; j < space->count; j++) {
-            aq_text_table_cell(table, "%s", study->stages[known[i]].point.values[j]);
+            aq_text_table_cell(table, "%s", study->stages[stage].point.values[j]);
         }
     }
-    if (rc == 0 && count > 0) {
+    if (rc == 0 && summary->known_count > 0) {
         (void)fprintf(out, "\n");
         aq_text_table_print(table, out);
     }
     aq_text_table_destroy(table);
-    aq_free(known);
     return rc;
 }
 

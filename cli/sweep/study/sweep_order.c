@@ -16,7 +16,7 @@ typedef struct ranked {
 
 static double score_of(const aq_sweep_study *study, uint32_t stage)
 {
-    const double score = aq_sweep_stage_figure(study, stage, study->spec->score);
+    const double score = aq_sweep_stage_score(study, stage);
     return isnan(score) ? -INFINITY : score;
 }
 
@@ -89,11 +89,12 @@ int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count, s
     return 0;
 }
 
-int aq_sweep_known(const aq_sweep_study *study, uint32_t *out, size_t *ret_count)
+int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *ret_count)
 {
     uint32_t *last = aq_alloc(study->spec->trials, sizeof(*last)); /* behind the stage; 0: none */
+    uint32_t *stages = aq_alloc(study->spec->trials, sizeof(*stages));
     size_t count = 0;
-    int rc = last != NULL ? 0 : AQ_E_NOMEM;
+    int rc = last != NULL && stages != NULL ? 0 : AQ_E_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < study->stage_count; i++) {
         if (study->stages[i].kind == AQ_SWEEP_TUNE && aq_sweep_stage_is_over(study, i)) {
             last[study->stages[i].trial] = i + 1;
@@ -103,16 +104,19 @@ int aq_sweep_known(const aq_sweep_study *study, uint32_t *out, size_t *ret_count
         const size_t first = count;
         for (uint32_t trial = 0; trial < study->spec->trials; trial++) {
             if (last[trial] > 0 && study->stages[last[trial] - 1].rung == rung) {
-                out[count++] = last[trial] - 1;
+                stages[count++] = last[trial] - 1;
             }
         }
-        rc = aq_sweep_sort(study, out + first, count - first, NULL);
+        rc = aq_sweep_sort(study, stages + first, count - first, NULL);
     }
     aq_free(last);
-    if (rc == 0) {
-        *ret_count = count;
+    if (rc != 0) {
+        aq_free(stages);
+        return rc;
     }
-    return rc;
+    *ret_stages = stages;
+    *ret_count = count;
+    return 0;
 }
 
 uint32_t aq_sweep_winner(const aq_sweep_study *study)

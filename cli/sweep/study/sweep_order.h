@@ -14,8 +14,9 @@ int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count,
                   size_t *ret_front) AQ_MUST_USE;
 
 /* The last stage of each trial that has one that is over, at a higher rung first and then in that
- * order: what is known of all trials. `out` has room for all stages. AQ_E_NOMEM. */
-int aq_sweep_known(const aq_sweep_study *study, uint32_t *out, size_t *ret_count) AQ_MUST_USE;
+ * order: what is known of all trials. The caller frees them with aq_free. AQ_E_NOMEM. */
+int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages,
+                   size_t *ret_count) AQ_MUST_USE;
 
 /* Of the trials at the highest rung that any has come to, the one with the best score;
  * AQ_SWEEP_NONE when there is none. */

@@ -56,24 +56,19 @@ void aq_sweep_mutate(const aq_sweep_space *space, const aq_sweep_population *pop
     *ret_point = point;
 }
 
-static double score_of(const aq_sweep_study *study, uint32_t stage)
-{
-    return aq_sweep_stage_figure(study, stage, study->spec->score);
-}
-
 /* Whether a member lies so far behind another that it is worth to give it up. */
 static bool is_behind(const aq_sweep_study *study, const uint32_t *ranked, size_t count,
                       uint32_t stage, uint32_t parent)
 {
-    const double best = score_of(study, ranked[0]);
+    const double best = aq_sweep_stage_score(study, ranked[0]);
     double worst = best;
     for (size_t i = 0; i < count; i++) {
-        const double score = score_of(study, ranked[i]);
+        const double score = aq_sweep_stage_score(study, ranked[i]);
         worst = isfinite(score) ? fmin(worst, score) : worst;
     }
-    const double its = score_of(study, stage);
+    const double its = aq_sweep_stage_score(study, stage);
     return !isfinite(its) ||
-           score_of(study, parent) - its > study->spec->population.gap * (best - worst);
+           aq_sweep_stage_score(study, parent) - its > study->spec->population.gap * (best - worst);
 }
 
 static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranked, size_t count,
@@ -91,11 +86,11 @@ static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranke
     aq_rng rng;
     aq_rng_init(&rng, spec->seed, 1 + (uint64_t)next.rung * spec->trials + next.trial);
     size_t alive = 0; /* among the best, those that there is something to take from */
-    while (alive < (few > 0 ? few : 1) && isfinite(score_of(study, ranked[alive]))) {
+    while (alive < (few > 0 ? few : 1) && isfinite(aq_sweep_stage_score(study, ranked[alive]))) {
         alive++;
     }
     const uint32_t parent = ranked[aq_rng_below(&rng, alive)];
-    const bool is_last = rank + few >= count || !isfinite(score_of(study, own));
+    const bool is_last = rank + few >= count || !isfinite(aq_sweep_stage_score(study, own));
     if (is_last && rank >= alive && is_behind(study, ranked, count, own, parent)) {
         next.from = parent;
         aq_sweep_mutate(&spec->space, &spec->population, &study->stages[parent].point, &rng,
@@ -118,7 +113,7 @@ int aq_sweep_population_next(const aq_sweep_study *study, aq_sweep_stage *stages
     }
     *ret_count = 0;
     if (study->stages[first].rung + 1 == study->spec->rung_count ||
-        !isfinite(score_of(study, ranked[0]))) {
+        !isfinite(aq_sweep_stage_score(study, ranked[0]))) {
         return 0;
     }
     for (size_t i = 0; i < members; i++) {

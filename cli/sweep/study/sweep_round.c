@@ -45,7 +45,7 @@ static bool is_promoted(const aq_sweep_study *study, const aq_sweep_stage *stage
 static void promote(round_plan *plan, uint32_t index)
 {
     const aq_sweep_stage *stage = &plan->study->stages[index];
-    const double score = aq_sweep_stage_figure(plan->study, index, plan->study->spec->score);
+    const double score = aq_sweep_stage_score(plan->study, index);
     if (isfinite(score) && !is_promoted(plan->study, stage)) {
         add(plan, (aq_sweep_stage){.kind = AQ_SWEEP_TUNE,
                                    .trial = stage->trial,
@@ -166,9 +166,9 @@ static uint32_t trials_begun(const aq_sweep_study *study)
 static int add_trials(round_plan *plan)
 {
     const aq_sweep_study *study = plan->study;
-    uint32_t *known = aq_alloc(study->stage_count + 1, sizeof(*known));
+    uint32_t *known = NULL;
     size_t known_count = 0;
-    int rc = known != NULL ? aq_sweep_known(study, known, &known_count) : AQ_E_NOMEM;
+    int rc = aq_sweep_known(study, &known, &known_count);
     for (uint32_t trial = trials_begun(study);
          rc == 0 && trial < study->spec->trials && plan->count < plan->most; trial++) {
         aq_sweep_stage stage = {.kind = AQ_SWEEP_TUNE, .trial = trial, .from = AQ_SWEEP_NONE};
@@ -209,7 +209,7 @@ static void add_report(round_plan *plan)
             winner = study->stages[winner].from;
         }
         stage.rung = done;
-        stage.from = done > 0 ? aq_sweep_study_last(study, AQ_SWEEP_WINNER, 0) : AQ_SWEEP_NONE;
+        stage.from = done > 0 ? aq_sweep_study_last(study, AQ_SWEEP_WINNER) : AQ_SWEEP_NONE;
     }
     stage.point = study->stages[winner].point;
     add(plan, stage);

@@ -86,12 +86,10 @@ static int try_value(const aq_sweep_reader *reader, aq_yaml_node node, const cha
                      const char *text)
 {
     char assignment[AQ_SETTINGS_KEY_MAX + 300];
-    aq_run_config config;
     aq_error problem = {0};
-    aq_settings_init(aq_run_config_table(), &config);
     return aq_text_format(assignment, sizeof(assignment), "%s=%s", key, text) != 0
                ? aq_sweep_wrong(reader, node, "%s: the value is too long", key)
-           : aq_settings_assign(aq_run_config_table(), assignment, &config, &problem) != 0
+           : aq_settings_assign(aq_run_config_table(), assignment, NULL, &problem) != 0
                ? aq_sweep_wrong(reader, node, "%s", problem.text)
                : 0;
 }

@@ -8,47 +8,45 @@
 
 #include "common/config/run_request.h"
 #include "envs/env_open.h"
+#include "rollout/evaluation.h"
 
-const aq_sweep_seeds *aq_sweep_spec_seeds(const aq_sweep_spec *spec, bool is_report)
-{
-    return is_report ? &spec->report : &spec->tune;
-}
+enum { RANDOM_EPISODES = 10 };
 
-static int resolve(const aq_sweep_spec *spec, const aq_settings_assignments *assignments,
-                   aq_run_config *ret_config, aq_error *error)
+void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *point,
+                               aq_sweep_texts texts, aq_settings_assignments *ret_assignments)
 {
-    const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
-                                    .task = spec->task,
-                                    .assignments = assignments};
-    const char *preset;
-    aq_env *env = NULL;
-    int rc = aq_env_open(spec->task, &env, error);
-    if (rc == 0) {
-        rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, &preset, error);
-    }
-    if (rc == 0) {
-        rc = aq_run_config_validate(ret_config, error);
-    }
-    aq_env_unref(env);
-    return rc;
-}
-
-static int resolve_point(const aq_sweep_spec *spec, const aq_sweep_point *point,
-                         aq_run_config *ret_config, aq_error *error)
-{
-    char texts[AQ_SWEEP_DIMS_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_SWEEP_VALUE_MAX];
-    aq_settings_assignments assignments = {.count = 0};
+    ret_assignments->count = 0;
     for (size_t i = 0; i < spec->fixed_count; i++) {
-        assignments.texts[assignments.count++] = spec->fixed[i];
+        ret_assignments->texts[ret_assignments->count++] = spec->fixed[i];
     }
-    for (size_t i = 0; i < spec->space.count; i++) {
+    for (size_t i = 0; point != NULL && i < spec->space.count; i++) {
         if (point->values[i][0] != '\0') {
             (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", spec->space.dims[i].key,
                            point->values[i]);
-            assignments.texts[assignments.count++] = texts[i];
+            ret_assignments->texts[ret_assignments->count++] = texts[i];
         }
     }
-    return resolve(spec, &assignments, ret_config, error);
+}
+
+/* What a trial in the middle of the space would be trained under. */
+static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *ret_config,
+                   aq_error *error)
+{
+    aq_sweep_texts texts;
+    double places[AQ_SWEEP_DIMS_MAX];
+    aq_sweep_point middle;
+    aq_settings_assignments assignments;
+    for (size_t i = 0; i < spec->space.count; i++) {
+        places[i] = 0.5;
+    }
+    aq_sweep_point_at(&spec->space, places, &middle);
+    aq_sweep_spec_assignments(spec, &middle, texts, &assignments);
+    const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
+                                    .task = spec->task,
+                                    .assignments = &assignments};
+    const char *preset;
+    int rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, &preset, error);
+    return rc != 0 ? rc : aq_run_config_validate(ret_config, error);
 }
 
 /* Whether a run that stopped at a lower limit is what a longer one would have been there: nothing
@@ -65,18 +63,22 @@ static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
 
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
 {
-    double places[AQ_SWEEP_DIMS_MAX];
-    aq_sweep_point middle;
     aq_run_config config;
-    for (size_t i = 0; i < spec->space.count; i++) {
-        places[i] = 0.5;
+    aq_evaluation random;
+    aq_env *env = NULL;
+    int rc = aq_env_open(spec->task, &env, error);
+    if (rc == 0) {
+        rc = resolve(spec, env, &config, error);
     }
-    aq_sweep_point_at(&spec->space, places, &middle);
-    int rc = resolve_point(spec, &middle, &config, error);
+    if (rc == 0) {
+        rc = aq_evaluate(env, NULL, RANDOM_EPISODES, spec->seed, &random, error);
+    }
     if (rc == 0) {
         *ret_plan =
             (aq_sweep_plan){.steps = config.limits.env_steps,
-                            .is_resumed = spec->method == AQ_SWEEP_PBT || goes_on(spec, &config)};
+                            .is_resumed = spec->method == AQ_SWEEP_PBT || goes_on(spec, &config),
+                            .least_return = random.return_min};
     }
+    aq_env_unref(env);
     return rc;
 }

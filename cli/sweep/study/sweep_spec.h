@@ -45,7 +45,7 @@ enum aq_sweep_method { AQ_SWEEP_METHODS(AQ_CHOICE_CONSTANT) };
 /* What is known of a run when it has ended. Scores come first: more of them is better. */
 #define AQ_SWEEP_FIGURES(X)                                                                        \
     X(AQ_SWEEP_RETURN, "return") /* of its best policy, over fresh episodes */                     \
-    X(AQ_SWEEP_AREA, "area")     /* mean return of its evaluations over the steps it may take */   \
+    X(AQ_SWEEP_AREA, "area") /* mean over the steps it may take of what it had shown by then */    \
     X(AQ_SWEEP_STEPS, "env_steps")                                                                 \
     X(AQ_SWEEP_WALL, "wall_s")                                                                     \
     X(AQ_SWEEP_CPU, "cpu_s")                                                                       \
@@ -96,18 +96,22 @@ typedef struct aq_sweep_spec {
 int aq_sweep_spec_read(const char *name, const char *text, size_t size, aq_sweep_spec *ret_spec,
                        aq_error *error) AQ_MUST_USE;
 
+/* What `--set` is given of a point: what is fixed, and its values, which stand in `texts`. NULL:
+ * what is fixed alone. */
+typedef char aq_sweep_texts[AQ_SWEEP_DIMS_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_SWEEP_VALUE_MAX];
+void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *point,
+                               aq_sweep_texts texts, aq_settings_assignments *ret_assignments);
+
 /* What the task and its settings say of a sweep. */
 typedef struct aq_sweep_plan {
-    uint64_t steps;  /* that a run may take where no rung says */
-    bool is_resumed; /* a promoted run goes on where it was; else it starts anew */
+    uint64_t steps;      /* that a run may take where no rung says */
+    bool is_resumed;     /* a promoted run goes on where it was; else it starts anew */
+    double least_return; /* of episodes by chance: what a run is worth before it has shown more */
 } aq_sweep_plan;
 
-/* Whether the task can be trained so: opens it, and resolves what a trial in the middle of the
- * space would be trained under. */
+/* Whether the task can be trained so: opens it, resolves what a trial in the middle of the space
+ * would be trained under, and plays a few episodes by chance. */
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan,
                         aq_error *error) AQ_MUST_USE;
-
-/* The seeds of a trial, or of what is reported in the end. */
-const aq_sweep_seeds *aq_sweep_spec_seeds(const aq_sweep_spec *spec, bool is_report);
 
 #endif

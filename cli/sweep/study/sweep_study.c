@@ -64,19 +64,24 @@ static int begin(aq_sweep_study *study, const aq_sweep_event *event, aq_error *e
     return 0;
 }
 
+/* Of a trial, or of what is reported in the end. */
+static const aq_sweep_seeds *seeds_of(const aq_sweep_study *study, const aq_sweep_stage *stage)
+{
+    return stage->kind == AQ_SWEEP_TUNE ? &study->spec->tune : &study->spec->report;
+}
+
 static bool fits(const aq_sweep_study *study, const aq_sweep_stage *stage)
 {
     const bool goes_on = stage->from != AQ_SWEEP_NONE;
     return stage->rung < study->spec->rung_count && stage->trial < study->spec->trials &&
            (!goes_on ||
             (stage->from < study->stage_count && aq_sweep_stage_is_over(study, stage->from) &&
-             study->stages[stage->from].run_count ==
-                 aq_sweep_spec_seeds(study->spec, stage->kind != AQ_SWEEP_TUNE)->count));
+             study->stages[stage->from].run_count == seeds_of(study, stage)->count));
 }
 
 static int add_stage(aq_sweep_study *study, const aq_sweep_stage *given, aq_error *error)
 {
-    const aq_sweep_seeds *seeds = aq_sweep_spec_seeds(study->spec, given->kind != AQ_SWEEP_TUNE);
+    const aq_sweep_seeds *seeds = seeds_of(study, given);
     int rc = aq_grow(&study->stages, &study->stage_capacity, study->stage_count,
                      sizeof(*study->stages), AQ_SWEEP_STAGES_MAX);
     for (size_t i = 0; rc == 0 && i < seeds->count; i++) {
@@ -131,10 +136,10 @@ static int claim(aq_sweep_run *run, const aq_sweep_event *event, aq_error *error
     return 0;
 }
 
-static int give_back(aq_sweep_study *study, aq_sweep_run *run, const aq_sweep_event *event,
-                     aq_error *error)
+static int give_back(aq_sweep_study *study, const aq_sweep_event *event, aq_error *error)
 {
-    if (run->state != AQ_SWEEP_RUNNING || run->attempt != event->attempt) {
+    aq_sweep_run *run = &study->runs[event->run];
+    if (!aq_sweep_study_holds(study, event->run, event->attempt)) {
         return refuse(error, "a run is reported by one that does not have it");
     }
     run->worker[0] = '\0';
@@ -170,7 +175,7 @@ int aq_sweep_study_apply(aq_sweep_study *study, const aq_sweep_event *event, aq_
         break;
     case AQ_SWEEP_EVENT_RELEASE:
     case AQ_SWEEP_EVENT_REPORT:
-        rc = give_back(study, &study->runs[event->run], event, error);
+        rc = give_back(study, event, error);
         break;
     default:
         rc = aq_sweep_study_is_idle(study) ? 0 : refuse(error, "the study ends before its runs");
@@ -219,6 +224,11 @@ double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage, enum aq_
     return its->run_count > 0 ? sum / (double)its->run_count : (double)NAN;
 }
 
+double aq_sweep_stage_score(const aq_sweep_study *study, size_t stage)
+{
+    return aq_sweep_stage_figure(study, stage, study->spec->score);
+}
+
 size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run)
 {
     const aq_sweep_stage *stage = &study->stages[study->runs[run].stage];
@@ -259,15 +269,13 @@ double aq_sweep_study_spent(const aq_sweep_study *study, enum aq_sweep_figure fi
     return spent;
 }
 
-uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kind, uint32_t trial)
+uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kind)
 {
-    uint32_t last = AQ_SWEEP_NONE;
-    for (size_t i = 0; i < study->stage_count; i++) {
-        if (study->stages[i].kind == kind && study->stages[i].trial == trial) {
-            last = (uint32_t)i;
-        }
+    size_t stage = study->stage_count;
+    while (stage > 0 && study->stages[stage - 1].kind != kind) {
+        stage--;
     }
-    return last;
+    return stage > 0 ? (uint32_t)stage - 1 : AQ_SWEEP_NONE;
 }
 
 void aq_sweep_run_name(const aq_sweep_study *study, size_t run, char *out, size_t size)

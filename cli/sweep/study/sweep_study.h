@@ -33,7 +33,7 @@ enum {
     X(AQ_SWEEP_TUNE, "tune")                                                                       \
     X(AQ_SWEEP_WINNER, "winner") /* the best settings, from seeds of their own */                  \
     X(AQ_SWEEP_GIVEN, "given")   /* what is fixed alone, from the same seeds */
-enum aq_sweep_kind { AQ_SWEEP_KINDS(AQ_CHOICE_CONSTANT) AQ_SWEEP_KIND_COUNT };
+enum aq_sweep_kind { AQ_SWEEP_KINDS(AQ_CHOICE_CONSTANT) };
 const char *aq_sweep_kind_name(enum aq_sweep_kind kind); /* static storage */
 
 #define AQ_SWEEP_RUN_STATES(X)                                                                     \
@@ -78,7 +78,7 @@ typedef struct aq_sweep_stage {
     X(AQ_SWEEP_EVENT_RELEASE, "release") /* and gives it back as it is */                          \
     X(AQ_SWEEP_EVENT_REPORT, "report")   /* or says what came of it */                             \
     X(AQ_SWEEP_EVENT_END, "end")         /* nothing is left to do */
-enum aq_sweep_event_kind { AQ_SWEEP_EVENTS(AQ_CHOICE_CONSTANT) AQ_SWEEP_EVENT_KINDS };
+enum aq_sweep_event_kind { AQ_SWEEP_EVENTS(AQ_CHOICE_CONSTANT) };
 
 typedef struct aq_sweep_event {
     enum aq_sweep_event_kind kind;
@@ -132,6 +132,9 @@ bool aq_sweep_stage_is_over(const aq_sweep_study *study, size_t stage);
 double aq_sweep_stage_figure(const aq_sweep_study *study, size_t stage,
                              enum aq_sweep_figure figure);
 
+/* The same of what counts. */
+double aq_sweep_stage_score(const aq_sweep_study *study, size_t stage);
+
 /* The run that it goes on from; AQ_SWEEP_NONE of one that begins anew. */
 size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run);
 
@@ -144,8 +147,8 @@ size_t aq_sweep_run_trained(const aq_sweep_study *study, size_t run);
 double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep_figure figure);
 double aq_sweep_study_spent(const aq_sweep_study *study, enum aq_sweep_figure figure);
 
-/* The last stage of a trial; AQ_SWEEP_NONE when there is none. */
-uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kind, uint32_t trial);
+/* The last stage of a kind; AQ_SWEEP_NONE when there is none. */
+uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kind);
 
 /* The name of a run below the study's folder: "runs/trial-7-rung-1-seed-2". */
 void aq_sweep_run_name(const aq_sweep_study *study, size_t run, char *out, size_t size);

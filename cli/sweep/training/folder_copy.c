@@ -18,13 +18,6 @@
 
 enum { PATH_BYTES = 4096 + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
 
-static int fail(const char *path, const char *what, aq_error *error)
-{
-    const int number = errno;
-    return aq_fail(error, aq_error_from_errno(number), "%s: can't %s: %s", path, what,
-                   strerror(number));
-}
-
 static int copy_bytes(int in, int out, char *block)
 {
     for (;;) {
@@ -53,15 +46,17 @@ static int copy_file(const char *from, const char *to, aq_error *error)
     }
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    int rc = in < 0 ? fail(from, "read it", error) : out < 0 ? fail(to, "make it", error) : 0;
+    int rc = in < 0    ? aq_file_fail(error, from, "read it")
+             : out < 0 ? aq_file_fail(error, to, "make it")
+                       : 0;
     if (rc == 0 && copy_bytes(in, out, block) != 0) {
-        rc = fail(to, "copy into it", error);
+        rc = aq_file_fail(error, to, "copy into it");
     }
     if (in >= 0) {
         (void)close(in);
     }
     if (out >= 0 && close(out) != 0 && rc == 0) {
-        rc = fail(to, "copy into it", error);
+        rc = aq_file_fail(error, to, "copy into it");
     }
     aq_free(block);
     return rc;
@@ -79,7 +74,7 @@ static int copy_entry(const char *from, const char *to, const char *name, int de
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", from);
     }
     if (lstat(inner_from, &status) != 0) {
-        return fail(inner_from, "look at it", error);
+        return aq_file_fail(error, inner_from, "look at it");
     }
     return S_ISDIR(status.st_mode)   ? copy_folder(inner_from, inner_to, depth + 1, error)
            : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, error)
@@ -91,7 +86,7 @@ static int copy_folder(const char *from, const char *to, int depth, aq_error *er
     int rc = aq_dir_create(to, error);
     DIR *folder = rc == 0 && depth < DEPTH_MAX ? opendir(from) : NULL;
     if (rc == 0 && folder == NULL) {
-        return fail(from, "read it", error);
+        return aq_file_fail(error, from, "read it");
     }
     for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL;) {
         const bool is_left_out = strcmp(entry->d_name, ".") == 0 ||
@@ -114,7 +109,7 @@ int aq_folder_copy(const char *from, const char *to, aq_error *error)
     aq_dir_remove(part);
     int rc = copy_folder(from, part, 0, error);
     if (rc == 0 && rename(part, to) != 0) {
-        rc = fail(to, "make it", error);
+        rc = aq_file_fail(error, to, "make it");
     }
     return rc;
 }

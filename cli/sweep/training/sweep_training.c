@@ -81,8 +81,8 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
 typedef struct command_line {
     const char *args[AQ_OWN_CHILD_ARGS_MAX + 1];
     size_t count;
-    char settings[AQ_SWEEP_DIMS_MAX + 1][AQ_SWEEP_FIXED_BYTES];
-    size_t setting_count;
+    aq_sweep_texts settings;
+    char limit[48];
 } command_line;
 
 static void add(command_line *line, const char *name, const char *value)
@@ -96,22 +96,15 @@ static void add(command_line *line, const char *name, const char *value)
 static void add_settings(command_line *line, const aq_sweep_study *study,
                          const aq_sweep_stage *stage)
 {
-    const aq_sweep_spec *spec = study->spec;
-    const uint64_t steps = aq_sweep_study_steps(study, stage->rung);
-    for (size_t i = 0; i < spec->fixed_count; i++) {
-        add(line, "--set", spec->fixed[i]);
+    aq_settings_assignments settings;
+    aq_sweep_spec_assignments(study->spec, stage->kind != AQ_SWEEP_GIVEN ? &stage->point : NULL,
+                              line->settings, &settings);
+    for (size_t i = 0; i < settings.count; i++) {
+        add(line, "--set", settings.texts[i]);
     }
-    for (size_t i = 0; i < spec->space.count; i++) {
-        if (stage->kind != AQ_SWEEP_GIVEN && stage->point.values[i][0] != '\0') {
-            char *text = line->settings[line->setting_count++];
-            (void)snprintf(text, AQ_SWEEP_FIXED_BYTES, "%s=%s", spec->space.dims[i].key,
-                           stage->point.values[i]);
-            add(line, "--set", text);
-        }
-    }
-    char *limit = line->settings[line->setting_count++];
-    (void)snprintf(limit, AQ_SWEEP_FIXED_BYTES, "limits.env_steps=%" PRIu64, steps);
-    add(line, "--set", limit);
+    (void)snprintf(line->limit, sizeof(line->limit), "limits.env_steps=%" PRIu64,
+                   aq_sweep_study_steps(study, stage->rung));
+    add(line, "--set", line->limit);
 }
 
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
@@ -145,34 +138,35 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
 
 /* ---- what came of it ------------------------------------------------------------------------ */
 
-/* The mean of the return over the steps that the run may take: straight between evaluations, as
- * the first before it. The policy that it left, over fresh episodes, is the last of them, and holds
- * for the steps that a run which was solved early did not need. */
-static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome, double steps)
+/* The mean, over the steps that a run may take, of what it had shown by then: at each step the
+ * return of the newest evaluation, and before the first the least that random actions gave,
+ * about what an untrained policy does. Nothing counts before it was seen, so that a run which is
+ * seldom evaluated can't score above its own curve. The policy that it left, over fresh episodes,
+ * holds for the steps that a run which was solved early did not need. */
+static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome,
+                      double least_return, double steps)
 {
     const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
                                  .value = outcome->figures[AQ_SWEEP_RETURN]};
-    double area = 0, at = 0, before = curve->count > 0 ? curve->points[0].value : last.value;
+    double area = 0, at = 0, shown = least_return;
     for (size_t i = 0; i <= curve->count && at < steps; i++) {
         const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
-        const double end = fmin(point->env_steps, steps);
-        if (end > at) {
-            const double share = (end - at) / (point->env_steps - at);
-            area += (end - at) * (before + share / 2 * (point->value - before));
-            at = end;
-        }
-        before = point->value;
+        const double end = fmin(fmax(point->env_steps, at), steps);
+        area += (end - at) * shown;
+        at = end;
+        shown = point->value;
     }
-    return (area + fmax(0, steps - at) * before) / steps;
+    return (area + (steps - at) * shown) / steps;
 }
 
-static void take_curve(const char *folder, double steps, aq_sweep_outcome *outcome)
+static void take_curve(const aq_sweep_study *study, const char *folder, double steps,
+                       aq_sweep_outcome *outcome)
 {
     char path[PATH_BYTES + 16];
     aq_compare_curve curve;
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
     if (aq_compare_curve_read(path, &curve, NULL) == 0) {
-        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, steps);
+        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, study->plan.least_return, steps);
         outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
         aq_compare_curve_fini(&curve);
     }
@@ -213,7 +207,7 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     if (aq_sweep_training_is_carried(study, run)) {
         outcome = study->runs[aq_sweep_run_trained(study, run)].outcome;
-        take_curve(folder, steps, &outcome);
+        take_curve(study, folder, steps, &outcome);
         *ret_outcome = outcome;
         return;
     }
@@ -232,7 +226,7 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
         outcome.figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
         outcome.figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
         outcome.is_solved = json_is_true(json_object_get(json, "solved"));
-        take_curve(folder, steps, &outcome);
+        take_curve(study, folder, steps, &outcome);
     }
     if (!outcome.is_failed && isnan(outcome.figures[study->spec->score])) {
         fail_with(&outcome, "nothing was evaluated: there is no score");

@@ -29,10 +29,10 @@ typedef struct drive {
     aq_sweep_desk *desk;
     const char *dir;
     char program[PATH_BYTES];
-    char line[256]; /* of progress, as it was last shown */
     aq_own_child *children;
     size_t count, running, failed;
-    bool is_stopped, is_quiet, is_terminal;
+    bool is_stopped, is_quiet;
+    bool is_shown;  /* a line of progress, on a terminal */
     aq_error error; /* of the last that could not be started */
 } drive;
 
@@ -98,7 +98,7 @@ static void on_signal(void *user, int number)
 
 static void clear_line(const drive *its)
 {
-    if (its->is_terminal && its->line[0] != '\0') {
+    if (its->is_shown) {
         (void)fprintf(stderr, "\r\033[K");
     }
 }
@@ -108,19 +108,16 @@ static void on_look(uv_timer_t *timer)
     drive *its = timer->data;
     aq_sweep_summary summary;
     aq_error ignored; /* workers say what is wrong with the journal */
-    char line[sizeof(its->line)];
+    char line[256];
     if (aq_sweep_desk_look(its->desk, &ignored) != 0 ||
         aq_sweep_summary_make(aq_sweep_desk_study(its->desk), &summary) != 0) {
         return;
     }
-    (void)aq_sweep_progress_line(&summary, line, sizeof(line));
+    clear_line(its);
+    (void)fprintf(stderr, "%s", aq_sweep_progress_line(&summary, line, sizeof(line)));
+    (void)fflush(stderr);
+    its->is_shown = true;
     aq_sweep_summary_fini(&summary);
-    if (its->is_terminal) {
-        clear_line(its);
-        memcpy(its->line, line, sizeof(line));
-        (void)fprintf(stderr, "%s", its->line);
-        (void)fflush(stderr);
-    }
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -138,7 +135,7 @@ static int begin(drive *its, aq_error *error)
 
 static int run_all(drive *its, aq_error *error)
 {
-    if (!its->is_quiet && its->is_terminal) {
+    if (!its->is_quiet && isatty(STDERR_FILENO)) {
         uv_timer_start(&its->look, on_look, LOOK_MS, LOOK_MS);
     }
     for (size_t i = 0; i < its->count; i++) {
@@ -171,7 +168,6 @@ int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool 
     }
     its->dir = dir;
     its->is_quiet = options->quiet;
-    its->is_terminal = isatty(STDERR_FILENO) != 0;
     its->count = options->workers > 0 ? options->workers : fitting > 0 ? fitting : 1;
     its->children = aq_alloc(its->count, sizeof(*its->children));
     rc = its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");

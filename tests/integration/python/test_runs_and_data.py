@@ -16,6 +16,7 @@ import numpy as np
 from python_kit import RunKit
 
 import actorq
+from actorq.runs import EVALUATION
 
 ROOT = os.environ["AQ_SOURCE_ROOT"]
 
@@ -43,8 +44,28 @@ class TestRuns(RunKit):
         seen = run.evaluations()
         self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
         self.assertEqual(seen["format"][0], "int8")
+        names = tuple(name for name, _ in EVALUATION)  # the last two where both forms were played
+        self.assertIn(seen.dtype.names, (names, names[:-2]))
         self.assertEqual(len(run.metrics(None)), len(events))
         self.assertIn("time/learner/training_s", run.metrics("end").dtype.names)
+
+    def test_tables_of_none_have_their_columns(self):
+        run = self.train("gym:CartPole-v1", no_evaluator=True, limits__env_steps=1000)
+        for rows, name in ((run.evaluations(), "return_mean"), (run.metrics("gap"), "loss"),
+                           (run.metrics("gap"), "replay/stored")):
+            self.assertEqual(rows[name].shape, (0,))
+        spec, folder = self.home + "/none.yaml", self.home + "/none"
+        with open(spec, "w", encoding="ascii") as file:
+            file.write("task: gym:CartPole-v1\ntrials: 1\nspace: {learner.n_step: [1, 3]}\n")
+        subprocess.run([actorq.find_program(), "sweep", spec, "--folder", folder, "--found"],
+                       check=True, capture_output=True)
+        sweep = actorq.Sweep(folder)
+        for rows, name in ((sweep.trials(), "learner.n_step"), (sweep.trials(), "score"),
+                           (sweep.evaluations("all"), "seed")):
+            self.assertEqual(rows[name].shape, (0,))
+        if importlib.util.find_spec("pandas"):
+            self.assertIn("return_mean", run.frame("evaluation"))
+            self.assertIn("learner.n_step", sweep.frame())
 
     def test_metrics_are_data_frames(self):
         if not importlib.util.find_spec("pandas"):
@@ -130,6 +151,13 @@ class TestData(RunKit):
         going = ~(arrays["terminated"] | arrays["truncated"])[:-1]
         same = (arrays["next_obs"][:-1] == arrays["obs"][1:]).all(1)
         self.assertGreater((same & going).mean(), 0.5)  # lanes are one after another by pieces
+
+    def test_of_no_steps_the_columns_are_there(self):
+        steps = actorq.DataSet(self.path)
+        steps.pieces = lambda: iter(())
+        self.assertEqual({name: len(values) for name, values in steps.arrays().items()},
+                         dict.fromkeys(actorq.DataSet(self.path).arrays(), 0))
+        self.assertEqual(steps.arrays()["next_obs"].shape, (0, 4))
 
     def test_it_is_what_the_reader_in_python_says(self):
         spec = importlib.util.spec_from_file_location("read_aqds", ROOT + "/examples/read_aqds.py")

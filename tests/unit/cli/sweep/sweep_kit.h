@@ -24,7 +24,7 @@ typedef struct sweep_hand {
 /* Read, or the test fails. */
 void sweep_spec(const char *yaml, aq_sweep_spec *ret_spec);
 
-/* Begun in `dir`; runs without rungs take 1000 steps. */
+/* Begun in `dir`; runs without rungs take 1000 steps, and random actions at least 20. */
 void sweep_found(const char *dir, const char *yaml);
 
 void sweep_hire(sweep_hand *hand, const char *dir, const char *name);

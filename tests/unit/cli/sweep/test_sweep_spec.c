@@ -120,6 +120,7 @@ TEST(a_run_whose_steps_shrink_with_its_limit_is_not_gone_on_with)
     assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
     assert_true(plan.is_resumed);
     assert_true(plan.steps > 0);
+    assert_near(plan.least_return, 12, 5);
     sweep_spec(HEAD SPACE "settings: {learner.learning_rate_end: 0.1}\n", &spec);
     assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
     assert_false(plan.is_resumed);

@@ -1,0 +1,103 @@
+/*
+ * What came of a run, by what it left: its score has nothing in it that was not seen.
+ */
+#include "cli/sweep/training/sweep_training.h"
+
+#include "common/sys/file.h"
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+/* Chance returns 20 at least: see sweep_found(). */
+static const char study_text[] = "task: gym:CartPole-v1\n"
+                                 "trials: 1\n"
+                                 "seeds: 1\n"
+                                 "rungs: [1000, 4000]\n"
+                                 "space:\n"
+                                 "  learner.learning_rate: {log: [1e-5, 1e-1]}\n"
+                                 "  learner.batch_size: {pow2: [16, 128]}\n";
+
+#define SEEN(wall, steps, mean)                                                                    \
+    "{\"event\": \"evaluation\", \"wall_s\": " #wall ", \"env_steps\": " #steps                    \
+    ", \"return_mean\": " #mean "}\n"
+#define ENDED(steps, mean, solved)                                                                 \
+    "{\"state\": \"budget\", \"env_steps\": " #steps ", \"return_mean\": " #mean                   \
+    ", \"solved\": " #solved "}"
+
+/* As `actorq train` leaves it. */
+static void leave(const aq_sweep_study *study, const char *dir, size_t run, const char *metrics,
+                  const char *result)
+{
+    char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 96];
+    aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    assert_succeeds(aq_dir_create(folder, &refusal));
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
+    cli_write_text(path, metrics);
+    (void)snprintf(path, sizeof(path), "%s.json", folder);
+    cli_write_text(path, result);
+}
+
+TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
+{
+    static const struct {
+        const char *metrics, *result;
+        double area; /* over 1000 steps */
+    } rows[] = {
+        /* An evaluation that comes late says nothing of the time before it. */
+        {SEEN(1, 600, 500), ENDED(1000, 500, false), 0.6 * 20 + 0.4 * 500},
+        {SEEN(1, 1200, 500), ENDED(1200, 500, false), 20},
+        {"", ENDED(1000, 500, false), 20},
+        /* One counts until the next. */
+        {SEEN(1, 0, 10) SEEN(2, 500, 100) SEEN(3, 750, 300), ENDED(1000, 300, false),
+         0.5 * 10 + 0.25 * 100 + 0.25 * 300},
+        {SEEN(1, 0, 10) SEEN(2, 500, 100) SEEN(3, 500, 300), ENDED(1000, 300, false),
+         0.5 * 10 + 0.5 * 300},
+        /* What was kept is better than what was seen last, and is not what was seen. */
+        {SEEN(1, 100, 300) SEEN(2, 200, 50), ENDED(1000, 300, false),
+         0.1 * 20 + 0.1 * 300 + 0.8 * 50},
+        /* A run that is solved needs no more steps. */
+        {SEEN(1, 100, 300), ENDED(400, 480, true), 0.1 * 20 + 0.3 * 300 + 0.6 * 480},
+        {"", ENDED(400, 480, true), 0.4 * 20 + 0.6 * 480},
+        /* Resumed from before its last evaluation. */
+        {SEEN(1, 100, 300) SEEN(9, 200, 50) SEEN(2, 200, 400), ENDED(1000, 400, false),
+         0.1 * 20 + 0.1 * 300 + 0.8 * 400},
+    };
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    sweep_found(dir, study_text);
+    sweep_hire(&hand, dir, "hand");
+    (void)sweep_step(&hand, 0);
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    EACH_ROW(i, rows) {
+        aq_sweep_outcome outcome;
+        leave(study, dir, 0, rows[i].metrics, rows[i].result);
+        aq_sweep_training_outcome(study, dir, 0, &outcome);
+        assert_false(outcome.is_failed);
+        assert_near(outcome.figures[AQ_SWEEP_AREA], rows[i].area, 1e-9);
+    }
+    sweep_dismiss(&hand);
+}
+
+/* At the next rung it counts over more steps, and is worth there what it was worth in the end. */
+TEST_IN_FOLDER(a_solved_run_is_scored_alike_at_each_rung)
+{
+    char dir[CLI_PATH_MAX];
+    const double areas[] = {0.1 * 20 + 0.3 * 300 + 0.6 * 480, (2 + 90 + 0.6 * 480 + 3 * 480) / 4};
+    sweep_hand hand;
+    (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, "study"));
+    sweep_found(dir, study_text);
+    sweep_hire(&hand, dir, "hand");
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    EACH_ROW(i, areas) {
+        const aq_sweep_now now = {(double)i, (int64_t)i};
+        aq_sweep_outcome outcome;
+        aq_sweep_errand errand;
+        assert_succeeds(
+            aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
+        assert_int_equal(errand, AQ_SWEEP_RUN_IT);
+        leave(study, dir, hand.run, SEEN(1, 100, 300), ENDED(400, 480, true));
+        aq_sweep_training_outcome(study, dir, hand.run, &outcome);
+        assert_near(outcome.figures[AQ_SWEEP_AREA], areas[i], 1e-9);
+        assert_succeeds(
+            aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
+    }
+    sweep_dismiss(&hand);
+}
