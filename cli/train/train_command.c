@@ -127,6 +127,7 @@ static const aq_options options_page = {
                "The run folder keeps the configuration as resolved, metrics.jsonl, a log per "
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
     AQ_OPTION_ROWS(option_rows),
+    .setting = aq_run_request_setting,
     .operands = {AQ_OPTIONAL_OPERAND("TASK", train_arguments, task)},
 };
 
@@ -150,7 +151,8 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
                               .task = arguments->task,
-                              .assignments = &arguments->overrides};
+                              .assignments = &arguments->overrides,
+                              .is_offline = arguments->offline != NULL};
     if (!request.path && arguments->options.resume) {
         (void)snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir);
         request.path = own;
