@@ -12,6 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
+#include "cli/train/progress.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
@@ -417,7 +418,7 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
     } else if (rc == 0) {
         aq_train_report_print(&report);
         if (isatty(STDOUT_FILENO)) {
-            aq_return_picture_print(stdout, report.run_dir);
+            aq_return_picture_print(stdout, report.run_dir, aq_progress_columns(STDOUT_FILENO));
         }
         aq_next_steps_print(&report, &arguments->options);
     }
