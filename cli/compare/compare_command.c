@@ -93,6 +93,7 @@ static const aq_options options_page = {
                "DIR/report.html holds all of it; compare.json, compare.csv and curves.csv the "
                "figures.\nA run that comes to nothing is reported as such, and the rest goes on.\n",
     AQ_OPTION_ROWS(option_rows),
+    .setting = aq_run_request_setting,
     .operands = {AQ_OPTIONAL_OPERAND("TASK", compare_arguments, task)},
 };
 

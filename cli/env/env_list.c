@@ -84,9 +84,25 @@ int aq_env_list_json(json_t **ret_object, aq_error *error)
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
+/* Of "actions (minimal or all), ramp (yes)" the names; `actorq envs TASK` tells the rest. */
+static const char *option_names(const char *options, char out[AQ_TABLE_CELL_BYTES])
+{
+    size_t used = 0;
+    uint32_t depth = 0;
+    for (; *options != '\0' && used + 1 < AQ_TABLE_CELL_BYTES; options++) {
+        depth += *options == '(';
+        if (depth == 0 && strncmp(options, " (", 2) != 0) {
+            out[used++] = *options;
+        }
+        depth -= *options == ')';
+    }
+    out[used] = '\0';
+    return out;
+}
+
 static int add_row(aq_text_table *table, const aq_env_class *class, aq_error *error)
 {
-    char schema[AQ_TABLE_CELL_BYTES];
+    char schema[AQ_TABLE_CELL_BYTES], names[AQ_TABLE_CELL_BYTES];
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
     if (rc != 0 && rc != AQ_E_UNSUPPORTED) {
@@ -109,7 +125,8 @@ static int add_row(aq_text_table *table, const aq_env_class *class, aq_error *er
     } else {
         aq_text_table_cell(table, "%s", "");
     }
-    aq_text_table_cell(table, "%s", class->options != NULL ? class->options : "");
+    aq_text_table_cell(table, "%s",
+                       class->options != NULL ? option_names(class->options, names) : "");
     aq_env_unref(env);
     return 0;
 }

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/policy/checkpoint_view.h"
@@ -100,21 +99,6 @@ static void print_checkpoint(FILE *out, const aq_run_record *record)
                   aq_checkpoint_view_line(&record->newest.checkpoint, line, sizeof(line)));
 }
 
-/* The numbers and texts of a line; what it has of parts is shown in words, or with --json. */
-static json_t *without_parts(const json_t *line)
-{
-    json_t *plain = json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)line, key, value)
-    {
-        if (!json_is_object(value)) {
-            (void)json_object_set(plain, key, value); /* short of memory: left out */
-        }
-    }
-    return plain;
-}
-
 /* What the shards said together, in the last line that says it; one of other versions says
  * nothing. */
 static void print_replay(FILE *out, const aq_run_record *record)
@@ -134,12 +118,12 @@ static void print_metrics(FILE *out, const aq_run_record *record)
         aq_print_fact(out, "metrics", "none yet");
         return;
     }
-    json_t *plain = without_parts(record->metrics.last);
-    char *last = json_dumps(plain, JSON_REAL_PRECISION(6));
-    json_decref(plain);
-    aq_print_fact(out, "metrics", "%" PRIu64 " lines, the last: %s", record->metrics.lines,
-                  last ? last : "out of memory");
-    free(last);
+    aq_figure age;
+    const char *event = json_string_value(json_object_get(record->metrics.last, "event"));
+    aq_print_fact(out, "metrics", "%" PRIu64 " lines, the last after %s (%s)",
+                  record->metrics.lines,
+                  aq_figure_duration(&age, aq_json_number_of(record->metrics.last, "wall_s")),
+                  event != NULL ? event : "?");
 }
 
 void aq_run_view_print(FILE *out, const char *path, const aq_run_record *record)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/text/shell_text.h"
+#include "envs/env.h"
 
 enum { WORD_MAX = AQ_CLI_PATH_MAX + 64 };
 
@@ -17,14 +18,15 @@ typedef struct next_steps {
     const aq_train_report *report;
     const aq_train_options *options;
     char program[WORD_MAX], run[WORD_MAX]; /* as a shell takes them */
+    const char *trust;                     /* the option that loads the task's code from a run */
 } next_steps;
 
 static void look_at_policy(const next_steps *next)
 {
     const bool is_fp32 = next->report->policy_format == AQ_FORMAT_F32;
-    (void)printf("  %s eval %s --episodes 100\n", next->program, next->run);
-    (void)printf("  %s eval %s --episodes 100 --precision %s\n", next->program, next->run,
-                 is_fp32 ? "int8" : "fp32");
+    (void)printf("  %s eval %s --episodes 100%s\n", next->program, next->run, next->trust);
+    (void)printf("  %s eval %s --episodes 100 --precision %s%s\n", next->program, next->run,
+                 is_fp32 ? "int8" : "fp32", next->trust);
     (void)printf("  %s inspect %s\n", next->program, next->run);
 }
 
@@ -58,7 +60,7 @@ static void go_on(const next_steps *next)
         calm_down(next->report->config);
     }
     raise_limits(next->report);
-    (void)printf("%s\n", next->options->no_evaluator ? " --no-evaluator" : "");
+    (void)printf("%s%s\n", next->options->no_evaluator ? " --no-evaluator" : "", next->trust);
 }
 
 /* The same run but for the format, and for what has no meaning in fp32. */
@@ -87,7 +89,10 @@ static void compare_formats(const next_steps *next)
 
 void aq_next_steps_print(const aq_train_report *report, const aq_train_options *options)
 {
-    next_steps next = {.report = report, .options = options};
+    const aq_env_class *class = aq_env_find(report->config->task);
+    next_steps next = {.report = report,
+                       .options = options,
+                       .trust = class != NULL && class->runs_code ? " --allow-code" : ""};
     (void)aq_shell_program(next.program, sizeof(next.program));
     (void)aq_shell_word(next.run, sizeof(next.run), report->run_dir);
     (void)printf("\nTry next:\n");

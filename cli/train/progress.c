@@ -173,10 +173,10 @@ const char *aq_progress_plain_line(const aq_progress *progress,
 
 /* ---- showing it ----------------------------------------------------------------------------- */
 
-static unsigned terminal_columns(void)
+unsigned aq_progress_columns(int descriptor)
 {
     struct winsize window;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20) {
+    if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 20) {
         return window.ws_col - 1u; /* a line that wraps can't be drawn over */
     }
     return COLUMNS_DEFAULT;
@@ -195,9 +195,9 @@ void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__S
     }
     if (progress->is_terminal) {
         progress->next_ns = now_ns + TERMINAL_PERIOD_NS;
-        (void)fprintf(
-            stderr, "\r\033[K%s",
-            aq_progress_line(progress, status, trouble, terminal_columns(), line, sizeof(line)));
+        (void)fprintf(stderr, "\r\033[K%s",
+                      aq_progress_line(progress, status, trouble,
+                                       aq_progress_columns(STDERR_FILENO), line, sizeof(line)));
         progress->drawn = true;
     } else {
         progress->next_ns = now_ns + PLAIN_PERIOD_NS;

@@ -37,6 +37,9 @@ void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__S
 /* A line of its own between, or the end: clears what was drawn. */
 void aq_progress_clear(aq_progress *progress);
 
+/* Columns that a line may take on the terminal there; 80 of what is none. */
+unsigned aq_progress_columns(int descriptor);
+
 /* The line itself: what matters most comes first, and what does not fit into `columns` is left out;
  * and the one for files. Both return `out`. */
 const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__StatusReply *status,

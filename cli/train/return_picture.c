@@ -12,22 +12,30 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
-enum { ROWS = 8, COLUMNS = 60, EIGHTHS = 8, POINTS_MAX = 1 << 20, PATH_BYTES = 4200 };
+enum {
+    ROWS = 8,
+    COLUMNS_LEAST = 10,
+    COLUMNS_MOST = 60,
+    LABEL_WIDTH = 13,
+    EIGHTHS = 8,
+    POINTS_MAX = 1 << 20,
+    PATH_BYTES = 4200
+};
 
 static const char *const bars[EIGHTHS + 1] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Means of the points in each column; one without any is as the one before it. */
-static void fill_columns(const aq_return_point *points, size_t count, double columns[COLUMNS])
+static void fill_columns(const aq_return_point *points, size_t count, double *columns, size_t width)
 {
     const double last = points[count - 1].env_steps;
     size_t next = 0;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        const double end = last * (double)(i + 1) / COLUMNS;
+    for (size_t i = 0; i < width; i++) {
+        const double end = last * (double)(i + 1) / (double)width;
         double sum = 0;
         size_t summed = 0;
-        for (; next < count && (points[next].env_steps <= end || i + 1 == COLUMNS); next++) {
+        for (; next < count && (points[next].env_steps <= end || i + 1 == width); next++) {
             sum += points[next].mean;
             summed++;
         }
@@ -35,14 +43,15 @@ static void fill_columns(const aq_return_point *points, size_t count, double col
     }
 }
 
-static void draw_row(FILE *out, const double columns[COLUMNS], size_t row, double low, double high)
+static void draw_row(FILE *out, const double *columns, size_t width, size_t row, double low,
+                     double high)
 {
     if (row == ROWS - 1 || row == 0) {
         (void)fprintf(out, "  %10.1f ", row == 0 ? low : high);
     } else {
         (void)fprintf(out, "  %10s ", "");
     }
-    for (size_t i = 0; i < COLUMNS; i++) {
+    for (size_t i = 0; i < width; i++) {
         const double height = (columns[i] - low) / (high - low) * (ROWS * EIGHTHS - 1) + 1;
         const double here = fmin(fmax(height - (double)(row * EIGHTHS), 0), EIGHTHS);
         (void)fputs(isnan(columns[i]) ? " " : bars[(size_t)here], out);
@@ -50,15 +59,16 @@ static void draw_row(FILE *out, const double columns[COLUMNS], size_t row, doubl
     (void)fputc('\n', out);
 }
 
-void aq_return_picture_draw(FILE *out, const aq_return_point *points, size_t count)
+void aq_return_picture_draw(FILE *out, const aq_return_point *points, size_t count, size_t width)
 {
-    double columns[COLUMNS], low = INFINITY, high = -INFINITY;
+    double columns[COLUMNS_MOST], low = INFINITY, high = -INFINITY;
     char steps[32];
-    if (count < 2) {
+    if (count < 2 || width < LABEL_WIDTH + COLUMNS_LEAST) {
         return;
     }
-    fill_columns(points, count, columns);
-    for (size_t i = 0; i < COLUMNS; i++) {
+    width = width - LABEL_WIDTH < COLUMNS_MOST ? width - LABEL_WIDTH : COLUMNS_MOST;
+    fill_columns(points, count, columns, width);
+    for (size_t i = 0; i < width; i++) {
         low = fmin(low, columns[i]);
         high = fmax(high, columns[i]);
     }
@@ -67,9 +77,9 @@ void aq_return_picture_draw(FILE *out, const aq_return_point *points, size_t cou
     }
     (void)fputc('\n', out);
     for (size_t row = ROWS; row-- > 0;) {
-        draw_row(out, columns, row, low, high);
+        draw_row(out, columns, width, row, low, high);
     }
-    (void)fprintf(out, "  %10s 0%*s\n", "return", COLUMNS - 1,
+    (void)fprintf(out, "  %10s 0%*s\n", "return", (int)width - 1,
                   aq_text_count(steps, sizeof(steps), points[count - 1].env_steps));
 }
 
@@ -103,13 +113,13 @@ static int take_line(void *user, const char *text)
     return rc;
 }
 
-void aq_return_picture_print(FILE *out, const char *run_dir)
+void aq_return_picture_print(FILE *out, const char *run_dir, size_t width)
 {
     char path[PATH_BYTES];
     point_list list = {0};
     if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run_dir) == 0 &&
         aq_run_lines_read(path, take_line, &list, NULL) == 0) {
-        aq_return_picture_draw(out, list.points, list.count);
+        aq_return_picture_draw(out, list.points, list.count, width);
     }
     aq_free(list.points);
 }

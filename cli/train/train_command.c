@@ -12,6 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
+#include "cli/train/progress.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
@@ -127,6 +128,7 @@ static const aq_options options_page = {
                "The run folder keeps the configuration as resolved, metrics.jsonl, a log per "
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
     AQ_OPTION_ROWS(option_rows),
+    .setting = aq_run_request_setting,
     .operands = {AQ_OPTIONAL_OPERAND("TASK", train_arguments, task)},
 };
 
@@ -150,7 +152,8 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
                               .task = arguments->task,
-                              .assignments = &arguments->overrides};
+                              .assignments = &arguments->overrides,
+                              .is_offline = arguments->offline != NULL};
     if (!request.path && arguments->options.resume) {
         (void)snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir);
         request.path = own;
@@ -415,7 +418,7 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
     } else if (rc == 0) {
         aq_train_report_print(&report);
         if (isatty(STDOUT_FILENO)) {
-            aq_return_picture_print(stdout, report.run_dir);
+            aq_return_picture_print(stdout, report.run_dir, aq_progress_columns(STDOUT_FILENO));
         }
         aq_next_steps_print(&report, &arguments->options);
     }

@@ -316,12 +316,15 @@ static const char *verdict(const aq_train_report *report, char *out, size_t size
 
 static void print_returns(const aq_train_report *report)
 {
+    const bool is_mixed = report->policy_format == AQ_FORMAT_MIXED;
     char mean[32], deviation[32];
     (void)printf("  return     %s +- %s over %" PRIu32
-                 " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
+                 " fresh greedy episodes (%s policy%s, version %" PRIu64 ")\n",
                  aq_text_return(mean, sizeof(mean), report->return_mean, 1),
                  aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
-                 report->episodes, report->format, report->policy_version);
+                 report->episodes,
+                 is_mixed ? aq_format_name(aq_run_config_format(report->config)) : report->format,
+                 is_mixed ? " but for some layers" : "", report->policy_version);
     if (isfinite(report->fp32_mean)) {
         (void)printf("  in fp32    %s +- %s over the same episodes%s\n",
                      aq_text_return(mean, sizeof(mean), report->fp32_mean, 1),

@@ -60,22 +60,29 @@ static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply
                   aq_figure_bytes(&memory, (double)status->resident_bytes));
 }
 
-/* "loss 0.01, mean value 12.3", some on each line. */
+/* "loss 0.01, mean value 12.3", some on each line; not what this method does not have. */
 static void print_metrics(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    for (size_t first = 0; first < learner->n_metrics; first += METRICS_A_LINE) {
-        char line[METRICS_TEXT_MAX] = "";
-        size_t used = 0;
-        const size_t end = first + METRICS_A_LINE;
-        for (size_t i = first; i < learner->n_metrics && i < end && used < sizeof(line); i++) {
-            const Actorq__V1__MetricStatus *metric = learner->metrics[i];
-            const char *gap = metric->unit[0] != '\0' ? " " : "";
-            aq_figure value;
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s%s%s",
-                                     i > first ? ", " : "", metric->title,
-                                     aq_figure_number(&value, metric->value), gap, metric->unit);
+    char line[METRICS_TEXT_MAX] = "";
+    size_t shown = 0, used = 0;
+    for (size_t i = 0; i < learner->n_metrics; i++) {
+        const Actorq__V1__MetricStatus *metric = learner->metrics[i];
+        aq_figure value;
+        if (isnan(metric->value) || used >= sizeof(line)) {
+            continue;
         }
-        aq_print_fact(out, first == 0 ? "metrics" : "", "%s", line);
+        if (shown > 0 && shown % METRICS_A_LINE == 0) {
+            aq_print_fact(out, shown == METRICS_A_LINE ? "metrics" : "", "%s", line);
+            used = 0;
+        }
+        used +=
+            (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s%s%s", used > 0 ? ", " : "",
+                             metric->title, aq_figure_number(&value, metric->value),
+                             metric->unit[0] != '\0' ? " " : "", metric->unit);
+        shown++;
+    }
+    if (shown > 0) {
+        aq_print_fact(out, shown <= METRICS_A_LINE ? "metrics" : "", "%s", line);
     }
 }
 

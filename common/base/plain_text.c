@@ -58,6 +58,17 @@ void aq_print_line(FILE *out, const char *format, ...)
     (void)fprintf(out, "%s\n", aq_plain_text(plain, sizeof(plain), line));
 }
 
+void aq_print_failure(FILE *out, const char *who, const char *text)
+{
+    size_t length = strcspn(text, "\n");
+    aq_print_line(out, "%s: %.*s", who, (int)length, text);
+    while (text[length] == '\n') {
+        text += length + 1;
+        length = strcspn(text, "\n");
+        aq_print_line(out, "  %.*s", (int)length, text);
+    }
+}
+
 void aq_print_fact(FILE *out, const char *label, const char *format, ...)
 {
     char value[FACT_BYTES_MAX];

@@ -20,6 +20,9 @@ size_t aq_plain_columns(const char *text);
 /* One line of at most 4 KiB, made plain, and a newline. */
 void aq_print_line(FILE *out, const char *format, ...) AQ_PRINTF(2, 3);
 
+/* "who: text"; lines of a text that has several, such as a traceback, stand indented below. */
+void aq_print_failure(FILE *out, const char *who, const char *text);
+
 /* "  label         value" and a newline; the value, of at most 1 KiB, is made plain. */
 void aq_print_fact(FILE *out, const char *label, const char *format, ...) AQ_PRINTF(3, 4);
 

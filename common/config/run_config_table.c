@@ -52,7 +52,7 @@ static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL
 
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
-     "The environment to learn; `actorq envs` lists them."},
+     "The environment to learn (env); `actorq envs` lists them."},
     {MEMBER(U64, seed), "0", 0, 9007199254740991.0, NULL, "",
      "From which every random number of the run follows. 0 lets the system choose one, which is "
      "printed at the start."},
@@ -82,7 +82,7 @@ static const aq_setting rows[] = {
      "Added to the optimizer's divisor. Larger values damp the steps of parameters that rarely "
      "move."},
     {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
-     "What a reward is worth one step later, gamma."},
+     "What a reward is worth one step later (gamma)."},
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
      "How many rewards are added up before the network's own estimate takes over."},
     {MEMBER(U64, learner.target_period), "300", 1, 1e6, NULL, "learner steps",
@@ -306,8 +306,8 @@ static const aq_setting rows[] = {
     {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
      "Which chunk makes room for new ones: the oldest, or the one of the least mean priority."},
     {MEMBER(U64, replay.capacity), "100000", 2, 1e9, NULL, "steps",
-     "How many environment steps replay holds, over all shards. Others make room for new ones, see "
-     "replay.remover."},
+     "How many environment steps replay holds (buffer_size), over all shards. Others make room for "
+     "new ones, see replay.remover."},
     {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
      "How many bytes of steps replay holds at most, over all shards. 0 is no bound."},
     {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
@@ -355,7 +355,7 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(U64, actor.count, ACTORS), "2", 1, 4096, NULL, "actors",
      "Actors that `actorq train` starts, and over which the exploration rates are spread."},
     {SEEN_MEMBER(U64, actor.envs, ACTORS | SHARDS), "8", 1, 4096, NULL, "environments",
-     "Environments that each actor steps together, in one pass through the network."},
+     "Environments that each actor steps together (num_envs), in one pass through the network."},
     {LIVE_SEEN_MEMBER(F64, actor.epsilon_base, ACTORS), "0.4", 0, 1, NULL, "",
      "Share of random actions of the actor that explores most."},
     {LIVE_SEEN_MEMBER(F64, actor.epsilon_alpha, ACTORS), "7", 0, 100, NULL, "",
@@ -406,9 +406,9 @@ static const aq_setting rows[] = {
      "and keeps the difference of their returns."},
 
     {MEMBER(CHOICE, quantizer.format), "int8", 0, 0, format_choices, "",
-     "How the weights of the broadcast policy are stored. fp32 sends them as they are; int8 has a "
-     "scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 weights, and "
-     "int8-sparse stores only the blocks of weights that matter most."},
+     "How the weights of the broadcast policy are stored (precision). fp32 sends them as they are; "
+     "int8 has a scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 "
+     "weights, and int8-sparse stores only the blocks of weights that matter most."},
     {MEMBER(LIST, quantizer.layer_formats), "", 0, 0, NULL, "",
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
      "bf16. Linear and convolutional layers are counted; the others are always fp32."},
@@ -439,7 +439,7 @@ static const aq_setting rows[] = {
      "Recent observations on which that cost is measured."},
 
     {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
-     "The run ends after this many environment steps, solved or not."},
+     "The run ends after this many environment steps (steps, total_timesteps), solved or not."},
     {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",

@@ -45,6 +45,17 @@ static int compose(const aq_run_request *request, const char *preset, double eps
     return rc == 0 ? put_over(request, config, error) : rc;
 }
 
+/* What is made for actors that try what they believe comes to little from a data set alone where
+ * actions are numbers (docs/data-sets.md). */
+static uint32_t wished(const aq_run_request *request, const aq_run_config *config,
+                       const aq_schema *schema)
+{
+    const bool is_open = request->preset == NULL && config->learner.algorithm == AQ_ALGORITHM_AUTO;
+    return is_open && request->is_offline && schema->action.kind == AQ_SPACE_BOX
+               ? AQ_ALGORITHM_IQL
+               : config->learner.algorithm;
+}
+
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
                         aq_run_config *ret_config, const char **ret_preset, aq_error *error)
 {
@@ -54,7 +65,8 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     const double epsilon = config.actor.epsilon_base;
     int rc = put_over(request, &config, error);
     if (rc == 0) {
-        const aq_preset_wish wish = {request->preset, task, schema, config.learner.algorithm};
+        const aq_preset_wish wish = {request->preset, task, schema,
+                                     wished(request, &config, schema)};
         rc = aq_preset_choose(&wish, &preset, error);
     }
     if (rc == 0) {
@@ -75,4 +87,16 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
         *ret_preset = preset;
     }
     return rc;
+}
+
+const char *aq_run_request_setting(const char *option)
+{
+    char name[AQ_SETTINGS_KEY_MAX + 1];
+    if (aq_text_set(name, sizeof(name), option) != 0) {
+        return NULL;
+    }
+    for (char *at = name; (at = strchr(at, '-')) != NULL;) {
+        *at = '_';
+    }
+    return aq_settings_nearest(aq_run_config_table(), name);
 }

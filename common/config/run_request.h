@@ -18,6 +18,7 @@ typedef struct aq_run_request {
     const char *path;   /* of the file; NULL: there is none */
     const char *task;   /* NULL: that of the file or of a setting */
     const aq_settings_assignments *assignments;
+    bool is_offline; /* from a data set alone: iql, where nobody chose and actions are numbers */
 } aq_run_request;
 
 /* The task as asked for. AQ_E_INVALID for a preset's pattern; what reading the file gives. */
@@ -30,5 +31,8 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
                         aq_run_config *ret_config, const char **ret_preset,
                         aq_error *error) AQ_MUST_USE;
+
+/* The setting that an option may have been meant as ("learning-rate"), for aq_options; or NULL. */
+const char *aq_run_request_setting(const char *option);
 
 #endif

@@ -57,6 +57,10 @@ typedef struct aq_settings_table {
 /* The row of `key`, NULL when there is none. */
 const aq_setting *aq_settings_find(const aq_settings_table *table, const char *key);
 
+/* The key that `typed` may stand for: it lacks its section, is misspelt, or is a name that others
+ * have for it, which stands in its comment in parentheses. NULL: none comes near. */
+const char *aq_settings_nearest(const aq_settings_table *table, const char *typed);
+
 /* Stores the value that `text` stands for; with settings == NULL only checks it. AQ_E_INVALID, and
  * a sentence that begins with the key and says what is allowed. */
 int aq_setting_set(const aq_setting *row, const char *text, void *settings,

@@ -90,17 +90,29 @@ static const char *find_nearest(const aq_settings_table *table, const aq_setting
     return found;
 }
 
-/* The first whose comment has the word: the field's names for what is called otherwise here. */
-static const char *find_in_comments(const aq_settings_table *table, const char *word)
+/* Whether `word` is one of "(steps, timesteps)" in the comment. */
+static bool is_called(const char *comment, const char *word)
 {
     const size_t length = strlen(word);
 
-    for (size_t i = 0; length > 0 && i < table->count; i++) {
-        const char *comment = table->rows[i].comment;
-        for (const char *at = comment; (at = strstr(at, word)) != NULL; at++) {
-            if ((at == comment || at[-1] == ' ') && strchr(" ,.", at[length]) != NULL) {
-                return table->rows[i].key;
+    for (const char *at = strchr(comment, '('); at != NULL; at = strchr(at, '(')) {
+        do {
+            at += at[0] == ',' ? strlen(", ") : 1;
+            if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == ')')) {
+                return true;
             }
+            at += strcspn(at, ",)");
+        } while (at[0] == ',');
+    }
+    return false;
+}
+
+/* The first that others call so: names of the field stand in comments, in parentheses. */
+static const char *find_other_name(const aq_settings_table *table, const char *word)
+{
+    for (size_t i = 0; word[0] != '\0' && i < table->count; i++) {
+        if (is_called(table->rows[i].comment, word)) {
+            return table->rows[i].key;
         }
     }
     return NULL;
@@ -126,21 +138,27 @@ static const aq_setting *find_near_section(const aq_settings_table *table, const
     return found;
 }
 
-int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq_error *error)
+const char *aq_settings_nearest(const aq_settings_table *table, const char *typed)
 {
-    const char *dot = strchr(key, '.');
-    const char *short_key = dot == NULL ? key : dot + 1;
+    const char *dot = strchr(typed, '.');
+    const char *short_key = dot == NULL ? typed : dot + 1;
     const char *known = find_short_key(table, short_key);
 
+    known = known != NULL ? known : find_other_name(table, short_key);
     if (known == NULL && dot != NULL) {
         char section[2 * (AQ_SETTINGS_KEY_MAX + 1)] = "";
 
-        memcpy(section, key, (size_t)(dot - key));
+        memcpy(section, typed, (size_t)(dot - typed));
         const aq_setting *near = find_near_section(table, section);
         known = near != NULL ? find_nearest(table, near, short_key) : NULL;
     }
-    known = known != NULL ? known : find_nearest(table, NULL, short_key);
-    known = known != NULL ? known : find_in_comments(table, short_key);
+    return known != NULL ? known : find_nearest(table, NULL, short_key);
+}
+
+int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq_error *error)
+{
+    const char *known = aq_settings_nearest(table, key);
+
     if (known == NULL) {
         return aq_fail(error, AQ_E_INVALID, "%s: no such setting; --print-config lists them all",
                        key);

@@ -11,6 +11,8 @@
 #include "common/base/nearest.h"
 #include "common/base/plain_text.h"
 
+enum { COMMAND_MAX = 64 };
+
 /* ---- finding one ----------------------------------------------------------------------------- */
 
 static void print_page(const aq_command_page *page, FILE *out)
@@ -172,13 +174,15 @@ int aq_command_end(const aq_options *page, int rc, const aq_error *error)
 
 int aq_program_failed(const char *program, const aq_error *error)
 {
-    aq_print_line(stderr, "%s: %s", program, error->text);
+    aq_print_failure(stderr, program, error->text);
     return EXIT_FAILURE;
 }
 
 int aq_command_failed(const char *command, const aq_error *error)
 {
-    aq_print_line(stderr, "actorq %s: %s", command, error->text);
+    char program[COMMAND_MAX];
+    (void)snprintf(program, sizeof(program), "actorq %s", command);
+    aq_print_failure(stderr, program, error->text);
     return EXIT_FAILURE;
 }
 

@@ -68,6 +68,12 @@ static int fail_unknown(const argument_walk *walk, const char *dashed, const cha
     aq_nearest_offer(&nearest, "help");
     aq_nearest_offer(&nearest, "version");
     const char *known = aq_nearest_name(&nearest);
+    const char *setting =
+        known == NULL && walk->options->setting != NULL ? walk->options->setting(name) : NULL;
+    if (setting != NULL) {
+        return aq_fail(walk->error, AQ_E_INVALID, "unknown option %s; did you mean --set %s=VALUE?",
+                       dashed, setting);
+    }
     if (known == NULL) {
         return aq_fail(walk->error, AQ_E_INVALID, "unknown option %s; --help lists all", dashed);
     }

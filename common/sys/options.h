@@ -90,6 +90,8 @@ typedef struct aq_options {
     aq_operand operands[AQ_OPERANDS_MAX];
     aq_option_take_fn
         more; /* takes what comes behind the operands into *user; NULL: nothing does */
+    const char *(*setting)(const char *name); /* that --set takes, for what is no option: its key,
+                                                 or NULL; NULL: there is no --set */
 } aq_options;
 
 /* An array of options, as the page's members. */

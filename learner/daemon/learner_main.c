@@ -65,6 +65,7 @@ static const aq_options options_page = {
                "  actorq-learner --run runs/first --resume\n"
                "  mpirun -n 4 actorq-learner --config c.yaml --run runs/first\n",
     AQ_OPTION_ROWS(option_rows),
+    .setting = aq_run_request_setting,
 };
 
 /* Without --config, a run that is resumed goes on under the settings that it had, which are all. */

@@ -110,7 +110,7 @@ TEST_WITH(what_replay_said_in_another_version_is_left_out, run_setup, cli_fixtur
     aq_run_record *record = read_run(state);
     aq_run_view_print(cli_print_begin(), *state, record);
     const char *text = cli_print_end();
-    assert_says(text, "1 lines, the last: {");
+    assert_says(text, "1 lines, the last after - (progress)");
     assert_null(strstr(text, "in memory"));
 }
 

@@ -238,6 +238,19 @@ TEST_IN_FOLDER(an_unsolved_run_says_how_to_go_on)
     assert_printed("train_interrupted.txt", &report);
 }
 
+TEST_IN_FOLDER(a_run_of_code_says_how_it_is_trusted_and_what_is_int8)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 3};
+    write_policy(state, 7);
+    aq_train_report report = report_of(state, &config, &result);
+    report.state = AQ_RUN_STOPPED;
+    report.policy_format = AQ_FORMAT_MIXED; /* as of policies that draw */
+    report.format = "mixed";
+    (void)strcpy(config.task, "py:my_module:MyEnv");
+    assert_printed("train_of_code.txt", &report);
+}
+
 TEST_IN_FOLDER(a_run_that_diverged_goes_on_with_shorter_steps)
 {
     aq_run_config config = config_of(5);

@@ -56,7 +56,9 @@ TEST(a_line_is_one_line)
     assert_non_null(out);
     aq_print_fact(out, "run", "%s of %d", "first\nsecond", 3);
     aq_print_line(out, "%s: %s", "task", "a\033]0;title\a\nb");
+    aq_print_failure(out, "actorq", "Traceback:\n  in step\n\033boom");
     assert_int_equal(fclose(out), 0);
-    assert_string_equal(text, "  run             first?second of 3\ntask: a?]0;title??b\n");
+    assert_string_equal(text, "  run             first?second of 3\ntask: a?]0;title??b\n"
+                              "actorq: Traceback:\n    in step\n  ?boom\n");
     free(text);
 }

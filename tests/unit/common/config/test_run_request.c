@@ -60,6 +60,39 @@ static aq_run_config read_request(const aq_run_request *request, const char *wan
     return config;
 }
 
+TEST(a_data_set_alone_is_learned_from_by_what_is_made_for_it)
+{
+    aq_run_request request = {.task = TASK, .assignments = &none, .is_offline = true};
+    const aq_run_config config = read_request(&request, "offline-iql");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_IQL);
+    request.preset = "pendulum-td3"; /* unless somebody chose */
+    (void)read_request(&request, "pendulum-td3");
+    request.preset = NULL;
+    request.assignments = &sets;
+    set("learner.algorithm=td3");
+    (void)read_request(&request, "pendulum-td3");
+}
+
+TEST(an_option_that_is_not_there_may_be_a_setting)
+{
+    static const struct {
+        const char *option, *key;
+    } rows[] = {
+        {"learning-rate", "learner.learning_rate"},
+        {"lr", "learner.learning_rate"},
+        {"steps", "limits.env_steps"},
+        {"total_timesteps", "limits.env_steps"},
+        {"num-envs", "actor.envs"},
+        {"env", "task"},
+        {"gamma", "learner.discount"},
+        {"precision", "quantizer.format"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_string_equal(aq_run_request_setting(rows[i].option), rows[i].key);
+    }
+    assert_null(aq_run_request_setting("gpu"));
+}
+
 TEST(a_task_alone_gets_its_preset)
 {
     const aq_run_request request = {.task = TASK, .assignments = &none};
