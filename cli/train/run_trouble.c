@@ -34,8 +34,8 @@ void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
                        char out[AQ_TROUBLE_MAX])
 {
     const Actorq__V1__MemberStatus *stuck = stuck_shard(status);
-    const bool is_settled = status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING &&
-                            status->learner->wall_s > SETTLED_S;
+    const bool is_settled =
+        status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING && status->uptime_s > SETTLED_S;
     out[0] = '\0';
     if (stuck != NULL) {
         (void)snprintf(out, AQ_TROUBLE_MAX, "replay %" PRIu32 " cannot write: %s", stuck->slot,

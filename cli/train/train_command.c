@@ -403,8 +403,9 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
         aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",
                       config->task, arguments->options.run_dir, config->seed);
     } else if (!arguments->options.quiet) {
-        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)",
-                      config->task, arguments->options.run_dir, config->seed, config->actor.count);
+        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actor%s)",
+                      config->task, arguments->options.run_dir, config->seed, config->actor.count,
+                      config->actor.count == 1 ? "" : "s");
     }
     rc = aq_train_session_run(config, &arguments->options, &result, error);
     if (rc != 0) {

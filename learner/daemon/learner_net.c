@@ -273,7 +273,7 @@ static void finish_training(learner *self)
     aq_learner_pages_end(self->parts.pages);
     aq_training_stop(self->parts.training);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what the stage still reported */
-    aq_best_policy_settle(&self->parts.best, self->parts.shelf);
+    aq_best_policy_settle(&self->parts.best, self->parts.shelf, self->parts.coordinator);
     aq_training_checkpoint_last(self->parts.training);
     aq_ranks_part(&self->parts.ranks,
                   aq_training_state(self->parts.training, &ignored) == AQ_TRAINER_ENDED);

@@ -40,8 +40,13 @@ bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
     return true;
 }
 
-void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf)
+void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
+                           aq_coordinator *coordinator)
 {
+    const aq_evaluation_result *heir = aq_coordinator_heir(coordinator);
+    if (heir != NULL && aq_best_policy_keep(best, shelf, heir)) {
+        aq_coordinator_restore_best(coordinator, heir);
+    }
     const aq_publication *newest = aq_policy_shelf_newest(shelf);
     if (best->snapshot != NULL || newest == NULL) {
         return;

@@ -28,7 +28,9 @@ void aq_best_policy_fini(aq_best_policy *best);
 bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
                          const aq_evaluation_result *result);
 
-/* Without any evaluation the newest version is the one to keep. */
-void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf);
+/* The run ends: a screening that is far above the best is kept in its place, if its version is on
+ * the shelf; without any evaluation, the newest version. */
+void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
+                           aq_coordinator *coordinator);
 
 #endif

@@ -37,7 +37,8 @@ struct aq_coordinator {
     double wall_before_s;
 
     aq_evaluation_result latest;
-    aq_evaluation_result best; /* of version 0: none yet */
+    aq_evaluation_result best;    /* of version 0: none yet */
+    aq_evaluation_result leading; /* the latest screening that did; likewise */
     uint64_t evaluations;
     uint64_t learner_steps; /* as of the last word */
 };
@@ -386,6 +387,11 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     if (solves) {
         coordinator->state = AQ_RUN_SOLVED;
     }
+    if (!result->confirmed && aq_ranking_leads(&coordinator->best, result)) {
+        coordinator->leading = *result;
+    } else if (result->version == coordinator->leading.version) {
+        coordinator->leading.version = 0; /* it was played afresh */
+    }
     return aq_ranking_take(&coordinator->best, result, solves);
 }
 
@@ -395,6 +401,17 @@ uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,
     return held && !result->confirmed && aq_ranking_leads(&coordinator->best, result)
                ? result->version
                : coordinator->best.version;
+}
+
+const aq_evaluation_result *aq_coordinator_heir(const aq_coordinator *coordinator)
+{
+    const aq_evaluation_result *leading = &coordinator->leading, *best = &coordinator->best;
+    return coordinator->state != AQ_RUN_SOLVED && leading->version != 0 &&
+                   leading->version != best->version &&
+                   aq_is_solved(leading->return_mean, leading->return_std, leading->episodes,
+                                best->return_mean)
+               ? leading
+               : NULL;
 }
 
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator)

@@ -112,7 +112,7 @@ void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_c
 /* Seconds that earlier processes of this run took. */
 void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before_s);
 
-/* What the best evaluation before a restart was. */
+/* What the best evaluation is, before a restart or at the end. */
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when the best has changed (ranking.h). A confirmed one that lies
@@ -128,6 +128,10 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
  * screening which leads and is `held`, or else the best. 0: none. */
 uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,
                                const aq_evaluation_result *result, bool held);
+
+/* What is to be the best where a run ends before it was played afresh: a screening three standard
+ * errors above the best, of a run that is not solved. NULL: nothing. */
+const aq_evaluation_result *aq_coordinator_heir(const aq_coordinator *coordinator);
 
 /* The latest that does not only rank. */
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator); /* or NULL */

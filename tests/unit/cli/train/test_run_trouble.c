@@ -17,7 +17,7 @@ static void status_fixture_setup(status_fixture *fixture)
 {
     status_fixture_learner(fixture);
     fixture->replay.stuck = (char *)(uintptr_t) "";
-    fixture->learner.wall_s = 60;
+    fixture->reply.uptime_s = 60;
 }
 
 static void status_fixture_teardown(status_fixture *fixture)
@@ -61,9 +61,10 @@ TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)
     drop_members(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR);
     assert_string_equal(trouble_of(fixture, false), "no actor is in the run");
     assert_string_equal(trouble_of(fixture, true), "");
-    fixture->learner.wall_s = 2;
+    fixture->reply.uptime_s = 2;
+    fixture->learner.wall_s = 3600; /* of a run that was resumed */
     assert_string_equal(trouble_of(fixture, false), "");
-    fixture->learner.wall_s = 60;
+    fixture->reply.uptime_s = 60;
     fixture->reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET;
     assert_string_equal(trouble_of(fixture, false), "");
     fixture->reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;

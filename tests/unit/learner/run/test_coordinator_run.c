@@ -270,6 +270,37 @@ TEST_OF_RUN(the_leader_is_a_screening_that_leads_or_the_best)
     assert_int_equal(aq_coordinator_leader(run, &high, false), 7); /* it cannot be kept */
 }
 
+TEST_OF_RUN(a_screening_far_above_the_best_is_its_heir_until_it_was_played_afresh)
+{
+    aq_evaluation_result far = result(8, 130, false);
+    evaluate(run, 7, 100, true);
+    assert_null(aq_coordinator_heir(run));
+    far.episodes = 100;
+    far.return_std = 101; /* three standard errors are 30.3 */
+    aq_coordinator_evaluated(run, &far, true);
+    assert_null(aq_coordinator_heir(run));
+    far.return_std = 99; /* and here they are 29.7 */
+    aq_coordinator_evaluated(run, &far, false);
+    assert_null(aq_coordinator_heir(run)); /* it cannot be kept */
+    aq_coordinator_evaluated(run, &far, true);
+    assert_int_equal(aq_coordinator_heir(run)->version, 8);
+    evaluate(run, 9, 90, false); /* does not lead */
+    assert_int_equal(aq_coordinator_heir(run)->version, 8);
+    evaluate(run, 8, 80, true);
+    assert_null(aq_coordinator_heir(run));
+    assert_int_equal(aq_coordinator_best(run)->version, 7);
+}
+
+TEST_OF_RUN(what_solved_a_run_has_no_heir)
+{
+    evaluate(run, 1, 100, true);
+    evaluate(run, 2, 600, false);
+    assert_non_null(aq_coordinator_heir(run));
+    evaluate(run, 3, 475, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
+    assert_null(aq_coordinator_heir(run));
+}
+
 TEST_OF(without_a_threshold_nothing_solves, aq_coordinator *coordinator, create(NAN, 0),
         aq_coordinator_destroy)
 {
