@@ -26,7 +26,7 @@ GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
 ALGORITHMS = ["dqn", "ppo", "rainbow"]
 # What gymnax tells of its PPO, in its README.
 PUBLISHED = {"asterix": 15, "breakout": 28, "freeway": 58, "space_invaders": 131}
-EPISODES = 100
+EPISODES = 1000
 
 
 def played_by(arguments, player, task):
