@@ -57,8 +57,9 @@ def make(arguments, game, task):
                 wall, used = train(arguments.actorq, row, folder, seed)
                 yield [game, algorithm, precision, seed, arguments.frames,
                        kept_return(arguments.actorq, row, folder, seed),
-                       kept_return(arguments.actorq, row, folder, seed, "fp32"), f"{wall:.1f}",
-                       f"{used:.1f}"]
+                       kept_return(arguments.actorq, row, folder, seed,
+                                   None if precision == "fp32" else "fp32"),
+                       f"{wall:.1f}", f"{used:.1f}"]
 
 
 def cell(lines, algorithm, precision):
