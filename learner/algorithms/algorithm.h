@@ -118,6 +118,25 @@ typedef struct aq_algorithm_class {
     aq_slices (*slices)(const aq_algorithm *algorithm, const char *array);
 } aq_algorithm_class;
 
+/* Declares what all families of algorithms have, by the names that their classes take it from:
+ * family_create, and so on. */
+#define AQ_ALGORITHM_FUNCTIONS(family)                                                             \
+    int family##_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,          \
+                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;                \
+    void family##_destroy(aq_algorithm *algorithm);                                                \
+    int family##_train(aq_algorithm *algorithm, const aq_batch *rows,                              \
+                       aq_update_report *ret_report) AQ_MUST_USE;                                  \
+    const aq_net_spec *family##_spec(const aq_algorithm *algorithm);                               \
+    const aq_params *family##_policy(const aq_algorithm *algorithm);                               \
+    void family##_set_rates(aq_algorithm *algorithm, double learning_rate,                         \
+                            double critic_learning_rate);                                          \
+    void family##_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
+
+#define AQ_ALGORITHM_MEMBERS(family)                                                               \
+    .create = family##_create, .destroy = family##_destroy, .train = family##_train,               \
+    .spec = family##_spec, .policy = family##_policy, .set_rates = family##_set_rates,             \
+    .arrays = family##_arrays
+
 /* By name ("dqn"), or NULL. */
 const aq_algorithm_class *aq_algorithm_find(const char *name);
 

@@ -43,18 +43,9 @@ typedef struct aq_actor_critic_kind {
 } aq_actor_critic_kind;
 
 /* Members of the class. */
+AQ_ALGORITHM_FUNCTIONS(aq_actor_critic);
 uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema);
 uint32_t aq_soft_head(const aq_run_config *config, const aq_schema *schema); /* of soft ones */
-int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                           aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
-void aq_actor_critic_destroy(aq_algorithm *algorithm);
-int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *rows,
-                          aq_update_report *ret_report) AQ_MUST_USE;
-const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
-const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
-void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
-                               double critic_learning_rate);
-void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 void aq_actor_critic_restored(aq_algorithm *algorithm);
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array);
 
@@ -82,10 +73,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .has_own_threads = true, .create = aq_actor_critic_create, .destroy = aq_actor_critic_destroy, \
-    .train = aq_actor_critic_train, .spec = aq_actor_critic_spec,                                  \
-    .policy = aq_actor_critic_policy, .set_rates = aq_actor_critic_set_rates,                      \
-    .arrays = aq_actor_critic_arrays, .restored = aq_actor_critic_restored,                        \
-    .slices = aq_actor_critic_slices
+    .has_own_threads = true, AQ_ALGORITHM_MEMBERS(aq_actor_critic),                                \
+    .restored = aq_actor_critic_restored, .slices = aq_actor_critic_slices
 
 #endif

@@ -24,16 +24,7 @@ typedef struct aq_on_policy_kind {
 } aq_on_policy_kind;
 
 /* Members of the class. */
-int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
-void aq_on_policy_destroy(aq_algorithm *algorithm);
-int aq_on_policy_train(aq_algorithm *algorithm, const aq_batch *rows,
-                       aq_update_report *ret_report) AQ_MUST_USE;
-const aq_net_spec *aq_on_policy_spec(const aq_algorithm *algorithm);
-const aq_params *aq_on_policy_policy(const aq_algorithm *algorithm);
-void aq_on_policy_set_rates(aq_algorithm *algorithm, double learning_rate,
-                            double critic_learning_rate);
-void aq_on_policy_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
+AQ_ALGORITHM_FUNCTIONS(aq_on_policy);
 
 /* Of those whose update is one step: others could compute it. */
 extern const aq_algorithm_by_gradients aq_on_policy_by_gradients;
@@ -63,8 +54,6 @@ extern const char *const aq_on_policy_columns[];
               .versions = AQ_VERSIONS_BY_UPDATE,                                                   \
               .columns = aq_on_policy_columns},                                                    \
     .metrics = {aq_on_policy_metrics, AQ_ON_POLICY_METRICS}, .head = aq_on_policy_head,            \
-    .create = aq_on_policy_create, .destroy = aq_on_policy_destroy, .train = aq_on_policy_train,   \
-    .spec = aq_on_policy_spec, .policy = aq_on_policy_policy, .set_rates = aq_on_policy_set_rates, \
-    .arrays = aq_on_policy_arrays
+    AQ_ALGORITHM_MEMBERS(aq_on_policy)
 
 #endif

@@ -21,17 +21,8 @@ typedef struct aq_q_learner_kind {
 } aq_q_learner_kind;
 
 /* Members of the class. */
+AQ_ALGORITHM_FUNCTIONS(aq_q_learner);
 uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema);
-int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
-void aq_q_learner_destroy(aq_algorithm *algorithm);
-int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
-                       aq_update_report *ret_report) AQ_MUST_USE;
-const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm);
-const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
-void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
-                            double critic_learning_rate);
-void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 extern const aq_algorithm_by_gradients aq_q_learner_by_gradients;
@@ -44,10 +35,7 @@ enum {
 };
 
 /* All members that the classes have in common. */
-#define AQ_Q_LEARNER_MEMBERS                                                                       \
-    .head = aq_q_learner_head, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,     \
-    .train = aq_q_learner_train, .spec = aq_q_learner_spec, .policy = aq_q_learner_policy,         \
-    .set_rates = aq_q_learner_set_rates, .arrays = aq_q_learner_arrays
+#define AQ_Q_LEARNER_MEMBERS .head = aq_q_learner_head, AQ_ALGORITHM_MEMBERS(aq_q_learner)
 
 /* Of those whose policy is the network that is learned, as far as that has parameters: others can
  * compute their gradients, and ranks share them. */

@@ -30,27 +30,15 @@ typedef struct aq_table_kind {
 } aq_table_kind;
 
 /* Members of the class. */
+AQ_ALGORITHM_FUNCTIONS(aq_table_learner);
 uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema);
-int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                            aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
-void aq_table_learner_destroy(aq_algorithm *algorithm);
-int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
-                           aq_update_report *ret_report) AQ_MUST_USE;
-const aq_net_spec *aq_table_learner_spec(const aq_algorithm *algorithm);
-const aq_params *aq_table_learner_policy(const aq_algorithm *algorithm);
-void aq_table_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
-                                double critic_learning_rate);
 void aq_table_learner_set_epsilon(aq_algorithm *algorithm, double epsilon);
-void aq_table_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 
 extern const aq_metric aq_table_learner_metrics[];
 
 /* All members that the classes have in common. */
 #define AQ_TABLE_LEARNER_MEMBERS                                                                   \
     .metrics = {aq_table_learner_metrics, AQ_VALUE_FIGURES}, .head = aq_table_learner_head,        \
-    .create = aq_table_learner_create, .destroy = aq_table_learner_destroy,                        \
-    .train = aq_table_learner_train, .spec = aq_table_learner_spec,                                \
-    .policy = aq_table_learner_policy, .set_rates = aq_table_learner_set_rates,                    \
-    .set_epsilon = aq_table_learner_set_epsilon, .arrays = aq_table_learner_arrays
+    .set_epsilon = aq_table_learner_set_epsilon, AQ_ALGORITHM_MEMBERS(aq_table_learner)
 
 #endif
