@@ -30,6 +30,18 @@ size_t aq_batch_step_place(const aq_batch *rows, uint32_t observation)
     return observation - observation / (rows->steps + 1);
 }
 
+uint32_t aq_batch_choice(const aq_batch *rows, size_t place)
+{
+    int32_t choice;
+    memcpy(&choice, rows->action + place * sizeof(choice), sizeof(choice));
+    return (uint32_t)choice;
+}
+
+uint32_t aq_batch_part_begin(uint64_t count, uint32_t number, uint32_t parts)
+{
+    return (uint32_t)(count * number / parts);
+}
+
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
                       float *ret_inputs)
 {

@@ -28,6 +28,12 @@ void aq_batch_steps_take(aq_batch_steps *steps, const aq_batch *rows, uint32_t s
 /* Where the batch has what belongs to the step that begins at an observation. */
 size_t aq_batch_step_place(const aq_batch *rows, uint32_t observation);
 
+/* What was chosen there; beyond any task's choices where that is below 0. */
+uint32_t aq_batch_choice(const aq_batch *rows, size_t place);
+
+/* Where part `number` of `parts` begins, when `count` are shared out. */
+uint32_t aq_batch_part_begin(uint64_t count, uint32_t number, uint32_t parts);
+
 /* An observation of `dtype` as a network's `inputs`. */
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
                       float *ret_inputs);

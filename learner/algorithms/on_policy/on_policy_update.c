@@ -15,18 +15,12 @@ static void shuffle(aq_on_policy *self)
     }
 }
 
-/* Where a part begins among the steps of a rank. */
-static uint32_t part_begin(uint32_t count, uint32_t number, uint32_t parts)
-{
-    return (uint32_t)((uint64_t)count * number / parts);
-}
-
 /* Sequences, as many as that share of them; there are no other ranks. */
 static aq_on_policy_part part_of_sequences(aq_on_policy *self, uint32_t number, uint32_t parts)
 {
     aq_on_policy_memory *memory = &self->memory;
-    const uint32_t begin = part_begin(memory->sequences, number, parts);
-    const uint32_t end = part_begin(memory->sequences, number + 1, parts);
+    const uint32_t begin = aq_batch_part_begin(memory->sequences, number, parts);
+    const uint32_t end = aq_batch_part_begin(memory->sequences, number + 1, parts);
     const uint32_t count = aq_on_policy_memory_lay(memory, &self->group, begin, end);
     return (aq_on_policy_part){
         .steps = memory->steps, .count = count, .all = count, .share = count};
@@ -39,12 +33,14 @@ aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint
     }
     const aq_on_policy_group *group = &self->group;
     const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
-    const uint32_t first = part_begin(group->own.count, number, parts);
+    const uint32_t first = aq_batch_part_begin(group->own.count, number, parts);
     aq_on_policy_part part = {.steps = group->own.steps + first,
-                              .count = part_begin(group->own.count, number + 1, parts) - first};
+                              .count =
+                                  aq_batch_part_begin(group->own.count, number + 1, parts) - first};
     for (uint32_t rank = 0; rank < ranks; rank++) {
         const uint32_t count = group->counts[rank];
-        part.all += part_begin(count, number + 1, parts) - part_begin(count, number, parts);
+        part.all += aq_batch_part_begin(count, number + 1, parts) -
+                    aq_batch_part_begin(count, number, parts);
     }
     part.share = part.all / ranks;
     return part;

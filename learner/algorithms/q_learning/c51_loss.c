@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "learner/algorithms/batch_steps.h"
 #include "learner/nn/passes.h"
 
 /* Distributions besides those of all actions: the target's, its projection, the learned one. */
@@ -48,10 +49,9 @@ int aq_c51_loss_of(const aq_batch *batch, const aq_c51_values *values, float *ro
     memset(ret_d_online, 0, batch->rows * row_floats * sizeof(*ret_d_online));
     for (uint32_t i = 0; i < batch->rows; i++) {
         const size_t row = i * row_floats;
-        int32_t action;
+        const uint32_t action = aq_batch_choice(batch, i);
 
-        memcpy(&action, batch->action + (size_t)i * sizeof(action), sizeof(action));
-        if (action < 0 || (uint32_t)action >= values->actions) {
+        if (action >= values->actions) {
             return AQ_E_CORRUPT;
         }
         const uint32_t best = best_action(values, values->chooser + row, room);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/policy/head.h"
+#include "learner/algorithms/batch_steps.h"
 
 float aq_dqn_target(float reward, float bootstrap, const float *online_next,
                     const float *target_next, uint32_t actions)
@@ -27,15 +28,14 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
         size_t row = (size_t)i * actions;
         float weight = batch->weight[i];
         float target, q, error, size;
-        int32_t action;
+        const uint32_t action = aq_batch_choice(batch, i);
 
-        memcpy(&action, batch->action + (size_t)i * sizeof(action), sizeof(action));
-        if (action < 0 || (uint32_t)action >= actions) {
+        if (action >= actions) {
             return AQ_E_CORRUPT;
         }
         target = aq_dqn_target(batch->reward[i], batch->bootstrap[i], values->online_next + row,
                                values->target_next + row, actions);
-        q = values->online[row + (uint32_t)action];
+        q = values->online[row + action];
         error = q - target;
         aq_value_figures_add(&figures, q, error);
         size = fabsf(error);
@@ -46,7 +46,7 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
         } else {
             loss += 0.5 * weight * error * error;
         }
-        ret_d_online[row + (uint32_t)action] = per_row * weight * error;
+        ret_d_online[row + action] = per_row * weight * error;
     }
     ret_loss->loss = loss / batch->rows;
     ret_loss->values = figures;

@@ -132,10 +132,8 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
 static uint32_t action_of(const pqn *self, uint32_t step)
 {
     const pqn_group *group = &self->group;
-    const size_t place = aq_batch_step_place(group->rows, group->own.observation[step]);
-    int32_t action;
-    memcpy(&action, group->rows->action + place * sizeof(action), sizeof(action));
-    return (uint32_t)action; /* beyond the choices where it is below 0 */
+    return aq_batch_choice(group->rows,
+                           aq_batch_step_place(group->rows, group->own.observation[step]));
 }
 
 /* Whether all of its actions are of the task. */
@@ -209,11 +207,6 @@ static int agree_on_group(pqn *self, bool is_usable)
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-static uint32_t part_begin(uint64_t count, uint32_t number, uint32_t parts)
-{
-    return (uint32_t)(count * number / parts);
-}
-
 /* The loss of some steps, a sum, and their gradient, which is a mean over `share` steps. */
 static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, double share)
 {
@@ -241,12 +234,12 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
 {
     const pqn_group *group = &self->group;
     const uint32_t ranks = aq_gradient_exchange_ranks(self->base.exchange);
-    const uint32_t first = part_begin(group->own.count, number, parts);
-    const uint32_t count = part_begin(group->own.count, number + 1, parts) - first;
+    const uint32_t first = aq_batch_part_begin(group->own.count, number, parts);
+    const uint32_t count = aq_batch_part_begin(group->own.count, number + 1, parts) - first;
     double all = 0;
     for (uint32_t i = 0; i < ranks; i++) {
-        all +=
-            part_begin(group->all[i], number + 1, parts) - part_begin(group->all[i], number, parts);
+        all += aq_batch_part_begin(group->all[i], number + 1, parts) -
+               aq_batch_part_begin(group->all[i], number, parts);
     }
     const double loss = find_gradient(self, group->own.steps + first, count, all / ranks);
     double norm, clipped;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "learner/algorithms/batch_steps.h"
+
 /* The sums of losses and of slopes along u, and the target's quantiles. */
 enum { ROOMS = 3 };
 
@@ -85,9 +87,8 @@ int aq_qr_loss_of(const aq_batch *batch, const aq_qr_values *values, float huber
     memset(ret_d_online, 0, batch->rows * row_floats * sizeof(*ret_d_online));
     for (uint32_t i = 0; i < batch->rows; i++) {
         const size_t row = i * row_floats;
-        int32_t action;
-        memcpy(&action, batch->action + (size_t)i * sizeof(action), sizeof(action));
-        if (action < 0 || (uint32_t)action >= values->actions) {
+        const uint32_t action = aq_batch_choice(batch, i);
+        if (action >= values->actions) {
             return AQ_E_CORRUPT;
         }
         const uint32_t best = best_action(values, values->chooser + row);

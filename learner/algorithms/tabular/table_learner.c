@@ -18,6 +18,7 @@
 #include "common/config/explore.h"
 #include "common/nn/params.h"
 #include "common/policy/head.h"
+#include "learner/algorithms/batch_steps.h"
 
 /* The least shortfall that is published, a level of int8, so that no output is all zeros, of which
  * an integer format could say nothing. */
@@ -191,18 +192,11 @@ static uint32_t find_state(const table_learner *self, const uint8_t *row)
     return ones == 1 && others == 1 ? at : self->states;
 }
 
-static uint32_t action_at(const aq_batch *rows, size_t step)
-{
-    int32_t action;
-    memcpy(&action, rows->action + step * sizeof(action), sizeof(action));
-    return (uint32_t)action; /* one below 0 is none of the schema's either */
-}
-
 /* A NaN fails each of these. */
 static bool is_step_sound(const table_learner *self, const aq_batch *rows, size_t step)
 {
     return fabsf(rows->reward[step]) <= REWARD_MAX && rows->bootstrap[step] >= 0.0f &&
-           rows->bootstrap[step] <= 1.0f && action_at(rows, step) < self->actions;
+           rows->bootstrap[step] <= 1.0f && aq_batch_choice(rows, step) < self->actions;
 }
 
 /* Finds the states, and that every number is one to learn from, before anything is changed. */
@@ -257,7 +251,7 @@ static bool value_behind(const table_learner *self, const aq_batch *rows, uint32
         if (t + 1 == rows->length[row]) {
             return false;
         }
-        *ret_value = *cell(self, next, action_at(rows, (size_t)row * self->steps + t + 1));
+        *ret_value = *cell(self, next, aq_batch_choice(rows, (size_t)row * self->steps + t + 1));
     } else {
         *ret_value =
             self->next == AQ_NEXT_BEST ? best_value(self, next) : expected_value(self, next);
@@ -283,7 +277,7 @@ static void learn_sequence(const table_learner *self, const aq_batch *rows, uint
     for (uint32_t t = rows->length[row]; t-- > 0;) {
         const size_t step = (size_t)row * self->steps + t;
         const uint32_t state = self->state[(size_t)row * (self->steps + 1) + t];
-        float *value = cell(self, state, action_at(rows, step)), next = 0.0f;
+        float *value = cell(self, state, aq_batch_choice(rows, step)), next = 0.0f;
         if (rows->bootstrap[step] > 0.0f && !value_behind(self, rows, row, t, &next)) {
             continue;
         }
