@@ -29,26 +29,14 @@ enum {
 };
 
 /* What a setting is chosen from, by the lists that make the enums. */
+#define CHOICES(list) ((const char *const[]){list(AQ_CHOICE_WORD) NULL})
+
 #define WORD_OF_FORMAT(constant, number, word)             word,
 #define WORD_OF_ACTIVATION(constant, number, word, suffix) word,
 
-static const char *const selector_choices[] = {AQ_SELECTORS(AQ_CHOICE_WORD) NULL};
-static const char *const remover_choices[] = {AQ_REMOVERS(AQ_CHOICE_WORD) NULL};
-static const char *const storage_choices[] = {AQ_REPLAY_STORAGES(AQ_CHOICE_WORD) NULL};
 static const char *const activation_choices[] = {AQ_HIDDEN_ACTIVATIONS(WORD_OF_ACTIVATION) NULL};
 static const char *const format_choices[] = {AQ_FORMATS(WORD_OF_FORMAT) NULL};
-static const char *const formula_choices[] = {AQ_QUANTIZER_FORMULAS(AQ_CHOICE_WORD) NULL};
-static const char *const activations_choices[] = {AQ_QUANTIZER_ACTIVATIONS(AQ_CHOICE_WORD) NULL};
-static const char *const ranges_choices[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
-static const char *const ladder_choices[] = {AQ_NOISE_LADDERS(AQ_CHOICE_WORD) NULL};
-static const char *const optimizer_choices[] = {AQ_OPTIMIZERS(AQ_CHOICE_WORD) NULL};
-static const char *const rate_choices[] = {AQ_RATE_SCHEDULES(AQ_CHOICE_WORD) NULL};
-static const char *const correction_choices[] = {AQ_CORRECTIONS(AQ_CHOICE_WORD) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
-static const char *const gradient_choices[] = {AQ_GRADIENT_FORMATS(AQ_CHOICE_WORD) NULL};
-static const char *const product_choices[] = {AQ_PRODUCT_FORMATS(AQ_CHOICE_WORD) NULL};
-static const char *const rank_rate_choices[] = {AQ_RANK_RATES(AQ_CHOICE_WORD) NULL};
-static const char *const log_step_choices[] = {AQ_LOG_STEPS(AQ_CHOICE_WORD) NULL};
 
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
@@ -200,7 +188,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.normalize_rewards), "false", 0, 0, NULL, "",
      "On-policy: trains on rewards divided by the running deviation of their discounted sums. "
      "Returns are told as they are."},
-    {MEMBER(CHOICE, learner.correction), "clipped", 0, 0, correction_choices, "",
+    {MEMBER(CHOICE, learner.correction), "clipped", 0, 0, CHOICES(AQ_CORRECTIONS), "",
      "On-policy: how steps are weighted that a quantized or older policy drew. clipped: by "
      "importance, up to learner.importance_cap; bypass: ratios are to the policy that drew; "
      "vtrace: as impala; none: as if the learner's own policy had drawn them."},
@@ -230,7 +218,8 @@ static const aq_setting rows[] = {
      "is that of chance; one less is a range narrower by a factor of 2.7."},
     {MEMBER(F64, learner.target_entropy_share), "0.3", 0, 1, NULL, "",
      "sac: the same where actions are choices, as a share of chance's."},
-    {LIVE_MEMBER(CHOICE, learner.learning_rate_schedule), "linear", 0, 0, rate_choices, "",
+    {LIVE_MEMBER(CHOICE, learner.learning_rate_schedule), "linear", 0, 0,
+     CHOICES(AQ_RATE_SCHEDULES), "",
      "How step sizes fall to learner.learning_rate_end: in a straight line, or by half a cosine, "
      "which is slow at both ends."},
     {LIVE_MEMBER(U64, learner.learning_rate_warmup), "0", 0, 1e12, NULL, "learner steps",
@@ -244,22 +233,22 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(F64, learner.reward_scale, SHARDS), "1", 1e-6, 1e6, NULL, "",
      "What each reward counts where it is learned from, after learner.reward_clip. Values, and "
      "learner.value_min and value_max, are in such units."},
-    {MEMBER(CHOICE, learner.gradient_format), "fp32", 0, 0, gradient_choices, "",
+    {MEMBER(CHOICE, learner.gradient_format), "fp32", 0, 0, CHOICES(AQ_GRADIENT_FORMATS), "",
      "A learner of several ranks, or actor.gradients: what gradients are sent in. bf16 and int8 "
      "take a half and a quarter of the bytes; what they round off is given with the next one."},
-    {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, rank_rate_choices, "",
+    {MEMBER(CHOICE, learner.rank_rate), "none", 0, 0, CHOICES(AQ_RANK_RATES), "",
      "A learner of several ranks: by what its learning rates are multiplied, as one step averages "
      "over that many batches: the number of ranks (linear), its square root (sqrt), or nothing."},
     {MEMBER(U64, learner.model_ranks), "1", 1, 64, NULL, "ranks",
      "A learner of several ranks: so many share one network, of whose wide layers each has a "
      "slice; several such groups average their gradients. 1: each rank has the whole network."},
-    {MEMBER(CHOICE, learner.products), "fp32", 0, 0, product_choices, "",
+    {MEMBER(CHOICE, learner.products), "fp32", 0, 0, CHOICES(AQ_PRODUCT_FORMATS), "",
      "What the numbers of the learner's matrix products are rounded to; sums, parameters and all "
      "else stay in fp32. bf16 takes half the time of fp32, and needs a processor with AVX512-BF16; "
      "on others the learner computes in fp32 and warns. auto is bf16 where it is there."},
     {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
      "actor.gradients: divides a gradient by 1 plus the versions that its parameters are behind."},
-    {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, optimizer_choices, "",
+    {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, CHOICES(AQ_OPTIMIZERS), "",
      "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
      "learner.adam_epsilon added to it, without momentum, as A3C does."},
     {MEMBER(TEXT, learner.cpus), "", 0, 0, NULL, "",
@@ -297,13 +286,13 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
      "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
 
-    {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
+    {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, CHOICES(AQ_SELECTORS), "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
      "wrong, fifo takes the oldest and lifo the newest; queue gives each item once and makes "
      "actors wait when it is full."},
     {MEMBER(F64, replay.priority_exponent), "0.6", 0, 4, NULL, "",
      "In prioritized draws an item's chance is its priority to this power. 0: all are alike."},
-    {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
+    {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, CHOICES(AQ_REMOVERS), "",
      "Which chunk makes room for new ones: the oldest, or the one of the least mean priority."},
     {MEMBER(U64, replay.capacity), "100000", 2, 1e9, NULL, "steps",
      "How many environment steps replay holds (buffer_size), over all shards. Others make room for "
@@ -334,7 +323,7 @@ static const aq_setting rows[] = {
      "Longest piece of an episode that is sent and stored as one."},
     {SEEN_MEMBER(U64, replay.shards, SHARDS), "1", 1, 64, NULL, "shards",
      "Replay processes that share the experience among them."},
-    {SEEN_MEMBER(CHOICE, replay.storage, SHARDS), "segments", 0, 0, storage_choices, "",
+    {SEEN_MEMBER(CHOICE, replay.storage, SHARDS), "segments", 0, 0, CHOICES(AQ_REPLAY_STORAGES), "",
      "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
      "or in memory only."},
     {SEEN_MEMBER(U64, replay.segment_bytes, SHARDS), "67108864", 65536, 4294967296.0, NULL, "bytes",
@@ -373,7 +362,8 @@ static const aq_setting rows[] = {
      "with dqn asynchronous n-step Q-learning."},
     {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
-    {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",
+    {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0,
+     CHOICES(AQ_NOISE_LADDERS), "",
      "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
      "in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
@@ -414,15 +404,15 @@ static const aq_setting rows[] = {
      "bf16. Linear and convolutional layers are counted; the others are always fp32."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
      "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
-    {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, formula_choices, "",
+    {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, CHOICES(AQ_QUANTIZER_FORMULAS), "",
      "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
      "ActorQ paper."},
     {MEMBER(F64, quantizer.density), "0.5", 0.01, 1, NULL, "",
      "Share of its blocks that int8-sparse stores of each layer."},
-    {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, activations_choices, "",
+    {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, CHOICES(AQ_QUANTIZER_ACTIVATIONS), "",
      "How the inputs of integer layers are quantized: by the range of each row when it is there, "
      "or by a range that was observed before."},
-    {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, ranges_choices, "",
+    {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, CHOICES(AQ_RANGE_METHODS), "",
      "Which range quantizer.activations static takes: the recent mean of the extremes, the "
      "extremes ever seen, or the recent mean without the outermost thousandth on each side."},
     {LIVE_MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
@@ -466,7 +456,7 @@ static const aq_setting rows[] = {
      "Writes the metrics into events.out.tfevents.* of the run folder, for TensorBoard."},
     {MEMBER(BOOL, log.csv), "true", 0, 0, NULL, "",
      "Writes the metrics into metrics.csv of the run folder, for spreadsheets and data frames."},
-    {MEMBER(CHOICE, log.step), "env_steps", 0, 0, log_step_choices, "",
+    {MEMBER(CHOICE, log.step), "env_steps", 0, 0, CHOICES(AQ_LOG_STEPS), "",
      "What TensorBoard shows as steps."},
     {LIVE_SEEN_MEMBER(CHOICE, log.level, MEMBERS), "as-started", 0, 0, log_level_choices, "",
      "The least level of the lines that the run's daemons log. as-started leaves to each what it "
