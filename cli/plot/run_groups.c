@@ -97,12 +97,11 @@ static void name_run(const group_rows *rows, const aq_run_config *config, char *
     for (size_t i = 0; i < rows->count && used < size; i++) {
         const aq_setting *row = rows->rows[i];
         const bool alone = row->type == AQ_SETTING_CHOICE || strcmp(row->key, "task") == 0;
-        const char *dot = strchr(row->key, '.');
         char value[AQ_GROUP_NAME_BYTES];
         value_text(row, config, value, sizeof(value));
         const int length =
             snprintf(out + used, size - used, "%s%s%s%s", i > 0 ? ", " : "",
-                     alone ? "" : (dot ? dot + 1 : row->key), alone ? "" : " ", value);
+                     alone ? "" : aq_setting_short_key(row->key), alone ? "" : " ", value);
         used += length > 0 ? (size_t)length : 0;
     }
 }

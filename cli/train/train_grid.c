@@ -89,10 +89,9 @@ int aq_train_grid_point(const aq_train_grid *grid, size_t index, char ret_name[A
         const aq_grid_axis *axis = &grid->axes[i];
         rest /= axis->count;
         const char *value = axis->values[index / rest % axis->count];
-        const char *dot = strchr(axis->key, '.');
         (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", axis->key, value);
         rc = aq_text_format(ret_name + used, AQ_GRID_NAME_MAX - used, "%s%s=%s", i > 0 ? "," : "",
-                            dot != NULL ? dot + 1 : axis->key, value) != 0
+                            aq_setting_short_key(axis->key), value) != 0
                  ? aq_fail(error, AQ_E_TOO_BIG, "%s: the name of its folder is too long", axis->key)
                  : aq_settings_assignments_add(assignments, texts[i], error);
         used += strlen(ret_name + used);

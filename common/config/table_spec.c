@@ -65,12 +65,6 @@ static const bounded_number fields[KEY_COUNT] = {
     [FIELD_TOLERANCE] = NUMBER("replay.tolerance", F64, tolerance),
 };
 
-/* "capacity" of "replay.capacity". */
-static const char *short_key(const bounded_number *field)
-{
-    return strchr(field->key, '.') + 1;
-}
-
 uint32_t aq_table_spec_steps(const aq_table_spec *spec)
 {
     return spec->sequence_length > 0 ? spec->sequence_length : spec->n_step;
@@ -158,7 +152,7 @@ static int check_number(const bounded_number *field, const aq_table_spec *spec, 
         return 0;
     }
     return aq_fail(error, AQ_E_INVALID, "%s is %.17g; %.17g to %.17g are possible",
-                   short_key(field), value, row->min, row->max);
+                   aq_setting_short_key(field->key), value, row->min, row->max);
 }
 
 static int check_fields(const aq_table_spec *spec, aq_error *error)
@@ -169,8 +163,8 @@ static int check_fields(const aq_table_spec *spec, aq_error *error)
         if (row->type == AQ_SETTING_CHOICE) {
             const double choice = number_of(&fields[i], spec);
             if (choice >= aq_choice_count(row->choices)) {
-                rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known", short_key(&fields[i]),
-                             choice);
+                rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known",
+                             aq_setting_short_key(fields[i].key), choice);
             }
         } else if (!is_unused(spec, i)) {
             rc = check_number(&fields[i], spec, error);
@@ -290,7 +284,7 @@ static int unknown_key(piece word, const char *key, aq_error *error)
     aq_nearest nearest;
     aq_nearest_init(&nearest, key);
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
-        aq_nearest_offer(&nearest, short_key(&fields[i]));
+        aq_nearest_offer(&nearest, aq_setting_short_key(fields[i].key));
     }
     const char *name = aq_nearest_name(&nearest);
     if (name == NULL) {
@@ -342,7 +336,7 @@ static int read_word(piece word, aq_table_spec *spec, uint32_t *said, aq_error *
     char *value = strchr(key, '=');
     *value++ = '\0';
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(short_key(&fields[i]), key) == 0) {
+        if (strcmp(aq_setting_short_key(fields[i].key), key) == 0) {
             if ((*said & 1u << i) != 0) {
                 return refuse(word, "is said twice of one table", error);
             }

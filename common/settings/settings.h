@@ -57,6 +57,9 @@ typedef struct aq_settings_table {
 /* The row of `key`, NULL when there is none. */
 const aq_setting *aq_settings_find(const aq_settings_table *table, const char *key);
 
+/* "capacity" of "replay.capacity"; a key without a section is one. */
+const char *aq_setting_short_key(const char *key);
+
 /* The key that `typed` may stand for: it lacks its section, is misspelt, or is a name that others
  * have for it, which stands in its comment in parentheses. NULL: none comes near. */
 const char *aq_settings_nearest(const aq_settings_table *table, const char *typed);

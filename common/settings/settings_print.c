@@ -68,7 +68,7 @@ static void put_row(writer *to, const aq_setting *row, const void *settings)
     put_comment(to, indent,
                 row->is_live ? "live: 'actorq set' changes it while the run goes on" : "");
     put(to, indent);
-    put(to, aq_setting_short_key(row));
+    put(to, aq_setting_short_key(row->key));
     put(to, ": ");
     if (to->rc == 0) {
         to->rc = aq_setting_append_value(row, settings, to->out);

@@ -22,11 +22,11 @@ bool aq_setting_is_text(const aq_setting *row)
     return row->type == AQ_SETTING_TEXT || row->type == AQ_SETTING_LIST;
 }
 
-const char *aq_setting_short_key(const aq_setting *row)
+const char *aq_setting_short_key(const char *key)
 {
-    const char *dot = strchr(row->key, '.');
+    const char *dot = strchr(key, '.');
 
-    return dot == NULL ? row->key : dot + 1;
+    return dot == NULL ? key : dot + 1;
 }
 
 bool aq_setting_same_section(const aq_setting *row, const aq_setting *other)
@@ -63,7 +63,7 @@ const aq_setting *aq_settings_find_section(const aq_settings_table *table, const
 static const char *find_short_key(const aq_settings_table *table, const char *short_key)
 {
     for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(aq_setting_short_key(&table->rows[i]), short_key) == 0) {
+        if (strcmp(aq_setting_short_key(table->rows[i].key), short_key) == 0) {
             return table->rows[i].key;
         }
     }
@@ -82,7 +82,7 @@ static const char *find_nearest(const aq_settings_table *table, const aq_setting
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
         if (section == NULL || aq_setting_same_section(row, section)) {
-            aq_nearest_offer(&nearest, aq_setting_short_key(row));
+            aq_nearest_offer(&nearest, aq_setting_short_key(row->key));
             found = nearest.distance < distance ? row->key : found;
             distance = nearest.distance;
         }
@@ -141,7 +141,7 @@ static const aq_setting *find_near_section(const aq_settings_table *table, const
 const char *aq_settings_nearest(const aq_settings_table *table, const char *typed)
 {
     const char *dot = strchr(typed, '.');
-    const char *short_key = dot == NULL ? typed : dot + 1;
+    const char *short_key = aq_setting_short_key(typed);
     const char *known = find_short_key(table, short_key);
 
     known = known != NULL ? known : find_other_name(table, short_key);
@@ -181,7 +181,7 @@ int aq_settings_fail_unknown_section(const aq_settings_table *table, const char 
 
 static void check_row(const aq_setting *row)
 {
-    const char *short_key = aq_setting_short_key(row);
+    const char *short_key = aq_setting_short_key(row->key);
 
     AQ_ASSERT(strlen(row->key) <= AQ_SETTINGS_KEY_MAX);
     AQ_ASSERT(row->key[0] != '.');

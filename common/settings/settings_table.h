@@ -15,9 +15,6 @@ size_t aq_setting_section_length(const aq_setting *row);
 /* Whether the member is an array of letters. */
 bool aq_setting_is_text(const aq_setting *row);
 
-/* "key" of "section.key". */
-const char *aq_setting_short_key(const aq_setting *row);
-
 /* True when both rows belong to one section, or both to none. */
 bool aq_setting_same_section(const aq_setting *row, const aq_setting *other);
 

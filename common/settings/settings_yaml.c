@@ -70,7 +70,8 @@ static int fail_unknown(const yaml_reading *reading, const aq_settings_node *nod
     if (row != NULL) { /* written as --set takes it */
         return aq_fail(reading->error, AQ_E_INVALID,
                        "%s: in a file, '%s' stands below the line '%.*s:', indented", node->key,
-                       aq_setting_short_key(row), (int)aq_setting_section_length(row), row->key);
+                       aq_setting_short_key(row->key), (int)aq_setting_section_length(row),
+                       row->key);
     }
     return node->kind == AQ_SETTINGS_MAPPING && !node->in_section
                ? aq_settings_fail_unknown_section(reading->table, node->key, reading->error)

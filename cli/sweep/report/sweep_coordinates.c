@@ -46,7 +46,7 @@ static void draw_axes(picture *its)
         char ends[2][AQ_SWEEP_VALUE_MAX];
         aq_sweep_dim_value(&space->dims[i], 0, ends[0]);
         aq_sweep_dim_value(&space->dims[i], 1, ends[1]);
-        draw_axis(its, i, aq_sweep_dim_word(&space->dims[i]), ends[0], ends[1]);
+        draw_axis(its, i, aq_setting_short_key(space->dims[i].key), ends[0], ends[1]);
     }
     draw_axis(its, space->count, aq_sweep_figure_name(its->study->spec->score),
               aq_figure_number(&low, its->low), aq_figure_number(&high, its->high));

@@ -215,7 +215,7 @@ static int draw_importance(const aq_sweep_summary *summary, aq_buffer *out)
     double shares[AQ_SWEEP_DIMS_MAX];
     int rc = aq_sweep_importance(summary->study, shares);
     for (size_t i = 0; i < space->count; i++) {
-        names[i] = aq_sweep_dim_word(&space->dims[i]);
+        names[i] = aq_setting_short_key(space->dims[i].key);
     }
     const aq_plot_bars chart = {.title = "What each setting explains by itself",
                                 .y_label = "share of the differences between trials",

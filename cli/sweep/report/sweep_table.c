@@ -37,7 +37,7 @@ static void print_settings(const aq_sweep_study *study, uint32_t stage, char *ou
         const char *value = study->stages[stage].point.values[i];
         if (value[0] != '\0') {
             used += (size_t)snprintf(out + used, size - used, "%s%s=%s", used > 0 ? " " : "",
-                                     aq_sweep_dim_word(&space->dims[i]), value);
+                                     aq_setting_short_key(space->dims[i].key), value);
         }
     }
 }
@@ -52,7 +52,7 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
     const aq_sweep_space *space = &study->spec->space;
     for (size_t i = 0; i < space->count; i++) {
         columns[OWN_COLUMNS + i] =
-            (aq_table_column){aq_sweep_dim_word(&space->dims[i]), AQ_TABLE_LEFT};
+            (aq_table_column){aq_setting_short_key(space->dims[i].key), AQ_TABLE_LEFT};
     }
     aq_text_table *table = NULL;
     int rc = aq_text_table_create(columns, OWN_COLUMNS + space->count, most, &table);

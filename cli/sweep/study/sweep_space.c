@@ -22,12 +22,6 @@ int aq_sweep_scale_find(const char *name)
     return aq_choice_find(scale_names, name);
 }
 
-const char *aq_sweep_dim_word(const aq_sweep_dim *dim)
-{
-    const char *dot = strchr(dim->key, '.');
-    return dot != NULL ? dot + 1 : dim->key;
-}
-
 /* ---- scales --------------------------------------------------------------------------------- */
 
 static double within(double value, double low, double high)

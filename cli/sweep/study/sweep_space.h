@@ -54,9 +54,6 @@ typedef struct aq_sweep_point {
     char values[AQ_SWEEP_DIMS_MAX][AQ_SWEEP_VALUE_MAX];
 } aq_sweep_point;
 
-/* "learning_rate" of "learner.learning_rate", for figures and tables. */
-const char *aq_sweep_dim_word(const aq_sweep_dim *dim);
-
 /* The value at a place from 0 to 1. */
 void aq_sweep_dim_value(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX]);
 
