@@ -103,6 +103,13 @@ void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action)
     memcpy(batch->action + row * sizeof(action), &action, sizeof(action));
 }
 
+size_t fixture_action(const aq_batch *batch, size_t row)
+{
+    int32_t action;
+    memcpy(&action, batch->action + row * sizeof(action), sizeof(action));
+    return (size_t)action;
+}
+
 void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng)
 {
     const uint32_t boundaries = batch->steps + aq_batch_has_sequences(batch);

@@ -41,6 +41,7 @@ void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
 void fixture_show_states(aq_batch *batch, uint32_t states, aq_rng *rng);
 
 void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action);
+size_t fixture_action(const aq_batch *batch, size_t row);
 float *fixture_obs(aq_batch *batch);
 float *fixture_next_obs(aq_batch *batch);
 

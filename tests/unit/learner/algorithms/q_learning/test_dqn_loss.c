@@ -62,19 +62,12 @@ static aq_dqn_loss loss_of(fixture *f, float delta)
     return loss;
 }
 
-static int32_t action_of(const aq_batch *batch, uint32_t row)
-{
-    int32_t action;
-    memcpy(&action, batch->action + row * sizeof(action), sizeof(action));
-    return action;
-}
-
 /* The loss, in double, with `shift` added to one of the values in the present state. */
 static double loss_in_double(const fixture *f, double delta, size_t shifted, double shift)
 {
     double loss = 0;
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
-        size_t at = i * FIXTURE_ACTIONS + (size_t)action_of(f->batch, i), best = 0;
+        size_t at = i * FIXTURE_ACTIONS + fixture_action(f->batch, i), best = 0;
         for (size_t a = 1; a < FIXTURE_ACTIONS; a++) {
             if (f->online_next[i * FIXTURE_ACTIONS + a] >
                 f->online_next[i * FIXTURE_ACTIONS + best]) {
@@ -98,7 +91,7 @@ TEST(a_rows_priority_is_the_size_of_its_error)
         size_t row = (size_t)i * FIXTURE_ACTIONS;
         float target = aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
                                      f.target_next + row, FIXTURE_ACTIONS);
-        const float value = f.online[row + (size_t)action_of(f.batch, i)];
+        const float value = f.online[row + fixture_action(f.batch, i)];
         assert_float_equal(f.batch->priority[i], fabsf(value - target), 0);
     }
 }
@@ -129,7 +122,7 @@ TEST(figures_are_those_of_the_chosen_actions)
     const aq_value_figures values = loss_of(&f, 1).values;
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
         const size_t row = (size_t)i * FIXTURE_ACTIONS;
-        const double q = f.online[row + (size_t)action_of(f.batch, i)];
+        const double q = f.online[row + fixture_action(f.batch, i)];
         const double error =
             q - aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
                               f.target_next + row, FIXTURE_ACTIONS);

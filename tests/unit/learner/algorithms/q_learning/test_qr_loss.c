@@ -42,13 +42,6 @@ static int find_loss(fixture *f, float delta, aq_dqn_loss *ret_loss)
     return aq_qr_loss_of(f->batch, &values, delta, f->room, f->d_online, ret_loss);
 }
 
-static size_t action_of(const aq_batch *batch, size_t row)
-{
-    int32_t action;
-    memcpy(&action, batch->action + row * sizeof(action), sizeof(action));
-    return (size_t)action;
-}
-
 static double mean(const float *values)
 {
     return ((double)values[0] + (double)values[1] + (double)values[2] + (double)values[3]) / 4;
@@ -69,7 +62,7 @@ static double loss_in_double(const fixture *f, double delta, size_t shifted, dou
     double loss = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const float *next = f->target_next + i * ROW + best_of(f->chooser + i * ROW) * QUANTILES;
-        const size_t at = i * ROW + action_of(f->batch, i) * QUANTILES;
+        const size_t at = i * ROW + fixture_action(f->batch, i) * QUANTILES;
         for (size_t k = 0; k < QUANTILES; k++) {
             for (size_t j = 0; j < QUANTILES; j++) {
                 const double y =
@@ -111,7 +104,7 @@ TEST(a_priority_is_how_far_the_mean_is_from_the_targets)
     for (size_t i = 0; i < ROWS; i++) {
         const float *next = f.target_next + i * ROW + best_of(f.chooser + i * ROW) * QUANTILES;
         const double y = (double)f.batch->reward[i] + (double)f.batch->bootstrap[i] * mean(next);
-        const double q = mean(f.online + i * ROW + action_of(f.batch, i) * QUANTILES);
+        const double q = mean(f.online + i * ROW + fixture_action(f.batch, i) * QUANTILES);
         assert_near(f.batch->priority[i], fabs(q - y), 1e-6);
     }
 }
