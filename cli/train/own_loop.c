@@ -39,6 +39,14 @@ int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *u
     return 0;
 }
 
+void aq_own_loop_drain(aq_own_loop *loop)
+{
+    for (size_t i = 0; i < 2; i++) {
+        uv_close((uv_handle_t *)&loop->signals[i], NULL);
+    }
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
 void aq_own_loop_fini(aq_own_loop *loop)
 {
     uv_walk(&loop->uv, close_handle, NULL);

@@ -8,7 +8,6 @@
 #include "cli/train/train_session.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/train/own_loop.h"
 #include "cli/train/progress.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/refusal.h"
@@ -36,8 +36,7 @@ enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20 };
 typedef struct train_session {
     const aq_run_config *config;
     const aq_train_options *options;
-    uv_loop_t loop;
-    uv_signal_t signals[2];
+    aq_own_loop loop;
     uv_timer_t stop_timer;
     aq_supervisor *supervisor;
     aq_run_watch *watch;
@@ -251,7 +250,7 @@ static void on_stop_timer(uv_timer_t *timer)
     }
     aq_supervisor_stop(supervisor, "learner", PATIENCE_MS);
     if (aq_supervisor_alive(supervisor, "learner") == 0) {
-        uv_stop(&session->loop);
+        uv_stop(&session->loop.uv);
     }
 }
 
@@ -267,9 +266,9 @@ static void begin_stopping(train_session *session)
     uv_timer_start(&session->stop_timer, on_stop_timer, 0, 2);
 }
 
-static void on_signal(uv_signal_t *signal_handle, int number)
+static void on_signal(void *user, int number)
 {
-    train_session *session = signal_handle->data;
+    train_session *session = user;
     (void)number;
     session->result.interrupted = true;
     begin_stopping(session);
@@ -354,16 +353,8 @@ static void on_gave_up(void *user, const char *name, const char *log_path, const
 
 static int create(train_session *session, aq_error *error)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    uv_timer_init(&session->loop, &session->stop_timer);
+    uv_timer_init(&session->loop.uv, &session->stop_timer);
     session->stop_timer.data = session;
-    for (int i = 0; i < 2; i++) {
-        uv_signal_init(&session->loop, &session->signals[i]);
-        session->signals[i].data = session;
-        if (uv_signal_start(&session->signals[i], on_signal, numbers[i])) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-    }
     (void)snprintf(session->parent, sizeof(session->parent), "%" PRIdMAX, (intmax_t)getpid());
     aq_supervisor_owner owner = {
         .user = session,
@@ -371,7 +362,7 @@ static int create(train_session *session, aq_error *error)
         .finished = on_finished,
         .gave_up = on_gave_up,
     };
-    if (aq_supervisor_create(&session->loop, &owner, &session->supervisor) != 0) {
+    if (aq_supervisor_create(&session->loop.uv, &owner, &session->supervisor) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = aq_run_cpus_choose(session->config, session->result.learners, session->options->quiet,
@@ -384,18 +375,10 @@ static int create(train_session *session, aq_error *error)
         rc = start_all(session, error);
     }
     if (rc == 0) {
-        rc = aq_run_watch_create(&session->loop, session->learner_url, POLL_MS, on_status, session,
-                                 &session->watch, error);
+        rc = aq_run_watch_create(&session->loop.uv, session->learner_url, POLL_MS, on_status,
+                                 session, &session->watch, error);
     }
     return rc;
-}
-
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
 }
 
 static void destroy(train_session *session)
@@ -406,12 +389,8 @@ static void destroy(train_session *session)
     aq_run_watch_close(session->watch);
     aq_supervisor_close(session->supervisor);
     uv_close((uv_handle_t *)&session->stop_timer, NULL);
-    uv_close((uv_handle_t *)&session->signals[0], NULL);
-    uv_close((uv_handle_t *)&session->signals[1], NULL);
-    uv_run(&session->loop, UV_RUN_DEFAULT);
-    uv_walk(&session->loop, close_handle, NULL);
-    uv_run(&session->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&session->loop);
+    aq_own_loop_drain(&session->loop);
+    aq_own_loop_fini(&session->loop);
     aq_socket_folder_remove(&session->sockets);
     char path[AQ_CLI_PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
@@ -442,16 +421,17 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
     char *http = take_http(options);
     session->http = http;
-    if (uv_loop_init(&session->loop)) {
+    int rc = aq_own_loop_init(&session->loop, on_signal, session, error);
+    if (rc != 0) {
         aq_free(http);
         aq_free(session);
-        return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
+        return rc;
     }
-    int rc = create(session, error);
+    rc = create(session, error);
     if (rc != 0) {
         begin_stopping(session);
     }
-    uv_run(&session->loop, UV_RUN_DEFAULT);
+    uv_run(&session->loop.uv, UV_RUN_DEFAULT);
     if (rc == 0 && session->watch) {
         session->result.status = aq_run_watch_take(session->watch);
     }
