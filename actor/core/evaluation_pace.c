@@ -5,11 +5,16 @@
 
 #include <math.h>
 
+static double saved_max_ns(double share)
+{
+    return share * (double)AQ_PACE_SPAN_NS;
+}
+
 void aq_evaluation_pace_init(aq_evaluation_pace *pace, double share, int64_t now_ns)
 {
     *pace = (aq_evaluation_pace){
         .share = share,
-        .saved_ns = (double)AQ_PACE_SAVED_NS,
+        .saved_ns = saved_max_ns(share),
         .told_ns = now_ns,
     };
 }
@@ -19,7 +24,7 @@ void aq_evaluation_pace_tell(aq_evaluation_pace *pace, int64_t now_ns, bool is_w
     const double passed_ns = (double)(now_ns - pace->told_ns);
     const double spent_ns = pace->is_working ? passed_ns : 0.0;
     pace->saved_ns =
-        fmin(pace->saved_ns + pace->share * passed_ns - spent_ns, (double)AQ_PACE_SAVED_NS);
+        fmin(pace->saved_ns + pace->share * passed_ns - spent_ns, saved_max_ns(pace->share));
     pace->told_ns = now_ns;
     pace->is_working = is_working;
 }

@@ -2,11 +2,11 @@
  * Evaluation pace: how much of the time an evaluator may work, so that it leaves the processor to
  * training.
  *
- * Work is paid for from what was saved: a share of the time that passes, and AQ_PACE_SAVED_NS at
- * the start, which is also the most that can be saved. An evaluation is never interrupted, and may
- * leave a debt; the next one begins when that is paid. So a run of seconds is watched without a
- * pause, one of hours takes its share, and the newest version is taken after every pause. No clock
- * of its own.
+ * Work is paid for from what was saved: a share of the time that passes, and the same share of
+ * AQ_PACE_SPAN_NS at the start, which is also the most that can be saved. An evaluation is never
+ * interrupted, and may leave a debt; the next one begins when that is paid. So a run of seconds is
+ * watched without a pause, one of hours takes its share, and the newest version is taken after
+ * every pause. No clock of its own.
  */
 #ifndef AQ_ACTOR_CORE_EVALUATION_PACE_H
 #define AQ_ACTOR_CORE_EVALUATION_PACE_H
@@ -16,7 +16,7 @@
 
 #include "common/base/clock.h"
 
-#define AQ_PACE_SAVED_NS (10 * AQ_NS_PER_S)
+#define AQ_PACE_SPAN_NS (100 * AQ_NS_PER_S)
 
 typedef struct aq_evaluation_pace {
     double share;    /* of the time, above 0; from 1 on there are no pauses */

@@ -388,9 +388,9 @@ static const aq_setting rows[] = {
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},
     {LIVE_SEEN_MEMBER(F64, evaluator.share, EVALUATORS), "0.1", 0.001, 1, NULL, "",
-     "Share of the time of one processor that an evaluator may take. The first ten seconds of its "
-     "work are free, so that short runs are watched closely; then each evaluation is followed by a "
-     "pause. 1 never pauses."},
+     "Share of the time of one processor that an evaluator may take. It begins with what it may "
+     "take of 100 seconds, so that short runs are watched closely; when that is spent, each "
+     "evaluation is followed by a pause. 1 never pauses."},
     {LIVE_SEEN_MEMBER(BOOL, evaluator.fp32, EVALUATORS), "false", 0, 0, NULL, "",
      "Plays the episodes of each screening once more under the fp32 weights of the same version, "
      "and keeps the difference of their returns."},
