@@ -2,16 +2,18 @@
 """What a preset learns on tasks of the control suite, with int8 and with fp32 actors.
 
     bench/control_suite.py --work DIR [--preset dmc-sac] [--jobs 2] [--tasks a,b] [--seeds 3]
-                           [--formats int8,fp32] [--set KEY=VALUE]...
+                           [--formats int8,fp32] [--curves DIR] [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 frames under the
 preset, and prints a table; no run is left out. A step is a frame, but under suite-best, which takes
-each action twice, two. Runs that DIR has already are not made again, and one that was cut off goes
-on from its checkpoint, so that a campaign can be interrupted. With --report nothing is trained.
+each action twice, two. With --report nothing is trained.
 
-Curves go to bench/curves/dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv: the mean
-of all greedy episodes in each 10,000 frames. "final" is the mean over the last 50,000 of them, as
-in the published figures; "best" the policy that the run keeps (policy.aq), over 100 fresh episodes.
+A run that has ended is kept in bench/curves, or where --curves says, and is not made again: so a
+campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
+checkpoint in --work. Curves are in dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv:
+the mean of all greedy episodes in each 10,000 frames. What else is known of a run is in
+suite-runs.csv. "final" is the mean over the last 50,000 frames, as in the published figures; "best"
+the policy that the run kept (policy.aq), over 100 fresh episodes as it was broadcast.
 """
 import argparse
 import concurrent.futures
@@ -24,12 +26,16 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 
 from run_curves import binned_returns
 
 HERE = pathlib.Path(__file__).resolve().parent
 FRAMES = 500_000
 BIN_FRAMES = 10_000
+RUNS = "suite-runs.csv"
+RUN_COLUMNS = ["preset", "task", "format", "seed", "best", "fallback_share", "wall_s",
+               "processor_s"]
 FRAMES_OF_STEP = {"dmc-d4pg": 1, "dmc-sac": 1, "suite-best": 2}
 # After 500,000 frames, ten seeds: D4PG from the data published with DreamerV3; SAC from those with
 # SimBa, whose own are beside suite-best. None: not published.
@@ -92,6 +98,7 @@ PUBLISHED = {
 }
 # Student's t, two-sided 95 %, by degrees of freedom.
 T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+KEEPING = threading.Lock()
 
 
 def run_name(task, form, seed):
@@ -107,13 +114,60 @@ def begin(arguments, task, form, seed):
             *(f"--set={assignment}" for assignment in arguments.set)]
 
 
+def rows_of(path):
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def curve_file(arguments, task):
+    of = "dmc" if arguments.preset == "dmc-d4pg" else arguments.preset
+    return arguments.curves / f"{of}-{task}.csv"
+
+
+def steps_name(arguments):
+    return "env_steps" if FRAMES_OF_STEP[arguments.preset] == 1 else "frames"
+
+
+def curve(arguments, task, form, seed):
+    """[(frames, mean return, episodes)] of a run that has ended; none of any other."""
+    return [(int(row[steps_name(arguments)]), float(row["return_mean"]), int(row["episodes"]))
+            for row in rows_of(curve_file(arguments, task))
+            if (row["format"], row["seed"]) == (form, str(seed))]
+
+
+def finished_seeds(arguments, task, form):
+    return [seed for seed in range(1, arguments.seeds + 1) if curve(arguments, task, form, seed)]
+
+
+def append(path, header, rows):
+    begins = not path.exists()
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows] if begins else rows)
+
+
+def keep(arguments, task, form, seed, result):
+    repeat = FRAMES_OF_STEP[arguments.preset]
+    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed),
+                            BIN_FRAMES // repeat, FRAMES // repeat)
+    with KEEPING:
+        append(arguments.curves / RUNS, RUN_COLUMNS,
+               [[arguments.preset, task, form, seed, f"{result['return_mean']:.2f}",
+                 f"{result['fallback_share']:.4f}", f"{result['wall_s']:.0f}",
+                 f"{result['cpu_s']:.0f}"]])
+        append(curve_file(arguments, task),
+               ["format", "seed", steps_name(arguments), "return_mean", "episodes"],
+               [[form, seed, steps * repeat, f"{value:.2f}", episodes]
+                for steps, value, episodes in points])
+
+
 def train(arguments, task, form, seed):
-    """One run; its result goes to DIR/out, its curve is in DIR/runs."""
+    """One run, in DIR/runs until it has ended."""
     name = run_name(task, form, seed)
-    result = arguments.work / "out" / f"{name}.json"
     folder = arguments.work / "runs" / name
-    if result.exists():
-        return name
+    if seed in finished_seeds(arguments, task, form):
+        return f"{name} was made"
     goes_on = any((folder / "checkpoints").glob("*"))
     if not goes_on:
         shutil.rmtree(folder, ignore_errors=True)
@@ -127,18 +181,9 @@ def train(arguments, task, form, seed):
          str(os.getpid())], env=environment, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0 or json.loads(done.stdout)["interrupted"]:
         return f"{name}: did not come to its end"
-    result.write_bytes(done.stdout)
-    for waste in [*folder.glob("replay-*"), folder / "checkpoints"]:
-        shutil.rmtree(waste, ignore_errors=True)
+    keep(arguments, task, form, seed, json.loads(done.stdout))
+    shutil.rmtree(folder, ignore_errors=True)
     return name
-
-
-def curve(arguments, task, form, seed):
-    """[(frames, mean return, episodes)]"""
-    repeat = FRAMES_OF_STEP[arguments.preset]
-    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed),
-                            BIN_FRAMES // repeat, FRAMES // repeat)
-    return [(steps * repeat, value, episodes) for steps, value, episodes in points]
 
 
 def final_return(points):
@@ -155,24 +200,6 @@ def interval(values):
     return T95[min(len(values) - 1, 9)] * statistics.stdev(values) / math.sqrt(len(values))
 
 
-def finished_seeds(arguments, task, form):
-    return [seed for seed in range(1, arguments.seeds + 1)
-            if (arguments.work / "out" / f"{run_name(task, form, seed)}.json").exists()]
-
-
-def write_curves(arguments, task):
-    of = "dmc" if arguments.preset == "dmc-d4pg" else arguments.preset
-    path = arguments.curves / f"{of}-{task}.csv"
-    with path.open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        what = "env_steps" if FRAMES_OF_STEP[arguments.preset] == 1 else "frames"
-        table.writerow(["format", "seed", what, "return_mean", "episodes"])
-        for form in arguments.formats:
-            for seed in finished_seeds(arguments, task, form):
-                for frames, value, episodes in curve(arguments, task, form, seed):
-                    table.writerow([form, seed, frames, f"{value:.2f}", episodes])
-
-
 def cell(values):
     if not values:
         return "–"
@@ -187,14 +214,13 @@ def report(arguments):
     for task in arguments.tasks:
         row = [f"`{task}`", str(PUBLISHED[arguments.preset][task] or "–")]
         for form in arguments.formats:
-            seeds = finished_seeds(arguments, task, form)
-            finals = [final_return(curve(arguments, task, form, seed)) for seed in seeds]
-            results = [arguments.work / "out" / f"{run_name(task, form, seed)}.json"
-                       for seed in seeds]
-            best = [json.loads(path.read_text())["return_mean"] for path in results]
+            finals = [final_return(curve(arguments, task, form, seed))
+                      for seed in finished_seeds(arguments, task, form)]
+            best = [float(row["best"]) for row in rows_of(arguments.curves / RUNS)
+                    if (row["preset"], row["task"], row["format"]) ==
+                    (arguments.preset, task, form) and int(row["seed"]) <= arguments.seeds]
             row += [cell(finals), cell(best), " ".join(f"{value:.0f}" for value in finals) or "–"]
         print("| " + " | ".join(row) + " |")
-        write_curves(arguments, task)
 
 
 def words(text):
@@ -211,7 +237,7 @@ def main():
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
     parser.add_argument("--seeds", type=int, default=3, choices=range(1, 11), metavar="N")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
-                        help="another setting than the preset's")
+                        help="another setting than the preset's, with --curves")
     parser.add_argument("--jobs", type=int, default=1, help="runs side by side")
     parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
     parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
@@ -222,8 +248,10 @@ def main():
     unknown = [task for task in arguments.tasks if task not in known]
     if unknown:
         parser.error(f"no such task here: {', '.join(unknown)}; there are {', '.join(known)}")
-    for folder in ("out", "runs"):
-        (arguments.work / folder).mkdir(parents=True, exist_ok=True)
+    if arguments.set and arguments.curves == HERE / "curves":
+        parser.error("runs with --set are of another preset: name another folder with --curves")
+    (arguments.work / "runs").mkdir(parents=True, exist_ok=True)
+    arguments.curves.mkdir(parents=True, exist_ok=True)
     if not arguments.report:
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             runs = [pool.submit(train, arguments, task, form, seed)

@@ -2,15 +2,18 @@
 """The games from their pictures: a table of algorithms, in int8 and fp32, over seeds.
 
     bench/games.py --work DIR [--frames N] [--seeds N] [--formats FORMAT,...]
-                   [--algorithms NAME,...] [--only GAME,...] [--options OPTIONS]
+                   [--algorithms NAME,...] [--only GAME,...] [--options OPTIONS] [--results FILE]
+                   [--report]
 
 Trains every game with every algorithm by its preset, games-NAME, for N frames, in each format, a
 run for each seed; plays the policy that the run kept over fresh greedy episodes, as it was
-broadcast and in fp32; writes DIR/games.csv, a line for each run asked for; and prints a table in
-Markdown, means and standard deviations over seeds, and in brackets the means of the same policies
-and episodes in fp32, beside chance, the script and what is published of games of the same rules,
-where numbers that the rules leave open may be others. What DIR has already is not made again, so
-that the command may be ended at any time and given again, with other games or seeds.
+broadcast and in fp32; and prints a table in Markdown, means and standard deviations over seeds, and
+in brackets the means of the same policies and episodes in fp32, beside chance, the script and what
+is published of games of the same rules, where numbers that the rules leave open may be others.
+
+Each run becomes a line of bench/curves/games-runs.csv, or of the file that --results names, and a
+run that has its line is not made again: so a campaign adds up, commit by commit, over machines.
+With --report nothing is trained; the table is of what there is.
 """
 import argparse
 import csv
@@ -27,6 +30,8 @@ ALGORITHMS = ["dqn", "ppo", "rainbow"]
 # What gymnax tells of its PPO, in its README.
 PUBLISHED = {"asterix": 15, "breakout": 28, "freeway": 58, "space_invaders": 131}
 EPISODES = 1000
+COLUMNS = ["options", "game", "algorithm", "format", "seed", "frames", "return_mean", "return_fp32",
+           "wall_s", "processor_s"]
 
 
 def played_by(arguments, player, task):
@@ -47,27 +52,44 @@ def run_of(arguments, task, algorithm, precision):
                          "evaluator.threshold=100000"]}
 
 
-def make(arguments, game, task):
-    """A line for each run of a game."""
-    for algorithm in arguments.algorithms:
-        for precision in arguments.formats:
-            row = run_of(arguments, task, algorithm, precision)
-            for seed in range(1, arguments.seeds + 1):
-                folder = folder_of(arguments.work, row, seed)
-                wall, used = train(arguments.actorq, row, folder, seed)
-                yield [game, algorithm, precision, seed, arguments.frames,
-                       kept_return(arguments.actorq, row, folder, seed),
-                       kept_return(arguments.actorq, row, folder, seed,
-                                   None if precision == "fp32" else "fp32"),
-                       f"{wall:.1f}", f"{used:.1f}"]
+def lines_of(path):
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
-def cell(lines, algorithm, precision):
-    made = [line for line in lines if line[1:3] == [algorithm, precision]]
-    returns = [line[5] for line in made]
+def made(arguments, game, algorithm, precision):
+    wanted = (arguments.options, game, algorithm, precision, str(arguments.frames))
+    return [line for line in lines_of(arguments.results)
+            if tuple(line[key] for key in ("options", "game", "algorithm", "format", "frames")) ==
+            wanted and int(line["seed"]) <= arguments.seeds]
+
+
+def make(arguments, game, task, algorithm, precision):
+    """The runs that have no line yet."""
+    row = run_of(arguments, task, algorithm, precision)
+    there = {int(line["seed"]) for line in made(arguments, game, algorithm, precision)}
+    for seed in sorted(set(range(1, arguments.seeds + 1)) - there):
+        folder = folder_of(arguments.work, row, seed)
+        wall, used = train(arguments.actorq, row, folder, seed)
+        line = [arguments.options, game, algorithm, precision, seed, arguments.frames,
+                kept_return(arguments.actorq, row, folder, seed),
+                kept_return(arguments.actorq, row, folder, seed,
+                            None if precision == "fp32" else "fp32"),
+                f"{wall:.1f}", f"{used:.1f}"]
+        begins = not arguments.results.exists()
+        with arguments.results.open("a", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, line] if begins else [line])
+
+
+def cell(lines, precision):
+    if not lines:
+        return "not run"
+    returns = [float(line["return_mean"]) for line in lines]
     text = f"{statistics.mean(returns):.3g}"
     text += f" ± {statistics.stdev(returns):.2g}" if len(returns) > 1 else ""
-    in_fp32 = f" ({statistics.mean(line[6] for line in made):.3g})"
+    in_fp32 = f" ({statistics.mean(float(line['return_fp32']) for line in lines):.3g})"
     return text if precision == "fp32" else text + in_fp32
 
 
@@ -89,27 +111,24 @@ def main():
     parser.add_argument("--algorithms", type=listed(ALGORITHMS), default=ALGORITHMS)
     parser.add_argument("--only", type=listed(GAMES), default=GAMES)
     parser.add_argument("--options", default="sticky=0.1", help="of the games; empty: none")
+    parser.add_argument("--results", type=pathlib.Path,
+                        default=ROOT / "bench" / "curves" / "games-runs.csv")
+    parser.add_argument("--report", action="store_true", help="train nothing")
     parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     columns = [(a, f) for a in arguments.algorithms for f in arguments.formats]
     print("| game | chance | script | " + " | ".join(f"{a}, {f}" for a, f in columns) +
           " | published, PPO |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
-    with (arguments.work / "games.csv").open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["game", "algorithm", "format", "seed", "frames", "return_mean",
-                        "return_fp32", "wall_s", "processor_s"])
-        for game in arguments.only:
-            task = f"game:{game}" + (f"?{arguments.options}" if arguments.options else "")
-            lines = []
-            for line in make(arguments, game, task):
-                lines.append(line)
-                table.writerow(line)
-                file.flush()
-            others = [f"{played_by(arguments, player, task):.3g}"
-                      for player in ("random", "scripted")]
-            print(f"| `{game}` | " + " | ".join([*others, *(cell(lines, *c) for c in columns),
-                                                 str(PUBLISHED.get(game, ""))]) + " |", flush=True)
+    for game in arguments.only:
+        task = f"game:{game}" + (f"?{arguments.options}" if arguments.options else "")
+        if not arguments.report:
+            for column in columns:
+                make(arguments, game, task, *column)
+        others = [f"{played_by(arguments, player, task):.3g}" for player in ("random", "scripted")]
+        cells = [cell(made(arguments, game, *column), column[1]) for column in columns]
+        print(f"| `{game}` | " + " | ".join([*others, *cells, str(PUBLISHED.get(game, ""))]) + " |",
+              flush=True)
 
 
 if __name__ == "__main__":
