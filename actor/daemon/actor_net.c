@@ -18,6 +18,7 @@
 #include "actor/daemon/fetch_line.h"
 #include "actor/daemon/gradient_load.h"
 #include "actor/daemon/policy_thread.h"
+#include "actor/daemon/shard_links.h"
 #include "actor/session/actor_session.h"
 #include "actor/session/evaluator_session.h"
 #include "common/base/assert.h"
@@ -31,7 +32,6 @@
 #include "common/net/security/incarnation.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/net.h"
-#include "common/net/sockets/push.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/notify.h"
@@ -43,9 +43,8 @@ enum { BURST_STEPS = 64 };
 /* The longest wait for an event. */
 enum { WAIT_MS_MAX = 10000 };
 
-/* Calls that can be out at a time: Join, Heartbeat or Leave; Fetch; ReportEvaluation. And Credit.
- */
-enum { LEARNER_CALLS_MAX = 8, FLOW_CALLS_MAX = 2 };
+/* Calls that can be out at a time: Join, Heartbeat or Leave; Fetch; ReportEvaluation. */
+enum { LEARNER_CALLS_MAX = 8 };
 
 /* Towards the learner, before anybody can have agreed on anything: a fetched policy is the largest
  * message. */
@@ -55,17 +54,7 @@ static const aq_net_limits learner_limits = {
     .reconnect_max_ms = 2000,
 };
 
-typedef struct actor_shell actor_shell;
-
-/* The connections to one shard. */
-typedef struct shard_link {
-    actor_shell *shell;
-    uint32_t lane;
-    aq_rpc_client *flow; /* with `push`: NULL while they are closed */
-    aq_push *push;
-} shard_link;
-
-struct actor_shell {
+typedef struct actor_shell {
     aq_daemon_security security;
     const aq_actor_options *options;
     uv_loop_t loop;
@@ -74,102 +63,17 @@ struct actor_shell {
     uv_signal_t signals[2];
     aq_rpc_client *learner;
     aq_fetch_line *fetches;
-    aq_policy_thread *policy;               /* NULL: not listening */
-    shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
-    aq_actor_session *actor;                /* one of these two */
+    aq_call_place place;
+    aq_shard_links shards;
+    aq_policy_thread *policy; /* NULL: not listening */
+    aq_actor_session *actor;  /* one of these two */
     aq_evaluator_session *evaluator;
     aq_energy_meter *meter;
     aq_notify *notify;
     aq_daemon_http *http;
     int64_t logged_slot;
     bool is_stuck; /* the transport; see aq_net_is_stuck */
-};
-
-/* ---- shards --------------------------------------------------------------------------------- */
-
-static void on_connected(void *user)
-{
-    const shard_link *link = user;
-    aq_actor_session_connected(link->shell->actor, link->lane, aq_clock_monotonic_ns());
-}
-
-static void on_disconnected(void *user)
-{
-    const shard_link *link = user;
-    aq_actor_session_disconnected(link->shell->actor, link->lane);
-}
-
-static void on_writable(void *user)
-{
-    const shard_link *link = user;
-    aq_actor_session_writable(link->shell->actor, link->lane);
-}
-
-static void close_shard(void *user, uint32_t lane)
-{
-    actor_shell *shell = user;
-    shard_link *link = &shell->links[lane];
-    aq_push_close(link->push);
-    aq_rpc_client_close(link->flow);
-    link->push = NULL;
-    link->flow = NULL;
-}
-
-/* A shard on the learner's host may be known to it by an address that only that host can use. */
-static int seen_from_here(const actor_shell *shell, const char *url, char *ret_url, size_t size,
-                          aq_error *error)
-{
-    int rc = aq_url_reachable(url, shell->options->learner_url, ret_url, size);
-    return rc != 0 ? aq_fail(error, rc, "%s: %s", url, aq_error_text(rc)) : 0;
-}
-
-/* Limits that somebody agreed on, with what this process proves itself with. */
-static aq_net_limits secured(const actor_shell *shell, const aq_net_limits *limits)
-{
-    aq_net_limits own = *limits;
-    own.security = shell->security.security;
-    return own;
-}
-
-static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
-                      const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
-{
-    actor_shell *shell = user;
-    shard_link *link = &shell->links[lane];
-    const aq_push_events events = {
-        .connected = on_connected,
-        .disconnected = on_disconnected,
-        .writable = on_writable,
-        .user = link,
-    };
-    const aq_net_limits own = secured(shell, limits);
-    char url[AQ_URL_MAX];
-    AQ_ASSERT(link->push == NULL);
-    link->shell = shell;
-    link->lane = lane;
-    int rc = seen_from_here(shell, rpc_url, url, sizeof(url), error);
-    if (rc == 0) {
-        rc = aq_rpc_client_create(&shell->loop, url, &own, FLOW_CALLS_MAX, &link->flow, error);
-    }
-    if (rc == 0) {
-        rc = seen_from_here(shell, push_url, url, sizeof(url), error);
-    }
-    if (rc == 0) {
-        rc = aq_push_create(&shell->loop, url, &own, &events, &link->push, error);
-    }
-    if (rc != 0) {
-        close_shard(shell, lane);
-        return rc;
-    }
-    *ret_flow = aq_rpc_client_channel(link->flow);
-    return 0;
-}
-
-static int send_frame(void *user, uint32_t lane, const uint8_t *frame, size_t size)
-{
-    const actor_shell *shell = user;
-    return aq_push_send(shell->links[lane].push, frame, size);
-}
+} actor_shell;
 
 /* ---- the policy ----------------------------------------------------------------------------- */
 
@@ -177,11 +81,11 @@ static int listen_to(void *user, const char *policy_url, aq_policy_feed *feed, a
 {
     actor_shell *shell = user;
     char url[AQ_URL_MAX];
-    int rc = seen_from_here(shell, policy_url, url, sizeof(url), error);
+    int rc = aq_call_place_url(&shell->place, policy_url, url, sizeof(url), error);
     if (rc != 0) {
         return rc;
     }
-    const aq_net_limits limits = secured(shell, &learner_limits);
+    const aq_net_limits limits = aq_call_place_limits(&shell->place, &learner_limits);
     return aq_policy_thread_start(url, &limits, feed, &shell->wake, &shell->policy, error);
 }
 
@@ -348,12 +252,6 @@ static int create_session(actor_shell *shell, aq_error *error)
         .unlisten = unlisten,
         .pass = pass_frame,
     };
-    const aq_shard_transport transport = {
-        .user = shell,
-        .open = open_shard,
-        .close = close_shard,
-        .send = send_frame,
-    };
     aq_member_identity identity = {0};
     aq_gradient_maker_open_fn gradients = NULL;
     if (shell->options->gradients && !shell->options->evaluate) {
@@ -383,7 +281,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .identity = identity,
             .listener = listener,
             .fetches = aq_fetch_line_channel(shell->fetches),
-            .transport = transport,
+            .transport = aq_shard_links_transport(&shell->shards),
             .cpu_flags = aq_cpu_flags(),
             .is_sealed = aq_security_token(shell->security.security) != NULL,
             .gradients = gradients,
@@ -392,6 +290,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .clock_ns = aq_clock_monotonic_ns,
         };
         rc = aq_actor_session_create(learner, &config, &shell->actor);
+        shell->shards.session = shell->actor;
     }
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
@@ -452,7 +351,7 @@ static void close_all(actor_shell *shell)
 
 static int open_fetch_line(actor_shell *shell, aq_error *error)
 {
-    const aq_net_limits limits = secured(shell, &learner_limits);
+    const aq_net_limits limits = aq_call_place_limits(&shell->place, &learner_limits);
     int rc =
         aq_fetch_line_create(&shell->loop, shell->options->learner_url, &limits, &shell->fetches);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
@@ -467,8 +366,10 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
         return rc;
     }
     rc = aq_daemon_security_open(&shell.security, &options->daemon, NULL, error);
+    shell.place = (aq_call_place){&shell.loop, options->learner_url, shell.security.security};
+    shell.shards.place = &shell.place;
     if (rc == 0) {
-        const aq_net_limits limits = secured(&shell, &learner_limits);
+        const aq_net_limits limits = aq_call_place_limits(&shell.place, &learner_limits);
         aq_daemon_security_say(&shell.security, NULL);
         rc = aq_rpc_client_create(&shell.loop, options->learner_url, &limits, LEARNER_CALLS_MAX,
                                   &shell.learner, error);
