@@ -18,7 +18,7 @@
 #include "actor/daemon/fetch_line.h"
 #include "actor/daemon/gradient_load.h"
 #include "actor/daemon/policy_thread.h"
-#include "actor/daemon/shard_links.h"
+#include "actor/daemon/shard_sockets.h"
 #include "actor/session/actor_session.h"
 #include "actor/session/evaluator_session.h"
 #include "common/base/assert.h"
@@ -64,7 +64,7 @@ typedef struct actor_shell {
     aq_rpc_client *learner;
     aq_fetch_line *fetches;
     aq_call_place place;
-    aq_shard_links shards;
+    aq_shard_sockets shards;
     aq_policy_thread *policy; /* NULL: not listening */
     aq_actor_session *actor;  /* one of these two */
     aq_evaluator_session *evaluator;
@@ -281,7 +281,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .identity = identity,
             .listener = listener,
             .fetches = aq_fetch_line_channel(shell->fetches),
-            .transport = aq_shard_links_transport(&shell->shards),
+            .transport = aq_shard_sockets_transport(&shell->shards),
             .cpu_flags = aq_cpu_flags(),
             .is_sealed = aq_security_token(shell->security.security) != NULL,
             .gradients = gradients,

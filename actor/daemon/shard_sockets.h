@@ -2,8 +2,8 @@
  * An actor's connections to its shards: for each lane a client for credit and a socket for steps.
  * Loop thread only.
  */
-#ifndef AQ_ACTOR_DAEMON_SHARD_LINKS_H
-#define AQ_ACTOR_DAEMON_SHARD_LINKS_H
+#ifndef AQ_ACTOR_DAEMON_SHARD_SOCKETS_H
+#define AQ_ACTOR_DAEMON_SHARD_SOCKETS_H
 
 #include <uv.h>
 
@@ -28,21 +28,21 @@ int aq_call_place_url(const aq_call_place *place, const char *url, char *ret_url
 /* `limits` with what this process proves itself with. */
 aq_net_limits aq_call_place_limits(const aq_call_place *place, const aq_net_limits *limits);
 
-typedef struct aq_shard_links aq_shard_links;
+typedef struct aq_shard_sockets aq_shard_sockets;
 
-typedef struct aq_shard_link {
-    aq_shard_links *links;
+typedef struct aq_lane_sockets {
+    aq_shard_sockets *all;
     uint32_t lane;
     aq_rpc_client *flow; /* with `push`: NULL while they are closed */
     aq_push *push;
-} aq_shard_link;
+} aq_lane_sockets;
 
-struct aq_shard_links {
+struct aq_shard_sockets {
     const aq_call_place *place;
     aq_actor_session *session; /* which opens and closes lanes, and is told of them */
-    aq_shard_link of[AQ_SPREAD_SHARDS_MAX];
+    aq_lane_sockets of[AQ_SPREAD_SHARDS_MAX];
 };
 
-aq_shard_transport aq_shard_links_transport(aq_shard_links *links);
+aq_shard_transport aq_shard_sockets_transport(aq_shard_sockets *sockets);
 
 #endif
