@@ -14,12 +14,28 @@ static const aq_command *const commands[] = {
     &aq_command_runs,
 };
 
+/* Words of other tools. */
+static const aq_command_hint hints[] = {
+    {"evaluate", "eval"},
+    {"test", "eval"},
+    {"enjoy", "play"},
+    {"render", "play"},
+    {"watch", "status RUN --watch"},
+    {"resume", "train --run RUN --resume"},
+    {"tune", "sweep"},
+    {"optimize", "sweep"},
+    {"list", "runs"},
+    {"tensorboard", "dashboard"},
+    {NULL, NULL},
+};
+
 static const aq_command_page page = {
     .program = "actorq",
     .summary = "Reinforcement learning with actors that run an int8 policy.\n",
     .examples = "  actorq train gym:CartPole-v1\n",
     .commands = commands,
     .count = sizeof(commands) / sizeof(commands[0]),
+    .hints = hints,
 };
 
 int main(int argc, char **argv)

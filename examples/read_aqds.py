@@ -9,7 +9,10 @@ import json
 import struct
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as missing:
+    raise SystemExit("read_aqds.py needs NumPy: apt install python3-numpy") from missing
 
 
 def read_aqds(path):
@@ -49,6 +52,8 @@ def read_aqds(path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit("read_aqds.py FILE.aqds")
     total = {"blocks": 0, "transitions": 0, "episodes": 0, "reward": 0.0}
     for part in read_aqds(sys.argv[1]):
         total["blocks"] += 1

@@ -34,23 +34,6 @@ struct aq_participant {
     uint64_t told_steps;
 };
 
-static const char *run_state_name(enum aq_run_state state)
-{
-    switch (state) {
-    case AQ_RUN_RUNNING:
-        return "running";
-    case AQ_RUN_SOLVED:
-        return "solved";
-    case AQ_RUN_BUDGET:
-        return "budget";
-    case AQ_RUN_STOPPED:
-        return "stopped";
-    case AQ_RUN_DIVERGED:
-        return "diverged";
-    }
-    return "unknown";
-}
-
 static void set_phase(aq_participant *participant, enum aq_participant_phase phase)
 {
     participant->phase = phase;
@@ -128,7 +111,7 @@ static void on_ended(void *user, const aq_member_view *view, const char *reason)
         return;
     }
     aq_log(AQ_LOG_INFO, "run_ended", "this process finishes and ends", "state=%s",
-           run_state_name(view->run_state));
+           aq_run_state_name(view->run_state));
     if (participant->phase == AQ_PARTICIPANT_TAKING_PART) {
         begin_finish(participant, "the run ended");
     } else if (participant->phase == AQ_PARTICIPANT_JOINING) {

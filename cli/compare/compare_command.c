@@ -16,7 +16,7 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/preset_list.h"
-#include "cli/train/train_session.h"
+#include "cli/train/train_folder.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/config/run_request.h"

@@ -10,7 +10,8 @@
 /* What stands together. */
 #define AQ_MODE_TABLES(X)                                                                          \
     X(AQ_MODE_REACHED, "What was reached, and when: means over seeds with 95 % intervals.")        \
-    X(AQ_MODE_COST, "What it took: means of a whole run.")                                         \
+    X(AQ_MODE_COST, "What it took: means of a whole run. Efficiency: steps/s over as many times "  \
+                    "those of one learner with one actor.")                                        \
     X(AQ_MODE_USE, "Who used the processors: seconds of processor time of a run, by role.")        \
     X(AQ_MODE_GRADIENTS, "What its gradients were like.")
 enum aq_mode_table { AQ_MODE_TABLES(AQ_CHOICE_CONSTANT) AQ_MODE_TABLE_COUNT };

@@ -22,13 +22,6 @@ enum { WORDS_BYTES_MAX = 1 << 20, YAML_BYTES_MAX = 1 << 20, STATE_BYTES = 512 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-static void add_cell(aq_long_text *out, const char *text)
-{
-    aq_long_text_add(out, "<td>");
-    aq_long_text_add_html(out, text);
-    aq_long_text_add(out, "</td>");
-}
-
 static void add_number(aq_long_text *out, double value)
 {
     aq_long_text_add(out, "<td>");
@@ -40,7 +33,7 @@ static void add_ratio(aq_long_text *out, double value)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "%.2f\u00d7", value);
-    add_cell(out, isfinite(value) ? text : "-");
+    aq_html_figure(out, isfinite(value) ? text : "-");
 }
 
 static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
@@ -50,18 +43,20 @@ static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
     (void)aq_figure_return(&centre, mean->mean);
     (void)snprintf(text, sizeof(text), "%s \u00b1 %s", centre.text,
                    aq_figure_return(&spread, mean->ci95));
-    add_cell(out, isfinite(mean->ci95) ? text : centre.text);
+    aq_html_figure(out, isfinite(mean->ci95) ? text : centre.text);
 }
 
+/* The last column is of words. */
 static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)
 {
     aq_long_text_add(out,
                      "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
                      "<thead><tr>",
                      caption);
-    for (; *columns; columns++) {
+    for (; columns[1]; columns++) {
         aq_long_text_add(out, "<th>%s</th>", *columns);
     }
+    aq_long_text_add(out, "<th class=\"words\">%s</th>", *columns);
     aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
 }
 
@@ -85,22 +80,21 @@ static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "<tr>");
-        add_cell(out, row->arm->name);
+        aq_html_words(out, row->arm->name);
         aq_long_text_add(out, "<td>%zu</td>", row->finished);
         add_mean(out, &row->last);
         add_mean(out, &row->fresh);
         add_mean(out, &row->gap);
-        add_cell(out, aq_compare_crossing_text(row, text, sizeof(text)));
+        aq_html_figure(out, aq_compare_crossing_text(row, text, sizeof(text)));
         if (row->crossing.missing == NULL) {
             add_ratio(out, row->crossing.speedup);
         } else {
-            add_cell(out, row->crossing.missing);
+            aq_html_figure(out, row->crossing.missing);
         }
-        aq_long_text_add(out, "<td class=\"words\">");
-        aq_long_text_add_html(out, row->finished < summary->plan->seeds
-                                       ? aq_compare_row_state(summary, row, text, sizeof(text))
-                                       : "");
-        aq_long_text_add(out, "</td></tr>\n");
+        aq_html_words(out, row->finished < summary->plan->seeds
+                               ? aq_compare_row_state(summary, row, text, sizeof(text))
+                               : "");
+        aq_long_text_add(out, "</tr>\n");
     }
     end_table(out);
 }
@@ -119,17 +113,17 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "<tr>");
-        add_cell(out, row->arm->name);
+        aq_html_words(out, row->arm->name);
         add_number(out, row->wall_s);
-        add_cell(out, aq_figure_count(&room, row->env_steps_per_s));
+        aq_html_figure(out, aq_figure_count(&room, row->env_steps_per_s));
         add_ratio(out, row->throughput_ratio);
-        add_cell(out, aq_figure_count(&room, row->actor_steps_per_s));
+        aq_html_figure(out, aq_figure_count(&room, row->actor_steps_per_s));
         add_ratio(out, row->actor_ratio);
-        add_cell(out, aq_figure_bytes(&room, row->broadcast_bytes));
-        add_cell(out, aq_figure_share(&room, row->fallback_share));
+        aq_html_figure(out, aq_figure_bytes(&room, row->broadcast_bytes));
+        aq_html_figure(out, aq_figure_share(&room, row->fallback_share));
         add_number(out, row->energy_j);
         add_number(out, row->gco2);
-        add_cell(out, row->energy_source ? row->energy_source : "not measured");
+        aq_html_words(out, row->energy_source ? row->energy_source : "not measured");
         aq_long_text_add(out, "</tr>\n");
     }
     end_table(out);
@@ -162,7 +156,7 @@ static void add_states(const aq_compare_summary *summary, aq_long_text *out)
                          aq_compare_state_role((enum aq_compare_state)state),
                          aq_compare_state_name((enum aq_compare_state)state));
         for (size_t i = 0; i < summary->plan->arm_count; i++) {
-            add_cell(out, aq_figure_number(&room, summary->rows[i].states[state]));
+            aq_html_figure(out, aq_figure_number(&room, summary->rows[i].states[state]));
         }
         aq_long_text_add(out, "</tr>\n");
     }

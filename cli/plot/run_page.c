@@ -15,6 +15,7 @@
 #include "cli/text/html_page.h"
 #include "common/base/memory.h"
 #include "common/config/algorithm_rows.h"
+#include "common/config/run_names.h"
 
 enum { QUANTITIES_MAX = 64 };
 
@@ -55,30 +56,24 @@ static void end_runs(page_runs *runs)
 
 /* ---- a row for each ------------------------------------------------------------------------- */
 
-static void add_cell(aq_long_text *out, const char *text)
-{
-    aq_long_text_add(out, "<td>");
-    aq_long_text_add_html(out, text);
-    aq_long_text_add(out, "</td>");
-}
-
 static void add_run(aq_long_text *out, const char *path, const aq_run_record *record)
 {
     const aq_run_config *config = &record->config;
     const json_t *told = record->metrics.end ? record->metrics.end : record->metrics.progress;
     aq_figure room;
     aq_long_text_add(out, "<tr>");
-    add_cell(out, path);
-    add_cell(out, record->task);
-    add_cell(out, record->has_config ? aq_algorithm_names[config->learner.algorithm] : "-");
-    add_cell(out, record->has_config ? aq_format_name(aq_run_config_format(config)) : "-");
-    add_cell(out, aq_run_record_state(record));
-    add_cell(out, aq_figure_return(&room, aq_json_number_of(record->metrics.best, "return_mean")));
-    add_cell(out, aq_figure_share(&room, aq_json_number_of(told, "policy_fallbacks") /
-                                             aq_json_number_of(told, "policy_versions")));
-    add_cell(out, aq_figure_count(&room, aq_json_number_of(told, "env_steps")));
-    add_cell(out, aq_figure_count(&room, aq_json_number_of(told, "learner_steps")));
-    add_cell(out, aq_figure_duration(&room, aq_json_number_of(told, "wall_s")));
+    aq_html_words(out, path);
+    aq_html_words(out, record->task);
+    aq_html_words(out, record->has_config ? aq_algorithm_names[config->learner.algorithm] : "-");
+    aq_html_words(out, record->has_config ? aq_format_name(aq_run_config_format(config)) : "-");
+    aq_html_words(out, aq_run_state_text(aq_run_record_state(record)));
+    aq_html_figure(out,
+                   aq_figure_return(&room, aq_json_number_of(record->metrics.best, "return_mean")));
+    aq_html_figure(out, aq_figure_share(&room, aq_json_number_of(told, "policy_fallbacks") /
+                                                   aq_json_number_of(told, "policy_versions")));
+    aq_html_figure(out, aq_figure_count(&room, aq_json_number_of(told, "env_steps")));
+    aq_html_figure(out, aq_figure_count(&room, aq_json_number_of(told, "learner_steps")));
+    aq_html_figure(out, aq_figure_duration(&room, aq_json_number_of(told, "wall_s")));
     aq_long_text_add(out, "</tr>\n");
 }
 
@@ -88,7 +83,8 @@ static void add_table(aq_long_text *out, const page_runs *runs)
                      "<p class=\"soft\">Best: what the best version reached in fresh episodes. In "
                      "fp32: the share of the versions that fell back to it.</p>\n"
                      "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>run</th>"
-                     "<th>task</th><th>algorithm</th><th>format</th><th>state</th>"
+                     "<th class=\"words\">task</th><th class=\"words\">algorithm</th>"
+                     "<th class=\"words\">format</th><th class=\"words\">state</th>"
                      "<th>best</th><th>in fp32</th><th>environment steps</th>"
                      "<th>learner steps</th><th>time</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < runs->count; i++) {

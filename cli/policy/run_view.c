@@ -14,6 +14,7 @@
 #include "cli/text/figure_text.h"
 #include "cli/watch/status_replay.h"
 #include "common/base/plain_text.h"
+#include "common/config/run_names.h"
 #include "common/net/rpc/reflect.h"
 
 enum { TEXT_BYTES = 256, LINE_BYTES = 1024 };
@@ -131,8 +132,9 @@ void aq_run_view_print(FILE *out, const char *path, const aq_run_record *record)
     char plain[LINE_BYTES], task[TEXT_BYTES];
     (void)fprintf(out, "%s: a run of %s\n", aq_plain_text(plain, sizeof(plain), path),
                   aq_plain_text(task, sizeof(task), record->task));
-    aq_print_fact(out, "state", "%s",
-                  aq_plain_text(plain, sizeof(plain), aq_run_record_state(record)));
+    aq_print_fact(
+        out, "state", "%s",
+        aq_plain_text(plain, sizeof(plain), aq_run_state_text(aq_run_record_state(record))));
     aq_print_fact(out, "run", "%s, seed %" PRIu64 ", made %s by version %s", record->run_id,
                   record->seed, record->made, record->software);
     if (record->has_config) {

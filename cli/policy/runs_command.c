@@ -11,8 +11,9 @@
 #include "cli/text/text_table.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
+#include "common/config/run_names.h"
 
-enum { PATH_BYTES = 4096, RUNS_MAX = 10000 };
+enum { RUNS_MAX = 1000000, SHOWN_MAX = 10000 };
 
 typedef struct runs_arguments {
     const char *folder;
@@ -21,7 +22,7 @@ typedef struct runs_arguments {
 
 /* One line of the list. */
 typedef struct listed_run {
-    char path[PATH_BYTES];
+    const char *path; /* lent */
     char task[AQ_RUN_WORD_BYTES], made[AQ_RUN_WORD_BYTES], state[32];
     const char *algorithm, *format; /* "": its configuration can't be read */
     uint64_t seed;
@@ -66,6 +67,7 @@ static int list_run(run_list *list, const char *path, aq_error *error)
     }
     listed_run *row = &list->rows[list->count++];
     *row = (listed_run){
+        .path = path,
         .algorithm = record->has_config ? aq_algorithm_names[record->config.learner.algorithm] : "",
         .format = record->has_config ? aq_format_name(aq_run_config_format(&record->config)) : "",
         .seed = record->seed,
@@ -74,7 +76,6 @@ static int list_run(run_list *list, const char *path, aq_error *error)
                                                                    : record->metrics.progress,
                                        "env_steps"),
     };
-    (void)snprintf(row->path, sizeof(row->path), "%s", path);
     (void)snprintf(row->task, sizeof(row->task), "%s", record->task);
     (void)snprintf(row->made, sizeof(row->made), "%s", record->made);
     (void)snprintf(row->state, sizeof(row->state), "%s", aq_run_record_state(record));
@@ -109,19 +110,21 @@ static json_t *list_json(const run_list *list)
     return json_pack("{s:o}", "runs", runs);
 }
 
+/* The newest, as many as anybody reads. */
 static int print_list(const run_list *list, aq_error *error)
 {
+    const size_t older = list->count > SHOWN_MAX ? list->count - SHOWN_MAX : 0;
     static const aq_table_column columns[] = {
         {"made", AQ_TABLE_LEFT},   {"task", AQ_TABLE_LEFT},         {"algorithm", AQ_TABLE_LEFT},
         {"format", AQ_TABLE_LEFT}, {"best return", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},
         {"state", AQ_TABLE_LEFT},  {"run", AQ_TABLE_LEFT},
     };
     aq_text_table *table;
-    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), RUNS_MAX, &table) !=
-        0) {
+    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), list->count - older,
+                             &table) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = older; i < list->count; i++) {
         const listed_run *row = &list->rows[i];
         aq_figure best, steps;
         aq_text_table_row(table);
@@ -131,8 +134,11 @@ static int print_list(const run_list *list, aq_error *error)
         aq_text_table_cell(table, "%s", row->format);
         aq_text_table_cell(table, "%s", aq_figure_return(&best, row->best));
         aq_text_table_cell(table, "%s", aq_figure_count(&steps, row->env_steps));
-        aq_text_table_cell(table, "%s", row->state);
+        aq_text_table_cell(table, "%s", aq_run_state_text(row->state));
         aq_text_table_cell(table, "%s", row->path);
+    }
+    if (older > 0) {
+        (void)printf("%zu older runs are left out; --json lists all.\n", older);
     }
     aq_text_table_print(table, stdout);
     aq_text_table_destroy(table);

@@ -54,3 +54,20 @@ void aq_html_end(aq_long_text *out)
 {
     aq_long_text_add(out, "</body>\n</html>\n");
 }
+
+static void add_cell(aq_long_text *out, const char *begin, const char *text)
+{
+    aq_long_text_add(out, "%s", begin);
+    aq_long_text_add_html(out, text);
+    aq_long_text_add(out, "</td>");
+}
+
+void aq_html_figure(aq_long_text *out, const char *text)
+{
+    add_cell(out, "<td>", text);
+}
+
+void aq_html_words(aq_long_text *out, const char *text)
+{
+    add_cell(out, "<td class=\"words\">", text);
+}

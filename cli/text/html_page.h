@@ -11,4 +11,8 @@
 void aq_html_begin(aq_long_text *out, const char *title);
 void aq_html_end(aq_long_text *out);
 
+/* A cell of a table: a figure, which stands on the right, or words, which stand on the left. */
+void aq_html_figure(aq_long_text *out, const char *text);
+void aq_html_words(aq_long_text *out, const char *text);
+
 #endif

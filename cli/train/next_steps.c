@@ -3,13 +3,14 @@
  */
 #include "cli/train/next_steps.h"
 
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/text/shell_text.h"
 #include "envs/env.h"
 
-enum { WORD_MAX = AQ_CLI_PATH_MAX + 64 };
+enum { WORD_MAX = AQ_CLI_PATH_MAX + 64, COLUMNS = 100 };
 
 /* A diverged run goes on with steps so much shorter. */
 #define CALMER 0.1
@@ -18,73 +19,124 @@ typedef struct next_steps {
     const aq_train_report *report;
     const aq_train_options *options;
     char program[WORD_MAX], run[WORD_MAX]; /* as a shell takes them */
-    const char *trust;                     /* the option that loads the task's code from a run */
+    const char *trust; /* the option that loads the task's code from a run; "": it needs none */
+    int column;        /* of the line that is printed */
 } next_steps;
 
-static void look_at_policy(const next_steps *next)
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static void begin(next_steps *next, const char *command)
+{
+    next->column = printf("  %s %s", next->program, command);
+}
+
+/* One more part, on a line of its own where it would be too long; "" is none. */
+static AQ_PRINTF(2, 3) void add(next_steps *next, const char *format, ...)
+{
+    char part[2 * WORD_MAX];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(part, sizeof(part), format, values);
+    va_end(values);
+    if (part[0] == '\0') {
+        return;
+    }
+    if (next->column + 1 + (int)strlen(part) > COLUMNS - 2) {
+        (void)fputs(" \\\n     ", stdout);
+        next->column = 5;
+    }
+    next->column += printf(" %s", part);
+}
+
+static void end(void)
+{
+    (void)putchar('\n');
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static void evaluate(next_steps *next, const char *precision)
+{
+    begin(next, "eval");
+    add(next, "%s", next->run);
+    add(next, "--episodes 100");
+    add(next, "%s", precision);
+    add(next, "%s", next->trust);
+    end();
+}
+
+static void look_at_policy(next_steps *next)
 {
     const bool is_fp32 = next->report->policy_format == AQ_FORMAT_F32;
-    (void)printf("  %s eval %s --episodes 100%s\n", next->program, next->run, next->trust);
-    (void)printf("  %s eval %s --episodes 100 --precision %s%s\n", next->program, next->run,
-                 is_fp32 ? "int8" : "fp32", next->trust);
-    (void)printf("  %s inspect %s\n", next->program, next->run);
+    evaluate(next, "");
+    evaluate(next, is_fp32 ? "--precision int8" : "--precision fp32");
+    begin(next, "inspect");
+    add(next, "%s", next->run);
+    end();
 }
 
 /* A limit that ended the run would end it again. */
-static void raise_limits(const aq_train_report *report)
+static void raise_limits(next_steps *next)
 {
     aq_run_limit limits[AQ_RUN_LIMITS];
-    const size_t count = aq_train_report_reached(report, limits);
+    const size_t count = aq_train_report_reached(next->report, limits);
     for (size_t i = 0; i < count; i++) {
         double limit = limits[i].limit;
         while (limit <= limits[i].done) {
             limit *= 2;
         }
-        (void)printf(" --set %s=%.15g", limits[i].key, limit);
+        add(next, "--set %s=%.15g", limits[i].key, limit);
     }
 }
 
-static void calm_down(const aq_run_config *config)
+static void calm_down(next_steps *next)
 {
-    (void)printf(" --set learner.learning_rate=%g", CALMER * config->learner.learning_rate);
+    const aq_run_config *config = next->report->config;
+    add(next, "--set learner.learning_rate=%g", CALMER * config->learner.learning_rate);
     if (config->learner.critic_learning_rate > 0) {
-        (void)printf(" --set learner.critic_learning_rate=%g",
-                     CALMER * config->learner.critic_learning_rate);
+        add(next, "--set learner.critic_learning_rate=%g",
+            CALMER * config->learner.critic_learning_rate);
     }
 }
 
-static void go_on(const next_steps *next)
+static void go_on(next_steps *next)
 {
-    (void)printf("  %s train --run %s --resume", next->program, next->run);
+    begin(next, "train");
+    add(next, "--run %s", next->run);
+    add(next, "--resume");
     if (next->report->state == AQ_RUN_DIVERGED) {
-        calm_down(next->report->config);
+        calm_down(next);
     }
-    raise_limits(next->report);
-    (void)printf("%s%s\n", next->options->no_evaluator ? " --no-evaluator" : "", next->trust);
+    raise_limits(next);
+    add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
+    add(next, "%s", next->trust);
+    end();
 }
 
 /* The same run but for the format, and for what has no meaning in fp32. */
-static void compare_formats(const next_steps *next)
+static void compare_formats(next_steps *next)
 {
     const aq_run_config *config = next->report->config;
     char path[AQ_CLI_PATH_MAX + 16], word[WORD_MAX];
     (void)snprintf(path, sizeof(path), "%s/config.yaml", next->report->run_dir);
-    (void)printf("  %s train", next->program);
+    begin(next, "train");
     if (next->options->data_set[0] != '\0') {
-        (void)printf(" --offline %s", aq_shell_word(word, sizeof(word), next->options->data_set));
+        add(next, "--offline %s", aq_shell_word(word, sizeof(word), next->options->data_set));
     }
-    (void)printf(" --config %s --set quantizer.format=%s", aq_shell_word(word, sizeof(word), path),
-                 aq_run_config_format(config) == AQ_FORMAT_F32 ? "int8" : "fp32");
+    add(next, "--config %s", aq_shell_word(word, sizeof(word), path));
+    add(next, "--set quantizer.format=%s",
+        aq_run_config_format(config) == AQ_FORMAT_F32 ? "int8" : "fp32");
     if (config->quantizer.layer_formats[0] != '\0') {
-        (void)printf(" --set quantizer.layer_formats=");
+        add(next, "--set quantizer.layer_formats=");
     }
     if (config->quantizer.bits != 8) {
-        (void)printf(" --set quantizer.bits=8");
+        add(next, "--set quantizer.bits=8");
     }
     if (config->learner.qat_bits > 0) {
-        (void)printf(" --set learner.qat_bits=0");
+        add(next, "--set learner.qat_bits=0");
     }
-    (void)printf("%s\n", next->options->no_evaluator ? " --no-evaluator" : "");
+    add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
+    end();
 }
 
 void aq_next_steps_print(const aq_train_report *report, const aq_train_options *options)
@@ -92,14 +144,16 @@ void aq_next_steps_print(const aq_train_report *report, const aq_train_options *
     const aq_env_class *class = aq_env_find(report->config->task);
     next_steps next = {.report = report,
                        .options = options,
-                       .trust = class != NULL && class->runs_code ? " --allow-code" : ""};
+                       .trust = class != NULL && class->runs_code ? "--allow-code" : ""};
     (void)aq_shell_program(next.program, sizeof(next.program));
     (void)aq_shell_word(next.run, sizeof(next.run), report->run_dir);
     (void)printf("\nTry next:\n");
     if (report->episodes > 0) {
         look_at_policy(&next);
     }
-    (void)printf("  %s dashboard %s\n", next.program, next.run);
+    begin(&next, "dashboard");
+    add(&next, "%s", next.run);
+    end();
     if (report->state != AQ_RUN_SOLVED) {
         go_on(&next);
     }

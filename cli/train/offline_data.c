@@ -9,12 +9,19 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/data_set/data_set_reader.h"
+#include "common/sys/file.h"
 #include "common/sys/process.h"
 #include "envs/env_open.h"
 
 enum { PATH_BYTES_MAX = 8192, NUMBER_TEXT_MAX = 24 };
+
+/* In the folder of a run from a data set: the file that says which, so that the run is resumed as
+ * one. */
+static const char mark_name[] = "offline";
+
 #define ENV_STEPS_ANY UINT64_C(1000000000000)
 
 int aq_offline_task(const char *path, char *task, aq_error *error)
@@ -152,17 +159,51 @@ static int run_and_wait(const char *program, char **argv, aq_error *error)
                : aq_fail(error, AQ_E_IO, "the data set could not be imported");
 }
 
-int aq_offline_import(const char *path, const char *folder, const aq_run_config *config,
+/* ---- the run's folder ------------------------------------------------------------------------ */
+
+static int path_in(const char *run_dir, const char *name, char out[PATH_BYTES_MAX], aq_error *error)
+{
+    return aq_text_format(out, PATH_BYTES_MAX, "%s/%s", run_dir, name) != 0
+               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
+               : 0;
+}
+
+static int write_mark(const char *path, const char *run_dir, aq_error *error)
+{
+    char mark[PATH_BYTES_MAX];
+    int rc = path_in(run_dir, mark_name, mark, error);
+    return rc != 0 ? rc : aq_file_write_atomic(mark, path, strlen(path), error);
+}
+
+int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size, aq_error *error)
+{
+    char mark[PATH_BYTES_MAX];
+    aq_buffer text;
+    data_set[0] = '\0';
+    int rc = path_in(run_dir, mark_name, mark, error);
+    if (rc != 0 || !aq_path_exists(mark)) {
+        return rc;
+    }
+    aq_buffer_init(&text, size - 1);
+    rc = aq_file_read(mark, &text, error);
+    if (rc == 0) {
+        (void)snprintf(data_set, size, "%.*s", (int)text.size, (const char *)text.data);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_offline_import(const char *path, const char *run_dir, const aq_run_config *config,
                       uint64_t run_id, bool quiet, aq_error *error)
 {
-    char program[PATH_BYTES_MAX];
+    char program[PATH_BYTES_MAX], store[PATH_BYTES_MAX];
     char id[NUMBER_TEXT_MAX], span_text[NUMBER_TEXT_MAX], chunk[NUMBER_TEXT_MAX];
     char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
     uint32_t span = 0;
     int rc = aq_process_find_program("actorq-data", "replay", program, sizeof(program), error);
-    if (rc == 0) {
-        rc = span_of(config, &span, error);
-    }
+    rc = rc != 0 ? rc : span_of(config, &span, error);
+    rc = rc != 0 ? rc : path_in(run_dir, "replay-0", store, error); /* the shard's */
+    rc = rc != 0 ? rc : write_mark(path, run_dir, error);
     if (rc != 0) {
         return rc;
     }
@@ -174,7 +215,7 @@ int aq_offline_import(const char *path, const char *folder, const aq_run_config 
     const char *argv[24] = {"replay",
                             "import",
                             path,
-                            folder,
+                            store,
                             "--task",
                             config->task,
                             "--run-id",

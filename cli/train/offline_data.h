@@ -7,6 +7,7 @@
 #define AQ_CLI_TRAIN_OFFLINE_DATA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -20,8 +21,13 @@ int aq_offline_task(const char *path, char *task, aq_error *error) AQ_MUST_USE;
  * nothing would end. */
 int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
-/* Imports it into `folder`, as a store of run `run_id`. Waits. */
-int aq_offline_import(const char *path, const char *folder, const aq_run_config *config,
+/* Imports it into the run's folder, as the store of run `run_id`, and marks the run as one of a
+ * data set. Waits. */
+int aq_offline_import(const char *path, const char *run_dir, const aq_run_config *config,
                       uint64_t run_id, bool quiet, aq_error *error) AQ_MUST_USE;
+
+/* The data set that the run was marked with; "" where it was not. */
+int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size,
+                         aq_error *error) AQ_MUST_USE;
 
 #endif

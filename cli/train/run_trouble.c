@@ -9,6 +9,10 @@
 /* Members join within this time, on a host that is busy, too. */
 #define SETTLED_S 10.0
 
+/* Of an environment without a step, until nothing is expected of it any more: a fraction of a
+ * second with what it waits in between. */
+enum { FAILURES_MAX = 5 };
+
 static size_t count_members(const Actorq__V1__StatusReply *status, Actorq__V1__Role role)
 {
     size_t count = 0;
@@ -49,4 +53,17 @@ void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
                count_members(status, ACTORQ__V1__ROLE__ROLE_ACTOR) == 0) {
         (void)snprintf(out, AQ_TROUBLE_MAX, "no actor is in the run");
     }
+}
+
+bool aq_run_is_of_failures(const Actorq__V1__StatusReply *status, uint64_t envs)
+{
+    uint64_t failures = 0, steps = 0;
+    for (size_t i = 0; i < status->n_members; i++) {
+        const Actorq__V1__ActorStats *actor = status->members[i]->actor;
+        if (status->members[i]->role == ACTORQ__V1__ROLE__ROLE_ACTOR && actor != NULL) {
+            failures += actor->env_failures;
+            steps += actor->acknowledged_steps;
+        }
+    }
+    return steps == 0 && failures >= FAILURES_MAX * envs;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/operations.pb-c.h"
 
@@ -16,5 +17,9 @@ enum { AQ_TROUBLE_MAX = 320 };
  * just started, and one that has ended, lacks nobody; `is_offline` lacks no actors. */
 void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
                        char out[AQ_TROUBLE_MAX]);
+
+/* Whether the actors' environments, so many of them, do nothing but fail: each has again and again,
+ * and no step has come of any. */
+bool aq_run_is_of_failures(const Actorq__V1__StatusReply *status, uint64_t envs);
 
 #endif

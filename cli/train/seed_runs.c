@@ -18,6 +18,7 @@
 #include "cli/text/student_t.h"
 #include "cli/train/own_child.h"
 #include "cli/train/own_loop.h"
+#include "cli/train/train_folder.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
@@ -322,7 +323,7 @@ int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_j
     all->json = json;
     int rc = begin(all, plan, error);
     if (rc != 0) {
-        aq_dir_remove(options->run_dir); /* nothing was trained in it */
+        aq_train_folder_drop(options->run_dir); /* nothing was trained in it */
     }
     if (rc == 0) {
         rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);

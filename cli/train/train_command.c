@@ -32,7 +32,10 @@
 #include "envs/env_code.h"
 #include "envs/env_open.h"
 
-enum { CONFIG_BYTES_MAX = 1 << 20 };
+enum {
+    CONFIG_BYTES_MAX = 1 << 20,
+    DRAWN_SEED_MAX = 999999999, /* short: it stands in the run's name */
+};
 
 typedef struct train_arguments {
     const char *task;
@@ -143,6 +146,39 @@ static int assign(aq_run_config *config, const char *key, const char *value, aq_
     return aq_settings_assign(aq_run_config_table(), assignment, config, error);
 }
 
+/* Where the settings of the run in that folder are. */
+static const char *settings_of(const char *run_dir, char out[AQ_CLI_PATH_MAX + 16])
+{
+    (void)snprintf(out, AQ_CLI_PATH_MAX + 16, "%s/config.yaml", run_dir);
+    return out;
+}
+
+/* As they stand in the run's folder: some may have been changed while it ran. */
+static void read_last_settings(const aq_run_config *given, const char *run_dir,
+                               aq_run_config *ret_config)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_run_config config;
+    aq_error unread; /* a run that ended at once has none */
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc =
+        aq_settings_read_file(aq_run_config_table(), settings_of(run_dir, path), &config, &unread);
+    *ret_config = rc == 0 ? config : *given;
+}
+
+/* What is given beside --resume may be a task, but no other. */
+static int check_same_task(const char *run_dir, const char *task, aq_error *error)
+{
+    aq_run_config run = {0};
+    char whole[AQ_TASK_NAME_MAX];
+    read_last_settings(&run, run_dir, &run);
+    aq_env_whole_name(task, whole);
+    return run.task[0] == '\0' || strcmp(run.task, whole) == 0
+               ? 0
+               : aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
+                         whole);
+}
+
 /* A run that is resumed goes on under the settings that it had, which are all. */
 static int read_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
@@ -155,8 +191,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
                               .assignments = &arguments->overrides,
                               .is_offline = arguments->offline != NULL};
     if (!request.path && arguments->options.resume) {
-        (void)snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir);
-        request.path = own;
+        request.path = settings_of(arguments->options.run_dir, own);
         request.preset = AQ_PRESET_NONE;
     }
     const bool is_of_data = !request.path && !request.task && arguments->offline;
@@ -174,6 +209,9 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
     }
     if (rc == 0) {
         rc = aq_env_open(task, &env, error);
+    }
+    if (rc == 0 && arguments->options.resume) {
+        rc = check_same_task(arguments->options.run_dir, env->name, error);
     }
     if (rc == 0) {
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
@@ -223,35 +261,8 @@ static int print_config(const aq_run_config *config, aq_error *error)
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
-/* Where the store of an offline run is; a run that has one and is resumed is one still. */
-static int offline_store(const aq_train_options *options, char *out, size_t size, aq_error *error)
-{
-    return aq_text_format(out, size, "%s/replay-0", options->run_dir) != 0
-               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
-               : 0;
-}
-
-static bool offline_mark_path(const aq_train_options *options, char *out, size_t size)
-{
-    return aq_text_format(out, size, "%s/offline", options->run_dir) == 0;
-}
-
-static int read_mark(const char *mark, aq_train_options *options, aq_error *error)
-{
-    aq_buffer text;
-    aq_buffer_init(&text, sizeof(options->data_set) - 1);
-    int rc = aq_file_read(mark, &text, error);
-    if (rc == 0) {
-        (void)snprintf(options->data_set, sizeof(options->data_set), "%.*s", (int)text.size,
-                       (const char *)text.data);
-    }
-    aq_buffer_fini(&text);
-    return rc;
-}
-
 static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    char mark[AQ_CLI_PATH_MAX + 16];
     aq_train_options *options = &arguments->options;
     if (!options->resume) {
         return !arguments->offline ? 0
@@ -263,9 +274,8 @@ static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq
         return aq_fail(error, AQ_E_INVALID,
                        "a run that is resumed has its steps already: leave --offline out");
     }
-    return offline_mark_path(options, mark, sizeof(mark)) && aq_path_exists(mark)
-               ? read_mark(mark, options, error)
-               : 0;
+    return aq_offline_read_mark(options->run_dir, options->data_set, sizeof(options->data_set),
+                                error);
 }
 
 /* Unless told otherwise, whoever is on this host may look. */
@@ -280,39 +290,21 @@ static void choose_http(train_arguments *arguments)
     }
 }
 
-/* Before anything is started, so that what cannot be imported leaves nothing behind. */
-static int bring_data(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+static bool holds(const char *run_dir, const char *name)
 {
-    char store[AQ_CLI_PATH_MAX + 16], mark[AQ_CLI_PATH_MAX + 16];
-    aq_train_options *options = &arguments->options;
-    if (!arguments->offline) {
-        return 0;
-    }
-    options->run_id = aq_rng_system_seed() | 1;
-    int rc = offline_store(options, store, sizeof(store), error);
-    if (rc == 0 && offline_mark_path(options, mark, sizeof(mark))) {
-        rc = aq_file_write_atomic(mark, arguments->offline, strlen(arguments->offline), error);
-    }
-    if (rc == 0) {
-        rc = aq_offline_import(arguments->offline, store, config, options->run_id, options->quiet,
-                               error);
-        if (rc != 0) {
-            aq_dir_remove(options->run_dir);
-        }
-    }
-    return rc;
+    char path[AQ_CLI_PATH_MAX + 16];
+    (void)snprintf(path, sizeof(path), "%s/%s", run_dir, name);
+    return aq_path_exists(path);
 }
 
 static int check_resumed(const aq_train_options *options, aq_error *error)
 {
-    char identity[AQ_CLI_PATH_MAX + 16];
     if (options->resume && options->run_dir[0] == '\0') {
         return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
     }
-    (void)snprintf(identity, sizeof(identity), "%s/run.json", options->run_dir);
-    if (options->resume && !aq_path_exists(identity)) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s)",
-                       options->run_dir, identity);
+    if (options->resume && !holds(options->run_dir, "run.json")) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s/run.json)",
+                       options->run_dir, options->run_dir);
     }
     return 0;
 }
@@ -348,22 +340,9 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
     if (rc == 0 && arguments->seeds.count > 0) {
         config->seed = 0;
     } else if (rc == 0 && config->seed == 0 && !arguments->print_config) {
-        config->seed = 1 + aq_rng_system_seed() % AQ_JSON_SEED_MAX;
+        config->seed = 1 + aq_rng_system_seed() % DRAWN_SEED_MAX;
     }
     return rc;
-}
-
-/* As they stand in the run's folder: some may have been changed while it ran. */
-static void read_last_settings(const aq_run_config *given, const char *run_dir,
-                               aq_run_config *ret_config)
-{
-    char path[AQ_CLI_PATH_MAX + 16];
-    aq_run_config config;
-    aq_error unread; /* a run that ended at once has none */
-    (void)snprintf(path, sizeof(path), "%s/config.yaml", run_dir);
-    aq_settings_init(aq_run_config_table(), &config);
-    int rc = aq_settings_read_file(aq_run_config_table(), path, &config, &unread);
-    *ret_config = rc == 0 ? config : *given;
 }
 
 static int say_diverged(const char *run_dir, aq_error *error)
@@ -376,13 +355,15 @@ static int say_diverged(const char *run_dir, aq_error *error)
                    aq_shell_word(run, sizeof(run), run_dir));
 }
 
-/* What a daemon refused leaves nothing behind, so that the command can be given again, mended. */
-static void drop_refused(int rc, const aq_train_options *options)
+/* What a daemon refused, and what ended before there was one, leaves nothing behind, so that the
+ * command can be given again, mended. */
+static void drop_refused(int rc, const train_arguments *arguments)
 {
-    char policy[AQ_CLI_PATH_MAX + 16];
-    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", options->run_dir);
-    if (rc == AQ_E_PEER && !options->resume && !aq_path_exists(policy)) {
-        aq_dir_remove(options->run_dir);
+    const char *run_dir = arguments->options.run_dir;
+    const bool has_begun = arguments->seeds.count > 0 || holds(run_dir, "logs");
+    if ((rc == AQ_E_PEER || (rc != 0 && !has_begun)) && !arguments->options.resume &&
+        !holds(run_dir, "policy.aq")) {
+        aq_train_folder_drop(run_dir);
     }
 }
 
@@ -391,7 +372,12 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
 {
     aq_train_result result = {0};
     aq_train_report report;
-    int rc = bring_data(arguments, config, error);
+    int rc = 0;
+    if (arguments->offline) { /* before anything is started */
+        arguments->options.run_id = aq_rng_system_seed() | 1;
+        rc = aq_offline_import(arguments->offline, arguments->options.run_dir, config,
+                               arguments->options.run_id, arguments->options.quiet, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -460,7 +446,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     rc = arguments->seeds.count > 0
              ? aq_seed_runs(&plan, &arguments->options, arguments->json, error)
              : train_one(arguments, config, error);
-    drop_refused(rc, &arguments->options);
+    drop_refused(rc, arguments);
     return rc;
 }
 

@@ -5,16 +5,41 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
+
+/* Of runs that nobody named. */
+static const char runs[] = "runs";
+
+int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size)
+{
+    char when[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    const char *slash = strrchr(task, '/'); /* of a plug-in's path, the file alone */
+    int rc = aq_text_format(out, size, "%s/%.*s%s-%s", parent,
+                            slash != NULL ? (int)strcspn(task, "/") : 0, task,
+                            slash != NULL ? slash + 1 : task, when);
+    for (char *letter = out + strlen(parent) + 1; rc == 0 && *letter != '\0'; letter++) {
+        if (strchr(":/?&=", *letter) != NULL) {
+            *letter = '-';
+        }
+    }
+    return rc;
+}
 
 /* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
 static int name_run(const aq_run_config *config, char *out, size_t size)
 {
     char name[AQ_CLI_PATH_MAX];
-    int rc = aq_train_name_folder("runs", config->task, name, sizeof(name));
+    int rc = aq_train_name_folder(runs, config->task, name, sizeof(name));
     return rc != 0             ? rc
            : config->seed == 0 ? aq_text_set(out, size, name) /* of several */
                                : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
@@ -41,4 +66,12 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     }
     int rc = aq_folder_lock_check(options->run_dir, error);
     return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
+}
+
+void aq_train_folder_drop(const char *run_dir)
+{
+    aq_dir_remove(run_dir);
+    if (strncmp(run_dir, runs, strlen(runs)) == 0 && run_dir[strlen(runs)] == '/') {
+        (void)rmdir(runs); /* unless others are in it */
+    }
 }

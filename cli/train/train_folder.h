@@ -4,6 +4,8 @@
 #ifndef AQ_CLI_TRAIN_TRAIN_FOLDER_H
 #define AQ_CLI_TRAIN_TRAIN_FOLDER_H
 
+#include <stddef.h>
+
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
@@ -11,5 +13,12 @@
 /* Names it where options->run_dir is "", and makes it. AQ_E_EXISTS when it is there, or in use. */
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options,
                            aq_error *error) AQ_MUST_USE;
+
+/* Removes it, and with the last run the folder of those that have no name of their own. */
+void aq_train_folder_drop(const char *run_dir);
+
+/* "runs/gym-CartPole-v1-20260131-120000": a folder below `parent` for what is made of a task now.
+ * AQ_E_TOO_BIG. */
+int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size) AQ_MUST_USE;
 
 #endif

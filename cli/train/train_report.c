@@ -303,11 +303,8 @@ static const char *verdict(const aq_train_report *report, char *out, size_t size
     if (!report->interrupted && report->state == AQ_RUN_RUNNING) {
         return "ended, and the learner did not say how";
     }
-    if (report->interrupted || report->state != AQ_RUN_BUDGET) {
-        return state_name(report);
-    }
-    if (count == 0) {
-        return "ended at its limit";
+    if (report->interrupted || report->state != AQ_RUN_BUDGET || count == 0) {
+        return aq_run_state_text(state_name(report));
     }
     (void)snprintf(out, size, "ended at %s=%.15g%s", limits[0].key, limits[0].limit,
                    isnan(report->threshold) ? "" : ", not solved,");

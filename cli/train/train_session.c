@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -26,12 +25,13 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/net/address/url.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20 };
+enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20, FAILURE_BYTES_MAX = 4096 };
 
 typedef struct train_session {
     const aq_run_config *config;
@@ -293,10 +293,36 @@ static void tell_http(train_session *session, const char *url)
     }
 }
 
+/* Of a task that does nothing but fail, which waiting does not mend. A traceback is shown whole. */
+static void give_up_task(train_session *session)
+{
+    char reason[FAILURE_BYTES_MAX] = "the logs in its folder may say why";
+    char path[AQ_CLI_PATH_MAX + 64];
+    bool found = false;
+    for (uint64_t i = 0; !found && i < session->config->actor.count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/logs/actor-%" PRIu64 ".log",
+                       session->options->run_dir, i);
+        found = aq_env_failure_read(path, reason, sizeof(reason));
+    }
+    aq_progress_clear(&session->progress);
+    const char *last = reason;
+    for (const char *end; (end = strchr(last, '\n')) != NULL; last = end + 1) {
+        aq_print_line(stderr, "%.*s", (int)(end - last), last);
+    }
+    (void)aq_fail(&session->error, AQ_E_IO, "the environment fails each time: %s", last);
+    session->failed = true;
+    begin_stopping(session);
+}
+
 static void on_status(void *user, const Actorq__V1__StatusReply *status)
 {
     train_session *session = user;
+    const aq_run_config *config = session->config;
     if (session->stopping || !status->learner) {
+        return;
+    }
+    if (aq_run_is_of_failures(status, config->actor.count * config->actor.envs)) {
+        give_up_task(session);
         return;
     }
     aq_run_trouble_of(status, session->options->data_set[0] != '\0', session->result.trouble);
@@ -454,22 +480,4 @@ void aq_train_result_fini(aq_train_result *result)
 {
     actorq__v1__status_reply__free_unpacked(result->status, NULL);
     result->status = NULL;
-}
-
-int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size)
-{
-    char when[32];
-    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
-    struct tm utc;
-    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-    const char *slash = strrchr(task, '/'); /* of a plug-in's path, the file alone */
-    int rc = aq_text_format(out, size, "%s/%.*s%s-%s", parent,
-                            slash != NULL ? (int)strcspn(task, "/") : 0, task,
-                            slash != NULL ? slash + 1 : task, when);
-    for (char *letter = out + strlen(parent) + 1; rc == 0 && *letter != '\0'; letter++) {
-        if (strchr(":/?&=", *letter) != NULL) {
-            *letter = '-';
-        }
-    }
-    return rc;
 }

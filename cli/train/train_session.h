@@ -47,8 +47,4 @@ void aq_train_result_fini(aq_train_result *result);
 int aq_train_write_config(const aq_run_config *config, const char *path,
                           aq_error *error) AQ_MUST_USE;
 
-/* "runs/gym-CartPole-v1-20260131-120000": a folder below `parent` for what is made of a task now.
- * AQ_E_TOO_BIG. */
-int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size) AQ_MUST_USE;
-
 #endif

@@ -13,26 +13,9 @@
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
 #include "common/base/plain_text.h"
+#include "common/config/run_names.h"
 
 enum { METRICS_TEXT_MAX = 512, METRICS_A_LINE = 4 };
-
-static const char *state_text(Actorq__V1__RunState state)
-{
-    switch (state) {
-    case ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING:
-        return "running";
-    case ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED:
-        return "solved";
-    case ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET:
-        return "ended at its limit";
-    case ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED:
-        return "stopped";
-    case ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED:
-        return "diverged";
-    default:
-        return "in an unknown state";
-    }
-}
 
 /* NaN over nothing. */
 static double ratio(uint64_t over, uint64_t under)
@@ -48,7 +31,8 @@ static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply
     if (status->task[0] != '\0') {
         (void)fprintf(out, "%s, ", aq_plain_text(task, sizeof(task), status->task));
     }
-    (void)fprintf(out, "%s\n", state_text(status->state));
+    (void)fprintf(out, "%s\n",
+                  aq_run_state_text(aq_run_state_name((enum aq_run_state)status->state)));
     aq_print_fact(out, "run", "%016" PRIx64 ", seed %" PRIu64 "%s%s", status->run_id, status->seed,
                   status->run_dir[0] != '\0' ? ", in " : "", status->run_dir);
     if (status->algorithm[0] != '\0') {

@@ -3,6 +3,8 @@
  */
 #include "common/config/run_names.h"
 
+#include <string.h>
+
 #define WORD_OF(constant, number, word)                                                            \
     case constant:                                                                                 \
         return word;
@@ -21,6 +23,11 @@ const char *aq_run_state_name(enum aq_run_state state)
         AQ_RUN_STATES(WORD_OF)
     }
     return "unknown";
+}
+
+const char *aq_run_state_text(const char *word)
+{
+    return strcmp(word, aq_run_state_name(AQ_RUN_BUDGET)) == 0 ? "ended at its limit" : word;
 }
 
 const char *aq_energy_role_name(uint32_t role)

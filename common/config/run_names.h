@@ -30,6 +30,9 @@ enum aq_run_state { AQ_RUN_STATES(AQ_NUMBER) };
 const char *aq_role_name(enum aq_role role);
 const char *aq_run_state_name(enum aq_run_state state);
 
+/* The word of a state as people are told: "ended at its limit" for "budget". */
+const char *aq_run_state_text(const char *word);
+
 /* Who takes energy: the learner, and members by the numbers of their roles. */
 #define AQ_ROLE_COUNTED(constant, number, word) +1
 enum { AQ_ENERGY_LEARNER = 0, AQ_ENERGY_ROLES = 1 AQ_ROLES(AQ_ROLE_COUNTED) };

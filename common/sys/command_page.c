@@ -41,14 +41,25 @@ static const aq_command *find(const aq_command_page *page, const char *name)
     return NULL;
 }
 
+/* The command that was meant; NULL: nobody knows. */
+static const char *guess_command(const aq_command_page *page, aq_nearest *nearest)
+{
+    for (const aq_command_hint *hint = page->hints; hint != NULL && hint->word != NULL; hint++) {
+        if (strcmp(hint->word, nearest->text) == 0) {
+            return hint->instead;
+        }
+    }
+    for (size_t i = 0; i < page->count; i++) {
+        aq_nearest_offer(nearest, page->commands[i]->name);
+    }
+    return aq_nearest_name(nearest);
+}
+
 static int say_unknown(const aq_command_page *page, const char *name)
 {
     aq_nearest nearest;
     aq_nearest_init(&nearest, name);
-    for (size_t i = 0; i < page->count; i++) {
-        aq_nearest_offer(&nearest, page->commands[i]->name);
-    }
-    const char *guess = aq_nearest_name(&nearest);
+    const char *guess = guess_command(page, &nearest);
     (void)fprintf(stderr, "%s: there is no command '%s'", page->program, name);
     if (guess) {
         (void)fprintf(stderr, "; did you mean '%s'?\n", guess);
@@ -120,8 +131,9 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
         return EXIT_FAILURE;
     }
     const char *name = argv[1];
-    const bool asks_help = strcmp(name, "help") == 0;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (asks_help && argc == 2)) {
+    const bool asks_help =
+        strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+    if (asks_help && argc == 2) {
         print_page(page, stdout);
         return end_printing(page->program);
     }

@@ -37,12 +37,19 @@ typedef struct aq_command {
 #define AQ_COMMAND_TAKES(page, values)                                                             \
     .options = &(page), .defaults = &(values), .bytes = sizeof(values)
 
+/* A word that is no command here, and what is: a command, or one with its arguments. */
+typedef struct aq_command_hint {
+    const char *word;
+    const char *instead;
+} aq_command_hint;
+
 typedef struct aq_command_page {
     const char *program;  /* "actorq", "actorq replay" */
     const char *summary;  /* some lines, as they are printed */
     const char *examples; /* lines, printed last */
     const aq_command *const *commands;
     size_t count;
+    const aq_command_hint *hints; /* the last without a word; NULL: none */
 } aq_command_page;
 
 /* Runs the command that argv[1] names, or prints the page, the version, or what is wrong. The exit

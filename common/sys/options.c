@@ -271,6 +271,17 @@ static int walk_short(argument_walk *walk, const char *argument)
     return 0;
 }
 
+/* Help has no topics: a word behind it would be ignored. */
+static int check_alone(const argument_walk *walk)
+{
+    const char *next = walk->at + 1 < walk->argc ? walk->argv[walk->at + 1] : "-";
+
+    return next[0] == '-'
+               ? 0
+               : aq_fail(walk->error, AQ_E_INVALID, "'%s' is one argument too many after '%s'",
+                         next, walk->argv[walk->at]);
+}
+
 static int walk_all(argument_walk *walk)
 {
     bool options_ended = false; /* by "--" */
@@ -290,7 +301,7 @@ static int walk_all(argument_walk *walk)
             rc = 0;
         }
         if (rc != 0) {
-            return rc;
+            return rc > 0 && check_alone(walk) != 0 ? AQ_E_INVALID : rc;
         }
     }
     return 0;

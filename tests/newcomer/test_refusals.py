@@ -6,9 +6,31 @@ is given again, mended, works.
 """
 
 import os
+import shutil
 import socket
 
 from newcomer import SHORT, Newcomer, main
+
+BROKEN = """\
+import types
+import numpy as np
+
+def space(**of):
+    return types.SimpleNamespace(**of)
+
+class Broken:
+    observation_space = space(shape=(2,), dtype=np.float32, low=-1, high=1)
+    action_space = space(n=2)
+
+    def reset(self, seed=None, options=None):
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        raise ValueError("nowhere to go")
+
+    def close(self):
+        pass
+"""
 
 
 class TestRefusals(Newcomer):
@@ -36,6 +58,26 @@ class TestRefusals(Newcomer):
 
     def test_an_algorithm_for_other_actions(self):
         self.mend("gym:Pendulum-v1 --set learner.algorithm=dqn", ["needs discrete actions"], None)
+
+    def test_an_environment_that_always_raises(self):
+        with open("broken.py", "w", encoding="ascii") as file:
+            file.write(BROKEN)
+        done = self.type("actorq train py:broken:Broken --run x --set learner.algorithm=dqn")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertTrue(done.stderr.endswith(
+            "actorq train: the environment fails each time: ValueError: nowhere to go\n"))
+        self.assertIn("broken.py", done.stderr)  # where it was raised
+
+    def test_a_data_set_that_cannot_be_imported(self):
+        self.works(f"actorq train gym:CartPole-v1 --run a --actors 1 -q {SHORT} "
+                   "--set replay.storage=segments")
+        self.works("actorq replay export a/replay-0 steps.aqds")
+        shutil.rmtree("a")
+        with open("steps.aqds", "r+b") as file:
+            file.truncate(os.path.getsize("steps.aqds") - 100)
+        done = self.type("actorq train --offline steps.aqds --set limits.learner_steps=10")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(os.listdir("."), ["steps.aqds"], done.stderr)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class TestSeeds(Newcomer):
         listed = json.loads(self.works("actorq runs all --json"))["runs"]
         self.assertEqual(sorted((run["path"], run["seed"], run["state"]) for run in listed),
                          [("all/seed-1", 1, "budget"), ("all/seed-2", 2, "budget")])
-        self.assertIn("gym:CartPole-v1", self.works("actorq runs all"))
+        self.assertIn("ended at its limit", self.works("actorq runs all"))
 
     def test_as_json_there_is_a_line_for_each_and_one_for_all(self):
         said = self.works(f"actorq train gym:CartPole-v1 --seeds 7..8 --jobs 1 --json -q {SHORT}")
@@ -64,6 +64,18 @@ class TestSeeds(Newcomer):
         self.assertFalse(os.path.exists("x"))
         self.refused("actorq train gym:CartPole-v1 --seeds 0", "--seeds: '0' is neither")
         self.refused("actorq train gym:CartPole-v1 --seeds 2 --seed 3", "leave --seed out")
+
+    def test_of_very_many_runs_the_newest_are_listed(self):
+        for folder in ("one", "all"):
+            os.mkdir(folder)
+        with open("one/run.json", "w", encoding="ascii") as file:
+            json.dump({"run_id": "1", "task": "t"}, file)
+        for i in range(10_002):  # the same, as far as anybody sees
+            os.symlink("../one", f"all/{i:05}")
+        said = self.works("actorq runs all").splitlines()
+        self.assertEqual(said[0], "2 older runs are left out; --json lists all.")
+        self.assertIn("all/00002", said[2])
+        self.assertEqual(len(said), 2 + 10_000)
 
 
 if __name__ == "__main__":

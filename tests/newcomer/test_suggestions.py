@@ -41,7 +41,7 @@ class Suggestions(Newcomer):
     def try_next(self, said, verdict, formats=("int8", "fp32"), more=""):
         """Types each line; what to go on with takes `more`."""
         run = folder_of(said)
-        lines = said.split("\nTry next:\n")[1].splitlines()
+        lines = said.split("\nTry next:\n")[1].replace("\\\n", "").splitlines()
         self.assertIn(verdict, said)
         kinds = []
         before = end_of(run)

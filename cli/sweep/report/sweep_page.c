@@ -15,13 +15,6 @@
 
 enum { ROWS_MAX = 50, PATH_BYTES = 4096 + 16 };
 
-static void add_cell(aq_long_text *out, const char *text)
-{
-    aq_long_text_add(out, "<td>");
-    aq_long_text_add_html(out, text);
-    aq_long_text_add(out, "</td>");
-}
-
 static void add_mean(aq_long_text *out, double mean, double ci95)
 {
     aq_figure centre, spread;
@@ -61,7 +54,7 @@ static void add_values(aq_long_text *out, const aq_sweep_study *study, uint32_t 
 {
     for (size_t i = 0; i < study->spec->space.count; i++) {
         const char *value = study->stages[stage].point.values[i];
-        add_cell(out, value[0] != '\0' ? value : "-");
+        aq_html_figure(out, value[0] != '\0' ? value : "-");
     }
 }
 
@@ -73,7 +66,7 @@ static void add_finding(const aq_sweep_finding *finding, const char *name, aq_lo
         return;
     }
     aq_long_text_add(out, "<tr>");
-    add_cell(out, name);
+    aq_html_words(out, name);
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
         add_mean(out, finding->figures[i].mean, finding->figures[i].ci95);
     }
@@ -130,7 +123,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
                          stage->rung);
         add_mean(out, aq_sweep_stage_score(study, index),
                  aq_sweep_stage_mean(study, index, study->spec->score).ci95);
-        add_cell(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
+        aq_html_figure(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
         add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");
     }

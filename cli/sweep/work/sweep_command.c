@@ -12,7 +12,7 @@
 #include "cli/sweep/work/sweep_drive.h"
 #include "cli/text/command.h"
 #include "cli/text/shell_text.h"
-#include "cli/train/train_session.h"
+#include "cli/train/train_folder.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/sys/daemon.h"

@@ -170,6 +170,11 @@ class TestData(RunKit):
             count += 1
         self.assertEqual(count, actorq.DataSet(self.path).facts["pieces"])
 
+    def test_the_reader_in_python_says_that_numpy_is_missing(self):
+        done = subprocess.run([sys.executable, "-S", "-I", ROOT + "/examples/read_aqds.py", "x"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "read_aqds.py needs NumPy: apt install python3-numpy\n")
+
     def test_batches_are_drawn(self):
         batches = list(actorq.DataSet(self.path).batches(100, seed=1, epochs=2))
         self.assertEqual(len(batches), 2 * (len(actorq.DataSet(self.path)) // 100))

@@ -60,8 +60,9 @@ TEST_IN_FOLDER(runs_are_rows_and_their_curves_are_in_common_pictures)
     assert_int_equal(page.charts, 2); /* the return and the loss */
     aq_long_text_add(&page_text, "%c", '\0');
     const char *text = (const char *)page_text.bytes.data;
-    assert_says(text, "<td>solved</td><td>30.0</td><td>25 %</td><td>300</td>");
-    assert_says(text, "<td>int8</td>");
+    assert_says(text, "<td class=\"words\">solved</td><td>30.0</td><td>25 %</td><td>300</td>");
+    assert_says(text, "<th class=\"words\">format</th>");
+    assert_says(text, "<td class=\"words\">int8</td>");
     assert_says(text, "b&lt;</td>");
     assert_says(text, ">loss</text>");
     assert_null(strstr(text, "<script"));

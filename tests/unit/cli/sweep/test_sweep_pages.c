@@ -94,7 +94,7 @@ TEST_IN_FOLDER(the_page_has_all_figures)
         assert_says(page, words);
     }
     assert_says(page, "method sobol, 2 seeds each");
-    assert_says(page, "<td>as given</td>");
+    assert_says(page, "<td class=\"words\">as given</td>");
     assert_says(page, "learner.hidden: [[32, 32], [64, 64]]");
     end(&kit);
 }

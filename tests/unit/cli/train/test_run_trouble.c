@@ -71,3 +71,23 @@ TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)
     drop_members(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY);
     assert_string_equal(trouble_of(fixture, false), "no replay shard is in the run");
 }
+
+TEST_IN(status_fixture, fixture, environments_that_only_fail_are_known_by_how_often_they_did)
+{
+    Actorq__V1__ActorStats *actors[2];
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY);
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
+    assert_int_equal(fixture->reply.n_members, 2);
+    for (size_t i = 0; i < 2; i++) {
+        actors[i] = fixture->pointers[i]->actor;
+        actors[i]->acknowledged_steps = 0;
+    }
+    actors[0]->env_failures = 9;
+    actors[1]->env_failures = 0;
+    assert_false(aq_run_is_of_failures(&fixture->reply, 2));
+    actors[1]->env_failures = 1;
+    assert_true(aq_run_is_of_failures(&fixture->reply, 2));
+    assert_false(aq_run_is_of_failures(&fixture->reply, 3));
+    actors[1]->acknowledged_steps = 1;
+    assert_false(aq_run_is_of_failures(&fixture->reply, 2));
+}

@@ -164,6 +164,8 @@ TEST(help_and_version_do_nothing_else)
     assert_int_equal(parse("--version --job", &refusal), AQ_OPTIONS_VERSION);
     assert_string_equal(seen, "");
     assert_int_equal(parse("-j --help", &refusal), AQ_E_INVALID);
+    refuse("--help jobs", "'jobs' is one argument too many after '--help'");
+    refuse("-h jobs", "'jobs' is one argument too many after '-h'");
 }
 
 TEST(help_is_aligned_and_fits_a_terminal)
