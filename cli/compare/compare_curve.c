@@ -48,12 +48,6 @@ const char *aq_compare_state_key(enum aq_compare_state state)
     return states[state].key;
 }
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 static int add_point(aq_compare_curve *curve, const aq_curve_point *point)
 {
     while (curve->count > 0 && curve->points[curve->count - 1].wall_s > point->wall_s) {
@@ -117,12 +111,12 @@ static void take_times(aq_compare_curve *curve, const json_t *times)
 static void take_totals(aq_compare_curve *curve, const json_t *line)
 {
     curve->wall_s = aq_json_number_of(line, "wall_s");
-    curve->env_steps = count_of(line, "env_steps");
-    curve->learner_steps = count_of(line, "learner_steps");
-    curve->policy_versions = count_of(line, "policy_versions");
-    curve->policy_fallbacks = count_of(line, "policy_fallbacks");
-    curve->broadcast_bytes = count_of(line, "broadcast_bytes");
-    curve->broadcast_bytes_fp32 = count_of(line, "broadcast_bytes_fp32");
+    curve->env_steps = aq_json_count_of(line, "env_steps");
+    curve->learner_steps = aq_json_count_of(line, "learner_steps");
+    curve->policy_versions = aq_json_count_of(line, "policy_versions");
+    curve->policy_fallbacks = aq_json_count_of(line, "policy_fallbacks");
+    curve->broadcast_bytes = aq_json_count_of(line, "broadcast_bytes");
+    curve->broadcast_bytes_fp32 = aq_json_count_of(line, "broadcast_bytes_fp32");
     take_times(curve, json_object_get(line, "time"));
 }
 

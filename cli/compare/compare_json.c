@@ -91,18 +91,17 @@ static void put_mode(json_t *object, const aq_compare_summary *summary, const aq
         }
     }
     for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
-        (void)json_array_append_new(behind, aq_json_number(row->behind[i]));
+        aq_json_add(&behind, aq_json_number(row->behind[i]));
     }
     for (size_t i = 0; i < AQ_SCALING_POINTS; i++) {
         const uint64_t parallel = aq_scaling_parallel(i);
         const aq_scaling at = aq_compare_scaling(summary, (size_t)(row - summary->rows), parallel);
-        (void)json_array_append_new(scaling, json_pack("{s:o, s:o, s:s}", "parallel",
-                                                       aq_json_count(parallel), "efficiency",
-                                                       aq_json_number(at.efficiency), "by",
-                                                       at.is_model ? "model" : "measured"));
+        aq_json_add(&scaling, json_pack("{s:o, s:o, s:s}", "parallel", aq_json_count(parallel),
+                                        "efficiency", aq_json_number(at.efficiency), "by",
+                                        at.is_model ? "model" : "measured"));
     }
     for (size_t i = 0; i < AQ_CURVE_RANKS && i < row->arm->learners; i++) {
-        (void)json_array_append_new(waits, aq_json_number(row->rank_waits[i]));
+        aq_json_add(&waits, aq_json_number(row->rank_waits[i]));
     }
     put(object, "rank_waiting_shares", waits);
     put(object, "staleness_shares", behind);
@@ -163,7 +162,7 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
     put(object, "format", run->format[0] != '\0' ? json_string(run->format) : json_null());
     put_number(object, "fallback_share",
                (double)curve->policy_fallbacks / (double)curve->policy_versions);
-    put_number(object, "energy_j", run->energy.joules);
+    put_number(object, "energy_j", run->energy.energy_j);
     put(object, "energy_source", aq_json_text(run->energy.source));
     return object;
 }
@@ -179,7 +178,7 @@ static json_t *words_json(const aq_compare_summary *summary)
     aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
     for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
-        (void)json_array_append_new(list, aq_json_text(line));
+        aq_json_add(&list, aq_json_text(line));
     }
     aq_long_text_fini(&words);
     return list;
@@ -190,10 +189,10 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
     const aq_compare_plan *plan = summary->plan;
     json_t *rows = json_array(), *runs = json_array();
     for (size_t i = 0; i < plan->arm_count; i++) {
-        (void)json_array_append_new(rows, row_json(summary, &summary->rows[i]));
+        aq_json_add(&rows, row_json(summary, &summary->rows[i]));
     }
     for (size_t i = 0; i < summary->run_count; i++) {
-        (void)json_array_append_new(runs, run_json(summary, &summary->runs[i]));
+        aq_json_add(&runs, run_json(summary, &summary->runs[i]));
     }
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "task",

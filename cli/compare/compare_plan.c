@@ -7,10 +7,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/text/json_file.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
@@ -97,11 +97,11 @@ static json_t *plan_json(const aq_compare_plan *plan)
     json_t *names = json_array(), *scales = json_array();
     (void)snprintf(list, sizeof(list), "%ss", aq_compare_subject_name(request->subject));
     for (size_t i = 0; i < request->name_count; i++) {
-        (void)json_array_append_new(names, json_string(request->names[i]));
+        aq_json_add(&names, json_string(request->names[i]));
     }
     for (size_t i = 0; i < request->scale_count; i++) {
         (void)snprintf(number, sizeof(number), "%" PRIu64, request->scales[i]);
-        (void)json_array_append_new(scales, json_string(number));
+        aq_json_add(&scales, json_string(number));
     }
     return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "task",
                      plan->config.task, "preset", plan->preset, list, names, "parallel",
@@ -126,16 +126,7 @@ int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
     if (rc == 0) {
         rc = path_of(plan->dir, "plan.json", path, sizeof(path), error);
     }
-    if (rc != 0) {
-        return rc;
-    }
-    json_t *json = plan_json(plan);
-    char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(json);
-    rc = text ? aq_file_write_atomic(path, text, strlen(text), error)
-              : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    free(text);
-    return rc;
+    return rc != 0 ? rc : aq_json_file_write(plan_json(plan), 17, path, error);
 }
 
 /* A list of words as it was typed, with commas between them; what is no word is an empty one. */
@@ -190,17 +181,12 @@ static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
 
 static int read_plan(aq_compare_plan *plan, const char *path, aq_error *error)
 {
-    aq_buffer text;
-    aq_buffer_init(&text, FILE_BYTES_MAX);
-    int rc = aq_file_read(path, &text, error);
-    if (rc == 0) {
-        json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
-        rc = json && !take_plan(plan, json, error)
-                 ? 0
-                 : aq_fail(error, AQ_E_CORRUPT, "%s: not the plan of a comparison", path);
-        json_decref(json);
+    json_t *json = NULL;
+    int rc = aq_json_file_read(path, FILE_BYTES_MAX, &json, error);
+    if (rc == 0 && take_plan(plan, json, error) != 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the plan of a comparison", path);
     }
-    aq_buffer_fini(&text);
+    json_decref(json);
     return rc;
 }
 

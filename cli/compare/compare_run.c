@@ -9,10 +9,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "cli/text/json_file.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/refusal.h"
 #include "cli/train/train_report.h"
@@ -51,12 +51,7 @@ static int write_result(const char *dir, const aq_compare_run *run, aq_error *er
                              "return_mean", aq_json_number(run->return_fresh), "return_std",
                              aq_json_number(run->return_fresh_std), "format", run->format,
                              "restarts", (int)run->restarts, "resumed", (int)run->resumed);
-    char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
-    json_decref(json);
-    int rc = text ? aq_file_write_atomic(path, text, strlen(text), error)
-                  : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    free(text);
-    return rc;
+    return aq_json_file_write(json, 10, path, error);
 }
 
 static void take_result(const json_t *json, aq_compare_run *run)
@@ -77,15 +72,12 @@ static void take_result(const json_t *json, aq_compare_run *run)
 static void read_result(const char *dir, aq_compare_run *run)
 {
     char path[PATH_BYTES];
-    aq_buffer text;
+    json_t *json = NULL;
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    aq_buffer_init(&text, RESULT_BYTES_MAX);
-    if (aq_file_read(path, &text, NULL) == 0) {
-        json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
+    if (aq_json_file_read(path, RESULT_BYTES_MAX, &json, NULL) == 0) {
         take_result(json, run);
         json_decref(json);
     }
-    aq_buffer_fini(&text);
 }
 
 /* ---- why a run came to nothing -------------------------------------------------------------- */
@@ -220,15 +212,14 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
         .return_fresh = NAN,
         .return_fresh_std = NAN,
         .curve = aq_compare_curve_none(),
+        .energy = aq_run_energy_none(),
     };
-    aq_compare_energy_none(&run.energy);
     if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) == 0) {
         read_result(dir, &run);
         (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
         int rc = aq_compare_curve_read(path, &run.curve, NULL);
-        (void)rc; /* untouched on failure: an empty one */
-        (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
-        aq_compare_energy_read(path, &run.energy);
+        rc = aq_run_energy_read(dir, &run.energy, NULL);
+        (void)rc; /* untouched on failure: nothing is known */
     }
     *ret_run = run;
 }

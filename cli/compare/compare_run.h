@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "cli/compare/compare_curve.h"
-#include "cli/compare/compare_energy.h"
 #include "cli/compare/compare_plan.h"
+#include "cli/train/run_energy.h"
 #include "common/base/error.h"
 
 enum aq_run_outcome {
@@ -36,7 +36,7 @@ typedef struct aq_compare_run {
     unsigned restarts;                  /* of daemons */
     unsigned resumed;                   /* how often the run was interrupted and gone on with */
     aq_compare_curve curve;
-    aq_compare_energy energy;
+    aq_run_energy energy;
 } aq_compare_run;
 
 /* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "cli/compare/compare_scaling.h"
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/config/run_names.h"
 
 /* How far on the way from the first return to the last a threshold is set where there is none. */
 #define REACHED_SHARE 0.95
@@ -186,9 +188,29 @@ static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_comp
     for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
         row->behind[i] = mean_of(summary, arm, behind_share, &i).mean;
     }
+}
+
+static const struct {
+    const char *name;
+    size_t index; /* of aq_run_energy's */
+} roles[AQ_COMPARE_ROLES] = {
+    {"actors", AQ_ROLE_ACTOR},
+    {"learner", AQ_ENERGY_LEARNER},
+    {"replay", AQ_ROLE_REPLAY},
+    {"evaluator", AQ_ROLE_EVALUATOR},
+};
+
+const char *aq_compare_role_name(unsigned role)
+{
+    AQ_ASSERT(role < AQ_COMPARE_ROLES);
+    return roles[role].name;
+}
+
+/* Of each role's `offset` into a run, an array by aq_run_energy's roles. */
+static void take_roles(const aq_compare_summary *summary, size_t arm, size_t offset, double *out)
+{
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
-        row->role_cpu_s[i] = mean_member(
-            summary, arm, offsetof(aq_compare_run, energy.role_cpu_s) + i * sizeof(double));
+        out[i] = mean_member(summary, arm, offset + roles[i].index * sizeof(double));
     }
 }
 
@@ -196,6 +218,7 @@ static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_comp
 static void take_energy(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
+    take_roles(summary, arm, offsetof(aq_compare_run, energy.role_cpu_s), row->role_cpu_s);
     row->energy_j = row->gco2 = row->idle_j = NAN;
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
         row->role_joules[i] = NAN;
@@ -214,13 +237,10 @@ static void take_energy(const aq_compare_summary *summary, size_t arm, aq_compar
     if (!row->energy_source) {
         return;
     }
-    row->energy_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.joules));
+    row->energy_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.energy_j));
     row->idle_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.idle_j));
-    row->gco2 = mean_member(summary, arm, offsetof(aq_compare_run, energy.gco2));
-    for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
-        row->role_joules[i] = mean_member(
-            summary, arm, offsetof(aq_compare_run, energy.role_joules) + i * sizeof(double));
-    }
+    row->gco2 = mean_member(summary, arm, offsetof(aq_compare_run, energy.carbon_g));
+    take_roles(summary, arm, offsetof(aq_compare_run, energy.role_j), row->role_joules);
 }
 
 static void take_outcomes(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)

@@ -33,6 +33,12 @@ typedef struct aq_compare_crossing {
     const char *missing;  /* why there is no speed-up; NULL: there is one. Static storage */
 } aq_compare_crossing;
 
+/* In the order in which comparisons tell of them. */
+enum { AQ_COMPARE_ROLES = 4 };
+
+/* "actors", "learner", "replay", "evaluator"; static storage. */
+const char *aq_compare_role_name(unsigned role);
+
 /* Where bytes go, of a whole run. */
 enum aq_compare_edge {
     AQ_EDGE_EXPERIENCE, /* from actors to shards, as these hold it */

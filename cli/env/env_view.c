@@ -26,10 +26,7 @@ static json_t *numbers_json(const float *numbers, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(array, aq_json_number((double)numbers[i]))) {
-            json_decref(array);
-            return NULL;
-        }
+        aq_json_add(&array, aq_json_number((double)numbers[i]));
     }
     return array;
 }
@@ -42,10 +39,7 @@ static json_t *choices_json(const aq_space *space)
     }
     json_t *list = json_array();
     for (uint32_t i = 0; i < space->shape[0]; i++) {
-        if (json_array_append_new(list, aq_json_count(aq_space_choices(space, i)))) {
-            json_decref(list);
-            return NULL;
-        }
+        aq_json_add(&list, aq_json_count(aq_space_choices(space, i)));
     }
     return list;
 }
@@ -58,10 +52,7 @@ static json_t *space_json(const aq_space *space)
     }
     json_t *shape = json_array();
     for (uint32_t i = 0; i < space->rank; i++) {
-        if (json_array_append_new(shape, aq_json_count(space->shape[i]))) {
-            json_decref(shape);
-            return NULL;
-        }
+        aq_json_add(&shape, aq_json_count(space->shape[i]));
     }
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", "box", "dtype",
                      space->dtype == AQ_DTYPE_U8 ? "u8" : "f32", "shape", shape, "low",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/text/json_file.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
@@ -33,26 +34,20 @@ static int take_url(const char *text, char *ret_url, aq_error *error)
 }
 
 /* {"learner": "ipc:///tmp/…", "http": "http://127.0.0.1:24680"} */
-static int parse_endpoint(const char *path, const aq_buffer *text, char *ret_url, aq_error *error)
+static int take_endpoint(const char *path, const json_t *endpoint, char *ret_url, aq_error *error)
 {
-    json_error_t where;
-    const char *url = NULL;
-    json_t *endpoint = json_loadb((const char *)text->data, text->size, 0, &where);
-    int rc;
-    if (!endpoint || json_unpack(endpoint, "{s:s}", "learner", &url)) {
-        rc = aq_fail(error, AQ_E_CORRUPT, "%s does not name a learner", path);
-    } else {
-        rc = take_url(url, ret_url, error);
-        rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
+    const char *url = json_string_value(json_object_get(endpoint, "learner"));
+    if (url == NULL) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s does not name a learner", path);
     }
-    json_decref(endpoint);
-    return rc;
+    int rc = take_url(url, ret_url, error);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
 }
 
 static int read_folder(const char *folder, char *ret_url, aq_error *error)
 {
     char path[PATH_BYTES_MAX];
-    aq_buffer text;
+    json_t *endpoint = NULL;
     if (aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
     }
@@ -62,12 +57,9 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
                        "the learner's URL",
                        folder);
     }
-    aq_buffer_init(&text, ENDPOINT_BYTES_MAX);
-    int rc = aq_file_read(path, &text, error);
-    if (rc == 0) {
-        rc = parse_endpoint(path, &text, ret_url, error);
-    }
-    aq_buffer_fini(&text);
+    int rc = aq_json_file_read(path, ENDPOINT_BYTES_MAX, &endpoint, error);
+    rc = rc != 0 ? rc : take_endpoint(path, endpoint, ret_url, error);
+    json_decref(endpoint);
     return rc;
 }
 

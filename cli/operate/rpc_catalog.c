@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/text/command.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/net/rpc/reflect.h"
@@ -100,17 +101,14 @@ json_t *aq_rpc_catalog_json(void)
 {
     char form[AQ_RPC_METHOD_MAX];
     json_t *methods = json_array();
-    for (size_t i = 0; methods && i < SERVICE_COUNT; i++) {
-        for (unsigned k = 0; methods && k < services[i]->n_methods; k++) {
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        for (unsigned k = 0; k < services[i]->n_methods; k++) {
             const ProtobufCMethodDescriptor *method = &services[i]->methods[k];
             json_t *row = json_pack("{s:s, s:o, s:o}", "method", short_form(services[i], k, form),
                                     "request", aq_reflect_template(method->input), "reply",
                                     aq_reflect_template(method->output));
-            if (json_array_append_new(methods, row)) {
-                json_decref(methods);
-                methods = NULL;
-            }
+            aq_json_add(&methods, row);
         }
     }
-    return methods ? json_pack("{s:o}", "methods", methods) : NULL;
+    return json_pack("{s:o}", "methods", methods);
 }

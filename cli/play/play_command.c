@@ -239,10 +239,7 @@ static json_t *make_json(const play_arguments *arguments, const play *p)
         json_t *row = json_pack(
             "{s:o, s:o, s:b}", "return", aq_json_number(episode->episode_return), "steps",
             aq_json_count(episode->steps), "terminated", episode->end == AQ_STEP_TERMINATED);
-        if (json_array_append_new(episodes, row)) {
-            json_decref(episodes);
-            return NULL;
-        }
+        aq_json_add(&episodes, row);
     }
     return json_pack("{s:o, s:o, s:o, s:o}", "policy", aq_json_text(p->path), "task",
                      aq_json_text(p->env->name), "seed", aq_json_count(arguments->seed), "episodes",

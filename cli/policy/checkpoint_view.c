@@ -40,10 +40,7 @@ static json_t *shards_json(const aq_checkpoint *checkpoint)
         (void)snprintf(store, sizeof(store), "%016" PRIx64, checkpoint->shards[i].store);
         json_t *shard = json_pack("{s:s, s:o}", "store", store, "inserted",
                                   aq_json_count(checkpoint->shards[i].inserted));
-        if (json_array_append_new(shards, shard)) {
-            json_decref(shards);
-            return NULL;
-        }
+        aq_json_add(&shards, shard);
     }
     return shards;
 }

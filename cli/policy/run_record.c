@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/policy/config_view.h"
+#include "cli/text/json_file.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
@@ -41,12 +42,12 @@ static const char *file_of(record_reader *reader, const char *name)
 
 /* ---- the files ------------------------------------------------------------------------------ */
 
-static int take_identity(aq_run_record *record, const json_t *identity)
+static int take_identity(aq_run_record *record, json_t *identity)
 {
     const char *run_id, *task, *made = "", *software = "";
     json_int_t seed = 0;
-    if (json_unpack((json_t *)(uintptr_t)identity, "{s:s, s:s, s?s, s?s, s?I}", "run_id", &run_id,
-                    "task", &task, "made", &made, "software", &software, "seed", &seed)) {
+    if (json_unpack(identity, "{s:s, s:s, s?s, s?s, s?I}", "run_id", &run_id, "task", &task, "made",
+                    &made, "software", &software, "seed", &seed)) {
         return AQ_E_CORRUPT;
     }
     record->seed = (uint64_t)seed;
@@ -60,21 +61,17 @@ static int take_identity(aq_run_record *record, const json_t *identity)
 
 static int read_identity(record_reader *reader, aq_error *error)
 {
-    aq_buffer text;
+    json_t *identity = NULL;
     const char *path = file_of(reader, "run.json");
     if (!aq_path_exists(path)) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s is no run folder: it has no run.json",
                        reader->folder);
     }
-    aq_buffer_init(&text, IDENTITY_BYTES_MAX);
-    int rc = aq_file_read(path, &text, error);
-    if (rc == 0) {
-        json_t *identity = json_loadb((const char *)text.data, text.size, 0, NULL);
-        rc = identity ? take_identity(reader->record, identity) : AQ_E_CORRUPT;
-        rc = rc != 0 ? aq_fail(error, rc, "%s: not the identity of a run", path) : 0;
-        json_decref(identity);
+    int rc = aq_json_file_read(path, IDENTITY_BYTES_MAX, &identity, error);
+    if (rc == 0 && take_identity(reader->record, identity) != 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the identity of a run", path);
     }
-    aq_buffer_fini(&text);
+    json_decref(identity);
     return rc;
 }
 

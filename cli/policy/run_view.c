@@ -25,10 +25,7 @@ static json_t *problems_json(const aq_run_record *record)
 {
     json_t *problems = json_array();
     for (size_t i = 0; i < record->problem_count; i++) {
-        if (json_array_append_new(problems, aq_json_text(record->problems[i]))) {
-            json_decref(problems);
-            return NULL;
-        }
+        aq_json_add(&problems, aq_json_text(record->problems[i]));
     }
     return problems;
 }

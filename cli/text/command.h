@@ -64,8 +64,13 @@ json_t *aq_json_number(double value);
 /* A JSON number, or a string of digits from 2^63 on, which jansson can't hold. */
 json_t *aq_json_count(uint64_t value);
 
-/* The number of that name in an object; NaN when there is none. */
+/* The number of that name in an object; NaN when there is none. A count: 0. */
 double aq_json_number_of(const json_t *object, const char *key);
+uint64_t aq_json_count_of(const json_t *object, const char *key);
+
+/* Appends to a list. One that there was no memory for makes the list NULL, with which nothing can
+ * be packed: the whole is refused, and not told with a part missing. */
+void aq_json_add(json_t **list, json_t *value);
 
 /* A JSON string of a text from elsewhere, such as a path: where it is not UTF-8, it is made plain
  * (plain_text.h). */

@@ -69,12 +69,6 @@ int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_e
     return rc;
 }
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    const json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 void aq_metrics_digest_fini(aq_metrics_digest *digest)
 {
     json_decref(digest->last);
@@ -90,8 +84,8 @@ aq_best_figure aq_metrics_digest_best(const aq_metrics_digest *digest)
     return (aq_best_figure){
         .mean = aq_json_number_of(best, "return_mean"),
         .std = aq_json_number_of(best, "return_std"),
-        .version = count_of(best, "policy_version"),
-        .episodes = count_of(best, "episodes"),
+        .version = aq_json_count_of(best, "policy_version"),
+        .episodes = aq_json_count_of(best, "episodes"),
         .is_fresh = json_is_true(json_object_get(best, "confirmed")),
     };
 }

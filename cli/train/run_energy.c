@@ -10,11 +10,21 @@
 #include <string.h>
 
 #include "cli/text/figure_text.h"
+#include "cli/text/json_file.h"
 #include "cli/train/train_session.h"
 #include "common/base/parse.h"
-#include "common/sys/file.h"
 
 enum { FILE_BYTES_MAX = 32 << 20 };
+
+aq_run_energy aq_run_energy_none(void)
+{
+    aq_run_energy energy = {
+        .wall_s = NAN, .cpu_s = NAN, .energy_j = NAN, .idle_j = NAN, .carbon_g = NAN};
+    for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
+        energy.role_cpu_s[i] = energy.role_j[i] = NAN;
+    }
+    return energy;
+}
 
 static bool is_amount(double value)
 {
@@ -47,24 +57,18 @@ static int parse(json_t *file, aq_run_energy *energy)
 int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 16];
-    aq_buffer text;
+    json_t *file = NULL;
     aq_run_energy energy = {0};
     if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
     }
-    aq_buffer_init(&text, FILE_BYTES_MAX);
-    int rc = aq_file_read(path, &text, error);
-    if (rc == 0) {
-        json_t *file = json_loadb((const char *)text.data, text.size, 0, NULL);
-        rc = parse(file, &energy);
-        json_decref(file);
-        if (rc != 0) {
-            (void)aq_fail(error, rc, "%s: not the energy of a run", path);
-        } else {
-            *ret_energy = energy;
-        }
+    int rc = aq_json_file_read(path, FILE_BYTES_MAX, &file, error);
+    if (rc == 0 && parse(file, &energy) != 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the energy of a run", path);
+    } else if (rc == 0) {
+        *ret_energy = energy;
     }
-    aq_buffer_fini(&text);
+    json_decref(file);
     return rc;
 }
 

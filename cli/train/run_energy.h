@@ -23,6 +23,9 @@ typedef struct aq_run_energy {
     double role_j[AQ_ENERGY_ROLES];
 } aq_run_energy;
 
+/* Nothing is known: NaN. */
+aq_run_energy aq_run_energy_none(void);
+
 /* AQ_E_NOT_FOUND for a run from before there was one, AQ_E_CORRUPT. */
 int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error *error) AQ_MUST_USE;
 

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "cli/text/command.h"
+
 static void add(aq_run_reasons *reasons, const char *words, const char *setting)
 {
     if (words != NULL && setting != NULL && reasons->count < AQ_RUN_REASONS_MAX) {
@@ -37,9 +39,8 @@ json_t *aq_run_reasons_json(const aq_run_reasons *reasons)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < reasons->count; i++) {
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s}", "words", reasons->rows[i].words, "setting",
-                            reasons->rows[i].setting)); /* short of memory: left out */
+        aq_json_add(&list, json_pack("{s:s, s:s}", "words", reasons->rows[i].words, "setting",
+                                     reasons->rows[i].setting));
     }
     return list;
 }

@@ -90,12 +90,6 @@ static int judge(aq_train_report *report, aq_error *error)
     return rc;
 }
 
-static uint64_t count_of(const json_t *line, const char *key)
-{
-    json_int_t value = json_integer_value(json_object_get(line, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 static enum aq_run_state state_named(const char *name)
 {
     enum aq_run_state state = AQ_RUN_DIVERGED;
@@ -121,17 +115,18 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     }
     report->state = state_named(json_string_value(json_object_get(digest.end, "state")));
     report->run_s = aq_json_number_of(digest.end, "wall_s");
-    report->env_steps = count_of(digest.end, "env_steps");
-    report->learner_steps = count_of(digest.end, "learner_steps");
-    report->policy_versions = count_of(digest.end, "policy_versions");
-    report->policy_fallbacks = count_of(digest.end, "policy_fallbacks");
-    report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
-    report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
-    report->broadcast_packed_bytes_fp32 = count_of(digest.end, "broadcast_packed_bytes_fp32");
+    report->env_steps = aq_json_count_of(digest.end, "env_steps");
+    report->learner_steps = aq_json_count_of(digest.end, "learner_steps");
+    report->policy_versions = aq_json_count_of(digest.end, "policy_versions");
+    report->policy_fallbacks = aq_json_count_of(digest.end, "policy_fallbacks");
+    report->broadcast_bytes = aq_json_count_of(digest.end, "broadcast_bytes");
+    report->broadcast_bytes_fp32 = aq_json_count_of(digest.end, "broadcast_bytes_fp32");
+    report->broadcast_packed_bytes_fp32 =
+        aq_json_count_of(digest.end, "broadcast_packed_bytes_fp32");
     aq_run_reasons_of_end(digest.end, &report->reasons);
     const json_t *gap = json_object_get(digest.end, "precision_gap");
-    report->gap_versions = count_of(gap, "versions");
-    report->gap_episodes = count_of(gap, "episodes");
+    report->gap_versions = aq_json_count_of(gap, "versions");
+    report->gap_episodes = aq_json_count_of(gap, "episodes");
     report->gap_mean = aq_json_number_of(gap, "mean");
     report->gap_ci95 = aq_json_number_of(gap, "ci95");
     aq_metrics_digest_fini(&digest);
@@ -235,7 +230,7 @@ static json_t *reached_json(const aq_train_report *report)
     const size_t count = aq_train_report_reached(report, limits);
     json_t *keys = json_array();
     for (size_t i = 0; i < count; i++) {
-        (void)json_array_append_new(keys, json_string(limits[i].key));
+        aq_json_add(&keys, json_string(limits[i].key));
     }
     return keys;
 }

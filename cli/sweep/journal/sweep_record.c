@@ -37,11 +37,11 @@ static json_t *stages_json(const aq_sweep_space *space, const aq_sweep_event *ev
     json_t *list = json_array();
     for (size_t i = 0; i < event->stage_count; i++) {
         const aq_sweep_stage *stage = &event->stages[i];
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:i, s:i, s:o, s:o}", "kind", kind_names[stage->kind], "trial",
-                            (int)stage->trial, "rung", (int)stage->rung, "from",
-                            stage->from == AQ_SWEEP_NONE ? json_null() : json_integer(stage->from),
-                            "settings", aq_sweep_point_json(space, &stage->point)));
+        aq_json_add(
+            &list, json_pack("{s:s, s:i, s:i, s:o, s:o}", "kind", kind_names[stage->kind], "trial",
+                             (int)stage->trial, "rung", (int)stage->rung, "from",
+                             stage->from == AQ_SWEEP_NONE ? json_null() : json_integer(stage->from),
+                             "settings", aq_sweep_point_json(space, &stage->point)));
     }
     return list;
 }

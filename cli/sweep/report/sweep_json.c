@@ -19,7 +19,7 @@ static json_t *runs_json(const aq_sweep_study *study, uint32_t stage)
         const size_t run = study->stages[stage].first_run + i;
         char name[96];
         aq_sweep_run_name(study, aq_sweep_run_trained(study, run), name, sizeof(name));
-        (void)json_array_append_new(json, json_string(name));
+        aq_json_add(&json, json_string(name));
     }
     return json;
 }
@@ -30,11 +30,10 @@ static json_t *row_json(const aq_sweep_study *study, const aq_sweep_row *row)
     json_t *seeds = json_array(), *scores = json_array();
     for (size_t i = 0; i < stage->run_count; i++) {
         const aq_sweep_run *run = &study->runs[stage->first_run + i];
-        (void)json_array_append_new(seeds, aq_json_count(run->seed));
-        (void)json_array_append_new(scores,
-                                    run->state == AQ_SWEEP_DONE
-                                        ? aq_json_number(run->outcome.figures[study->spec->score])
-                                        : json_null());
+        aq_json_add(&seeds, aq_json_count(run->seed));
+        aq_json_add(&scores, run->state == AQ_SWEEP_DONE
+                                 ? aq_json_number(run->outcome.figures[study->spec->score])
+                                 : json_null());
     }
     const bool is_other =
         stage->from != AQ_SWEEP_NONE && study->stages[stage->from].trial != stage->trial;
@@ -93,10 +92,10 @@ json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir)
     const aq_sweep_study *study = summary->study;
     json_t *trials = json_array(), *space = json_array();
     for (size_t i = 0; i < study->spec->space.count; i++) {
-        (void)json_array_append_new(space, json_string(study->spec->space.dims[i].key));
+        aq_json_add(&space, json_string(study->spec->space.dims[i].key));
     }
     for (size_t i = 0; i < summary->count; i++) {
-        (void)json_array_append_new(trials, row_json(study, &summary->rows[i]));
+        aq_json_add(&trials, row_json(study, &summary->rows[i]));
     }
     return json_pack(
         "{s:o, s:s, s:s, s:o, s:s, s:b, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:o}",

@@ -2,7 +2,6 @@
  * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
  */
 #include "cli/compare/compare_curve.h"
-#include "cli/compare/compare_energy.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -114,33 +113,4 @@ TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
         rc = aq_compare_curve_read(path, &curve, NULL);
     }
     aq_compare_curve_fini(&curve);
-}
-
-TEST_IN_FOLDER(energy_has_its_source_and_roles)
-{
-    aq_compare_energy energy;
-    const char *path = cli_path(state, "energy.json");
-    cli_write_text(path, "{\"source\":\"rapl\",\"energy_j\":12.5,\"idle_j\":2.0,"
-                         "\"roles\":{\"actor\":{\"energy_j\":7.5},\"learner\":{\"energy_j\":5.0}},"
-                         "\"carbon\":{\"carbon_g\":0.25}}");
-    aq_compare_energy_read(path, &energy);
-    assert_string_equal(energy.source, "rapl");
-    assert_true(energy.joules == 12.5 && energy.idle_j == 2.0 && energy.gco2 == 0.25);
-    assert_true(energy.role_joules[0] == 7.5 && energy.role_joules[1] == 5.0);
-    assert_true(isnan(energy.role_joules[2]));
-}
-
-TEST_IN_FOLDER(energy_without_source_or_joules_is_not_measured)
-{
-    static const char *const texts[] = {
-        "",   "{", "{\"energy_j\":1}", "{\"source\":\"model\"}", "{\"source\":\"\",\"energy_j\":1}",
-        "[1]"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        aq_compare_energy energy;
-        const char *path = cli_path(state, "energy.json");
-        cli_write_text(path, texts[i]);
-        aq_compare_energy_read(path, &energy);
-        assert_string_equal(energy.source, "");
-        assert_true(isnan(energy.joules));
-    }
 }

@@ -81,8 +81,10 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
     cli_write_text(path, text);
     (void)snprintf(
         text, sizeof(text),
-        "{\"source\":\"model\",\"energy_j\":%g,\"roles\":{\"actor\":{\"cpu_s\":1},"
-        "\"learner\":{\"cpu_s\":%g},\"replay\":{\"cpu_s\":1},\"evaluator\":{\"cpu_s\":1}}}",
+        "{\"source\":\"model\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
+        "\"roles\":{\"actor\":{\"cpu_s\":1,\"energy_j\":1},"
+        "\"learner\":{\"cpu_s\":%g,\"energy_j\":2},\"replay\":{\"cpu_s\":1,\"energy_j\":1},"
+        "\"evaluator\":{\"cpu_s\":1,\"energy_j\":1}},\"carbon\":{\"carbon_g\":0.5}}",
         10 * run->wall_s, run->wall_s);
     (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
     cli_write_text(path, text);

@@ -52,9 +52,12 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
     cli_write_text(path, text);
     if (energy_source) {
         (void)snprintf(text, sizeof(text),
-                       "{\"source\":\"%s\",\"energy_j\":%g,\"idle_j\":1,\"roles\":{\"actor\":{"
-                       "\"energy_j\":1},\"learner\":{\"energy_j\":2},\"replay\":{\"energy_j\":1},"
-                       "\"evaluator\":{\"energy_j\":1}},\"carbon\":{\"carbon_g\":0.5}}",
+                       "{\"source\":\"%s\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
+                       "\"roles\":{\"actor\":{\"cpu_s\":1,\"energy_j\":1},"
+                       "\"learner\":{\"cpu_s\":1,\"energy_j\":2},"
+                       "\"replay\":{\"cpu_s\":1,\"energy_j\":1},"
+                       "\"evaluator\":{\"cpu_s\":1,\"energy_j\":1}},"
+                       "\"carbon\":{\"carbon_g\":0.5}}",
                        energy_source, 10 * pace_s);
         (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
         cli_write_text(path, text);
