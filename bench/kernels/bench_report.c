@@ -158,28 +158,23 @@ static void print_peers(FILE *out)
 
 static int print_limits(FILE *out, const aq_speed_limits *limits)
 {
-    aq_table_column columns[1 + AQ_LIMIT_READERS] = {{"GB/s", AQ_TABLE_RIGHT}};
-    aq_text_table *table;
+    aq_table_column columns[2 + AQ_LIMIT_READERS] = {{"GB/s", AQ_TABLE_RIGHT}};
+    aq_text_table table;
     aq_figure figure;
     for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
         columns[1 + k] = (aq_table_column){limits->loops->readers[k].name, AQ_TABLE_RIGHT};
     }
-    int rc = aq_text_table_create(columns, 1 + AQ_LIMIT_READERS, limits->size_count, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < limits->size_count; i++) {
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", aq_figure_bytes(&figure, (double)limits->bytes[i]));
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%s", aq_figure_bytes(&figure, (double)limits->bytes[i]));
         for (size_t k = 0; k < AQ_LIMIT_READERS; k++) {
-            aq_text_table_cell(table, "%s", aq_figure_number(&figure, limits->gb_per_s[i][k]));
+            aq_text_table_cell(&table, "%s", aq_figure_number(&figure, limits->gb_per_s[i][k]));
         }
     }
     (void)fprintf(out, "\nlimits of %s: %.0f Gop/s in bytes, %.0f in floats; reading memory\n\n",
                   limits->loops->rung, limits->dot_gop_per_s, limits->fma_gop_per_s);
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }
 
 /* Rows of the same measurement of ours: one a peer. */
@@ -234,7 +229,7 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
         {"format", AQ_TABLE_LEFT},  {"us", AQ_TABLE_RIGHT},
     };
     size_t used = 5;
-    aq_text_table *table;
+    aq_text_table table;
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
         if (peer->create != NULL) {
@@ -245,20 +240,15 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
     columns[used++] = (aq_table_column){"limit", AQ_TABLE_RIGHT};
     columns[used++] = (aq_table_column){"by", AQ_TABLE_LEFT};
     columns[used++] = (aq_table_column){"share", AQ_TABLE_RIGHT};
-    AQ_ASSERT(used <= AQ_TABLE_COLUMNS_MAX);
-    int rc = aq_text_table_create(columns, used, count, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    AQ_ASSERT(used < AQ_TABLE_COLUMNS_MAX);
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < count;) {
         const size_t same = rows_of_one(rows + i, count - i);
-        add_line(table, rows + i, same);
+        add_line(&table, rows + i, same);
         i += same;
     }
     (void)fputc('\n', out);
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }
 
 int aq_bench_report_print(FILE *out, const aq_bench_report *report)

@@ -184,34 +184,35 @@ static json_t *result_json(const bench_result *result)
 
 static int print_result(const bench_result *result, aq_error *error)
 {
-    const aq_table_column columns[] = {
-        {"name", AQ_TABLE_LEFT},       {"threads", AQ_TABLE_RIGHT},  {"steps/s", AQ_TABLE_RIGHT},
-        {"us a step", AQ_TABLE_RIGHT}, {"products", AQ_TABLE_RIGHT}, {"GFLOP/s", AQ_TABLE_RIGHT},
-        {"share", AQ_TABLE_RIGHT},     {"torch", AQ_TABLE_RIGHT},    {"ratio", AQ_TABLE_RIGHT},
+    aq_table_column columns[] = {
+        {"name", AQ_TABLE_LEFT},      {"threads", AQ_TABLE_RIGHT},
+        {"steps/s", AQ_TABLE_RIGHT},  {"us a step", AQ_TABLE_RIGHT},
+        {"products", AQ_TABLE_RIGHT}, {"GFLOP/s", AQ_TABLE_RIGHT},
+        {"share", AQ_TABLE_RIGHT},    {"torch", AQ_TABLE_RIGHT},
+        {"ratio", AQ_TABLE_RIGHT},    {NULL},
     };
-    const size_t column_count =
-        sizeof(columns) / sizeof(columns[0]) - (result->torch != NULL ? 0 : 2);
-    aq_text_table *table;
-    int rc = aq_text_table_create(columns, column_count, result->count, &table);
-    if (rc != 0) {
-        return aq_fail(error, rc, "no memory for the table");
+    enum { TORCH_COLUMN = 7 }; /* it and those behind it are told with PyTorch alone */
+    aq_text_table table;
+    if (result->torch == NULL) {
+        columns[TORCH_COLUMN].name = NULL;
     }
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < result->count; i++) {
         const bench_row *row = &result->rows[i];
         aq_figure figure;
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->name.text);
-        aq_text_table_cell(table, "%u", row->threads);
-        aq_text_table_cell(table, "%s", aq_figure_number(&figure, steps_per_s(row)));
-        aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->time.step_us));
-        aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->time.products_us));
-        aq_text_table_cell(table, "%s",
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%s", row->name.text);
+        aq_text_table_cell(&table, "%u", row->threads);
+        aq_text_table_cell(&table, "%s", aq_figure_number(&figure, steps_per_s(row)));
+        aq_text_table_cell(&table, "%s", aq_figure_number(&figure, row->time.step_us));
+        aq_text_table_cell(&table, "%s", aq_figure_number(&figure, row->time.products_us));
+        aq_text_table_cell(&table, "%s",
                            aq_figure_number(&figure, row->flop / row->time.products_us / 1e3));
-        aq_text_table_cell(table, "%s", aq_figure_share(&figure, gemm_share(row)));
+        aq_text_table_cell(&table, "%s", aq_figure_share(&figure, gemm_share(row)));
         if (result->torch != NULL) {
-            aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->torch_steps_per_s));
+            aq_text_table_cell(&table, "%s", aq_figure_number(&figure, row->torch_steps_per_s));
             aq_text_table_cell(
-                table, "%s", aq_figure_number(&figure, steps_per_s(row) / row->torch_steps_per_s));
+                &table, "%s", aq_figure_number(&figure, steps_per_s(row) / row->torch_steps_per_s));
         }
     }
     aq_print_fact(stdout, "cpu", "%s, %u processors", aq_machine_model(), aq_machine_cpu_count());
@@ -219,9 +220,8 @@ static int print_result(const bench_result *result, aq_error *error)
     aq_print_fact(stdout, "passes", "%s", aq_passes_best()->name);
     aq_print_fact(stdout, "load", "%.2f before, %.2f after", result->load[0], result->load[1]);
     (void)fputc('\n', stdout);
-    aq_text_table_print(table, stdout);
-    aq_text_table_destroy(table);
-    return 0;
+    const int rc = aq_text_table_end(&table, stdout);
+    return rc != 0 ? aq_fail(error, rc, "no memory for the table") : 0;
 }
 
 static int bench_learner(int argc, char **argv)

@@ -163,25 +163,20 @@ void aq_compare_mode_tables(const aq_compare_summary *summary, aq_long_text *out
 
 static int print_grid(const grid *made, size_t rows, bool is_first, FILE *out)
 {
-    aq_table_column columns[COLUMNS_MAX];
-    aq_text_table *table;
+    aq_table_column columns[COLUMNS_MAX + 1] = {{NULL}};
+    aq_text_table table;
     for (size_t i = 0; i < made->columns; i++) {
         columns[i] = (aq_table_column){made->titles[i], i == 0 ? AQ_TABLE_LEFT : AQ_TABLE_RIGHT};
     }
-    int rc = aq_text_table_create(columns, made->columns, rows, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table_begin(&table, columns);
     for (size_t row = 0; row < rows; row++) {
-        aq_text_table_row(table);
+        aq_text_table_row(&table);
         for (size_t i = 0; i < made->columns; i++) {
-            aq_text_table_cell(table, "%s", made->cells[row][i]);
+            aq_text_table_cell(&table, "%s", made->cells[row][i]);
         }
     }
     (void)fprintf(out, "%s%s\n\n", is_first ? "" : "\n", made->caption);
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }
 
 int aq_compare_mode_print(const aq_compare_summary *summary, FILE *out)

@@ -44,66 +44,56 @@ static int print_reached(const aq_compare_summary *summary, FILE *out)
         {"precision", AQ_TABLE_LEFT}, {"seeds", AQ_TABLE_RIGHT},
         {"return", AQ_TABLE_RIGHT},   {"best policy", AQ_TABLE_RIGHT},
         {"in fp32", AQ_TABLE_RIGHT},  {"to threshold", AQ_TABLE_RIGHT},
-        {"speed-up", AQ_TABLE_RIGHT},
+        {"speed-up", AQ_TABLE_RIGHT}, {NULL},
     };
-    aq_text_table *table;
+    aq_text_table table;
     aq_figure room;
     char text[CROSSING_BYTES];
-    int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
-                                  summary->plan->arm_count, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->arm->name);
-        aq_text_table_cell(table, "%zu", row->finished);
-        add_return(table, &row->last);
-        add_return(table, &row->fresh);
-        aq_text_table_cell(table, "%s", aq_figure_share(&room, row->fallback_share));
-        aq_text_table_cell(table, "%s", aq_compare_crossing_text(row, text, sizeof(text)));
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%s", row->arm->name);
+        aq_text_table_cell(&table, "%zu", row->finished);
+        add_return(&table, &row->last);
+        add_return(&table, &row->fresh);
+        aq_text_table_cell(&table, "%s", aq_figure_share(&room, row->fallback_share));
+        aq_text_table_cell(&table, "%s", aq_compare_crossing_text(row, text, sizeof(text)));
         if (row->crossing.missing == NULL) {
-            add_ratio(table, row->crossing.speedup);
+            add_ratio(&table, row->crossing.speedup);
         } else {
-            aq_text_table_cell(table, "%s", row->crossing.missing);
+            aq_text_table_cell(&table, "%s", row->crossing.missing);
         }
     }
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }
 
 static int print_cost(const aq_compare_summary *summary, FILE *out)
 {
     static const aq_table_column columns[] = {
-        {"precision", AQ_TABLE_LEFT}, {"steps/s", AQ_TABLE_RIGHT}, {"ratio", AQ_TABLE_RIGHT},
-        {"actor/s", AQ_TABLE_RIGHT},  {"ratio", AQ_TABLE_RIGHT},   {"broadcast", AQ_TABLE_RIGHT},
-        {"energy J", AQ_TABLE_RIGHT}, {"gCO2", AQ_TABLE_RIGHT},    {"source", AQ_TABLE_LEFT},
+        {"precision", AQ_TABLE_LEFT}, {"steps/s", AQ_TABLE_RIGHT},
+        {"ratio", AQ_TABLE_RIGHT},    {"actor/s", AQ_TABLE_RIGHT},
+        {"ratio", AQ_TABLE_RIGHT},    {"broadcast", AQ_TABLE_RIGHT},
+        {"energy J", AQ_TABLE_RIGHT}, {"gCO2", AQ_TABLE_RIGHT},
+        {"source", AQ_TABLE_LEFT},    {NULL},
     };
-    aq_text_table *table;
+    aq_text_table table;
     aq_figure room;
-    int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
-                                  summary->plan->arm_count, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%s", row->arm->name);
-        aq_text_table_cell(table, "%s", aq_figure_count(&room, row->env_steps_per_s));
-        add_ratio(table, row->throughput_ratio);
-        aq_text_table_cell(table, "%s", aq_figure_count(&room, row->actor_steps_per_s));
-        add_ratio(table, row->actor_ratio);
-        aq_text_table_cell(table, "%s", aq_figure_bytes(&room, row->broadcast_bytes));
-        aq_text_table_cell(table, "%s", aq_figure_number(&room, row->energy_j));
-        aq_text_table_cell(table, "%s", aq_figure_number(&room, row->gco2));
-        aq_text_table_cell(table, "%s", row->energy_source ? row->energy_source : "not measured");
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%s", row->arm->name);
+        aq_text_table_cell(&table, "%s", aq_figure_count(&room, row->env_steps_per_s));
+        add_ratio(&table, row->throughput_ratio);
+        aq_text_table_cell(&table, "%s", aq_figure_count(&room, row->actor_steps_per_s));
+        add_ratio(&table, row->actor_ratio);
+        aq_text_table_cell(&table, "%s", aq_figure_bytes(&room, row->broadcast_bytes));
+        aq_text_table_cell(&table, "%s", aq_figure_number(&room, row->energy_j));
+        aq_text_table_cell(&table, "%s", aq_figure_number(&room, row->gco2));
+        aq_text_table_cell(&table, "%s", row->energy_source ? row->energy_source : "not measured");
     }
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }
 
 static int print_precisions(const aq_compare_summary *summary, FILE *out)

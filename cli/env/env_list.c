@@ -43,16 +43,16 @@ static json_t *family_json(const aq_env_class *family)
 }
 
 /* One whose library this build lacks is left out. */
-static int add_task(json_t *tasks, const aq_env_class *class, aq_error *error)
+static int add_task(json_t **tasks, const aq_env_class *class, aq_error *error)
 {
     aq_env *env = NULL;
     int rc = aq_env_open(class->name, &env, error);
     if (rc != 0) {
         return rc == AQ_E_UNSUPPORTED ? 0 : rc;
     }
-    json_t *row = aq_env_view_json(env);
+    aq_json_add(tasks, aq_env_view_json(env));
     aq_env_unref(env);
-    return json_array_append_new(tasks, row) ? aq_fail(error, AQ_E_NOMEM, "out of memory") : 0;
+    return 0;
 }
 
 int aq_env_list_json(json_t **ret_object, aq_error *error)
@@ -62,24 +62,20 @@ int aq_env_list_json(json_t **ret_object, aq_error *error)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < aq_env_count(); i++) {
         const aq_env_class *class = aq_env_at(i);
-        if (!aq_env_is_family(class)) {
-            rc = add_task(tasks, class, error);
-        } else if (json_array_append_new(families, family_json(class))) {
-            rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+        if (aq_env_is_family(class)) {
+            aq_json_add(&families, family_json(class));
+        } else {
+            rc = add_task(&tasks, class, error);
         }
     }
-    json_t *object = rc == 0 ? json_pack("{s:O, s:O, s:s}", "envs", tasks, "families", families,
-                                         "options_of_all", AQ_ENV_WRAP_OPTIONS)
-                             : NULL;
-    json_decref(tasks);
-    json_decref(families);
-    if (rc == 0 && object == NULL) {
-        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    json_t *object = json_pack("{s:o, s:o, s:s}", "envs", tasks, "families", families,
+                               "options_of_all", AQ_ENV_WRAP_OPTIONS);
+    if (rc != 0) {
+        json_decref(object);
+        return rc;
     }
-    if (rc == 0) {
-        *ret_object = object;
-    }
-    return rc;
+    *ret_object = object;
+    return 0;
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -137,30 +133,22 @@ static int print_suite(FILE *out, const char *suite, size_t first, size_t end, a
     static const aq_table_column columns[] = {
         {"task", AQ_TABLE_LEFT},    {"observation -> action", AQ_TABLE_LEFT},
         {"steps", AQ_TABLE_RIGHT},  {"solved", AQ_TABLE_RIGHT},
-        {"options", AQ_TABLE_LEFT},
+        {"options", AQ_TABLE_LEFT}, {NULL},
     };
-    aq_text_table *table = NULL;
+    aq_text_table table;
+    aq_text_table_begin(&table, columns);
     (void)fprintf(out, "%s%s\n", first > 0 ? "\n" : "", title_of(suite));
-    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), end - first, &table) !=
-        0) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a table");
-    }
     int rc = 0;
-    size_t rows = 0;
     for (size_t i = first; rc == 0 && i < end; i++) {
         const aq_env_class *class = aq_env_at(i);
         if (aq_env_is_family(class)) {
             (void)fprintf(out, "  %s…  %s\n", class->name, class->summary);
         } else {
-            rc = add_row(table, class, error);
-            rows++;
+            rc = add_row(&table, class, error);
         }
     }
-    if (rc == 0 && rows > 0) {
-        aq_text_table_print(table, out);
-    }
-    aq_text_table_destroy(table);
-    return rc;
+    const int printed = aq_text_table_end(&table, rc == 0 ? out : NULL);
+    return rc == 0 && printed != 0 ? aq_fail(error, printed, "no memory for a table") : rc;
 }
 
 int aq_env_list_print(FILE *out, aq_error *error)

@@ -156,10 +156,7 @@ json_t *aq_layer_figures_json(const aq_layer_figures *figures, size_t count)
 {
     json_t *layers = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(layers, layer_json(&figures[i]))) {
-            json_decref(layers);
-            return NULL;
-        }
+        aq_json_add(&layers, layer_json(&figures[i]));
     }
     return layers;
 }
@@ -226,21 +223,18 @@ static void add_layer(aq_text_table *table, size_t index, const aq_layer_figures
 int aq_layer_figures_print(FILE *out, const aq_layer_figures *figures, size_t count)
 {
     static const aq_table_column columns[] = {
-        {"layer", AQ_TABLE_RIGHT},      {"kind", AQ_TABLE_LEFT},    {"inputs", AQ_TABLE_RIGHT},
-        {"outputs", AQ_TABLE_RIGHT},    {"then", AQ_TABLE_LEFT},    {"format", AQ_TABLE_LEFT},
-        {"size", AQ_TABLE_RIGHT},       {"weights", AQ_TABLE_LEFT}, {"weights rms", AQ_TABLE_LEFT},
-        {"zeros", AQ_TABLE_RIGHT},      {"biases", AQ_TABLE_LEFT},  {"scales", AQ_TABLE_LEFT},
-        {"input range", AQ_TABLE_LEFT},
+        {"layer", AQ_TABLE_RIGHT},      {"kind", AQ_TABLE_LEFT},
+        {"inputs", AQ_TABLE_RIGHT},     {"outputs", AQ_TABLE_RIGHT},
+        {"then", AQ_TABLE_LEFT},        {"format", AQ_TABLE_LEFT},
+        {"size", AQ_TABLE_RIGHT},       {"weights", AQ_TABLE_LEFT},
+        {"weights rms", AQ_TABLE_LEFT}, {"zeros", AQ_TABLE_RIGHT},
+        {"biases", AQ_TABLE_LEFT},      {"scales", AQ_TABLE_LEFT},
+        {"input range", AQ_TABLE_LEFT}, {NULL},
     };
-    aq_text_table *table;
-    int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), count, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table table;
+    aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < count; i++) {
-        add_layer(table, i, &figures[i]);
+        add_layer(&table, i, &figures[i]);
     }
-    aq_text_table_print(table, out);
-    aq_text_table_destroy(table);
-    return 0;
+    return aq_text_table_end(&table, out);
 }

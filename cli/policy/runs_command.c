@@ -97,15 +97,13 @@ static json_t *list_json(const run_list *list)
     json_t *runs = json_array();
     for (size_t i = 0; i < list->count; i++) {
         const listed_run *row = &list->rows[i];
-        (void)json_array_append_new(/* short of memory: left out */
-                                    runs,
-                                    json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s}",
-                                              "path", aq_json_text(row->path), "task", row->task,
-                                              "algorithm", row->algorithm, "format", row->format,
-                                              "seed", aq_json_count(row->seed), "best_return",
-                                              aq_json_number(row->best), "env_steps",
-                                              aq_json_number(row->env_steps), "state", row->state,
-                                              "made", row->made));
+        aq_json_add(&runs,
+                    json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "path",
+                              aq_json_text(row->path), "task", row->task, "algorithm",
+                              row->algorithm, "format", row->format, "seed",
+                              aq_json_count(row->seed), "best_return", aq_json_number(row->best),
+                              "env_steps", aq_json_number(row->env_steps), "state", row->state,
+                              "made", row->made));
     }
     return json_pack("{s:o}", "runs", runs);
 }
@@ -117,32 +115,28 @@ static int print_list(const run_list *list, aq_error *error)
     static const aq_table_column columns[] = {
         {"made", AQ_TABLE_LEFT},   {"task", AQ_TABLE_LEFT},         {"algorithm", AQ_TABLE_LEFT},
         {"format", AQ_TABLE_LEFT}, {"best return", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},
-        {"state", AQ_TABLE_LEFT},  {"run", AQ_TABLE_LEFT},
+        {"state", AQ_TABLE_LEFT},  {"run", AQ_TABLE_LEFT},          {NULL},
     };
-    aq_text_table *table;
-    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), list->count - older,
-                             &table) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
+    aq_text_table table;
+    aq_text_table_begin(&table, columns);
     for (size_t i = older; i < list->count; i++) {
         const listed_run *row = &list->rows[i];
         aq_figure best, steps;
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%.16s", row->made);
-        aq_text_table_cell(table, "%s", row->task);
-        aq_text_table_cell(table, "%s", row->algorithm);
-        aq_text_table_cell(table, "%s", row->format);
-        aq_text_table_cell(table, "%s", aq_figure_return(&best, row->best));
-        aq_text_table_cell(table, "%s", aq_figure_count(&steps, row->env_steps));
-        aq_text_table_cell(table, "%s", aq_run_state_text(row->state));
-        aq_text_table_cell(table, "%s", row->path);
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%.16s", row->made);
+        aq_text_table_cell(&table, "%s", row->task);
+        aq_text_table_cell(&table, "%s", row->algorithm);
+        aq_text_table_cell(&table, "%s", row->format);
+        aq_text_table_cell(&table, "%s", aq_figure_return(&best, row->best));
+        aq_text_table_cell(&table, "%s", aq_figure_count(&steps, row->env_steps));
+        aq_text_table_cell(&table, "%s", aq_run_state_text(row->state));
+        aq_text_table_cell(&table, "%s", row->path);
     }
     if (older > 0) {
         (void)printf("%zu older runs are left out; --json lists all.\n", older);
     }
-    aq_text_table_print(table, stdout);
-    aq_text_table_destroy(table);
-    return 0;
+    const int rc = aq_text_table_end(&table, stdout);
+    return rc != 0 ? aq_fail(error, rc, "out of memory") : 0;
 }
 
 static int list_runs(void *given, aq_error *error)

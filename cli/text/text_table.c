@@ -4,66 +4,46 @@
 #include "cli/text/text_table.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 
-typedef struct table_cell {
+typedef struct aq_table_cell {
     char text[AQ_TABLE_CELL_BYTES];
 } table_cell;
 
-struct aq_text_table {
-    aq_table_column columns[AQ_TABLE_COLUMNS_MAX];
-    size_t column_count;
-    size_t rows_max;
-    size_t row_count;
-    size_t next; /* cell of the last row to be filled */
-    table_cell *cells;
-};
-
-int aq_text_table_create(const aq_table_column *columns, size_t column_count, size_t rows_max,
-                         aq_text_table **ret_table)
+void aq_text_table_begin(aq_text_table *table, const aq_table_column *columns)
 {
-    AQ_ASSERT(column_count >= 1);
-    AQ_ASSERT(column_count <= AQ_TABLE_COLUMNS_MAX);
-    AQ_ASSERT(rows_max <= AQ_TABLE_ROWS_MAX);
-    aq_text_table *table = aq_alloc(1, sizeof(*table));
-    if (!table) {
-        return AQ_E_NOMEM;
+    *table = (aq_text_table){.columns = columns};
+    while (columns[table->column_count].name != NULL) {
+        table->column_count++;
     }
-    table->cells = aq_alloc(rows_max * column_count, sizeof(*table->cells));
-    if (!table->cells) {
-        aq_free(table);
-        return AQ_E_NOMEM;
-    }
-    for (size_t i = 0; i < column_count; i++) {
-        table->columns[i] = columns[i];
-    }
-    table->column_count = column_count;
-    table->rows_max = rows_max;
-    *ret_table = table;
-    return 0;
-}
-
-void aq_text_table_destroy(aq_text_table *table)
-{
-    if (!table) {
-        return;
-    }
-    aq_free(table->cells);
-    aq_free(table);
+    AQ_ASSERT(table->column_count >= 1);
+    AQ_ASSERT(table->column_count <= AQ_TABLE_COLUMNS_MAX);
 }
 
 void aq_text_table_row(aq_text_table *table)
 {
-    AQ_ASSERT(table->row_count < table->rows_max);
-    table->row_count++;
-    table->next = 0;
+    const size_t row_bytes = table->column_count * sizeof(table_cell);
+    if (table->rc == 0) {
+        table->rc = aq_grow(&table->cells, &table->capacity, table->row_count, row_bytes,
+                            AQ_TABLE_ROWS_MAX);
+    }
+    if (table->rc == 0) {
+        memset(table->cells + table->row_count * table->column_count, 0, row_bytes);
+        table->row_count++;
+        table->next = 0;
+    }
 }
 
 void aq_text_table_cell(aq_text_table *table, const char *format, ...)
 {
+    if (table->rc != 0) {
+        return;
+    }
     AQ_ASSERT(table->row_count > 0);
     AQ_ASSERT(table->next < table->column_count);
     table_cell *cell = &table->cells[(table->row_count - 1) * table->column_count + table->next++];
@@ -110,7 +90,7 @@ static void print_cell(const aq_text_table *table, size_t column, size_t width, 
     }
 }
 
-void aq_text_table_print(const aq_text_table *table, FILE *out)
+static void print(const aq_text_table *table, FILE *out)
 {
     size_t widths[AQ_TABLE_COLUMNS_MAX];
     for (size_t i = 0; i < table->column_count; i++) {
@@ -124,4 +104,14 @@ void aq_text_table_print(const aq_text_table *table, FILE *out)
         }
         (void)fputc('\n', out);
     }
+}
+
+int aq_text_table_end(aq_text_table *table, FILE *out)
+{
+    const int rc = table->rc;
+    if (rc == 0 && out != NULL && table->row_count > 0) {
+        print(table, out);
+    }
+    aq_free(table->cells);
+    return rc;
 }

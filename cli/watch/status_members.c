@@ -19,12 +19,9 @@ typedef Actorq__V1__MemberStatus member_status;
 /* One table: its columns, whom it is about, and one row of it. */
 typedef struct member_table {
     const aq_table_column *columns;
-    size_t column_count;
     bool (*is_about)(const member_status *member);
     void (*add)(aq_text_table *table, const member_status *member);
 } member_table;
-
-#define COLUMNS(array) (array), sizeof(array) / sizeof((array)[0])
 
 static bool is_replay(const member_status *member)
 {
@@ -83,11 +80,14 @@ static void add_member(aq_text_table *table, const member_status *member)
 }
 
 static const aq_table_column actor_columns[] = {
-    {"role", AQ_TABLE_LEFT},     {"slot", AQ_TABLE_RIGHT},      {"host", AQ_TABLE_LEFT},
-    {"pid", AQ_TABLE_RIGHT},     {"heard", AQ_TABLE_RIGHT},     {"version", AQ_TABLE_RIGHT},
-    {"steps/s", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},     {"episodes", AQ_TABLE_RIGHT},
-    {"return", AQ_TABLE_RIGHT},  {"unacked", AQ_TABLE_RIGHT},   {"resent", AQ_TABLE_RIGHT},
-    {"failed", AQ_TABLE_RIGHT},  {"no credit", AQ_TABLE_RIGHT}, {"memory", AQ_TABLE_RIGHT},
+    {"role", AQ_TABLE_LEFT},      {"slot", AQ_TABLE_RIGHT},
+    {"host", AQ_TABLE_LEFT},      {"pid", AQ_TABLE_RIGHT},
+    {"heard", AQ_TABLE_RIGHT},    {"version", AQ_TABLE_RIGHT},
+    {"steps/s", AQ_TABLE_RIGHT},  {"steps", AQ_TABLE_RIGHT},
+    {"episodes", AQ_TABLE_RIGHT}, {"return", AQ_TABLE_RIGHT},
+    {"unacked", AQ_TABLE_RIGHT},  {"resent", AQ_TABLE_RIGHT},
+    {"failed", AQ_TABLE_RIGHT},   {"no credit", AQ_TABLE_RIGHT},
+    {"memory", AQ_TABLE_RIGHT},   {NULL},
 };
 
 static void add_actor(aq_text_table *table, const member_status *member)
@@ -111,12 +111,23 @@ static void add_actor(aq_text_table *table, const member_status *member)
 }
 
 static const aq_table_column replay_columns[] = {
-    {"role", AQ_TABLE_LEFT},      {"slot", AQ_TABLE_RIGHT},     {"host", AQ_TABLE_LEFT},
-    {"pid", AQ_TABLE_RIGHT},      {"heard", AQ_TABLE_RIGHT},    {"stored", AQ_TABLE_RIGHT},
-    {"inserted", AQ_TABLE_RIGHT}, {"insert/s", AQ_TABLE_RIGHT}, {"sample/s", AQ_TABLE_RIGHT},
-    {"repeats", AQ_TABLE_RIGHT},  {"gaps", AQ_TABLE_RIGHT},     {"refused", AQ_TABLE_RIGHT},
-    {"memory", AQ_TABLE_RIGHT},   {"disk", AQ_TABLE_RIGHT},     {"unwritten", AQ_TABLE_RIGHT},
+    {"role", AQ_TABLE_LEFT},
+    {"slot", AQ_TABLE_RIGHT},
+    {"host", AQ_TABLE_LEFT},
+    {"pid", AQ_TABLE_RIGHT},
+    {"heard", AQ_TABLE_RIGHT},
+    {"stored", AQ_TABLE_RIGHT},
+    {"inserted", AQ_TABLE_RIGHT},
+    {"insert/s", AQ_TABLE_RIGHT},
+    {"sample/s", AQ_TABLE_RIGHT},
+    {"repeats", AQ_TABLE_RIGHT},
+    {"gaps", AQ_TABLE_RIGHT},
+    {"refused", AQ_TABLE_RIGHT},
+    {"memory", AQ_TABLE_RIGHT},
+    {"disk", AQ_TABLE_RIGHT},
+    {"unwritten", AQ_TABLE_RIGHT},
     {"waiting", AQ_TABLE_LEFT},
+    {NULL},
 };
 
 /* What stops everything comes before who waits for whom. */
@@ -154,10 +165,17 @@ static void add_replay(aq_text_table *table, const member_status *member)
 /* ---- what a replay shard knows -------------------------------------------------------------- */
 
 static const aq_table_column sender_columns[] = {
-    {"actor", AQ_TABLE_RIGHT}, {"incarnation", AQ_TABLE_LEFT}, {"met", AQ_TABLE_RIGHT},
-    {"heard", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},      {"credit", AQ_TABLE_RIGHT},
-    {"taken", AQ_TABLE_RIGHT}, {"durable", AQ_TABLE_RIGHT},    {"repeats", AQ_TABLE_RIGHT},
+    {"actor", AQ_TABLE_RIGHT},
+    {"incarnation", AQ_TABLE_LEFT},
+    {"met", AQ_TABLE_RIGHT},
+    {"heard", AQ_TABLE_RIGHT},
+    {"steps", AQ_TABLE_RIGHT},
+    {"credit", AQ_TABLE_RIGHT},
+    {"taken", AQ_TABLE_RIGHT},
+    {"durable", AQ_TABLE_RIGHT},
+    {"repeats", AQ_TABLE_RIGHT},
     {"gaps", AQ_TABLE_RIGHT},
+    {NULL},
 };
 
 static void add_sender(aq_text_table *table, const member_status *member)
@@ -182,10 +200,10 @@ static void add_sender(aq_text_table *table, const member_status *member)
 /* ---- printing ------------------------------------------------------------------------------- */
 
 static const member_table learner_tables[] = {
-    {COLUMNS(actor_columns), is_no_replay, add_actor},
-    {COLUMNS(replay_columns), is_replay, add_replay},
+    {actor_columns, is_no_replay, add_actor},
+    {replay_columns, is_replay, add_replay},
 };
-static const member_table shard_table = {COLUMNS(sender_columns), is_any, add_sender};
+static const member_table shard_table = {sender_columns, is_any, add_sender};
 
 static int compare_members(const void *a, const void *b)
 {
@@ -203,33 +221,20 @@ static int compare_members(const void *a, const void *b)
 static int print_table(FILE *out, const member_table *kind, member_status *const *members,
                        size_t count, size_t members_max)
 {
-    size_t shown = 0, hidden = 0;
-    size_t rows_max = count < members_max ? count : members_max;
-    aq_text_table *table;
-    int rc = aq_text_table_create(kind->columns, kind->column_count, rows_max, &table);
-    if (rc != 0) {
-        return rc;
-    }
+    size_t found = 0;
+    aq_text_table table;
+    aq_text_table_begin(&table, kind->columns);
     for (size_t i = 0; i < count; i++) {
-        if (!kind->is_about(members[i])) {
-            continue;
-        }
-        if (shown < rows_max) {
-            kind->add(table, members[i]);
-            shown++;
-        } else {
-            hidden++;
+        if (kind->is_about(members[i]) && found++ < members_max) {
+            kind->add(&table, members[i]);
         }
     }
-    if (shown) {
-        (void)fputc('\n', out);
-        aq_text_table_print(table, out);
+    (void)fputs(table.row_count > 0 ? "\n" : "", out);
+    int rc = aq_text_table_end(&table, out);
+    if (rc == 0 && found > members_max) {
+        (void)fprintf(out, "  and %zu more\n", found - members_max);
     }
-    if (hidden) {
-        (void)fprintf(out, "  and %zu more\n", hidden);
-    }
-    aq_text_table_destroy(table);
-    return 0;
+    return rc;
 }
 
 int aq_status_members_print(FILE *out, const Actorq__V1__StatusReply *status, size_t members_max)

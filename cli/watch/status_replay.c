@@ -140,9 +140,11 @@ static void print_waiting(FILE *out, const Actorq__V1__ReplayStats *stats)
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static const aq_table_column table_columns[] = {
-    {"table", AQ_TABLE_LEFT},       {"items", AQ_TABLE_RIGHT},      {"transitions", AQ_TABLE_RIGHT},
-    {"bytes", AQ_TABLE_RIGHT},      {"mass", AQ_TABLE_RIGHT},       {"sampled", AQ_TABLE_RIGHT},
-    {"times each", AQ_TABLE_RIGHT}, {"priorities", AQ_TABLE_RIGHT}, {"too late", AQ_TABLE_RIGHT},
+    {"table", AQ_TABLE_LEFT},        {"items", AQ_TABLE_RIGHT},
+    {"transitions", AQ_TABLE_RIGHT}, {"bytes", AQ_TABLE_RIGHT},
+    {"mass", AQ_TABLE_RIGHT},        {"sampled", AQ_TABLE_RIGHT},
+    {"times each", AQ_TABLE_RIGHT},  {"priorities", AQ_TABLE_RIGHT},
+    {"too late", AQ_TABLE_RIGHT},    {NULL},
 };
 
 static void add_table(aq_text_table *text, const Actorq__V1__TableStats *table)
@@ -164,22 +166,13 @@ static void add_table(aq_text_table *text, const Actorq__V1__TableStats *table)
 
 static int print_tables(FILE *out, const Actorq__V1__TableStats *tables, size_t count)
 {
-    aq_text_table *text;
-    if (count == 0) {
-        return 0;
-    }
-    int rc = aq_text_table_create(table_columns, sizeof(table_columns) / sizeof(table_columns[0]),
-                                  count, &text);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_text_table text;
+    aq_text_table_begin(&text, table_columns);
     for (size_t i = 0; i < count; i++) {
-        add_table(text, &tables[i]);
+        add_table(&text, &tables[i]);
     }
-    (void)fputc('\n', out);
-    aq_text_table_print(text, out);
-    aq_text_table_destroy(text);
-    return 0;
+    (void)fputs(count > 0 ? "\n" : "", out);
+    return aq_text_table_end(&text, out);
 }
 
 /* A table of this name in another shard is the same table. The mean of times sampled is weighed by

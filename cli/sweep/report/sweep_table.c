@@ -44,7 +44,7 @@ static void print_settings(const aq_sweep_study *study, uint32_t stage, char *ou
 
 static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
 {
-    aq_table_column columns[OWN_COLUMNS + AQ_SWEEP_DIMS_MAX] = {
+    aq_table_column columns[OWN_COLUMNS + AQ_SWEEP_DIMS_MAX + 1] = {
         {"trial", AQ_TABLE_RIGHT}, {"rung", AQ_TABLE_RIGHT}, {"score", AQ_TABLE_RIGHT},
         {"+-", AQ_TABLE_RIGHT},    {"cost", AQ_TABLE_RIGHT},
     };
@@ -54,31 +54,29 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
         columns[OWN_COLUMNS + i] =
             (aq_table_column){aq_setting_short_key(space->dims[i].key), AQ_TABLE_LEFT};
     }
-    aq_text_table *table = NULL;
-    int rc = aq_text_table_create(columns, OWN_COLUMNS + space->count, most, &table);
-    for (size_t i = 0; rc == 0 && i < summary->known_count && i < most; i++) {
+    aq_text_table table;
+    aq_text_table_begin(&table, columns);
+    for (size_t i = 0; i < summary->known_count && i < most; i++) {
         const uint32_t stage = summary->known[i];
         const aq_sweep_row *row = &summary->rows[study->stages[stage].trial];
         aq_figure score, spread, cost;
-        aq_text_table_row(table);
-        aq_text_table_cell(table, "%" PRIu32, row->trial);
-        aq_text_table_cell(table, "%" PRIu32, study->stages[stage].rung);
-        aq_text_table_cell(table, "%s",
+        aq_text_table_row(&table);
+        aq_text_table_cell(&table, "%" PRIu32, row->trial);
+        aq_text_table_cell(&table, "%" PRIu32, study->stages[stage].rung);
+        aq_text_table_cell(&table, "%s",
                            aq_figure_return(&score, aq_sweep_stage_score(study, stage)));
         aq_text_table_cell(
-            table, "%s",
+            &table, "%s",
             aq_figure_return(&spread, aq_sweep_stage_mean(study, stage, study->spec->score).ci95));
-        aq_text_table_cell(table, "%s", aq_figure_duration(&cost, row->cost_s));
+        aq_text_table_cell(&table, "%s", aq_figure_duration(&cost, row->cost_s));
         for (size_t j = 0; j < space->count; j++) {
-            aq_text_table_cell(table, "%s", study->stages[stage].point.values[j]);
+            aq_text_table_cell(&table, "%s", study->stages[stage].point.values[j]);
         }
     }
-    if (rc == 0 && summary->known_count > 0) {
+    if (table.row_count > 0) {
         (void)fprintf(out, "\n");
-        aq_text_table_print(table, out);
     }
-    aq_text_table_destroy(table);
-    return rc;
+    return aq_text_table_end(&table, out);
 }
 
 static void print_finding(const aq_sweep_summary *summary, const char *name,

@@ -6,33 +6,29 @@
 #include "tests/unit/cli/cli_fixture.h"
 
 static const aq_table_column columns[] = {
-    {"name", AQ_TABLE_LEFT}, {"count", AQ_TABLE_RIGHT}, {"note", AQ_TABLE_LEFT}};
+    {"name", AQ_TABLE_LEFT}, {"count", AQ_TABLE_RIGHT}, {"note", AQ_TABLE_LEFT}, {NULL}};
 
-TEST_ENDING(end_table, aq_text_table_destroy);
-
-static aq_text_table *make(size_t rows_max)
+static aq_text_table *begin(void)
 {
-    aq_text_table *table = NULL;
-    assert_int_equal(aq_text_table_create(columns, 3, rows_max, &table), 0);
-    at_end(end_table, table);
-    return table;
+    static aq_text_table table;
+    aq_text_table_begin(&table, columns);
+    return &table;
 }
 
-static void assert_prints(const aq_text_table *table, const char *expected)
+static void assert_prints(aq_text_table *table, const char *expected)
 {
-    aq_text_table_print(table, cli_print_begin());
+    assert_int_equal(aq_text_table_end(table, cli_print_begin()), 0);
     assert_string_equal(cli_print_end(), expected);
 }
 
-TEST(a_table_without_rows_is_its_head)
+TEST(a_table_without_rows_is_nothing)
 {
-    aq_text_table *table = make(0);
-    assert_prints(table, "  name  count  note\n");
+    assert_prints(begin(), "");
 }
 
 TEST(columns_are_as_wide_as_their_widest_cell)
 {
-    aq_text_table *table = make(2);
+    aq_text_table *table = begin();
     aq_text_table_row(table);
     aq_text_table_cell(table, "actor");
     aq_text_table_cell(table, "%d", 1234567);
@@ -48,7 +44,7 @@ TEST(columns_are_as_wide_as_their_widest_cell)
 
 TEST(cells_left_out_show_as_dashes)
 {
-    aq_text_table *table = make(1);
+    aq_text_table *table = begin();
     aq_text_table_row(table);
     aq_text_table_cell(table, "%s", "");
     assert_prints(table, "  name  count  note\n"
@@ -57,7 +53,7 @@ TEST(cells_left_out_show_as_dashes)
 
 TEST(characters_of_several_bytes_take_one_column)
 {
-    aq_text_table *table = make(1);
+    aq_text_table *table = begin();
     aq_text_table_row(table);
     aq_text_table_cell(table, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4");
     aq_text_table_cell(table, "1");
@@ -69,7 +65,7 @@ TEST(a_cell_is_made_plain_and_cut)
 {
     char longer[AQ_TABLE_CELL_BYTES + 40];
     char expected[2 * sizeof(longer)];
-    aq_text_table *table = make(1);
+    aq_text_table *table = begin();
     memset(longer, 'a', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     aq_text_table_row(table);
@@ -82,10 +78,24 @@ TEST(a_cell_is_made_plain_and_cut)
     assert_prints(table, expected);
 }
 
-TEST(without_memory_there_is_no_table)
+TEST(a_table_that_is_not_wanted_is_freed)
 {
-    aq_text_table *table;
-    assert_made_despite_failures(table, aq_text_table_create(columns, 3, 10, &table));
-    aq_text_table_destroy(table);
-    aq_text_table_destroy(NULL);
+    aq_text_table *table = begin();
+    aq_text_table_row(table);
+    assert_int_equal(aq_text_table_end(table, NULL), 0);
+}
+
+TEST(without_memory_nothing_is_printed)
+{
+    int rc = AQ_E_NOMEM;
+    EACH_ALLOCATION_FAILS(rc) {
+        aq_text_table *table = begin();
+        for (int i = 0; i < 10; i++) {
+            aq_text_table_row(table);
+            aq_text_table_cell(table, "%d", i);
+        }
+        rc = aq_text_table_end(table, cli_print_begin());
+        assert_true((cli_print_end()[0] == '\0') == (rc != 0));
+    }
+    assert_int_equal(rc, 0);
 }
