@@ -65,7 +65,7 @@ int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_ste
     return rc;
 }
 
-static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_buffer *out)
+static void draw_returns(const aq_compare_summary *summary, bool over_steps, aq_long_text *out)
 {
     aq_plot_series series[AQ_COMPARE_ARMS_MAX];
     const size_t count = summary->plan->arm_count;
@@ -88,11 +88,11 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
         .level = summary->threshold,
         .notes = {"mean of the seeds and its 95 % bootstrap interval, where all seeds have one"},
     };
+    aq_long_text_fail(out, rc);
     if (rc == 0) {
-        rc = aq_plot_lines_draw(&chart, out);
+        aq_plot_lines_draw(&chart, out);
     }
     aq_free(points);
-    return rc;
 }
 
 /* ---- bars ----------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static void name_groups(const aq_compare_summary *summary, const char **groups)
     }
 }
 
-static int draw_energy(const aq_compare_summary *summary, aq_buffer *out)
+static void draw_energy(const aq_compare_summary *summary, aq_long_text *out)
 {
     const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_COMPARE_ROLES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_COMPARE_ROLES];
@@ -131,7 +131,7 @@ static int draw_energy(const aq_compare_summary *summary, aq_buffer *out)
         .values = values,
         .stacked = true,
     };
-    return aq_plot_bars_draw(&chart, out);
+    aq_plot_bars_draw(&chart, out);
 }
 
 typedef struct state_chart {
@@ -158,7 +158,8 @@ static const state_chart *chart_of(enum aq_compare_figure figure)
     return &charts[figure - AQ_FIGURE_ACTOR_TIME];
 }
 
-static int draw_states(const aq_compare_summary *summary, const state_chart *states, aq_buffer *out)
+static void draw_states(const aq_compare_summary *summary, const state_chart *states,
+                        aq_long_text *out)
 {
     const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_TIME_STATES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_TIME_STATES];
@@ -182,7 +183,7 @@ static int draw_states(const aq_compare_summary *summary, const state_chart *sta
         .values = values,
         .stacked = true,
     };
-    return aq_plot_bars_draw(&chart, out);
+    aq_plot_bars_draw(&chart, out);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -204,16 +205,14 @@ bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compa
     return false;
 }
 
-int aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
-                           aq_buffer *out)
+void aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
+                            aq_long_text *out)
 {
-    switch (figure) {
-    case AQ_FIGURE_RETURN_TIME:
-    case AQ_FIGURE_RETURN_STEPS:
-        return draw_returns(summary, figure == AQ_FIGURE_RETURN_STEPS, out);
-    case AQ_FIGURE_ENERGY:
-        return draw_energy(summary, out);
-    default:
-        return draw_states(summary, chart_of(figure), out);
+    if (figure == AQ_FIGURE_RETURN_TIME || figure == AQ_FIGURE_RETURN_STEPS) {
+        draw_returns(summary, figure == AQ_FIGURE_RETURN_STEPS, out);
+    } else if (figure == AQ_FIGURE_ENERGY) {
+        draw_energy(summary, out);
+    } else {
+        draw_states(summary, chart_of(figure), out);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "cli/compare/compare_summary.h"
 #include "cli/plot/plot_chart.h"
-#include "common/base/buffer.h"
+#include "cli/text/long_text.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
@@ -28,8 +28,8 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure);
 bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compare_figure figure);
 
 /* Appends it as SVG. AQ_E_NOMEM, AQ_E_TOO_BIG. */
-int aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
-                           aq_buffer *out) AQ_MUST_USE;
+void aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
+                            aq_long_text *out);
 
 /* The curve of one precision over its finished seeds, where all have one: the mean of their running
  * means, and its 95 % bootstrap interval (plot_band.h), up to `points` of them. Over time in

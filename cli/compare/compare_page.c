@@ -172,9 +172,7 @@ static void add_figure(const aq_compare_summary *summary, enum aq_compare_figure
         return;
     }
     aq_long_text_add(out, "<figure id=\"%s\">\n", aq_compare_figure_name(figure));
-    if (!out->rc) {
-        out->rc = aq_compare_figure_draw(summary, figure, &out->bytes);
-    }
+    aq_compare_figure_draw(summary, figure, out);
     aq_long_text_add(out, "</figure>\n");
 }
 
@@ -184,7 +182,7 @@ static void add_words(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_init(&words, WORDS_BYTES_MAX);
     aq_compare_words(summary, &words);
     aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
-    out->rc = out->rc ? out->rc : words.rc;
+    aq_long_text_fail(out, words.rc);
     char *rest = NULL;
     for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -213,7 +211,7 @@ static void add_config(const aq_compare_summary *summary, aq_long_text *out)
     if (rc == 0) {
         rc = aq_buffer_extend(&yaml, 1, &end);
     }
-    out->rc = out->rc ? out->rc : rc;
+    aq_long_text_fail(out, rc);
     aq_long_text_add(out,
                      "<details><summary>The configuration of every run, but for its %s "
                      "and seed</summary>\n<pre>",

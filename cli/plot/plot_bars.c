@@ -102,7 +102,7 @@ static void lay(bars_picture *picture)
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* A bar between two values; its middle is at `x`. */
-static void draw_bar(const bars_picture *picture, aq_plot_svg *svg, size_t group, size_t part,
+static void draw_bar(const bars_picture *picture, aq_long_text *svg, size_t group, size_t part,
                      double x, double from, double to)
 {
     const aq_plot_bars *chart = picture->chart;
@@ -134,7 +134,7 @@ static const char *value_text(char *out, size_t size, double value)
 }
 
 /* `y` is the end of the bar, or of its whisker. */
-static void draw_value(const bars_picture *picture, aq_plot_svg *svg, double x, double y,
+static void draw_value(const bars_picture *picture, aq_long_text *svg, double x, double y,
                        bool below, double value)
 {
     char text[32];
@@ -145,7 +145,7 @@ static void draw_value(const bars_picture *picture, aq_plot_svg *svg, double x, 
     }
 }
 
-static void draw_whisker(const bars_picture *picture, aq_plot_svg *svg, double x, double value,
+static void draw_whisker(const bars_picture *picture, aq_long_text *svg, double x, double value,
                          double error)
 {
     const double high = aq_plot_frame_y(&picture->frame, value + error);
@@ -157,7 +157,7 @@ static void draw_whisker(const bars_picture *picture, aq_plot_svg *svg, double x
 }
 
 /* First all bars, then what is written on them: a value may be wider than its bar. */
-static void draw_beside(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
+static void draw_beside(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
 {
     const aq_plot_bars *chart = picture->chart;
     const double first = middle - picture->bar * ((double)chart->part_count - 1) / 2;
@@ -179,7 +179,7 @@ static void draw_beside(const bars_picture *picture, aq_plot_svg *svg, size_t gr
     }
 }
 
-static void draw_stack(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
+static void draw_stack(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
 {
     const aq_plot_bars *chart = picture->chart;
     double sum = 0;
@@ -195,7 +195,7 @@ static void draw_stack(const bars_picture *picture, aq_plot_svg *svg, size_t gro
     draw_value(picture, svg, middle, aq_plot_frame_y(&picture->frame, sum), false, any ? sum : NAN);
 }
 
-static void draw_name(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
+static void draw_name(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
 {
     const aq_plot_box *area = &picture->frame.area;
     const double bottom = area->y + area->height;
@@ -208,7 +208,7 @@ static void draw_name(const bars_picture *picture, aq_plot_svg *svg, size_t grou
     }
 }
 
-static void draw(const bars_picture *picture, aq_plot_svg *svg)
+static void draw(const bars_picture *picture, aq_long_text *svg)
 {
     const aq_plot_bars *chart = picture->chart;
     const aq_plot_box *area = &picture->frame.area;
@@ -227,16 +227,15 @@ static void draw(const bars_picture *picture, aq_plot_svg *svg)
                      (aq_plot_at){area->x + area->width, zero});
 }
 
-int aq_plot_bars_draw(const aq_plot_bars *chart, aq_buffer *out)
+void aq_plot_bars_draw(const aq_plot_bars *chart, aq_long_text *out)
 {
     bars_picture picture = {.chart = chart};
-    aq_plot_svg svg;
     AQ_ASSERT(chart->group_count >= 1);
     AQ_ASSERT(chart->group_count <= AQ_PLOT_GROUPS_MAX);
     AQ_ASSERT(chart->part_count >= 1);
     AQ_ASSERT(chart->part_count <= AQ_PLOT_SERIES_MAX);
     lay(&picture);
-    aq_plot_svg_begin(&svg, picture.frame.width, picture.frame.height, chart->title, out);
-    draw(&picture, &svg);
-    return aq_plot_svg_end(&svg);
+    aq_plot_svg_begin(out, picture.frame.width, picture.frame.height, chart->title);
+    draw(&picture, out);
+    aq_plot_svg_end(out);
 }

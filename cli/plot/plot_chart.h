@@ -13,14 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/buffer.h"
-#include "common/base/error.h"
+#include "cli/text/long_text.h"
 
 enum {
     AQ_PLOT_SERIES_MAX = 16, /* lines of a chart, parts of a bar */
     AQ_PLOT_GROUPS_MAX = 64, /* groups of bars */
     AQ_PLOT_POINTS_MAX = 1 << 20,
-    AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the buffers that charts are drawn into */
+    AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the texts that charts are drawn into */
     AQ_PLOT_SIDE_MIN = 160,
     AQ_PLOT_SIDE_MAX = 4096,
     AQ_PLOT_NOTES_MAX = 4,
@@ -82,9 +81,8 @@ typedef struct aq_plot_bars {
     uint32_t width, height;
 } aq_plot_bars;
 
-/* Append the picture to `out`: AQ_E_NOMEM, AQ_E_TOO_BIG beyond the buffer's limit; on failure out's
- * content is as before. Without a single point the axes go from 0 to 1 and say "no data". */
-int aq_plot_lines_draw(const aq_plot_lines *chart, aq_buffer *out) AQ_MUST_USE;
-int aq_plot_bars_draw(const aq_plot_bars *chart, aq_buffer *out) AQ_MUST_USE;
+/* Append the picture to `out`: AQ_E_NOMEM, AQ_E_TOO_BIG beyond its limit. */
+void aq_plot_lines_draw(const aq_plot_lines *chart, aq_long_text *out);
+void aq_plot_bars_draw(const aq_plot_bars *chart, aq_long_text *out);
 
 #endif

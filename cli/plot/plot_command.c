@@ -168,35 +168,27 @@ static int check_output(const char *output, aq_error *error)
     return aq_fail(error, AQ_E_INVALID, "'%s' is neither FILE.svg nor FILE.png", output);
 }
 
-static int make_picture(const plot_arguments *arguments, const aq_run_plot *plot, aq_buffer *out,
-                        aq_error *error)
-{
-    if (!ends_with(arguments->output, ".png")) {
-        int rc = aq_run_plot_draw(plot, out);
-        return rc == 0 ? 0 : aq_fail(error, rc, "%s", aq_error_text(rc));
-    }
-    aq_buffer svg;
-    aq_buffer_init(&svg, AQ_PLOT_BYTES_MAX);
-    int rc = aq_run_plot_draw(plot, &svg);
-    rc = rc == 0 ? aq_plot_png(AQ_RSVG_LIBRARY, &svg, out, error)
-                 : aq_fail(error, rc, "%s", aq_error_text(rc));
-    aq_buffer_fini(&svg);
-    return rc;
-}
-
 static int write_picture(const plot_arguments *arguments, const aq_run_plot *plot, aq_error *error)
 {
-    aq_buffer picture;
-    aq_buffer_init(&picture, AQ_PLOT_BYTES_MAX);
-    int rc = make_picture(arguments, plot, &picture, error);
+    aq_long_text svg;
+    aq_buffer png;
+    const bool is_png = ends_with(arguments->output, ".png");
+    const aq_buffer *picture = is_png ? &png : &svg.bytes;
+    aq_long_text_init(&svg, AQ_PLOT_BYTES_MAX);
+    aq_buffer_init(&png, AQ_PLOT_BYTES_MAX);
+    aq_run_plot_draw(plot, &svg);
+    int rc = svg.rc != 0 ? aq_fail(error, svg.rc, "%s", aq_error_text(svg.rc))
+             : is_png    ? aq_plot_png(AQ_RSVG_LIBRARY, &svg.bytes, &png, error)
+                         : 0;
     if (rc != 0) {
         rc = aq_fail_context(error, rc, "%s", arguments->output);
     } else if (is_standard_output(arguments)) {
-        (void)fwrite(picture.data, 1, picture.size, stdout); /* a failure is told by the stream */
+        (void)fwrite(picture->data, 1, picture->size, stdout); /* a failure is told by the stream */
     } else {
-        rc = aq_file_write_atomic(arguments->output, picture.data, picture.size, error);
+        rc = aq_file_write_atomic(arguments->output, picture->data, picture->size, error);
     }
-    aq_buffer_fini(&picture);
+    aq_long_text_fini(&svg);
+    aq_buffer_fini(&png);
     return rc;
 }
 
@@ -263,10 +255,10 @@ static json_t *make_json(const plot_arguments *arguments, const aq_run_plot *plo
     json_t *curves = json_array(), *notes = json_array();
     for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
         const aq_run_curve curve = aq_run_plot_curve(plot, i);
-        (void)json_array_append_new(curves, curve_json(&curve)); /* short of memory: left out */
+        aq_json_add(&curves, curve_json(&curve));
     }
     for (size_t i = 0; aq_run_plot_note(plot, i) != NULL; i++) {
-        (void)json_array_append_new(notes, json_string(aq_run_plot_note(plot, i)));
+        aq_json_add(&notes, json_string(aq_run_plot_note(plot, i)));
     }
     return json_pack("{s:o, s:s, s:s, s:o, s:o}", "path", aq_json_text(arguments->output), "x",
                      aq_run_plot_x_label(plot), "y", arguments->options.y, "curves", curves,

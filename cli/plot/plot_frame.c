@@ -39,7 +39,7 @@ double aq_plot_text_px(enum aq_plot_lettering lettering, const char *text)
 
 /* ---- the legend ----------------------------------------------------------------------------- */
 
-static void draw_entry(const aq_plot_frame *frame, aq_plot_svg *svg, const aq_legend_entry *entry,
+static void draw_entry(const aq_plot_frame *frame, aq_long_text *svg, const aq_legend_entry *entry,
                        aq_plot_at at)
 {
     if (frame->legend_boxes) {
@@ -57,7 +57,7 @@ static void draw_entry(const aq_plot_frame *frame, aq_plot_svg *svg, const aq_le
  * drawn, the first row with its baseline at `y`. An entry that is too long for what is left of a
  * row begins the next. */
 static uint32_t walk_entries(const aq_plot_frame *frame, const aq_legend_entry *entries,
-                             size_t count, double swatch_px, aq_plot_svg *svg, double y)
+                             size_t count, double swatch_px, aq_long_text *svg, double y)
 {
     double x = MARGIN;
     uint32_t rows = 0;
@@ -82,7 +82,7 @@ static uint32_t walk_entries(const aq_plot_frame *frame, const aq_legend_entry *
     return rows;
 }
 
-static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_svg *svg, double y)
+static uint32_t walk_legend(const aq_plot_frame *frame, aq_long_text *svg, double y)
 {
     return walk_entries(frame, frame->legend, frame->legend_count, SWATCH_PX + SWATCH_GAP, svg, y);
 }
@@ -132,7 +132,7 @@ double aq_plot_frame_y(const aq_plot_frame *frame, double value)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static void draw_labels(const aq_plot_frame *frame, aq_plot_svg *svg)
+static void draw_labels(const aq_plot_frame *frame, aq_long_text *svg)
 {
     const aq_plot_box *area = &frame->area;
     if (frame->title) {
@@ -151,7 +151,7 @@ static void draw_labels(const aq_plot_frame *frame, aq_plot_svg *svg)
     }
 }
 
-static void draw_y_axis(const aq_plot_frame *frame, aq_plot_svg *svg)
+static void draw_y_axis(const aq_plot_frame *frame, aq_long_text *svg)
 {
     const aq_plot_box *area = &frame->area;
     aq_tick_label room;
@@ -165,7 +165,7 @@ static void draw_y_axis(const aq_plot_frame *frame, aq_plot_svg *svg)
     }
 }
 
-void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_svg *svg)
+void aq_plot_frame_draw(const aq_plot_frame *frame, aq_long_text *svg)
 {
     draw_labels(frame, svg);
     (void)walk_legend(frame, svg, MARGIN + (frame->title ? TITLE_PX : 0) + 14);

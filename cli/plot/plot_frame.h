@@ -31,7 +31,7 @@ typedef struct aq_plot_frame {
 /* Decides on the y axis, from `low` to `high`, and on the area. */
 void aq_plot_frame_lay(aq_plot_frame *frame, double low, double high, bool whole_steps);
 
-void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_svg *svg);
+void aq_plot_frame_draw(const aq_plot_frame *frame, aq_long_text *svg);
 
 /* Where a value lies, in px. */
 double aq_plot_frame_y(const aq_plot_frame *frame, double value);

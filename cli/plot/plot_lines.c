@@ -168,7 +168,7 @@ static double tenth(double px)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static void draw_x_axis(const lines_picture *picture, aq_plot_svg *svg)
+static void draw_x_axis(const lines_picture *picture, aq_long_text *svg)
 {
     const aq_plot_box *area = &picture->frame.area;
     const double bottom = area->y + area->height;
@@ -189,7 +189,7 @@ static bool is_clipped(const aq_plot_lines *chart)
     return chart->x_axis.range != NULL || chart->y_axis.range != NULL;
 }
 
-static void draw_band(lines_picture *picture, aq_plot_svg *svg, const aq_plot_series *series)
+static void draw_band(lines_picture *picture, aq_long_text *svg, const aq_plot_series *series)
 {
     const aq_plot_box *area = &picture->frame.area;
     const double beyond = is_clipped(picture->chart) ? BEYOND_AREA * area->height : 0;
@@ -218,7 +218,7 @@ static void draw_band(lines_picture *picture, aq_plot_svg *svg, const aq_plot_se
     }
 }
 
-static void draw_line(lines_picture *picture, aq_plot_svg *svg, const aq_plot_series *series)
+static void draw_line(lines_picture *picture, aq_long_text *svg, const aq_plot_series *series)
 {
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
@@ -240,7 +240,7 @@ static void draw_line(lines_picture *picture, aq_plot_svg *svg, const aq_plot_se
     }
 }
 
-static void draw_level(const lines_picture *picture, aq_plot_svg *svg)
+static void draw_level(const lines_picture *picture, aq_long_text *svg)
 {
     const aq_plot_lines *chart = picture->chart;
     const aq_plot_box *area = &picture->frame.area;
@@ -256,7 +256,7 @@ static void draw_level(const lines_picture *picture, aq_plot_svg *svg)
                      chart->level_name);
 }
 
-static void draw(lines_picture *picture, aq_plot_svg *svg)
+static void draw(lines_picture *picture, aq_long_text *svg)
 {
     const aq_plot_lines *chart = picture->chart;
     aq_plot_frame_draw(&picture->frame, svg);
@@ -282,7 +282,7 @@ static void draw(lines_picture *picture, aq_plot_svg *svg)
     }
 }
 
-int aq_plot_lines_draw(const aq_plot_lines *chart, aq_buffer *out)
+void aq_plot_lines_draw(const aq_plot_lines *chart, aq_long_text *out)
 {
     lines_picture picture = {.chart = chart};
     size_t longest = 1;
@@ -291,17 +291,16 @@ int aq_plot_lines_draw(const aq_plot_lines *chart, aq_buffer *out)
         AQ_ASSERT(chart->series[i].count <= AQ_PLOT_POINTS_MAX);
         longest = chart->series[i].count > longest ? chart->series[i].count : longest;
     }
-    int rc = AQ_E_NOMEM;
     picture.points = aq_alloc(longest, sizeof(*picture.points));
     picture.cuts = aq_alloc(longest, sizeof(*picture.cuts));
     if (picture.points != NULL && picture.cuts != NULL) {
-        aq_plot_svg svg;
         lay(&picture);
-        aq_plot_svg_begin(&svg, picture.frame.width, picture.frame.height, chart->title, out);
-        draw(&picture, &svg);
-        rc = aq_plot_svg_end(&svg);
+        aq_plot_svg_begin(out, picture.frame.width, picture.frame.height, chart->title);
+        draw(&picture, out);
+        aq_plot_svg_end(out);
+    } else {
+        aq_long_text_fail(out, AQ_E_NOMEM);
     }
     aq_free(picture.points);
     aq_free(picture.cuts);
-    return rc;
 }

@@ -41,33 +41,8 @@ static const char style[] =
     "}\n"
     "</style>\n";
 
-static void put(aq_plot_svg *svg, const char *text, size_t size)
-{
-    if (svg->rc == 0) {
-        svg->rc = aq_buffer_append(svg->out, text, size);
-    }
-}
-
-static void put_text(aq_plot_svg *svg, const char *text)
-{
-    put(svg, text, strlen(text));
-}
-
-/* Up to 255 bytes: numbers and words of ours. */
-static void put_format(aq_plot_svg *svg, const char *format, ...) AQ_PRINTF(2, 3);
-
-static void put_format(aq_plot_svg *svg, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    put_text(svg, text);
-}
-
 /* What XML must not hold, or would read as its own, is written in other words. */
-static void put_escaped(aq_plot_svg *svg, const char *text)
+static void put_escaped(aq_long_text *svg, const char *text)
 {
     char plain[AQ_PLOT_TEXT_BYTES];
     uint32_t code;
@@ -76,115 +51,117 @@ static void put_escaped(aq_plot_svg *svg, const char *text)
     while ((size = aq_utf8_decode(at, &code)) > 0) {
         switch (code) {
         case '&':
-            put_text(svg, "&amp;");
+            aq_long_text_add(svg, "&amp;");
             break;
         case '<':
-            put_text(svg, "&lt;");
+            aq_long_text_add(svg, "&lt;");
             break;
         case '>':
-            put_text(svg, "&gt;");
+            aq_long_text_add(svg, "&gt;");
             break;
         case '"':
-            put_text(svg, "&quot;");
+            aq_long_text_add(svg, "&quot;");
             break;
         case 0xFFFE:
         case 0xFFFF:
-            put_text(svg, "?");
+            aq_long_text_add(svg, "?");
             break;
         default:
-            put(svg, at, size);
+            aq_long_text_add(svg, "%.*s", (int)size, at);
         }
         at += size;
     }
 }
 
-static void put_name(aq_plot_svg *svg, const char *name)
+static void put_name(aq_long_text *svg, const char *name)
 {
     if (name) {
-        put_text(svg, "<title>");
+        aq_long_text_add(svg, "<title>");
         put_escaped(svg, name);
-        put_text(svg, "</title>");
+        aq_long_text_add(svg, "</title>");
     }
 }
 
 /* ---- strokes -------------------------------------------------------------------------------- */
 
-static void put_line(aq_plot_svg *svg, const char *class, aq_plot_at from, aq_plot_at to)
+static void put_line(aq_long_text *svg, const char *class, aq_plot_at from, aq_plot_at to)
 {
-    put_format(svg,
-               "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-               "y2=\"%.1f\"/>\n",
-               class, from.x, from.y, to.x, to.y);
+    aq_long_text_add(svg,
+                     "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+                     "y2=\"%.1f\"/>\n",
+                     class, from.x, from.y, to.x, to.y);
 }
 
-void aq_plot_svg_rule(aq_plot_svg *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
+void aq_plot_svg_rule(aq_long_text *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
 {
     static const char *const classes[] = {
         [AQ_RULE_GRID] = "aq-grid", [AQ_RULE_AXIS] = "aq-axis", [AQ_RULE_LEVEL] = "aq-level"};
     put_line(svg, classes[rule], from, to);
 }
 
-void aq_plot_svg_whisker(aq_plot_svg *svg, aq_plot_at from, aq_plot_at to)
+void aq_plot_svg_whisker(aq_long_text *svg, aq_plot_at from, aq_plot_at to)
 {
     put_line(svg, "aq-whisker", from, to);
 }
 
-void aq_plot_svg_curve(aq_plot_svg *svg, uint32_t colour, const char *name,
+void aq_plot_svg_curve(aq_long_text *svg, uint32_t colour, const char *name,
                        const aq_plot_at *points, size_t count)
 {
-    put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
+    aq_long_text_add(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
     put_name(svg, name);
-    put_format(svg, "<polyline class=\"aq-curve%s\" stroke=\"currentColor\" points=\"",
-               colour / AQ_PALETTE_COLOURS % 2 == 1 ? " aq-dashed" : "");
+    aq_long_text_add(svg, "<polyline class=\"aq-curve%s\" stroke=\"currentColor\" points=\"",
+                     colour / AQ_PALETTE_COLOURS % 2 == 1 ? " aq-dashed" : "");
     for (size_t i = 0; i < count; i++) {
-        put_format(svg, "%s%.1f,%.1f", i > 0 ? " " : "", points[i].x, points[i].y);
+        aq_long_text_add(svg, "%s%.1f,%.1f", i > 0 ? " " : "", points[i].x, points[i].y);
     }
     if (count == 1) { /* the round ends of a line without length are a dot */
-        put_format(svg, " %.1f,%.1f", points[0].x, points[0].y);
+        aq_long_text_add(svg, " %.1f,%.1f", points[0].x, points[0].y);
     }
-    put_text(svg, "\"/></g>\n");
+    aq_long_text_add(svg, "\"/></g>\n");
 }
 
-void aq_plot_svg_band(aq_plot_svg *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count)
+void aq_plot_svg_band(aq_long_text *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count)
 {
-    put_format(svg, "<g class=\"aq-%" PRIu32 "\"><polygon class=\"aq-band\" fill=\"currentColor\" ",
-               colour % AQ_PALETTE_COLOURS);
-    put_text(svg, "points=\"");
+    aq_long_text_add(
+        svg, "<g class=\"aq-%" PRIu32 "\"><polygon class=\"aq-band\" fill=\"currentColor\" ",
+        colour % AQ_PALETTE_COLOURS);
+    aq_long_text_add(svg, "points=\"");
     for (size_t i = 0; i < count; i++) {
-        put_format(svg, "%s%.1f,%.1f", i > 0 ? " " : "", cuts[i].x, cuts[i].top);
+        aq_long_text_add(svg, "%s%.1f,%.1f", i > 0 ? " " : "", cuts[i].x, cuts[i].top);
     }
     for (size_t i = count; i > 0; i--) {
-        put_format(svg, " %.1f,%.1f", cuts[i - 1].x, cuts[i - 1].bottom);
+        aq_long_text_add(svg, " %.1f,%.1f", cuts[i - 1].x, cuts[i - 1].bottom);
     }
-    put_text(svg, "\"/></g>\n");
+    aq_long_text_add(svg, "\"/></g>\n");
 }
 
-void aq_plot_svg_box(aq_plot_svg *svg, uint32_t colour, const char *name, aq_plot_box box)
+void aq_plot_svg_box(aq_long_text *svg, uint32_t colour, const char *name, aq_plot_box box)
 {
-    put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
+    aq_long_text_add(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
     put_name(svg, name);
-    put_format(svg,
-               "<rect class=\"aq-box\" fill=\"currentColor\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-               "height=\"%.1f\"/></g>\n",
-               box.x, box.y, box.width, box.height);
+    aq_long_text_add(
+        svg,
+        "<rect class=\"aq-box\" fill=\"currentColor\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+        "height=\"%.1f\"/></g>\n",
+        box.x, box.y, box.width, box.height);
 }
 
 /* A picture within the picture, which hides what hangs over; a clip path would need a name that no
  * other picture of a page has. */
-void aq_plot_svg_clip(aq_plot_svg *svg, aq_plot_box box)
+void aq_plot_svg_clip(aq_long_text *svg, aq_plot_box box)
 {
-    put_format(svg,
-               "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-               "viewBox=\"%.1f %.1f %.1f %.1f\">\n",
-               box.x, box.y, box.width, box.height, box.x, box.y, box.width, box.height);
+    aq_long_text_add(svg,
+                     "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                     "viewBox=\"%.1f %.1f %.1f %.1f\">\n",
+                     box.x, box.y, box.width, box.height, box.x, box.y, box.width, box.height);
 }
 
-void aq_plot_svg_clip_end(aq_plot_svg *svg)
+void aq_plot_svg_clip_end(aq_long_text *svg)
 {
-    put_text(svg, "</svg>\n");
+    aq_long_text_add(svg, "</svg>\n");
 }
 
-void aq_plot_svg_text(aq_plot_svg *svg, enum aq_plot_lettering lettering,
+void aq_plot_svg_text(aq_long_text *svg, enum aq_plot_lettering lettering,
                       enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text)
 {
     static const char *const classes[] = {[AQ_LETTERS_TICK] = "aq-tick",
@@ -192,36 +169,31 @@ void aq_plot_svg_text(aq_plot_svg *svg, enum aq_plot_lettering lettering,
                                           [AQ_LETTERS_TITLE] = "aq-title"};
     static const char *const anchors[] = {
         [AQ_ANCHOR_START] = "start", [AQ_ANCHOR_MIDDLE] = "middle", [AQ_ANCHOR_END] = "end"};
-    put_format(svg, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\"",
-               classes[lettering], anchors[anchor], at.x, at.y);
+    aq_long_text_add(svg, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\"",
+                     classes[lettering], anchors[anchor], at.x, at.y);
     if (upwards) {
-        put_format(svg, " transform=\"rotate(-90 %.1f %.1f)\"", at.x, at.y);
+        aq_long_text_add(svg, " transform=\"rotate(-90 %.1f %.1f)\"", at.x, at.y);
     }
-    put_text(svg, ">");
+    aq_long_text_add(svg, ">");
     put_escaped(svg, text);
-    put_text(svg, "</text>\n");
+    aq_long_text_add(svg, "</text>\n");
 }
 
-void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const char *title,
-                       aq_buffer *out)
+void aq_plot_svg_begin(aq_long_text *svg, uint32_t width, uint32_t height, const char *title)
 {
-    *svg = (aq_plot_svg){.out = out, .start = out->size};
-    put_format(svg,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"aq-plot\" role=\"img\" "
-               "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" width=\"%" PRIu32 "\" height=\"%" PRIu32
-               "\">\n",
-               width, height, width, height);
+    aq_long_text_add(svg,
+                     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"aq-plot\" role=\"img\" "
+                     "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" width=\"%" PRIu32
+                     "\" height=\"%" PRIu32 "\">\n",
+                     width, height, width, height);
     put_name(svg, title);
-    put_text(svg, style);
-    put_format(svg, "<rect class=\"aq-ground\" width=\"%" PRIu32 "\" height=\"%" PRIu32 "\"/>\n",
-               width, height);
+    aq_long_text_add(svg, "%s", style);
+    aq_long_text_add(svg,
+                     "<rect class=\"aq-ground\" width=\"%" PRIu32 "\" height=\"%" PRIu32 "\"/>\n",
+                     width, height);
 }
 
-int aq_plot_svg_end(aq_plot_svg *svg)
+void aq_plot_svg_end(aq_long_text *svg)
 {
-    put_text(svg, "</svg>\n");
-    if (svg->rc != 0) {
-        svg->out->size = svg->start;
-    }
-    return svg->rc;
+    aq_long_text_add(svg, "</svg>\n");
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/buffer.h"
+#include "cli/text/long_text.h"
 
 enum { AQ_PALETTE_COLOURS = 8, AQ_PLOT_TEXT_BYTES = 256 /* longer texts are cut */ };
 
@@ -41,37 +41,28 @@ typedef struct aq_plot_box {
     double x, y, width, height;
 } aq_plot_box;
 
-typedef struct aq_plot_svg {
-    aq_buffer *out; /* lent */
-    size_t start;   /* of the element in `out` */
-    int rc;         /* 0, or why nothing more is drawn */
-} aq_plot_svg;
-
 /* Begins an <svg> element of that size; `title`, which may be NULL, is what it shows. */
-void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const char *title,
-                       aq_buffer *out);
+void aq_plot_svg_begin(aq_long_text *svg, uint32_t width, uint32_t height, const char *title);
 
 /* From here to its end, nothing is drawn outside of the box. */
-void aq_plot_svg_clip(aq_plot_svg *svg, aq_plot_box box);
-void aq_plot_svg_clip_end(aq_plot_svg *svg);
+void aq_plot_svg_clip(aq_long_text *svg, aq_plot_box box);
+void aq_plot_svg_clip_end(aq_long_text *svg);
 
-/* Ends the element. After a failure `out` is as it was at the beginning: a part of a picture is
- * none. */
-int aq_plot_svg_end(aq_plot_svg *svg) AQ_MUST_USE;
+void aq_plot_svg_end(aq_long_text *svg);
 
 /* Names say what something is to somebody who points at it; NULL: nothing. A colour beyond the
  * palette is one of it again, and dashed. */
-void aq_plot_svg_rule(aq_plot_svg *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to);
-void aq_plot_svg_curve(aq_plot_svg *svg, uint32_t colour, const char *name,
+void aq_plot_svg_rule(aq_long_text *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to);
+void aq_plot_svg_curve(aq_long_text *svg, uint32_t colour, const char *name,
                        const aq_plot_at *points, size_t count);
-void aq_plot_svg_band(aq_plot_svg *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count);
-void aq_plot_svg_box(aq_plot_svg *svg, uint32_t colour, const char *name, aq_plot_box box);
+void aq_plot_svg_band(aq_long_text *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count);
+void aq_plot_svg_box(aq_long_text *svg, uint32_t colour, const char *name, aq_plot_box box);
 
 /* A thin line in the colour of text, such as an error bar's. */
-void aq_plot_svg_whisker(aq_plot_svg *svg, aq_plot_at from, aq_plot_at to);
+void aq_plot_svg_whisker(aq_long_text *svg, aq_plot_at from, aq_plot_at to);
 
 /* `at` is on the baseline. `upwards`: turned to the left by a right angle. */
-void aq_plot_svg_text(aq_plot_svg *svg, enum aq_plot_lettering lettering,
+void aq_plot_svg_text(aq_long_text *svg, enum aq_plot_lettering lettering,
                       enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text);
 
 #endif

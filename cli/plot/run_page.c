@@ -150,7 +150,7 @@ static int add_chart(aq_long_text *out, const page_runs *runs, const char *quant
     int rc = aq_run_plot_create(runs->paths, runs->count, &options, &plot, error);
     if (rc == 0 && has_points(plot)) {
         aq_long_text_add(out, "<figure>\n");
-        out->rc = out->rc != 0 ? out->rc : aq_run_plot_draw(plot, &out->bytes);
+        aq_run_plot_draw(plot, out);
         aq_long_text_add(out, "</figure>\n");
         (*charts)++;
     }

@@ -341,7 +341,7 @@ static const char *title_of(const aq_run_plot *plot)
     return plot->configs[0].task;
 }
 
-int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out)
+void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out)
 {
     aq_plot_series series[AQ_PLOT_SERIES_MAX];
     const bool alone = plot->groups.count == 1 && !plot->options->by; /* the title says it all */
@@ -370,5 +370,5 @@ int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out)
     for (size_t i = 0; i < plot->note_count; i++) {
         chart.notes[i] = plot->notes[i];
     }
-    return aq_plot_lines_draw(&chart, out);
+    aq_plot_lines_draw(&chart, out);
 }

@@ -69,6 +69,6 @@ size_t aq_run_plot_fell_back(const aq_run_plot *plot);
 const char *aq_run_plot_x_label(const aq_run_plot *plot);
 
 /* Appends it as SVG: what aq_plot_lines_draw says. */
-int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out) AQ_MUST_USE;
+void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out);
 
 #endif

@@ -7,10 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 
-enum { PIECE_BYTES_MAX = 8192 };
+enum { PIECE_BYTES_MAX = 8192, PATH_BYTES = 8192 };
 
 void aq_long_text_init(aq_long_text *text, size_t size_max)
 {
@@ -21,6 +22,11 @@ void aq_long_text_init(aq_long_text *text, size_t size_max)
 void aq_long_text_fini(aq_long_text *text)
 {
     aq_buffer_fini(&text->bytes);
+}
+
+void aq_long_text_fail(aq_long_text *text, int rc)
+{
+    text->rc = text->rc != 0 ? text->rc : rc;
 }
 
 static void append(aq_long_text *text, const char *piece, size_t size)
@@ -38,7 +44,7 @@ void aq_long_text_add(aq_long_text *text, const char *format, ...)
     int size = vsnprintf(piece, sizeof(piece), format, arguments);
     va_end(arguments);
     if (size < 0 || (size_t)size >= sizeof(piece)) {
-        text->rc = text->rc ? text->rc : AQ_E_TOO_BIG;
+        aq_long_text_fail(text, AQ_E_TOO_BIG);
         return;
     }
     append(text, piece, (size_t)size);
@@ -86,4 +92,14 @@ int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *err
         return aq_fail(error, text->rc, "%s: %s", path, aq_error_text(text->rc));
     }
     return aq_file_write_atomic(path, text->bytes.data, text->bytes.size, error);
+}
+
+int aq_long_text_end(aq_long_text *text, const char *folder, const char *name, aq_error *error)
+{
+    char path[PATH_BYTES];
+    int rc = aq_text_format(path, sizeof(path), "%s/%s", folder, name) != 0
+                 ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder)
+                 : aq_long_text_write(text, path, error);
+    aq_long_text_fini(text);
+    return rc;
 }

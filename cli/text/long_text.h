@@ -16,6 +16,9 @@ typedef struct aq_long_text {
 void aq_long_text_init(aq_long_text *text, size_t size_max);
 void aq_long_text_fini(aq_long_text *text);
 
+/* What follows a failure is dropped; `rc` 0 is none. */
+void aq_long_text_fail(aq_long_text *text, int rc);
+
 /* As printf; a piece of 8 KiB at most, AQ_E_TOO_BIG. */
 void aq_long_text_add(aq_long_text *text, const char *format, ...) AQ_PRINTF(2, 3);
 
@@ -27,5 +30,9 @@ void aq_long_text_add_number(aq_long_text *text, double value);
 
 /* Writes it whole, or not at all; what failed before is said now. */
 int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *error) AQ_MUST_USE;
+
+/* Likewise, as that file of the folder, and frees it. */
+int aq_long_text_end(aq_long_text *text, const char *folder, const char *name,
+                     aq_error *error) AQ_MUST_USE;
 
 #endif

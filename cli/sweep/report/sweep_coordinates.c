@@ -15,7 +15,7 @@ enum { COLOUR_BEST = 1, COLOUR_OTHERS = 7 };
 
 typedef struct picture {
     const aq_sweep_study *study;
-    aq_plot_svg svg;
+    aq_long_text *svg;
     double low, high; /* of scores */
 } picture;
 
@@ -29,12 +29,12 @@ static void draw_axis(picture *its, size_t axis, const char *name, const char *l
 {
     const double x = axis_x(its, axis);
     const double name_y = BOTTOM + 44 + 18 * (double)(axis % 2); /* long names beside each other */
-    aq_plot_svg_rule(&its->svg, AQ_RULE_AXIS, (aq_plot_at){x, TOP}, (aq_plot_at){x, BOTTOM});
-    aq_plot_svg_text(&its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+    aq_plot_svg_rule(its->svg, AQ_RULE_AXIS, (aq_plot_at){x, TOP}, (aq_plot_at){x, BOTTOM});
+    aq_plot_svg_text(its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                      (aq_plot_at){x, BOTTOM + 18}, low);
-    aq_plot_svg_text(&its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, TOP - 8},
+    aq_plot_svg_text(its->svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, TOP - 8},
                      high);
-    aq_plot_svg_text(&its->svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, name_y},
+    aq_plot_svg_text(its->svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, name_y},
                      name);
 }
 
@@ -72,12 +72,12 @@ static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
     points[count++] = (aq_plot_at){axis_x(its, space->count), BOTTOM - (BOTTOM - TOP) * share};
     (void)snprintf(name, sizeof(name), "trial %" PRIu32 ": %s", its->study->stages[stage].trial,
                    aq_figure_number(&room, score));
-    aq_plot_svg_curve(&its->svg, colour, name, points, count);
+    aq_plot_svg_curve(its->svg, colour, name, points, count);
 }
 
-int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out)
+void aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_long_text *out)
 {
-    picture its = {.study = summary->study, .low = INFINITY, .high = -INFINITY};
+    picture its = {.study = summary->study, .svg = out, .low = INFINITY, .high = -INFINITY};
     uint32_t stages[LINES_MAX];
     size_t count = 0;
     for (size_t i = 0; i < summary->known_count && count < LINES_MAX; i++) {
@@ -88,12 +88,12 @@ int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out)
             stages[count++] = summary->known[i];
         }
     }
-    aq_plot_svg_begin(&its.svg, WIDTH, HEIGHT, "Settings of all trials", out);
-    aq_plot_svg_text(&its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
+    aq_plot_svg_begin(out, WIDTH, HEIGHT, "Settings of all trials");
+    aq_plot_svg_text(its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
                      "Settings of all trials, the best tenth in colour");
     draw_axes(&its);
     for (size_t i = count; i-- > 0;) { /* the best lie above the others */
         draw_trial(&its, stages[i], i * 10 < count ? COLOUR_BEST : COLOUR_OTHERS);
     }
-    return aq_plot_svg_end(&its.svg);
+    aq_plot_svg_end(out);
 }

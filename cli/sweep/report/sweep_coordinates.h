@@ -6,10 +6,10 @@
 #define AQ_CLI_SWEEP_REPORT_SWEEP_COORDINATES_H
 
 #include "cli/sweep/report/sweep_summary.h"
-#include "common/base/buffer.h"
+#include "cli/text/long_text.h"
 #include "common/base/error.h"
 
 /* Appends the SVG; the best tenth stands out, at the last rungs. AQ_E_NOMEM, AQ_E_TOO_BIG. */
-int aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_buffer *out) AQ_MUST_USE;
+void aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_long_text *out);
 
 #endif

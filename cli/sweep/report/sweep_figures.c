@@ -44,14 +44,15 @@ static aq_plot_point point_of(const aq_sweep_study *study, uint32_t stage, doubl
 
 /* ---- the best so far ------------------------------------------------------------------------ */
 
-static int draw_best(const aq_sweep_summary *summary, aq_buffer *out)
+static void draw_best(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
     aq_plot_point *points = aq_alloc(2 * study->stage_count + 1, sizeof(*points));
     size_t count = 0;
     double spent = 0;
     if (points == NULL) {
-        return AQ_E_NOMEM;
+        aq_long_text_fail(out, AQ_E_NOMEM);
+        return;
     }
     for (uint32_t i = 0; i < study->stage_count; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
@@ -81,9 +82,8 @@ static int draw_best(const aq_sweep_summary *summary, aq_buffer *out)
         .series = &series,
         .series_count = 1,
         .notes = {"of any rung; with several seeds, 95 % intervals over them"}};
-    int rc = aq_plot_lines_draw(&chart, out);
+    aq_plot_lines_draw(&chart, out);
     aq_free(points);
-    return rc;
 }
 
 /* ---- curves --------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
     return rc;
 }
 
-static int draw_curves(const aq_sweep_summary *summary, const char *dir, aq_buffer *out)
+static void draw_curves(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
 {
     aq_plot_point *points = aq_alloc(2 * CELLS, sizeof(*points));
     aq_plot_series series[2] = {{.name = "winner", .points = points, .colour = 0}, {0}};
@@ -143,9 +143,11 @@ static int draw_curves(const aq_sweep_summary *summary, const char *dir, aq_buff
         .series = series,
         .series_count = 2,
         .notes = {"means of the seeds, and their 95 % bootstrap intervals"}};
-    rc = rc != 0 ? rc : aq_plot_lines_draw(&chart, out);
+    aq_long_text_fail(out, rc);
+    if (rc == 0) {
+        aq_plot_lines_draw(&chart, out);
+    }
     aq_free(points);
-    return rc;
 }
 
 /* ---- scores and costs ----------------------------------------------------------------------- */
@@ -167,13 +169,14 @@ static size_t scatter(aq_plot_point *points, size_t count)
     return 2 * count;
 }
 
-static int draw_front(const aq_sweep_summary *summary, aq_buffer *out)
+static void draw_front(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
     aq_plot_point *points = aq_alloc(3 * summary->count + 1, sizeof(*points));
     size_t count = 0, front = 0;
     if (points == NULL) {
-        return AQ_E_NOMEM;
+        aq_long_text_fail(out, AQ_E_NOMEM);
+        return;
     }
     for (size_t i = 0; i < summary->count; i++) {
         const uint32_t stage = summary->rows[i].stage;
@@ -201,14 +204,13 @@ static int draw_front(const aq_sweep_summary *summary, aq_buffer *out)
                                  .series_count = 2,
                                  .notes = {"each trial at its last rung; costs are of a run, the "
                                            "rungs before included"}};
-    int rc = aq_plot_lines_draw(&chart, out);
+    aq_plot_lines_draw(&chart, out);
     aq_free(points);
-    return rc;
 }
 
 /* ---- importance ----------------------------------------------------------------------------- */
 
-static int draw_importance(const aq_sweep_summary *summary, aq_buffer *out)
+static void draw_importance(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_space *space = &summary->study->spec->space;
     const char *names[AQ_SWEEP_DIMS_MAX];
@@ -223,7 +225,10 @@ static int draw_importance(const aq_sweep_summary *summary, aq_buffer *out)
                                 .group_count = space->count,
                                 .part_count = 1,
                                 .values = shares};
-    return rc != 0 ? rc : aq_plot_bars_draw(&chart, out);
+    aq_long_text_fail(out, rc);
+    if (rc == 0) {
+        aq_plot_bars_draw(&chart, out);
+    }
 }
 
 /* ---- lineage -------------------------------------------------------------------------------- */
@@ -250,7 +255,7 @@ static size_t lineage_of(const aq_sweep_study *study, uint32_t member, aq_plot_p
     return count;
 }
 
-static int draw_lineage(const aq_sweep_summary *summary, aq_buffer *out)
+static void draw_lineage(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
     const size_t room = 3 * study->spec->rung_count;
@@ -260,7 +265,8 @@ static int draw_lineage(const aq_sweep_summary *summary, aq_buffer *out)
     aq_plot_series series[AQ_PLOT_SERIES_MAX];
     char names[AQ_PLOT_SERIES_MAX][16];
     if (points == NULL) {
-        return AQ_E_NOMEM;
+        aq_long_text_fail(out, AQ_E_NOMEM);
+        return;
     }
     for (size_t i = 0; i < members; i++) {
         (void)snprintf(names[i], sizeof(names[i]), "%zu", i);
@@ -277,9 +283,8 @@ static int draw_lineage(const aq_sweep_summary *summary, aq_buffer *out)
         .series_count = members,
         .notes = {"a line that begins at another's point goes on from that member's run",
                   summary->count > members ? "the first members alone" : NULL}};
-    int rc = aq_plot_lines_draw(&chart, out);
+    aq_plot_lines_draw(&chart, out);
     aq_free(points);
-    return rc;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -296,21 +301,26 @@ bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_char
     }
 }
 
-int aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir, enum aq_sweep_chart chart,
-                        aq_buffer *out)
+void aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir,
+                         enum aq_sweep_chart chart, aq_long_text *out)
 {
     switch (chart) {
     case AQ_SWEEP_CHART_BEST:
-        return draw_best(summary, out);
+        draw_best(summary, out);
+        break;
     case AQ_SWEEP_CHART_CURVES:
-        return draw_curves(summary, dir, out);
+        draw_curves(summary, dir, out);
+        break;
     case AQ_SWEEP_CHART_FRONT:
-        return draw_front(summary, out);
+        draw_front(summary, out);
+        break;
     case AQ_SWEEP_CHART_IMPORTANCE:
-        return draw_importance(summary, out);
+        draw_importance(summary, out);
+        break;
     case AQ_SWEEP_CHART_COORDINATES:
-        return aq_sweep_coordinates_draw(summary, out);
+        aq_sweep_coordinates_draw(summary, out);
+        break;
     default:
-        return draw_lineage(summary, out);
+        draw_lineage(summary, out);
     }
 }

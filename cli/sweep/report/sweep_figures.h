@@ -5,7 +5,7 @@
 #define AQ_CLI_SWEEP_REPORT_SWEEP_FIGURES_H
 
 #include "cli/sweep/report/sweep_summary.h"
-#include "common/base/buffer.h"
+#include "cli/text/long_text.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
@@ -23,7 +23,7 @@ const char *aq_sweep_chart_name(enum aq_sweep_chart chart); /* static storage */
 bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_chart chart);
 
 /* Appends it; `dir` is where runs are. AQ_E_NOMEM, AQ_E_TOO_BIG. */
-int aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir, enum aq_sweep_chart chart,
-                        aq_buffer *out) AQ_MUST_USE;
+void aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir,
+                         enum aq_sweep_chart chart, aq_long_text *out);
 
 #endif

@@ -141,9 +141,7 @@ static void add_charts(const aq_sweep_summary *summary, const char *dir, aq_long
             continue;
         }
         aq_long_text_add(out, "<figure id=\"%s\">\n", aq_sweep_chart_name(chart));
-        if (out->rc == 0) {
-            out->rc = aq_sweep_chart_draw(summary, dir, chart, &out->bytes);
-        }
+        aq_sweep_chart_draw(summary, dir, chart, out);
         aq_long_text_add(out, "</figure>\n");
     }
     aq_long_text_add(out, "</div>\n");

@@ -186,13 +186,19 @@ static const char *const returns_low = "{\"wall_s\":0,\"env_steps\":0,\"return_m
 static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":14}\n"
                                         "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":24}\n";
 
-/* The picture, as a text. */
+TEST_ENDING(end_text, aq_long_text_fini);
+
+/* The picture, as a text, until the next one. */
 static const char *picture_of(const aq_run_plot *plot)
 {
-    aq_buffer *out = buffer_up_to(AQ_PLOT_BYTES_MAX);
-    assert_int_equal(aq_run_plot_draw(plot, out), 0);
-    assert_int_equal(aq_buffer_append(out, "", 1), 0);
-    return (const char *)out->data;
+    static aq_long_text out;
+    aq_long_text_fini(&out);
+    aq_long_text_init(&out, AQ_PLOT_BYTES_MAX);
+    at_end(end_text, &out);
+    aq_run_plot_draw(plot, &out);
+    aq_long_text_add(&out, "%c", '\0');
+    assert_int_equal(out.rc, 0);
+    return (const char *)out.bytes.data;
 }
 
 TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)

@@ -76,7 +76,7 @@ TEST_IN_FOLDER(the_picture_has_a_line_for_each_trial)
 {
     page_kit kit;
     begin(state, &kit);
-    assert_int_equal(aq_sweep_coordinates_draw(&kit.summary, &kit.text.bytes), 0);
+    aq_sweep_coordinates_draw(&kit.summary, &kit.text);
     cli_assert_page("sweep_coordinates.svg", text_of(&kit));
     end(&kit);
 }
