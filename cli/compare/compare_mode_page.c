@@ -10,6 +10,7 @@
 #include "cli/compare/compare_mode_figures.h"
 #include "cli/compare/compare_scaling.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/html_page.h"
 #include "cli/text/text_table.h"
 
 enum { CELL_BYTES = 64, COLUMNS_MAX = 16, BINS_SHOWN = 8 };
@@ -125,14 +126,11 @@ static void add_cell(aq_long_text *out, const char *text)
 
 static void add_grid(const grid *made, size_t rows, aq_long_text *out)
 {
-    aq_long_text_add(out,
-                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
-                     "<thead><tr>",
-                     made->caption);
+    aq_html_table_begin(out, made->caption);
     for (size_t i = 0; i < made->columns; i++) {
         aq_long_text_add(out, "<th>%s</th>", made->titles[i]);
     }
-    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+    aq_html_table_rows(out);
     for (size_t row = 0; row < rows; row++) {
         aq_long_text_add(out, "<tr>");
         for (size_t i = 0; i < made->columns; i++) {
@@ -140,7 +138,7 @@ static void add_grid(const grid *made, size_t rows, aq_long_text *out)
         }
         aq_long_text_add(out, "</tr>\n");
     }
-    aq_long_text_add(out, "</tbody></table></div>\n");
+    aq_html_table_end(out);
 }
 
 void aq_compare_mode_tables(const aq_compare_summary *summary, aq_long_text *out)
@@ -150,15 +148,14 @@ void aq_compare_mode_tables(const aq_compare_summary *summary, aq_long_text *out
     for (size_t table = 0; fill(summary, table, &made, &rows); table++) {
         add_grid(&made, rows, out);
     }
-    aq_long_text_add(out, "<details><summary>How each figure was come by</summary>\n<table>\n");
+    aq_html_methods_begin(out);
     for (size_t i = 0; i < aq_mode_figure_count(); i++) {
         const aq_mode_figure *figure = aq_mode_figure_at(i);
         if (figure->method != NULL) {
-            aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td></tr>\n",
-                             figure->title, figure->method);
+            aq_html_method(out, figure->title, figure->method);
         }
     }
-    aq_long_text_add(out, "</table></details>\n");
+    aq_html_methods_end(out);
 }
 
 static int print_grid(const grid *made, size_t rows, bool is_first, FILE *out)

@@ -22,13 +22,6 @@ enum { WORDS_BYTES_MAX = 1 << 20, YAML_BYTES_MAX = 1 << 20, STATE_BYTES = 512 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-static void add_number(aq_long_text *out, double value)
-{
-    aq_long_text_add(out, "<td>");
-    aq_long_text_add_number(out, value);
-    aq_long_text_add(out, "</td>");
-}
-
 static void add_ratio(aq_long_text *out, double value)
 {
     char text[32];
@@ -39,30 +32,19 @@ static void add_ratio(aq_long_text *out, double value)
 static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
 {
     aq_figure centre, spread;
-    char text[2 * sizeof(aq_figure)];
-    (void)aq_figure_return(&centre, mean->mean);
-    (void)snprintf(text, sizeof(text), "%s \u00b1 %s", centre.text,
-                   aq_figure_return(&spread, mean->ci95));
-    aq_html_figure(out, isfinite(mean->ci95) ? text : centre.text);
+    const char *varies = isfinite(mean->ci95) ? aq_figure_return(&spread, mean->ci95) : NULL;
+    aq_html_mean(out, aq_figure_return(&centre, mean->mean), varies);
 }
 
 /* The last column is of words. */
 static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)
 {
-    aq_long_text_add(out,
-                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
-                     "<thead><tr>",
-                     caption);
+    aq_html_table_begin(out, caption);
     for (; columns[1]; columns++) {
         aq_long_text_add(out, "<th>%s</th>", *columns);
     }
     aq_long_text_add(out, "<th class=\"words\">%s</th>", *columns);
-    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
-}
-
-static void end_table(aq_long_text *out)
-{
-    aq_long_text_add(out, "</tbody></table></div>\n");
+    aq_html_table_rows(out);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -96,7 +78,7 @@ static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
                                : "");
         aq_long_text_add(out, "</tr>\n");
     }
-    end_table(out);
+    aq_html_table_end(out);
 }
 
 static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
@@ -114,43 +96,40 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "<tr>");
         aq_html_words(out, row->arm->name);
-        add_number(out, row->wall_s);
+        aq_html_figure(out, aq_figure_number(&room, row->wall_s));
         aq_html_figure(out, aq_figure_count(&room, row->env_steps_per_s));
         add_ratio(out, row->throughput_ratio);
         aq_html_figure(out, aq_figure_count(&room, row->actor_steps_per_s));
         add_ratio(out, row->actor_ratio);
         aq_html_figure(out, aq_figure_bytes(&room, row->broadcast_bytes));
         aq_html_figure(out, aq_figure_share(&room, row->fallback_share));
-        add_number(out, row->energy_j);
-        add_number(out, row->gco2);
+        aq_html_figure(out, aq_figure_number(&room, row->energy_j));
+        aq_html_figure(out, aq_figure_number(&room, row->gco2));
         aq_html_words(out, row->energy_source ? row->energy_source : "not measured");
         aq_long_text_add(out, "</tr>\n");
     }
-    end_table(out);
+    aq_html_table_end(out);
 }
 
 static void add_methods(aq_long_text *out)
 {
-    aq_long_text_add(out, "<details><summary>How each figure was come by</summary>\n<table>\n");
+    aq_html_methods_begin(out);
     for (size_t i = 0; i < AQ_COMPARE_METHODS; i++) {
-        const aq_compare_method *method = aq_compare_method_at(i);
-        aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td></tr>\n", method->figure,
-                         method->text);
+        aq_html_method(out, aq_compare_method_at(i)->figure, aq_compare_method_at(i)->text);
     }
-    aq_long_text_add(out, "</table></details>\n");
+    aq_html_methods_end(out);
 }
 
 static void add_states(const aq_compare_summary *summary, aq_long_text *out)
 {
     aq_figure room;
-    aq_long_text_add(out,
-                     "<h2>Where the time goes</h2>\n<p class=\"soft\">Seconds of a run, over all "
-                     "processes of a role.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
-                     "<thead><tr><th>role</th><th class=\"words\">state</th>");
+    aq_long_text_add(out, "<h2>Where the time goes</h2>\n");
+    aq_html_table_begin(out, "Seconds of a run, over all processes of a role.");
+    aq_long_text_add(out, "<th>role</th><th class=\"words\">state</th>");
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         aq_long_text_add(out, "<th>%s</th>", summary->plan->arms[i].name);
     }
-    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+    aq_html_table_rows(out);
     for (int state = 0; state < AQ_TIME_STATES; state++) {
         aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td>",
                          aq_compare_state_role((enum aq_compare_state)state),
@@ -160,7 +139,7 @@ static void add_states(const aq_compare_summary *summary, aq_long_text *out)
         }
         aq_long_text_add(out, "</tr>\n");
     }
-    end_table(out);
+    aq_html_table_end(out);
 }
 
 /* ---- figures, words and circumstances ------------------------------------------------------- */
@@ -181,46 +160,24 @@ static void add_words(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text words;
     aq_long_text_init(&words, WORDS_BYTES_MAX);
     aq_compare_words(summary, &words);
-    aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
+    aq_html_lines(out, &words, "<p>", "</p>\n");
     aq_long_text_fail(out, words.rc);
-    char *rest = NULL;
-    for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        aq_long_text_add(out, "<p>");
-        aq_long_text_add_html(out, line);
-        aq_long_text_add(out, "</p>\n");
-    }
     aq_long_text_fini(&words);
-}
-
-static void add_lines_html(aq_long_text *out, char *text)
-{
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        aq_long_text_add_html(out, line);
-        aq_long_text_add(out, "\n");
-    }
 }
 
 static void add_config(const aq_compare_summary *summary, aq_long_text *out)
 {
-    aq_buffer yaml;
-    uint8_t *end;
-    aq_buffer_init(&yaml, YAML_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), &summary->plan->config, &yaml);
-    if (rc == 0) {
-        rc = aq_buffer_extend(&yaml, 1, &end);
-    }
-    aq_long_text_fail(out, rc);
+    aq_long_text yaml;
+    aq_long_text_init(&yaml, YAML_BYTES_MAX);
+    yaml.rc = aq_settings_print_yaml(aq_run_config_table(), &summary->plan->config, &yaml.bytes);
     aq_long_text_add(out,
                      "<details><summary>The configuration of every run, but for its %s "
                      "and seed</summary>\n<pre>",
                      aq_compare_subject_name(summary->plan->request.subject));
-    if (rc == 0) {
-        add_lines_html(out, (char *)yaml.data);
-    }
+    aq_html_lines(out, &yaml, "", "\n");
     aq_long_text_add(out, "</pre></details>\n");
-    aq_buffer_fini(&yaml);
+    aq_long_text_fail(out, yaml.rc);
+    aq_long_text_fini(&yaml);
 }
 
 static void add_circumstances(const aq_compare_summary *summary, aq_long_text *out)
@@ -259,6 +216,7 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
         [AQ_COMPARE_PRECISIONS] = "what the precision of the actors' policy changes",
         [AQ_COMPARE_MODES] = "ways of learning in parallel, side by side"};
     char title[STATE_BYTES];
+    aq_figure room;
     (void)snprintf(title, sizeof(title), "%s: %ss compared", plan->config.task,
                    aq_compare_subject_name(plan->request.subject));
     aq_html_begin(out, title);
@@ -269,10 +227,8 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
                      " environments, ",
                      subjects[plan->request.subject], plan->preset, plan->config.learner.hidden,
                      plan->config.actor.count, plan->config.actor.envs);
-    aq_long_text_add(out, "%" PRIu64 " environment steps a run. Threshold ",
-                     plan->config.limits.env_steps);
-    aq_long_text_add_number(out, summary->threshold);
-    aq_long_text_add(out, "%s.</p>\n",
+    aq_long_text_add(out, "%" PRIu64 " environment steps a run. Threshold %s%s.</p>\n",
+                     plan->config.limits.env_steps, aq_figure_number(&room, summary->threshold),
                      summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"
                      : summary->threshold_source == AQ_THRESHOLD_TASK ? ", the task's own"
                                                                       : ", 95 % of the way from "

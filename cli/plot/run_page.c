@@ -79,18 +79,18 @@ static void add_run(aq_long_text *out, const char *path, const aq_run_record *re
 
 static void add_table(aq_long_text *out, const page_runs *runs)
 {
-    aq_long_text_add(out,
-                     "<p class=\"soft\">Best: what the best version reached in fresh episodes. In "
-                     "fp32: the share of the versions that fell back to it.</p>\n"
-                     "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>run</th>"
-                     "<th class=\"words\">task</th><th class=\"words\">algorithm</th>"
-                     "<th class=\"words\">format</th><th class=\"words\">state</th>"
-                     "<th>best</th><th>in fp32</th><th>environment steps</th>"
-                     "<th>learner steps</th><th>time</th></tr></thead>\n<tbody>\n");
+    aq_html_table_begin(out, "Best: what the best version reached in fresh episodes. In fp32: the "
+                             "share of the versions that fell back to it.");
+    aq_long_text_add(out, "<th>run</th>"
+                          "<th class=\"words\">task</th><th class=\"words\">algorithm</th>"
+                          "<th class=\"words\">format</th><th class=\"words\">state</th>"
+                          "<th>best</th><th>in fp32</th><th>environment steps</th>"
+                          "<th>learner steps</th><th>time</th>");
+    aq_html_table_rows(out);
     for (size_t i = 0; i < runs->count; i++) {
         add_run(out, runs->paths[i], runs->records[i]);
     }
-    aq_long_text_add(out, "</tbody></table></div>\n");
+    aq_html_table_end(out);
 }
 
 /* ---- a picture for each quantity ------------------------------------------------------------ */
@@ -165,9 +165,7 @@ static int add_page(aq_long_text *out, const page_runs *runs, const char *by, aq
     const size_t count = choose_quantities(runs, quantities);
     int rc = 0;
     aq_html_begin(out, runs->count == 1 ? runs->paths[0] : "Runs");
-    aq_long_text_add(out, "<h1>");
-    aq_long_text_add_html(out, runs->count == 1 ? runs->paths[0] : "Runs");
-    aq_long_text_add(out, "</h1>\n");
+    aq_html_heading(out, runs->count == 1 ? runs->paths[0] : "Runs");
     add_table(out, runs);
     aq_long_text_add(out, "<div class=\"figures\">\n");
     for (size_t i = 0; rc == 0 && i < count; i++) {

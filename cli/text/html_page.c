@@ -3,6 +3,8 @@
  */
 #include "cli/text/html_page.h"
 
+#include <string.h>
+
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -55,6 +57,33 @@ void aq_html_end(aq_long_text *out)
     aq_long_text_add(out, "</body>\n</html>\n");
 }
 
+void aq_html_heading(aq_long_text *out, const char *text)
+{
+    aq_long_text_add(out, "<h1>");
+    aq_long_text_add_html(out, text);
+    aq_long_text_add(out, "</h1>\n");
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+void aq_html_table_begin(aq_long_text *out, const char *caption)
+{
+    aq_long_text_add(out,
+                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr>",
+                     caption);
+}
+
+void aq_html_table_rows(aq_long_text *out)
+{
+    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+void aq_html_table_end(aq_long_text *out)
+{
+    aq_long_text_add(out, "</tbody></table></div>\n");
+}
+
 static void add_cell(aq_long_text *out, const char *begin, const char *text)
 {
     aq_long_text_add(out, "%s", begin);
@@ -70,4 +99,39 @@ void aq_html_figure(aq_long_text *out, const char *text)
 void aq_html_words(aq_long_text *out, const char *text)
 {
     add_cell(out, "<td class=\"words\">", text);
+}
+
+void aq_html_mean(aq_long_text *out, const char *mean, const char *spread)
+{
+    aq_long_text_add(out, "<td>%s%s%s</td>", mean, spread != NULL ? " \u00b1 " : "",
+                     spread != NULL ? spread : "");
+}
+
+void aq_html_methods_begin(aq_long_text *out)
+{
+    aq_long_text_add(out, "<details><summary>How each figure was come by</summary>\n<table>\n");
+}
+
+void aq_html_method(aq_long_text *out, const char *figure, const char *text)
+{
+    aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td></tr>\n", figure, text);
+}
+
+void aq_html_methods_end(aq_long_text *out)
+{
+    aq_long_text_add(out, "</table></details>\n");
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+void aq_html_lines(aq_long_text *out, aq_long_text *lines, const char *before, const char *after)
+{
+    char *rest = NULL;
+    aq_long_text_add(lines, "%c", '\0'); /* a text from here on */
+    for (char *line = lines->rc == 0 ? strtok_r((char *)lines->bytes.data, "\n", &rest) : NULL;
+         line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        aq_long_text_add(out, "%s", before);
+        aq_long_text_add_html(out, line);
+        aq_long_text_add(out, "%s", after);
+    }
 }

@@ -3,7 +3,6 @@
  */
 #include "cli/text/long_text.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -74,15 +73,6 @@ void aq_long_text_add_html(aq_long_text *text, const char *any)
         default:
             append(text, letter, 1);
         }
-    }
-}
-
-void aq_long_text_add_number(aq_long_text *text, double value)
-{
-    if (isfinite(value)) {
-        aq_long_text_add(text, "%.4g", value);
-    } else {
-        append(text, "-", 1);
     }
 }
 

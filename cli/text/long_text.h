@@ -25,9 +25,6 @@ void aq_long_text_add(aq_long_text *text, const char *format, ...) AQ_PRINTF(2, 
 /* Any text, as one that HTML shows: made plain (plain_text.h), with < > & and quotes escaped. */
 void aq_long_text_add_html(aq_long_text *text, const char *any);
 
-/* A number in four digits, or "-" where it is not finite. */
-void aq_long_text_add_number(aq_long_text *text, double value);
-
 /* Writes it whole, or not at all; what failed before is said now. */
 int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *error) AQ_MUST_USE;
 

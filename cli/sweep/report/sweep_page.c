@@ -18,29 +18,8 @@ enum { ROWS_MAX = 50, PATH_BYTES = 4096 + 16 };
 static void add_mean(aq_long_text *out, double mean, double ci95)
 {
     aq_figure centre, spread;
-    aq_long_text_add(out, "<td>%s", aq_figure_number(&centre, mean));
-    if (isfinite(ci95)) {
-        aq_long_text_add(out, " \u00b1 %s", aq_figure_number(&spread, ci95));
-    }
-    aq_long_text_add(out, "</td>");
-}
-
-static void begin_table(aq_long_text *out, const char *caption)
-{
-    aq_long_text_add(out,
-                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
-                     "<thead><tr>",
-                     caption);
-}
-
-static void begin_rows(aq_long_text *out)
-{
-    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
-}
-
-static void end_table(aq_long_text *out)
-{
-    aq_long_text_add(out, "</tbody></table></div>\n");
+    aq_html_mean(out, aq_figure_number(&centre, mean),
+                 isfinite(ci95) ? aq_figure_number(&spread, ci95) : NULL);
 }
 
 static void add_heads(aq_long_text *out, const aq_sweep_spec *spec)
@@ -80,30 +59,31 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
         aq_long_text_add(out, "<p>No trial has come to its end.</p>\n");
         return;
     }
-    begin_table(out, study->is_ended ? "The winner by the seeds that tuned."
-                                     : "The best so far: the sweep has not ended.");
+    aq_html_table_begin(out, study->is_ended ? "The winner by the seeds that tuned."
+                                             : "The best so far: the sweep has not ended.");
     aq_long_text_add(out, "<th>trial</th><th>%s</th>", aq_sweep_figure_name(study->spec->score));
     add_heads(out, study->spec);
-    begin_rows(out);
+    aq_html_table_rows(out);
     aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
     add_mean(out, aq_sweep_stage_score(study, summary->winner),
              aq_sweep_stage_mean(study, summary->winner, study->spec->score).ci95);
     add_values(out, study, summary->winner);
     aq_long_text_add(out, "</tr>\n");
-    end_table(out);
+    aq_html_table_end(out);
     if (summary->reported.stage == AQ_SWEEP_NONE) {
         return;
     }
-    begin_table(out, "Trained once more, from seeds that no trial used: means with 95 % intervals. "
-                     "These figures may be told; those above were chosen for being high.");
+    aq_html_table_begin(
+        out, "Trained once more, from seeds that no trial used: means with 95 % intervals. "
+             "These figures may be told; those above were chosen for being high.");
     aq_long_text_add(out, "<th></th>");
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
         aq_long_text_add(out, "<th>%s</th>", aq_sweep_figure_name((enum aq_sweep_figure)i));
     }
-    begin_rows(out);
+    aq_html_table_rows(out);
     add_finding(&summary->reported, "winner", out);
     add_finding(&summary->given, "as given", out);
-    end_table(out);
+    aq_html_table_end(out);
 }
 
 static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
@@ -111,11 +91,11 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
     const aq_sweep_study *study = summary->study;
     aq_figure room;
     aq_long_text_add(out, "<h2>Trials</h2>\n");
-    begin_table(out, "The best first, at most 50; all of them are in trials.csv.");
+    aq_html_table_begin(out, "The best first, at most 50; all of them are in trials.csv.");
     aq_long_text_add(out, "<th>trial</th><th>rung</th><th>%s</th><th>cost</th>",
                      aq_sweep_figure_name(study->spec->score));
     add_heads(out, study->spec);
-    begin_rows(out);
+    aq_html_table_rows(out);
     for (size_t i = 0; i < summary->known_count && i < ROWS_MAX; i++) {
         const uint32_t index = summary->known[i];
         const aq_sweep_stage *stage = &study->stages[index];
@@ -127,7 +107,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
         add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");
     }
-    end_table(out);
+    aq_html_table_end(out);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -150,20 +130,14 @@ static void add_charts(const aq_sweep_summary *summary, const char *dir, aq_long
 static void add_spec(const char *dir, aq_long_text *out)
 {
     char path[PATH_BYTES];
-    aq_buffer text;
-    aq_buffer_init(&text, AQ_SWEEP_SPEC_BYTES_MAX + 1);
+    aq_long_text text;
+    aq_long_text_init(&text, AQ_SWEEP_SPEC_BYTES_MAX + 1);
     (void)snprintf(path, sizeof(path), "%s/SPEC.yaml", dir);
-    int rc = aq_file_read(path, &text, NULL);
-    rc = rc != 0 ? rc : aq_buffer_append(&text, "", 1);
-    char *rest = NULL;
+    text.rc = aq_file_read(path, &text.bytes, NULL);
     aq_long_text_add(out, "<h2>What was asked</h2>\n<pre>");
-    for (char *line = rc == 0 ? strtok_r((char *)text.data, "\n", &rest) : NULL; line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        aq_long_text_add_html(out, line);
-        aq_long_text_add(out, "\n");
-    }
+    aq_html_lines(out, &text, "", "\n");
     aq_long_text_add(out, "</pre>\n");
-    aq_buffer_fini(&text);
+    aq_long_text_fini(&text);
 }
 
 void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
@@ -173,10 +147,9 @@ void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_tex
     aq_figure spent;
     (void)snprintf(title, sizeof(title), "%s: a sweep", study->spec->task);
     aq_html_begin(out, title);
-    aq_long_text_add(out, "<h1>");
-    aq_long_text_add_html(out, title);
+    aq_html_heading(out, title);
     aq_long_text_add(out,
-                     "</h1>\n<p>%zu of %" PRIu32 " trials done by method %s, %zu seeds each, in "
+                     "<p>%zu of %" PRIu32 " trials done by method %s, %zu seeds each, in "
                      "%" PRIu32 " rounds; %zu runs of %s together.</p>\n",
                      summary->done, study->spec->trials, aq_sweep_method_name(study->spec->method),
                      study->spec->tune.count, study->rounds, study->runs_done,
