@@ -14,7 +14,6 @@ enum {
     NAME_PX = 22,
     NAME_PX_MAX = 140, /* of names that stand upright */
     BAR_PX_MAX = 72,
-    WHISKER_PX = 4
 };
 
 #define GROUP_SHARE 0.72 /* of a group's place that its bars take */
@@ -32,19 +31,6 @@ static double value_of(const aq_plot_bars *chart, size_t group, size_t part)
     return chart->values[group * chart->part_count + part];
 }
 
-/* 0 where there is none. */
-static double error_of(const aq_plot_bars *chart, size_t group, size_t part)
-{
-    const double error =
-        chart->errors && !chart->stacked ? chart->errors[group * chart->part_count + part] : 0;
-    return isfinite(error) ? fabs(error) : 0;
-}
-
-static uint32_t colour_of(const aq_plot_bars *chart, size_t part)
-{
-    return chart->colours ? chart->colours[part] : (uint32_t)part;
-}
-
 /* ---- layout --------------------------------------------------------------------------------- */
 
 static void measure(const aq_plot_bars *chart, double *ret_low, double *ret_high)
@@ -55,10 +41,9 @@ static void measure(const aq_plot_bars *chart, double *ret_low, double *ret_high
         for (size_t part = 0; part < chart->part_count; part++) {
             const double value = value_of(chart, group, part);
             if (isfinite(value)) {
-                const double error = error_of(chart, group, part);
                 sum += value;
-                low = fmin(low, chart->stacked ? sum : value - error);
-                high = fmax(high, chart->stacked ? sum : value + error);
+                low = fmin(low, chart->stacked ? sum : value);
+                high = fmax(high, chart->stacked ? sum : value);
             }
         }
     }
@@ -82,7 +67,7 @@ static void lay(bars_picture *picture)
     };
     aq_plot_frame *frame = &picture->frame;
     for (size_t i = 0; i < frame->legend_count; i++) {
-        frame->legend[i] = (aq_legend_entry){chart->parts[i], colour_of(chart, i)};
+        frame->legend[i] = (aq_legend_entry){chart->parts[i], (uint32_t)i};
     }
     for (size_t i = 0; i < chart->group_count; i++) {
         widest = fmax(widest, aq_plot_text_px(AQ_LETTERS_TICK, chart->groups[i]));
@@ -113,7 +98,7 @@ static void draw_bar(const bars_picture *picture, aq_long_text *svg, size_t grou
         aq_text_format(name, sizeof(name), "%s%s%s: %.4g", chart->groups[group],
                        chart->parts ? ", " : "", chart->parts ? chart->parts[part] : "", to - from);
     (void)rc; /* a long name is cut */
-    aq_plot_svg_box(svg, colour_of(chart, part), name,
+    aq_plot_svg_box(svg, (uint32_t)part, name,
                     (aq_plot_box){x - picture->bar / 2, fmin(a, b), picture->bar, fabs(a - b)});
 }
 
@@ -133,7 +118,7 @@ static const char *value_text(char *out, size_t size, double value)
     return out;
 }
 
-/* `y` is the end of the bar, or of its whisker. */
+/* `y` is the end of the bar. */
 static void draw_value(const bars_picture *picture, aq_long_text *svg, double x, double y,
                        bool below, double value)
 {
@@ -143,17 +128,6 @@ static void draw_value(const bars_picture *picture, aq_long_text *svg, double x,
         aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){x, below ? y + 14 : y - 4}, text);
     }
-}
-
-static void draw_whisker(const bars_picture *picture, aq_long_text *svg, double x, double value,
-                         double error)
-{
-    const double high = aq_plot_frame_y(&picture->frame, value + error);
-    const double low = aq_plot_frame_y(&picture->frame, value - error);
-    aq_plot_svg_whisker(svg, (aq_plot_at){x, high}, (aq_plot_at){x, low});
-    aq_plot_svg_whisker(svg, (aq_plot_at){x - WHISKER_PX, high},
-                        (aq_plot_at){x + WHISKER_PX, high});
-    aq_plot_svg_whisker(svg, (aq_plot_at){x - WHISKER_PX, low}, (aq_plot_at){x + WHISKER_PX, low});
 }
 
 /* First all bars, then what is written on them: a value may be wider than its bar. */
@@ -170,11 +144,7 @@ static void draw_beside(const bars_picture *picture, aq_long_text *svg, size_t g
     for (size_t part = 0; part < chart->part_count; part++) {
         const double x = first + (double)part * picture->bar;
         const double value = value_of(chart, group, part);
-        const double error = error_of(chart, group, part);
-        const double end = isfinite(value) ? value + (value < 0 ? -error : error) : 0;
-        if (isfinite(value) && error > 0) {
-            draw_whisker(picture, svg, x, value, error);
-        }
+        const double end = isfinite(value) ? value : 0;
         draw_value(picture, svg, x, aq_plot_frame_y(&picture->frame, end), value < 0, value);
     }
 }

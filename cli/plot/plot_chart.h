@@ -58,7 +58,6 @@ typedef struct aq_plot_lines {
     const aq_plot_series *series;
     size_t series_count; /* <= AQ_PLOT_SERIES_MAX */
     aq_plot_axis x_axis, y_axis;
-    bool y_from_zero;       /* zero is on the axis, whatever the points are */
     const char *level_name; /* NULL: no level */
     double level;           /* a dotted line across, such as a threshold; part of the y axis */
     const char *notes[AQ_PLOT_NOTES_MAX]; /* below the picture; NULL: none */
@@ -75,8 +74,6 @@ typedef struct aq_plot_bars {
     const char *const *parts;  /* their names, in the legend; NULL: no legend */
     size_t part_count;         /* 1 to AQ_PLOT_SERIES_MAX */
     const double *values;      /* (group_count, part_count); >= 0 where stacked */
-    const double *errors;      /* half an interval of each, not where stacked; NULL: none */
-    const uint32_t *colours;   /* of each part; NULL: 0, 1, 2 ... */
     bool stacked;
     uint32_t width, height;
 } aq_plot_bars;

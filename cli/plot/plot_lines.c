@@ -115,9 +115,6 @@ static void measure(const aq_plot_lines *chart, extent *x, extent *y)
     if (chart->level_name && is_placed(&chart->y_axis, chart->level)) {
         take(y, chart->level);
     }
-    if (chart->y_from_zero) {
-        take(y, 0);
-    }
 }
 
 /* ---- layout --------------------------------------------------------------------------------- */

@@ -84,24 +84,12 @@ static void put_name(aq_long_text *svg, const char *name)
 
 /* ---- strokes -------------------------------------------------------------------------------- */
 
-static void put_line(aq_long_text *svg, const char *class, aq_plot_at from, aq_plot_at to)
-{
-    aq_long_text_add(svg,
-                     "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-                     "y2=\"%.1f\"/>\n",
-                     class, from.x, from.y, to.x, to.y);
-}
-
 void aq_plot_svg_rule(aq_long_text *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
 {
     static const char *const classes[] = {
         [AQ_RULE_GRID] = "aq-grid", [AQ_RULE_AXIS] = "aq-axis", [AQ_RULE_LEVEL] = "aq-level"};
-    put_line(svg, classes[rule], from, to);
-}
-
-void aq_plot_svg_whisker(aq_long_text *svg, aq_plot_at from, aq_plot_at to)
-{
-    put_line(svg, "aq-whisker", from, to);
+    aq_long_text_add(svg, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+                     classes[rule], from.x, from.y, to.x, to.y);
 }
 
 void aq_plot_svg_curve(aq_long_text *svg, uint32_t colour, const char *name,

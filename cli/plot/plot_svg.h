@@ -58,9 +58,6 @@ void aq_plot_svg_curve(aq_long_text *svg, uint32_t colour, const char *name,
 void aq_plot_svg_band(aq_long_text *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count);
 void aq_plot_svg_box(aq_long_text *svg, uint32_t colour, const char *name, aq_plot_box box);
 
-/* A thin line in the colour of text, such as an error bar's. */
-void aq_plot_svg_whisker(aq_long_text *svg, aq_plot_at from, aq_plot_at to);
-
 /* `at` is on the baseline. `upwards`: turned to the left by a right angle. */
 void aq_plot_svg_text(aq_long_text *svg, enum aq_plot_lettering lettering,
                       enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text);

@@ -171,14 +171,12 @@ TEST(bars_stand_beside_or_on_each_other)
     assert_chart("chart_stacked.svg", NULL, &stacked);
 }
 
-TEST(errors_are_whiskers_and_missing_values_are_named)
+TEST(missing_values_are_named)
 {
     const double missing[] = {30, NAN, 30, 20};
-    const double errors[] = {3, 3, 0, NAN};
     aq_plot_bars chart = bars_of(false);
     chart.values = missing;
-    chart.errors = errors;
-    assert_chart("chart_whiskers.svg", NULL, &chart);
+    assert_chart("chart_missing.svg", NULL, &chart);
 }
 
 TEST(long_names_stand_upright)
