@@ -28,8 +28,8 @@ static void add_states(const aq_compare_row *row, aq_long_text *out)
 static void add_state_names(aq_long_text *out)
 {
     for (int state = 0; state < AQ_TIME_STATES; state++) {
-        aq_long_text_add(out, ",%s_%s_s", aq_compare_state_role((enum aq_compare_state)state),
-                         aq_compare_state_key((enum aq_compare_state)state));
+        const aq_compare_state_words *words = aq_compare_state_at(state);
+        aq_long_text_add(out, ",%s_%s_s", words->role, words->key);
     }
     aq_long_text_add(out, "\n");
 }

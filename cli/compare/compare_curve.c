@@ -15,11 +15,7 @@
 #include "common/base/parse.h"
 
 /* By role and state: for people, and in metrics.jsonl below "time", with "_s" behind it. */
-static const struct {
-    const char *role;
-    const char *key;
-    const char *name;
-} states[AQ_TIME_STATES] = {
+static const aq_compare_state_words states[AQ_TIME_STATES] = {
     [AQ_TIME_ACTOR_INFERENCE] = {"actors", "inference", "inference"},
     [AQ_TIME_ACTOR_ENVIRONMENT] = {"actors", "environment", "environment"},
     [AQ_TIME_ACTOR_WAITING] = {"actors", "waiting", "waiting for replay"},
@@ -33,19 +29,9 @@ static const struct {
     [AQ_TIME_REPLAY_SAMPLING] = {"replay", "sampling", "sampling"},
 };
 
-const char *aq_compare_state_name(enum aq_compare_state state)
+const aq_compare_state_words *aq_compare_state_at(int state)
 {
-    return states[state].name;
-}
-
-const char *aq_compare_state_role(enum aq_compare_state state)
-{
-    return states[state].role;
-}
-
-const char *aq_compare_state_key(enum aq_compare_state state)
-{
-    return states[state].key;
+    return &states[state];
 }
 
 static int add_point(aq_compare_curve *curve, const aq_curve_point *point)

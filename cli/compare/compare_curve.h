@@ -29,10 +29,12 @@ enum aq_compare_state {
     AQ_TIME_STATES
 };
 
-/* For people: "waiting for replay"; for files: "actors" and "waiting". Static storage. */
-const char *aq_compare_state_name(enum aq_compare_state state);
-const char *aq_compare_state_role(enum aq_compare_state state);
-const char *aq_compare_state_key(enum aq_compare_state state);
+/* How a state is called: by role and key in files ("actors", "waiting"), and for people ("waiting
+ * for replay"). */
+typedef struct aq_compare_state_words {
+    const char *role, *key, *name;
+} aq_compare_state_words;
+const aq_compare_state_words *aq_compare_state_at(int state); /* static storage */
 
 typedef struct aq_compare_curve {
     aq_curve_point *points; /* screenings, ascending in time; none of a version that fell back to

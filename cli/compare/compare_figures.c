@@ -31,7 +31,7 @@ static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_ba
     for (size_t i = 0; i < curve->count; i++) {
         block[i] = over_steps ? curve->points[i].env_steps : curve->points[i].wall_s;
     }
-    aq_stats_running_mean(curve->points, curve->count, AQ_RUNNING_WINDOW, block + curve->count);
+    aq_stats_running_mean(curve->points, curve->count, block + curve->count);
     *ret_curve = (aq_band_curve){.x = block, .y = block + curve->count, .count = curve->count};
     return 0;
 }
@@ -166,7 +166,7 @@ static void draw_states(const aq_compare_summary *summary, const state_chart *st
     const size_t count = summary->plan->arm_count;
     name_groups(summary, groups);
     for (size_t i = 0; i < states->count; i++) {
-        parts[i] = aq_compare_state_name(states->states[i]);
+        parts[i] = aq_compare_state_at(states->states[i])->name;
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < states->count; j++) {

@@ -49,13 +49,11 @@ static json_t *states_json(const double *states)
 {
     json_t *all = json_object();
     for (int i = 0; i < AQ_TIME_STATES; i++) {
-        const char *role = aq_compare_state_role((enum aq_compare_state)i);
-        json_t *part = json_object_get(all, role);
-        if (!part) {
-            put(all, role, json_object());
-            part = json_object_get(all, role);
+        const aq_compare_state_words *words = aq_compare_state_at(i);
+        if (json_object_get(all, words->role) == NULL) {
+            put(all, words->role, json_object());
         }
-        put_number(part, aq_compare_state_key((enum aq_compare_state)i), states[i]);
+        put_number(json_object_get(all, words->role), words->key, states[i]);
     }
     return all;
 }
@@ -146,8 +144,7 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
 static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
-    size_t at = aq_stats_running_crossing(curve->points, curve->count, AQ_RUNNING_WINDOW,
-                                          summary->threshold);
+    size_t at = aq_stats_running_crossing(curve->points, curve->count, summary->threshold);
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}",
         aq_compare_subject_name(summary->plan->request.subject), summary->plan->arms[run->arm].name,

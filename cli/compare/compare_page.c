@@ -131,9 +131,9 @@ static void add_states(const aq_compare_summary *summary, aq_long_text *out)
     }
     aq_html_table_rows(out);
     for (int state = 0; state < AQ_TIME_STATES; state++) {
-        aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td>",
-                         aq_compare_state_role((enum aq_compare_state)state),
-                         aq_compare_state_name((enum aq_compare_state)state));
+        const aq_compare_state_words *words = aq_compare_state_at(state);
+        aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td>", words->role,
+                         words->name);
         for (size_t i = 0; i < summary->plan->arm_count; i++) {
             aq_html_figure(out, aq_figure_number(&room, summary->rows[i].states[state]));
         }

@@ -16,12 +16,11 @@ typedef struct aq_curve_point {
     double value;
 } aq_curve_point;
 
-/* The first point at which the mean of the last `window` values (>= 1) is at least `threshold`,
+/* The first point at which the mean of the last AQ_RUNNING_WINDOW values is at least `threshold`,
  * once there are as many; `count` when there is none. */
-size_t aq_stats_running_crossing(const aq_curve_point *points, size_t count, size_t window,
-                                 double threshold);
+size_t aq_stats_running_crossing(const aq_curve_point *points, size_t count, double threshold);
 
-/* out[i] is the mean of the values up to i, of `window` of them at most (>= 1). */
-void aq_stats_running_mean(const aq_curve_point *points, size_t count, size_t window, double *out);
+/* out[i] is the mean of the values up to i, of AQ_RUNNING_WINDOW of them at most. */
+void aq_stats_running_mean(const aq_curve_point *points, size_t count, double *out);
 
 #endif

@@ -109,8 +109,7 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
         if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
             continue;
         }
-        size_t at = aq_stats_running_crossing(curve->points, curve->count, AQ_RUNNING_WINDOW,
-                                              summary->threshold);
+        size_t at = aq_stats_running_crossing(curve->points, curve->count, summary->threshold);
         finished++;
         if (at < curve->count) {
             times_s[reached] = curve->points[at].wall_s;

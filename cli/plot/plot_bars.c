@@ -70,7 +70,7 @@ static void lay(bars_picture *picture)
         frame->legend[i] = (aq_legend_entry){chart->parts[i], (uint32_t)i};
     }
     for (size_t i = 0; i < chart->group_count; i++) {
-        widest = fmax(widest, aq_plot_text_px(AQ_LETTERS_TICK, chart->groups[i]));
+        widest = fmax(widest, aq_plot_text_px(chart->groups[i]));
     }
     aq_plot_frame_lay(frame, low, high, true);
     picture->slot = frame->area.width / (double)chart->group_count;
@@ -124,7 +124,7 @@ static void draw_value(const bars_picture *picture, aq_long_text *svg, double x,
 {
     char text[32];
     (void)value_text(text, sizeof(text), value);
-    if (aq_plot_text_px(AQ_LETTERS_TICK, text) <= 1.25 * picture->bar) {
+    if (aq_plot_text_px(text) <= 1.25 * picture->bar) {
         aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){x, below ? y + 14 : y - 4}, text);
     }

@@ -25,16 +25,15 @@ enum {
     TICKS_MAX = 10
 };
 
-/* What a letter of a common font is wide, on average, as a share of its height. */
+/* What a letter of a common font is wide, on average, as a share of its height; and that height. */
 #define LETTER_SHARE 0.58
+#define LETTER_PX    12
 
-double aq_plot_text_px(enum aq_plot_lettering lettering, const char *text)
+double aq_plot_text_px(const char *text)
 {
-    static const double letters_px[] = {
-        [AQ_LETTERS_TICK] = 12, [AQ_LETTERS_LABEL] = 13, [AQ_LETTERS_TITLE] = 15};
     char plain[AQ_PLOT_TEXT_BYTES];
     const size_t columns = aq_plain_columns(aq_plain_text(plain, sizeof(plain), text));
-    return LETTER_SHARE * letters_px[lettering] * (double)columns;
+    return LETTER_SHARE * LETTER_PX * (double)columns;
 }
 
 /* ---- the legend ----------------------------------------------------------------------------- */
@@ -66,7 +65,7 @@ static uint32_t walk_entries(const aq_plot_frame *frame, const aq_legend_entry *
         if (entry->name == NULL) {
             continue;
         }
-        const double width = swatch_px + aq_plot_text_px(AQ_LETTERS_TICK, entry->name);
+        const double width = swatch_px + aq_plot_text_px(entry->name);
         if (rows == 0 || x + width > frame->width - MARGIN) {
             rows++;
             x = MARGIN;
@@ -99,8 +98,7 @@ static double widest_tick(const aq_plot_scale *scale)
     double widest = 0;
     aq_tick_label room;
     for (uint32_t i = 0; i < scale->tick_count; i++) {
-        widest =
-            fmax(widest, aq_plot_text_px(AQ_LETTERS_TICK, aq_plot_tick_label(scale, i, &room)));
+        widest = fmax(widest, aq_plot_text_px(aq_plot_tick_label(scale, i, &room)));
     }
     return widest;
 }

@@ -36,7 +36,7 @@ void aq_plot_frame_draw(const aq_plot_frame *frame, aq_long_text *svg);
 /* Where a value lies, in px. */
 double aq_plot_frame_y(const aq_plot_frame *frame, double value);
 
-/* About how wide a text is, in px, whatever the font. */
-double aq_plot_text_px(enum aq_plot_lettering lettering, const char *text);
+/* About how wide a text in the letters of ticks is, in px, whatever the font. */
+double aq_plot_text_px(const char *text);
 
 #endif

@@ -136,7 +136,6 @@ void aq_log_line_read(const char *text, aq_log_line *ret_line)
 
 const char *aq_log_line_logfmt(const aq_log_line *line, char *out)
 {
-    static const char *const levels[] = {"debug", "info", "warn", "error", "off"};
     char id[32] = "";
     if (line->is_text) {
         (void)snprintf(out, (size_t)AQ_LOG_LINE_BYTES * 2, "%s", line->pairs);
@@ -146,7 +145,7 @@ const char *aq_log_line_logfmt(const aq_log_line *line, char *out)
         (void)snprintf(id, sizeof(id), "id=%lld ", (long long)line->id);
     }
     (void)snprintf(out, (size_t)AQ_LOG_LINE_BYTES * 2, "ts=%s level=%s role=%s %sevent=%s%s%s",
-                   line->ts, levels[line->level], line->role, id, line->event,
+                   line->ts, aq_log_level_name(line->level), line->role, id, line->event,
                    line->pairs[0] != '\0' ? " " : "", line->pairs);
     if (line->message[0] != '\0') {
         size_t used = strlen(out);

@@ -31,12 +31,6 @@ static const char *colour_of(enum aq_log_level level)
     }
 }
 
-static const char *level_name(enum aq_log_level level)
-{
-    static const char *const names[] = {"debug", "info", "warn", "error", "off"};
-    return names[level];
-}
-
 /* ---- for people ----------------------------------------------------------------------------- */
 
 static const char *only_if(bool wanted, const char *text)
@@ -85,7 +79,7 @@ static void print_event(const aq_log_view *view, FILE *out, const aq_log_line *l
         (void)snprintf(who, sizeof(who), "%s", line->role);
     }
     (void)fprintf(out, "%-*.*s %s%-5s%s", (int)CLOCK_LENGTH, (int)CLOCK_LENGTH, clock,
-                  only_if(view->has_colour, colour_of(line->level)), level_name(line->level),
+                  only_if(view->has_colour, colour_of(line->level)), aq_log_level_name(line->level),
                   only_if(view->has_colour, reset));
     (void)fprintf(out, " %-*s", (int)WHO_COLUMNS, aq_plain_text(plain, sizeof(plain), who));
     (void)fprintf(out, " %s%s%s", only_if(view->has_colour, bold),

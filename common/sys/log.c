@@ -98,6 +98,11 @@ const char *aq_log_format_problem(void)
     return ignored_format;
 }
 
+const char *aq_log_level_name(enum aq_log_level level)
+{
+    return level_names[level];
+}
+
 int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level)
 {
     int found = aq_choice_find(level_names, text);

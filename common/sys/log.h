@@ -27,6 +27,7 @@
     X(AQ_LOG_ERROR, "error")                                                                       \
     X(AQ_LOG_OFF, "off")
 enum aq_log_level { AQ_LOG_LEVELS(AQ_CHOICE_CONSTANT) };
+const char *aq_log_level_name(enum aq_log_level level); /* static storage */
 
 #define AQ_LOG_FORMATS(X) X(AQ_LOG_LOGFMT, "logfmt") X(AQ_LOG_JSON, "json")
 enum aq_log_format { AQ_LOG_FORMATS(AQ_CHOICE_CONSTANT) };

@@ -68,7 +68,7 @@ int aq_sweep_importance(const aq_sweep_study *study, double ret_shares[AQ_SWEEP_
             stages[count++] = i;
         }
     }
-    int rc = aq_sweep_sort(study, stages, count, NULL);
+    int rc = aq_sweep_sort(study, stages, count);
     for (size_t i = 0; rc == 0 && i < study->spec->space.count; i++) {
         ret_shares[i] = share_of(study, i, stages, count);
     }

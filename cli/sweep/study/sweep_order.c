@@ -62,11 +62,10 @@ static void find_fronts(ranked *rows, size_t count)
     }
 }
 
-int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count, size_t *ret_front)
+int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count)
 {
     const bool has_cost = study->spec->cost != AQ_SWEEP_FIGURE_COUNT;
     ranked *rows = aq_alloc(count + 1, sizeof(*rows));
-    size_t front = 0;
     if (rows == NULL) {
         return AQ_E_NOMEM;
     }
@@ -80,12 +79,8 @@ int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count, s
     }
     for (size_t i = 0; i < count; i++) {
         stages[i] = rows[i].stage;
-        front += has_cost ? rows[i].front == 0 : rows[i].score >= rows[0].score;
     }
     aq_free(rows);
-    if (ret_front != NULL) {
-        *ret_front = front;
-    }
     return 0;
 }
 
@@ -107,7 +102,7 @@ int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *r
                 stages[count++] = last[trial] - 1;
             }
         }
-        rc = aq_sweep_sort(study, stages + first, count - first, NULL);
+        rc = aq_sweep_sort(study, stages + first, count - first);
     }
     aq_free(last);
     if (rc != 0) {

@@ -8,10 +8,8 @@
 
 #include "cli/sweep/study/sweep_study.h"
 
-/* Sorts stages that are over, the best first; *ret_front is how many no other one beats, if it is
- * not NULL. AQ_E_NOMEM. */
-int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count,
-                  size_t *ret_front) AQ_MUST_USE;
+/* Sorts stages that are over, the best first. AQ_E_NOMEM. */
+int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count) AQ_MUST_USE;
 
 /* The last stage of each trial that has one that is over, at a higher rung first and then in that
  * order: what is known of all trials. The caller frees them with aq_free. AQ_E_NOMEM. */

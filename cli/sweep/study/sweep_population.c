@@ -107,7 +107,7 @@ int aq_sweep_population_next(const aq_sweep_study *study, aq_sweep_stage *stages
     for (size_t i = 0; i < members; i++) {
         ranked[i] = (uint32_t)(first + i);
     }
-    int rc = aq_sweep_sort(study, ranked, members, NULL);
+    int rc = aq_sweep_sort(study, ranked, members);
     if (rc != 0) {
         return rc;
     }

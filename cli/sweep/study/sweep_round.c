@@ -75,7 +75,7 @@ static int promote_from(round_plan *plan, uint32_t rung, bool is_last_call, uint
     if (is_last_call && best == 0) {
         best = count > 0 ? 1 : 0;
     }
-    int rc = aq_sweep_sort(study, stages, count, NULL);
+    int rc = aq_sweep_sort(study, stages, count);
     for (size_t i = 0; rc == 0 && i < best; i++) {
         promote(plan, stages[i]);
     }

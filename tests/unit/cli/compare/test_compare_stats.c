@@ -20,7 +20,7 @@ TEST(a_running_mean_has_the_values_that_there_are)
     aq_curve_point points[COUNT];
     double means[COUNT];
     make_ramp(points);
-    aq_stats_running_mean(points, COUNT, 10, means);
+    aq_stats_running_mean(points, COUNT, means);
     assert_true(means[0] == 0.0);
     assert_true(means[1] == 0.5);
     assert_true(means[9] == 4.5);
@@ -31,25 +31,24 @@ TEST(a_threshold_that_is_never_reached_has_no_crossing)
 {
     aq_curve_point points[COUNT];
     make_ramp(points);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 1, 11.5), COUNT);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, (double)NAN), COUNT);
-    assert_int_equal(aq_stats_running_crossing(points, 0, 10, 0), 0);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 11.5), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, (double)NAN), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, 0, 0), 0);
 }
 
 TEST(a_running_crossing_waits_for_a_whole_window)
 {
     aq_curve_point points[COUNT];
     make_ramp(points);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 0), 9);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 5), 10);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 6.6), COUNT);
-    assert_int_equal(aq_stats_running_crossing(points, 9, 10, 0), 9);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 0), 9);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 5), 10);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 6.6), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, 9, 0), 9);
 }
 
 TEST(a_single_peak_crosses_nothing_in_the_mean)
 {
     aq_curve_point points[COUNT] = {{0}};
     points[3].value = 100;
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 1, 50), 3);
-    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 50), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 50), COUNT);
 }
