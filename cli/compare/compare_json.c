@@ -151,14 +151,13 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
         "seed", aq_json_count(run->seed), "outcome", aq_run_outcome_name(run->outcome), "reason",
         aq_json_text(run->reason), "wall_s", aq_json_number(curve->wall_s), "env_steps",
         aq_json_count(curve->env_steps), "learner_steps", aq_json_count(curve->learner_steps),
-        "return_last", aq_json_number(aq_compare_curve_final(curve)), "return_best",
+        "return_last", aq_json_number(run->return_last), "return_best",
         aq_json_number(run->return_fresh), "time_to_threshold_s",
         aq_json_number(at < curve->count ? curve->points[at].wall_s : (double)NAN),
         "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
         "resumed", (int)run->resumed);
     put(object, "format", run->format[0] != '\0' ? json_string(run->format) : json_null());
-    put_number(object, "fallback_share",
-               (double)curve->policy_fallbacks / (double)curve->policy_versions);
+    put_number(object, "fallback_share", run->fallback_share);
     put_number(object, "energy_j", run->energy.energy_j);
     put(object, "energy_source", aq_json_text(run->energy.source));
     return object;

@@ -201,6 +201,19 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+static void take_curve(aq_compare_run *run)
+{
+    const aq_compare_curve *curve = &run->curve;
+    const double *states = curve->states;
+    run->env_steps_per_s = (double)curve->env_steps / curve->wall_s;
+    run->learner_steps_per_s = (double)curve->learner_steps / curve->wall_s;
+    run->actor_steps_per_s =
+        curve->actor_steps / (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
+                              states[AQ_TIME_ACTOR_OTHER]);
+    run->return_last = aq_compare_curve_final(curve);
+    run->fallback_share = (double)curve->policy_fallbacks / (double)curve->policy_versions;
+}
+
 void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                          aq_compare_run *ret_run)
 {
@@ -221,6 +234,7 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
         rc = aq_run_energy_read(dir, &run.energy, NULL);
         (void)rc; /* untouched on failure: nothing is known */
     }
+    take_curve(&run);
     *ret_run = run;
 }
 

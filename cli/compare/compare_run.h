@@ -37,6 +37,11 @@ typedef struct aq_compare_run {
     unsigned resumed;                   /* how often the run was interrupted and gone on with */
     aq_compare_curve curve;
     aq_run_energy energy;
+    /* What follows from the curve; NaN where it does not tell. */
+    double env_steps_per_s, learner_steps_per_s; /* of the whole run */
+    double actor_steps_per_s; /* of one actor, in a second in which it does not wait */
+    double return_last;       /* mean of the evaluations in the last tenth of the steps */
+    double fallback_share;    /* of the versions */
 } aq_compare_run;
 
 /* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that

@@ -46,27 +46,14 @@ static double member(const aq_compare_run *run, const void *context)
     return *(const double *)(const void *)((const char *)run + *(const size_t *)context);
 }
 
+static aq_mean_ci mean_ci_member(const aq_compare_summary *summary, size_t arm, size_t offset)
+{
+    return mean_of(summary, arm, member, &offset);
+}
+
 static double mean_member(const aq_compare_summary *summary, size_t arm, size_t offset)
 {
-    return mean_of(summary, arm, member, &offset).mean;
-}
-
-static double last_return(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return aq_compare_curve_final(&run->curve);
-}
-
-static double env_rate(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.env_steps / run->curve.wall_s;
-}
-
-static double learner_rate(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.learner_steps / run->curve.wall_s;
+    return mean_ci_member(summary, arm, offset).mean;
 }
 
 static double bytes_sent(const aq_compare_run *run, const void *context)
@@ -79,22 +66,6 @@ static double bytes_fp32(const aq_compare_run *run, const void *context)
 {
     (void)context;
     return (double)run->curve.broadcast_bytes_fp32;
-}
-
-static double fallback_share(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.policy_fallbacks / (double)run->curve.policy_versions;
-}
-
-/* Steps of one actor in a second in which it does not wait. */
-static double actor_rate(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    const double *states = run->curve.states;
-    return run->curve.actor_steps /
-           (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
-            states[AQ_TIME_ACTOR_OTHER]);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -261,19 +232,18 @@ static void make_row(const aq_compare_summary *summary, size_t arm, aq_compare_r
     *row = (aq_compare_row){
         .arm = &summary->plan->arms[arm],
         .wall_s = mean_member(summary, arm, offsetof(aq_compare_run, curve.wall_s)),
-        .env_steps_per_s = mean_of(summary, arm, env_rate, NULL).mean,
-        .learner_steps_per_s = mean_of(summary, arm, learner_rate, NULL).mean,
-        .actor_steps_per_s = mean_of(summary, arm, actor_rate, NULL).mean,
-        .last = mean_of(summary, arm, last_return, NULL),
+        .env_steps_per_s = mean_member(summary, arm, offsetof(aq_compare_run, env_steps_per_s)),
+        .learner_steps_per_s =
+            mean_member(summary, arm, offsetof(aq_compare_run, learner_steps_per_s)),
+        .actor_steps_per_s = mean_member(summary, arm, offsetof(aq_compare_run, actor_steps_per_s)),
+        .last = mean_ci_member(summary, arm, offsetof(aq_compare_run, return_last)),
+        .fresh = mean_ci_member(summary, arm, offsetof(aq_compare_run, return_fresh)),
+        .gap = mean_ci_member(summary, arm, offsetof(aq_compare_run, curve.gap)),
         .broadcast_bytes = mean_of(summary, arm, bytes_sent, NULL).mean,
         .broadcast_bytes_fp32 = mean_of(summary, arm, bytes_fp32, NULL).mean,
-        .fallback_share = mean_of(summary, arm, fallback_share, NULL).mean,
+        .fallback_share = mean_member(summary, arm, offsetof(aq_compare_run, fallback_share)),
         .staleness = mean_member(summary, arm, offsetof(aq_compare_run, curve.staleness)),
     };
-    const size_t fresh = offsetof(aq_compare_run, return_fresh);
-    row->fresh = mean_of(summary, arm, member, &fresh);
-    const size_t gap = offsetof(aq_compare_run, curve.gap);
-    row->gap = mean_of(summary, arm, member, &gap);
     for (size_t i = 0; i < AQ_TIME_STATES; i++) {
         row->states[i] =
             mean_member(summary, arm, offsetof(aq_compare_run, curve.states) + i * sizeof(double));
