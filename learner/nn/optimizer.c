@@ -43,6 +43,17 @@ double aq_gradient_norm(const float *gradient, size_t count)
     return sqrt(aq_passes_best()->sum_squares(gradient, count));
 }
 
+int aq_gradient_clip(double norm, double norm_max, double *ret_scale)
+{
+    const double scale = norm_max > 0 && norm > norm_max ? norm_max / norm : 1.0;
+    /* Written so that a NaN fails it. */
+    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return AQ_E_CORRUPT;
+    }
+    *ret_scale = scale;
+    return 0;
+}
+
 aq_adam_pass aq_optimizer_advance(aq_optimizer *optimizer, float gradient_scale)
 {
     double t = (double)++optimizer->step;

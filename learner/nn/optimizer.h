@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "common/nn/params.h"
 #include "learner/nn/passes.h"
@@ -36,6 +37,10 @@ aq_optimizer aq_optimizer_of(const aq_run_config *config, float *m, float *v);
 
 /* sqrt(sum g^2), summed in double. NaN or infinite when an element is. */
 double aq_gradient_norm(const float *gradient, size_t count);
+
+/* By what a gradient of that norm is scaled, so that it is `norm_max` long at most; 0: as long as
+ * it is. AQ_E_CORRUPT when the norm is NaN, or too great even so. */
+int aq_gradient_clip(double norm, double norm_max, double *ret_scale) AQ_MUST_USE;
 
 /* Counts one more step, and gives its coefficients: for those who walk over the block in pieces. */
 aq_adam_pass aq_optimizer_advance(aq_optimizer *adam, float gradient_scale);

@@ -281,11 +281,6 @@ static void change_part(void *user, uint32_t index)
     }
 }
 
-static double clip_of(const actor_critic *self, double norm)
-{
-    return self->gradient_clip > 0 && norm > self->gradient_clip ? self->gradient_clip / norm : 1.0;
-}
-
 static aq_actor_critic_sums sums_of(const actor_critic *self)
 {
     aq_actor_critic_sums sums = {0};
@@ -411,7 +406,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
                           aq_update_report *ret_report)
 {
     actor_critic *self = actor_critic_of(algorithm);
-    double norms[SECTION_COUNT];
+    double norms[SECTION_COUNT], scales[SECTION_COUNT];
     aq_update_report report;
 
     AQ_ASSERT(batch->rows > 0 && batch->rows <= self->rows_max);
@@ -419,19 +414,16 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
     AQ_ASSERT(batch->action_bytes == self->setup.actions * sizeof(float));
     plan_step(self, batch);
     int rc = find_gradients(self, batch, &report, norms);
+    for (uint32_t s = 0; rc == 0 && s < SECTION_COUNT; s++) {
+        rc = aq_gradient_clip(norms[s], self->gradient_clip, &scales[s]);
+    }
     if (rc != 0) {
         return rc;
     }
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
-        /* Written so that a NaN fails it. */
-        if (!(norms[s] * clip_of(self, norms[s]) <= AQ_GRADIENT_NORM_MAX)) {
-            return AQ_E_CORRUPT;
-        }
-    }
-    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
         section *of = &self->sections[s];
         if (of->is_due) {
-            of->pass = aq_optimizer_advance(&of->optimizer, (float)clip_of(self, norms[s]));
+            of->pass = aq_optimizer_advance(&of->optimizer, (float)scales[s]);
         }
     }
     aq_thread_pool_run(self->pool, change_part, self);

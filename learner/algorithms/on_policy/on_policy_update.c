@@ -80,11 +80,10 @@ int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double lo
         return rc;
     }
     const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
-    const bool is_long = self->gradient_clip > 0 && norm > self->gradient_clip;
-    const double scale = is_long ? self->gradient_clip / norm : 1.0;
-    /* Written so that a NaN fails it. */
-    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
-        return AQ_E_CORRUPT;
+    double scale;
+    rc = aq_gradient_clip(norm, self->gradient_clip, &scale);
+    if (rc != 0) {
+        return rc;
     }
     if (aq_gradient_exchange_kept(self->exchange) == NULL) {
         aq_optimizer_step(&net->optimizer, net->online.block, net->gradient.block,

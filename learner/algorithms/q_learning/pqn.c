@@ -115,7 +115,11 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     take_settings(self, setup);
-    int rc = aq_value_learner_init(&self->base, class, setup, self->part_max, INIT_STREAM, error);
+    int rc = aq_value_learner_init(&self->base, class, setup,
+                                   &(aq_value_passes){.forward_rows = self->part_max,
+                                                      .backward_rows = self->part_max,
+                                                      .stream = INIT_STREAM},
+                                   error);
     if (rc == 0) {
         rc = make_room(self, error);
     }
@@ -314,6 +318,8 @@ const aq_algorithm_class aq_pqn_class = {
     .name = "pqn",
     .summary = "Q-learning from what was just done, without replay, for discrete actions",
     .needs = {.update = AQ_UPDATES_BY_GROUP, .versions = AQ_VERSIONS_BY_UPDATE},
+    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES},
+    .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
     .destroy = destroy,

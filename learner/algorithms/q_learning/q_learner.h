@@ -10,20 +10,14 @@
 #ifndef AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_LEARNER_H
 #define AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_LEARNER_H
 
-#include <stdbool.h>
+#include "learner/algorithms/q_learning/value_learner.h"
 
-#include "learner/algorithms/algorithm.h"
-#include "learner/algorithms/value_figures.h"
-
-/* aq_algorithm_class.kind. */
-typedef struct aq_q_learner_kind {
-    enum { AQ_Q_VALUES, AQ_Q_DISTRIBUTIONS, AQ_Q_QUANTILES } learns; /* of an action */
-} aq_q_learner_kind;
-
-/* Members of the class. */
-AQ_ALGORITHM_FUNCTIONS(aq_q_learner);
-uint32_t aq_q_learner_head(const aq_run_config *config, const aq_schema *schema);
-aq_slices aq_q_learner_slices(const aq_algorithm *algorithm, const char *array);
+int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
+void aq_q_learner_destroy(aq_algorithm *algorithm);
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
+                       aq_update_report *ret_report) AQ_MUST_USE;
+void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 
 extern const aq_algorithm_by_gradients aq_q_learner_by_gradients;
 
@@ -35,11 +29,14 @@ enum {
 };
 
 /* All members that the classes have in common. */
-#define AQ_Q_LEARNER_MEMBERS .head = aq_q_learner_head, AQ_ALGORITHM_MEMBERS(aq_q_learner)
+#define AQ_Q_LEARNER_MEMBERS                                                                       \
+    AQ_VALUE_LEARNER_MEMBERS, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,      \
+                              .train = aq_q_learner_train, .arrays = aq_q_learner_arrays
 
 /* Of those whose policy is the network that is learned, as far as that has parameters: others can
  * compute their gradients, and ranks share them. */
 #define AQ_Q_LEARNER_WHOLE_MEMBERS                                                                 \
-    AQ_Q_LEARNER_MEMBERS, .by_gradients = &aq_q_learner_by_gradients, .slices = aq_q_learner_slices
+    AQ_Q_LEARNER_MEMBERS, .by_gradients = &aq_q_learner_by_gradients,                              \
+                          .slices = aq_value_learner_slices
 
 #endif

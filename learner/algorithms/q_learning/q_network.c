@@ -64,7 +64,7 @@ static int make_noisy(const aq_run_config *config, aq_hidden_layers *hidden, aq_
                          hidden->shape.blocks > 0 ? 0 : hidden->shape.count);
 }
 
-int aq_q_network_spec(const aq_q_learner_kind *kind, const aq_run_config *config,
+int aq_q_network_spec(const aq_value_kind *kind, const aq_run_config *config,
                       const aq_schema *schema, uint32_t atoms, aq_net_spec *ret_spec,
                       aq_error *error)
 {
@@ -94,14 +94,14 @@ int aq_q_network_spec(const aq_q_learner_kind *kind, const aq_run_config *config
     return rc;
 }
 
-uint32_t aq_q_network_width(const aq_q_learner_kind *kind, const aq_run_config *config)
+uint32_t aq_q_network_width(const aq_value_kind *kind, const aq_run_config *config)
 {
     return kind->learns == AQ_Q_VALUES      ? 1
            : kind->learns == AQ_Q_QUANTILES ? (uint32_t)config->learner.quantiles
                                             : (uint32_t)config->learner.atoms;
 }
 
-int aq_q_network_acting(const aq_q_learner_kind *kind, const aq_algorithm_setup *setup,
+int aq_q_network_acting(const aq_value_kind *kind, const aq_algorithm_setup *setup,
                         const aq_net_spec *learned, aq_net_spec *ret_spec, aq_error *error)
 {
     const aq_run_config *config = setup->config;

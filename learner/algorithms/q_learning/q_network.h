@@ -11,19 +11,19 @@
 #ifndef AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_NETWORK_H
 #define AQ_LEARNER_ALGORITHMS_Q_LEARNING_Q_NETWORK_H
 
-#include "learner/algorithms/q_learning/q_learner.h"
+#include "learner/algorithms/q_learning/value_learner.h"
 
 /* For a task that fits the algorithm (aq_run_config_check_task). AQ_E_INVALID, in words, for
  * settings that make no network. */
-int aq_q_network_spec(const aq_q_learner_kind *kind, const aq_run_config *config,
+int aq_q_network_spec(const aq_value_kind *kind, const aq_run_config *config,
                       const aq_schema *schema, uint32_t atoms, aq_net_spec *ret_spec,
                       aq_error *error) AQ_MUST_USE;
 
 /* Numbers that are learned of an action. */
-uint32_t aq_q_network_width(const aq_q_learner_kind *kind, const aq_run_config *config);
+uint32_t aq_q_network_width(const aq_value_kind *kind, const aq_run_config *config);
 
 /* What is published of `learned`: it, and of distributions and quantiles what gives their means. */
-int aq_q_network_acting(const aq_q_learner_kind *kind, const aq_algorithm_setup *setup,
+int aq_q_network_acting(const aq_value_kind *kind, const aq_algorithm_setup *setup,
                         const aq_net_spec *learned, aq_net_spec *ret_spec,
                         aq_error *error) AQ_MUST_USE;
 

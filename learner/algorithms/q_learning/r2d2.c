@@ -110,7 +110,7 @@ static uint32_t rows_of_all(const r2d2 *self)
 static int make_room(r2d2 *self, aq_error *error)
 {
     const size_t rows = rows_of_all(self), states = self->state > 0 ? self->state : 1;
-    int rc = aq_params_init(&self->base.spec, &self->target);
+    int rc = aq_params_init(&self->base.split.slice, &self->target);
     rc = rc == 0 ? aq_sequence_places_init(&self->places, self->sequence_steps + 1) : rc;
     self->spans = aq_alloc(self->rows_max, sizeof(*self->spans));
     self->burning = aq_alloc((size_t)self->burn_in + 1, sizeof(*self->burning));
@@ -136,11 +136,14 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     take_settings(self, setup);
-    int rc =
-        aq_value_learner_init(&self->base, class, setup, rows_of_all(self), INIT_STREAM, error);
+    int rc = aq_value_learner_init(&self->base, class, setup,
+                                   &(aq_value_passes){.forward_rows = rows_of_all(self),
+                                                      .backward_rows = rows_of_all(self),
+                                                      .stream = INIT_STREAM},
+                                   error);
     rc = rc == 0 ? check(setup, error) : rc;
     if (rc == 0) {
-        self->state = aq_net_spec_state(&self->base.spec);
+        self->state = aq_net_spec_state(&self->base.split.slice);
         rc = make_room(self, error);
     }
     if (rc != 0) {
@@ -350,6 +353,8 @@ const aq_algorithm_class aq_r2d2_class = {
     .name = "r2d2",
     .summary = "dqn of a policy that keeps a state, from sequences, for discrete actions",
     .needs = {.columns = columns},
+    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES},
+    .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
     .destroy = destroy,

@@ -3,91 +3,185 @@
  */
 #include "learner/algorithms/q_learning/value_learner.h"
 
+#include <math.h>
+
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/q_learning/q_network.h"
+#include "learner/nn/hidden_layers.h"
+#include "learner/nn/passes.h"
 #include "learner/nn/products.h"
+
+const aq_metric aq_value_learner_metrics[AQ_VALUE_METRICS] = {AQ_VALUE_METRIC_ROWS};
+
+/* ---- making it ------------------------------------------------------------------------------ */
 
 static int check(const aq_algorithm_class *class, const aq_run_config *config, aq_error *error)
 {
-    return config->learner.qat_bits == 0
+    const aq_value_kind *kind = class->kind;
+    return kind->trains_quantized || config->learner.qat_bits == 0
                ? 0
                : aq_fail(error, AQ_E_UNSUPPORTED,
                          "%s has no quantization-aware training; learner.qat_bits=0 works",
                          class->name);
 }
 
-static int make_network(aq_value_learner *learner, const aq_run_config *config, uint32_t rows_max,
-                        aq_error *error)
+static void find_means(aq_value_learner *learner)
 {
-    const size_t count = aq_net_spec_parameters(&learner->spec);
-    learner->moments = aq_alloc_large(count, 2 * sizeof(float));
-    if (learner->moments == NULL || aq_params_init(&learner->spec, &learner->online) != 0 ||
-        aq_params_init(&learner->spec, &learner->gradient) != 0 ||
+    if (learner->kind->learns == AQ_Q_QUANTILES) {
+        aq_q_network_fold(&learner->split.slice, &learner->online, &learner->acting_spec,
+                          &learner->means);
+    }
+}
+
+static int make_specs(aq_value_learner *learner, const aq_algorithm_setup *setup, aq_error *error)
+{
+    aq_net_spec whole;
+    learner->width = aq_q_network_width(learner->kind, setup->config);
+    int rc = aq_q_network_spec(learner->kind, setup->config, setup->schema, learner->width, &whole,
+                               error);
+    if (rc == 0) {
+        rc = aq_q_network_acting(learner->kind, setup, &whole, &learner->acting_spec, error);
+    }
+    if (rc == 0) {
+        learner->split = aq_net_split_of(&whole, aq_model_group_split(setup->model));
+        learner->inputs = aq_net_spec_inputs(&learner->split.slice);
+        learner->outputs = aq_net_spec_outputs(&learner->split.slice);
+        learner->actions = setup->schema->action.choice_count;
+    }
+    return rc;
+}
+
+/* What is learned, behind the means of it. */
+static int make_parameters(aq_value_learner *learner)
+{
+    const aq_net_spec *spec = &learner->split.slice;
+    const bool has_means = learner->kind->learns == AQ_Q_QUANTILES;
+    const size_t before = has_means ? aq_net_spec_parameters(&learner->acting_spec) : 0;
+    learner->block = aq_alloc_large(before + aq_net_spec_parameters(spec), sizeof(float));
+    if (learner->block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    if (has_means) {
+        learner->means = aq_params_view(&learner->acting_spec, learner->block);
+    }
+    learner->online = aq_params_view(spec, learner->block + before);
+    return 0;
+}
+
+static int make_optimizer(aq_value_learner *learner, const aq_run_config *config)
+{
+    size_t bytes = 0;
+    const size_t m = aq_arrays_add(&bytes, learner->online.count, sizeof(float));
+    const size_t v = aq_arrays_add(&bytes, learner->online.count, sizeof(float));
+    char *block = aq_alloc_large(1, bytes);
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    learner->moments = block;
+    learner->optimizer = aq_optimizer_of(config, (float *)(block + m), (float *)(block + v));
+    return 0;
+}
+
+static int make_network(aq_value_learner *learner, const aq_algorithm_setup *setup,
+                        const aq_value_passes *passes, aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    const aq_net_spec *spec = &learner->split.slice;
+    const size_t count = aq_net_spec_parameters(spec);
+    aq_rng rng;
+    learner->quant = aq_fake_quant_of(config, spec);
+    if (make_parameters(learner) != 0 || make_optimizer(learner, config) != 0 ||
+        aq_params_init(spec, &learner->gradient) != 0 ||
+        (learner->quant.bits != 0 && aq_params_init(spec, &learner->acting) != 0) ||
         aq_gradient_exchange_reserve(learner->exchange, count) != 0 ||
-        aq_gradient_exchange_watch(learner->exchange, 0, count, rows_max) != 0) {
+        aq_gradient_exchange_watch(learner->exchange, 0, count, passes->backward_rows) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
     }
-    learner->optimizer = aq_optimizer_of(config, learner->moments, learner->moments + count);
-    return aq_net_train_create(&(aq_net_train_config){.spec = &learner->spec,
-                                                      .rows_max = rows_max,
-                                                      .backward_rows_max = rows_max,
+    aq_rng_init(&rng, setup->seed, passes->stream);
+    if (aq_net_split_randomize(&learner->split, &learner->online, &rng) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory to begin a network");
+    }
+    aq_noisy_layers_reset(spec, config->learner.noisy_deviation, &learner->online);
+    find_means(learner);
+    return aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                      .split = &learner->split,
+                                                      .rows_max = passes->forward_rows,
+                                                      .backward_rows_max = passes->backward_rows,
+                                                      .quant = learner->quant,
                                                       .bf16_threads = aq_products_bf16_threads(
                                                           config, config->learner.threads)},
                                &learner->train, error);
 }
 
 int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,
-                          const aq_algorithm_setup *setup, uint32_t rows_max, uint64_t stream,
+                          const aq_algorithm_setup *setup, const aq_value_passes *passes,
                           aq_error *error)
 {
-    aq_rng rng;
     learner->head.class = class;
+    learner->kind = class->kind;
     learner->obs_dtype = setup->schema->obs.dtype;
     learner->gradient_clip = setup->config->learner.gradient_clip;
+    learner->quant_delay = setup->config->learner.qat_delay;
     learner->exchange = setup->exchange;
+    learner->model = setup->model;
     int rc = check(class, setup->config, error);
     if (rc == 0) {
-        rc = aq_q_network_spec(&(const aq_q_learner_kind){.learns = AQ_Q_VALUES}, setup->config,
-                               setup->schema, 1, &learner->spec, error);
+        rc = make_specs(learner, setup, error);
     }
-    if (rc != 0) {
-        return rc;
-    }
-    learner->inputs = aq_net_spec_inputs(&learner->spec);
-    learner->actions = aq_net_spec_outputs(&learner->spec);
-    rc = make_network(learner, setup->config, rows_max, error);
-    if (rc == 0) {
-        aq_rng_init(&rng, setup->seed, stream);
-        aq_params_randomize(&learner->spec, &learner->online, &rng);
-    }
-    return rc;
+    return rc == 0 ? make_network(learner, setup, passes, error) : rc;
 }
 
 void aq_value_learner_fini(aq_value_learner *learner)
 {
     aq_net_train_destroy(learner->train);
+    aq_params_fini(&learner->acting);
     aq_params_fini(&learner->gradient);
-    aq_params_fini(&learner->online);
     aq_free(learner->moments);
+    aq_free(learner->block);
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+bool aq_value_learner_is_quantized(const aq_value_learner *learner)
+{
+    return learner->quant.bits != 0 && learner->optimizer.step >= learner->quant_delay;
+}
+
+/* Of the whole gradient, of which `rc` says what came; layers that all ranks have are the first
+ * one's. */
+static int find_norm(aq_value_learner *learner, int rc, double *ret_norm)
+{
+    const float *gradient = learner->gradient.block;
+    const size_t count = learner->gradient.count;
+    const aq_slices slices = aq_value_learner_slices(&learner->head, "parameters");
+    double squares = aq_model_group_rank(learner->model) == 0
+                         ? aq_passes_best()->sum_squares(gradient, count)
+                         : aq_slices_squares(&slices, gradient, 0, count);
+    rc = aq_model_group_judge(learner->model, rc, &squares, 1);
+    *ret_norm = sqrt(squares);
+    return rc;
 }
 
 int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_norm,
                           double *ret_clipped)
 {
     const aq_params *gradient = &learner->gradient;
+    double norm, scale;
     int rc = aq_gradient_mean(learner->exchange, is_good, 0, gradient->block, gradient->count);
+    rc = find_norm(learner, rc, &norm);
+    if (rc == 0) {
+        rc = aq_gradient_clip(norm, learner->gradient_clip, &scale);
+    }
     if (rc != 0) {
         return rc;
     }
-    const double norm = aq_gradient_norm(gradient->block, gradient->count);
-    const bool is_long = learner->gradient_clip > 0 && norm > learner->gradient_clip;
-    const double scale = is_long ? learner->gradient_clip / norm : 1.0;
-    if (!(norm * scale <= AQ_GRADIENT_NORM_MAX)) {
-        return AQ_E_CORRUPT; /* a NaN ends here, too */
+    if (aq_gradient_exchange_kept(learner->exchange) == NULL) {
+        aq_optimizer_step(&learner->optimizer, learner->online.block, gradient->block,
+                          gradient->count, (float)scale);
+        find_means(learner);
     }
-    aq_optimizer_step(&learner->optimizer, learner->online.block, gradient->block, gradient->count,
-                      (float)scale);
     *ret_norm = norm;
     *ret_clipped = norm * scale;
     return 0;
@@ -95,14 +189,31 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
 
 /* ---- what others see ------------------------------------------------------------------------ */
 
-const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm)
+uint32_t aq_value_learner_head(const aq_run_config *config, const aq_schema *schema)
 {
-    return &((const aq_value_learner *)algorithm)->spec;
+    (void)config;
+    (void)schema;
+    return AQ_HEAD_ARGMAX;
 }
 
+const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm)
+{
+    return &((const aq_value_learner *)algorithm)->acting_spec;
+}
+
+/* A layer that makes values of distributions has no parameters: these are the policy's, too. */
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm)
 {
-    return &((const aq_value_learner *)algorithm)->online;
+    const aq_value_learner *learner = (const aq_value_learner *)algorithm;
+    if (learner->kind->learns == AQ_Q_QUANTILES) {
+        return &learner->means;
+    }
+    if (!aq_value_learner_is_quantized(learner)) {
+        return &learner->online;
+    }
+    aq_fake_quant_params(&learner->quant, &learner->split.slice, &learner->online,
+                         &learner->acting);
+    return &learner->acting;
 }
 
 void aq_value_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
@@ -116,8 +227,15 @@ void aq_value_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     aq_value_learner *learner = (aq_value_learner *)algorithm;
     const size_t count = learner->online.count;
-    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, learner->online.block);
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, learner->means.count + count,
+                        learner->block);
     aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, learner->optimizer.m);
     aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, learner->optimizer.v);
     aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &learner->optimizer.step);
+}
+
+aq_slices aq_value_learner_slices(const aq_algorithm *algorithm, const char *array)
+{
+    (void)array; /* they are alike */
+    return (aq_slices){.count = 1, .nets = {&((const aq_value_learner *)algorithm)->split}};
 }

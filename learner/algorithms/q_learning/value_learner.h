@@ -1,7 +1,16 @@
 /*
- * Value learner: what pqn and r2d2 have in common, which learn the values of all actions from
- * sequences: one network of them, the gradient of all ranks, and its optimizer. Such an algorithm's
+ * Value learner: what all have in common that learn the values of actions by a network: that
+ * network and how it acts, its gradient, of all ranks, and its optimizer. Such an algorithm's
  * object begins with one, so that the members of its class that are here find it.
+ *
+ * Of distributions, what is trained are the logits: the layer that makes values of them has no
+ * parameters, and is part of the policy alone. Of quantiles, the policy is the network of their
+ * means (q_network.h), which is made anew with each step and kept before what is learned.
+ *
+ * With learner.qat_bits the policy is what the levels stand for, once the delay is over, so that it
+ * is published, measured and evaluated as such; the checkpoint keeps the real weights.
+ *
+ * For boxes of float32 (as they are) or uint8 (divided by 255) and discrete actions.
  */
 #ifndef AQ_LEARNER_ALGORITHMS_Q_LEARNING_VALUE_LEARNER_H
 #define AQ_LEARNER_ALGORITHMS_Q_LEARNING_VALUE_LEARNER_H
@@ -9,45 +18,73 @@
 #include <stdbool.h>
 
 #include "learner/algorithms/algorithm.h"
-#include "learner/algorithms/q_learning/q_learner.h"
+#include "learner/algorithms/value_figures.h"
+#include "learner/nn/fake_quant.h"
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
 
+/* aq_algorithm_class.kind. */
+typedef struct aq_value_kind {
+    enum { AQ_Q_VALUES, AQ_Q_DISTRIBUTIONS, AQ_Q_QUANTILES } learns; /* of an action */
+    bool trains_quantized;                                           /* learner.qat_bits */
+} aq_value_kind;
+
 typedef struct aq_value_learner {
     aq_algorithm head; /* first */
-    aq_net_spec spec;
-    uint32_t inputs, actions;
+    const aq_value_kind *kind;
+    aq_net_split split;      /* of what is trained */
+    aq_net_spec acting_spec; /* of the policy: with the values of distributions */
+    uint32_t inputs, actions, outputs;
+    uint32_t width; /* numbers that are learned of an action */
     uint32_t obs_dtype;
     double gradient_clip; /* 0: off */
-    aq_gradient_exchange *exchange;
+    aq_fake_quant quant;
+    uint64_t quant_delay; /* steps */
+    float *block;         /* of quantiles their means' network; then what is learned */
+    aq_params means;      /* of quantiles only */
     aq_params online, gradient;
-    float *moments; /* m, then v */
+    aq_params acting; /* the learned network as it acts, once training is quantized */
+    void *moments;    /* the optimizer's */
     aq_optimizer optimizer;
     aq_net_train *train;
+    aq_gradient_exchange *exchange; /* NULL: none */
+    aq_model_group *model;          /* NULL: the network is whole */
 } aq_value_learner;
 
-/* Of passes through so many rows; `stream` of the run's seed gives the initial weights.
- * AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `fini` is due then, too. */
+/* Rows of the longest pass, and of the longest that is learned from; `stream` of the run's seed
+ * gives the initial weights. */
+typedef struct aq_value_passes {
+    uint32_t forward_rows, backward_rows;
+    uint64_t stream;
+} aq_value_passes;
+
+/* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `fini` is due then, too. */
 int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,
-                          const aq_algorithm_setup *setup, uint32_t rows_max, uint64_t stream,
+                          const aq_algorithm_setup *setup, const aq_value_passes *passes,
                           aq_error *error) AQ_MUST_USE;
 void aq_value_learner_fini(aq_value_learner *learner); /* zeroes are fine */
 
-/* A step along the gradient, of all ranks and clipped: how long it was before, and then.
- * AQ_E_CORRUPT, on all ranks, when that of one is not good. */
+/* Whether the step that comes next is of the quantized network; the same after a resume. */
+bool aq_value_learner_is_quantized(const aq_value_learner *learner);
+
+/* A step along the gradient, of all ranks and clipped; none where gradients are kept. How long it
+ * was before, and then. AQ_E_CORRUPT, on all ranks, when that of one is not good. */
 int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_norm,
                           double *ret_clipped) AQ_MUST_USE;
 
 /* Members of the class; arrays are added to by those who have more. */
+uint32_t aq_value_learner_head(const aq_run_config *config, const aq_schema *schema);
 const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm);
 void aq_value_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                                 double critic_learning_rate);
 void aq_value_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
+aq_slices aq_value_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 #define AQ_VALUE_LEARNER_MEMBERS                                                                   \
-    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS}, .head = aq_q_learner_head,            \
-    .spec = aq_value_learner_spec, .policy = aq_value_learner_policy,                              \
-    .set_rates = aq_value_learner_set_rates
+    .head = aq_value_learner_head, .spec = aq_value_learner_spec,                                  \
+    .policy = aq_value_learner_policy, .set_rates = aq_value_learner_set_rates
+
+extern const aq_metric aq_value_learner_metrics[AQ_VALUE_METRICS];
 
 #endif

@@ -126,7 +126,7 @@ TEST(what_cannot_be_is_refused_or_shows_in_the_loss)
 /* With and without a dueling head. */
 TEST(the_network_that_actors_get_gives_the_means)
 {
-    const aq_q_learner_kind quantiles = {.learns = AQ_Q_QUANTILES};
+    const aq_value_kind quantiles = {.learns = AQ_Q_QUANTILES};
     const aq_schema schema = fixture_schema(FIXTURE_INPUTS, ACTIONS);
     for (int is_dueling = 0; is_dueling < 2; is_dueling++) {
         aq_run_config config = fixture_config();
