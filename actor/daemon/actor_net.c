@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "actor/daemon/actor_http.h"
+#include "actor/daemon/call_place.h"
 #include "actor/daemon/fetch_line.h"
 #include "actor/daemon/gradient_load.h"
 #include "actor/daemon/policy_thread.h"

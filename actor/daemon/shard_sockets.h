@@ -5,28 +5,10 @@
 #ifndef AQ_ACTOR_DAEMON_SHARD_SOCKETS_H
 #define AQ_ACTOR_DAEMON_SHARD_SOCKETS_H
 
-#include <uv.h>
-
+#include "actor/daemon/call_place.h"
 #include "actor/session/actor_session.h"
 #include "common/net/rpc/rpc_client.h"
-#include "common/net/security/security.h"
 #include "common/net/sockets/push.h"
-
-/* Where other members are called from: the loop, the learner's address, and with what this process
- * proves itself. */
-typedef struct aq_call_place {
-    uv_loop_t *loop;
-    const char *learner_url;
-    aq_security *security;
-} aq_call_place;
-
-/* An address that the learner has told, as it is reached from here: what is on the learner's host
- * may be known to it by one that only that host can use. */
-int aq_call_place_url(const aq_call_place *place, const char *url, char *ret_url, size_t size,
-                      aq_error *error) AQ_MUST_USE;
-
-/* `limits` with what this process proves itself with. */
-aq_net_limits aq_call_place_limits(const aq_call_place *place, const aq_net_limits *limits);
 
 typedef struct aq_shard_sockets aq_shard_sockets;
 

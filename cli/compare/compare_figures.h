@@ -27,7 +27,7 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure);
 /* Whether there is anything to show in it. */
 bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compare_figure figure);
 
-/* Appends it as SVG. AQ_E_NOMEM, AQ_E_TOO_BIG. */
+/* Appends it as SVG; what goes wrong is the text's failure. */
 void aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
                             aq_long_text *out);
 

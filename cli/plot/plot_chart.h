@@ -78,7 +78,7 @@ typedef struct aq_plot_bars {
     uint32_t width, height;
 } aq_plot_bars;
 
-/* Append the picture to `out`: AQ_E_NOMEM, AQ_E_TOO_BIG beyond its limit. */
+/* Append the picture to `out`; what goes wrong is the text's failure. */
 void aq_plot_lines_draw(const aq_plot_lines *chart, aq_long_text *out);
 void aq_plot_bars_draw(const aq_plot_bars *chart, aq_long_text *out);
 

@@ -68,7 +68,7 @@ size_t aq_run_plot_fell_back(const aq_run_plot *plot);
 /* What the x axis is called: "environment steps", "time (min)". */
 const char *aq_run_plot_x_label(const aq_run_plot *plot);
 
-/* Appends it as SVG: what aq_plot_lines_draw says. */
+/* Appends it as SVG, as aq_plot_lines_draw does. */
 void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out);
 
 #endif

@@ -18,8 +18,8 @@ enum { AQ_TROUBLE_MAX = 320 };
 void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
                        char out[AQ_TROUBLE_MAX]);
 
-/* Whether the actors' environments, so many of them, do nothing but fail: each has again and again,
- * and no step has come of any. */
+/* Whether the actors' environments, so many of them, do nothing but fail: some times as often as
+ * there are environments, and no step has come of any. */
 bool aq_run_is_of_failures(const Actorq__V1__StatusReply *status, uint64_t envs);
 
 #endif

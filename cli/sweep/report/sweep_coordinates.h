@@ -9,7 +9,8 @@
 #include "cli/text/long_text.h"
 #include "common/base/error.h"
 
-/* Appends the SVG; the best tenth stands out, at the last rungs. AQ_E_NOMEM, AQ_E_TOO_BIG. */
+/* Appends the SVG; the best tenth stands out, at the last rungs. What goes wrong is the text's
+ * failure. */
 void aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_long_text *out);
 
 #endif
