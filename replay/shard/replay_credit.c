@@ -84,7 +84,8 @@ bool aq_replay_credit_is_live(const aq_replay_actor *actor, int64_t now_ns)
     return actor->polled && now_ns - actor->polled_ns < AQ_CREDIT_LIVE_NS;
 }
 
-/* No progress for too long while the learner waits: what is outstanding is not expected any more. */
+/* No progress for too long while the learner waits: what is outstanding is not expected any
+ * more. */
 static bool is_stuck(const aq_replay_credit *credit, const aq_replay_actor *actor, int64_t now_ns,
                      bool learner_waits)
 {
