@@ -27,6 +27,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
 #include "common/base/parse.h"
 
 enum { TERMINATED = 1, TRUNCATED = 2, COUNTS_ROOM = 4 * 20, CRC_AT = 12 };
@@ -34,22 +35,6 @@ enum { TERMINATED = 1, TRUNCATED = 2, COUNTS_ROOM = 4 * 20, CRC_AT = 12 };
 static const char magic[4] = {'A', 'Q', 'D', 'S'};
 static const char block_magic[4] = {'A', 'Q', 'B', 'K'};
 static const char end_magic[4] = {'A', 'Q', 'E', 'D'};
-
-static void put(uint8_t *bytes, size_t at, uint64_t value, int size)
-{
-    for (int i = 0; i < size; i++) {
-        bytes[at + (size_t)i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static uint64_t get(const uint8_t *bytes, size_t at, int size)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < size; i++) {
-        value |= (uint64_t)bytes[at + (size_t)i] << (8 * i);
-    }
-    return value;
-}
 
 /* ---- a space as JSON ------------------------------------------------------------------------- */
 
@@ -295,13 +280,13 @@ int aq_data_set_header_encode(const aq_data_set_info *info, size_t text_bytes, a
     }
     if (rc == 0) {
         memcpy(bytes, magic, sizeof(magic));
-        put(bytes, 4, info->recorded_count > 0 ? AQ_DATA_SET_VERSION_RECORDED : AQ_DATA_SET_VERSION,
-            4);
-        put(bytes, 8, room, 4);
+        aq_u32_put(bytes + 4,
+                   info->recorded_count > 0 ? AQ_DATA_SET_VERSION_RECORDED : AQ_DATA_SET_VERSION);
+        aq_u32_put(bytes + 8, room);
         memcpy(bytes + AQ_DATA_SET_START_BYTES, text, length);
         memset(bytes + AQ_DATA_SET_START_BYTES + length, ' ', room - length);
         uint32_t crc = aq_crc32c(0, bytes, CRC_AT);
-        put(bytes, CRC_AT, aq_crc32c(crc, bytes + AQ_DATA_SET_START_BYTES, room), 4);
+        aq_u32_put(bytes + CRC_AT, aq_crc32c(crc, bytes + AQ_DATA_SET_START_BYTES, room));
     }
     free(text);
     return rc;
@@ -313,13 +298,13 @@ int aq_data_set_start_decode(const char *name, const uint8_t start[AQ_DATA_SET_S
     if (memcmp(start, magic, sizeof(magic)) != 0) {
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a data set", name);
     }
-    const uint32_t version = (uint32_t)get(start, 4, 4);
+    const uint32_t version = aq_u32_get(start + 4);
     if (version != AQ_DATA_SET_VERSION && version != AQ_DATA_SET_VERSION_RECORDED) {
         return aq_fail(error, AQ_E_VERSION,
                        "%s: of format version %" PRIu32 "; this program reads up to %d", name,
                        version, AQ_DATA_SET_VERSION_RECORDED);
     }
-    const uint64_t text_bytes = get(start, 8, 4);
+    const uint64_t text_bytes = aq_u32_get(start + 8);
     if (text_bytes > AQ_DATA_SET_TEXT_BYTES_MAX) {
         return aq_fail(error, AQ_E_CORRUPT, "%s: offset 8: a header of %" PRIu64 " bytes", name,
                        text_bytes);
@@ -376,7 +361,7 @@ int aq_data_set_text_decode(const char *name, const uint8_t start[AQ_DATA_SET_ST
     aq_data_set_info info = {0};
     json_error_t where;
     uint32_t crc = aq_crc32c(aq_crc32c(0, start, CRC_AT), text, text_bytes);
-    if (crc != (uint32_t)get(start, CRC_AT, 4)) {
+    if (crc != aq_u32_get(start + CRC_AT)) {
         return aq_fail(error, AQ_E_CORRUPT, "%s: offset 0: the header is damaged", name);
     }
     json_t *object = json_loadb((const char *)text, text_bytes, JSON_REJECT_DUPLICATES, &where);
@@ -439,56 +424,58 @@ void aq_data_set_mark_encode(const aq_data_set_mark *mark, uint8_t bytes[AQ_DATA
     memset(bytes, 0, AQ_DATA_SET_MARK_BYTES);
     if (mark->is_end) {
         memcpy(bytes, end_magic, sizeof(end_magic));
-        put(bytes, 8, mark->counts.blocks, 8);
-        put(bytes, 16, mark->counts.transitions, 8);
-        put(bytes, 24, mark->counts.episodes, 8);
-        put(bytes, 32, mark->counts.n_step, 8);
+        aq_u64_put(bytes + 8, mark->counts.blocks);
+        aq_u64_put(bytes + 16, mark->counts.transitions);
+        aq_u64_put(bytes + 24, mark->counts.episodes);
+        aq_u64_put(bytes + 32, mark->counts.n_step);
     } else {
         memcpy(bytes, block_magic, sizeof(block_magic));
-        put(bytes, 4, (view->terminated ? TERMINATED : 0) | (view->truncated ? TRUNCATED : 0), 4);
-        put(bytes, 8, mark->block.actor, 8);
-        put(bytes, 16, mark->block.incarnation, 8);
-        put(bytes, 24, view->episode, 8);
-        put(bytes, 32, view->lane, 4);
-        put(bytes, 36, view->first, 4);
-        put(bytes, 40, view->length, 4);
-        put(bytes, 44, view->overlap, 4);
+        aq_u32_put(bytes + 4,
+                   (view->terminated ? TERMINATED : 0) | (view->truncated ? TRUNCATED : 0));
+        aq_u64_put(bytes + 8, mark->block.actor);
+        aq_u64_put(bytes + 16, mark->block.incarnation);
+        aq_u64_put(bytes + 24, view->episode);
+        aq_u32_put(bytes + 32, view->lane);
+        aq_u32_put(bytes + 36, view->first);
+        aq_u32_put(bytes + 40, view->length);
+        aq_u32_put(bytes + 44, view->overlap);
     }
-    put(bytes, 56, mark->crc, 4);
-    put(bytes, 60, aq_crc32c(0, bytes, 60), 4);
+    aq_u32_put(bytes + 56, mark->crc);
+    aq_u32_put(bytes + 60, aq_crc32c(0, bytes, 60));
 }
 
 int aq_data_set_mark_decode(const uint8_t bytes[AQ_DATA_SET_MARK_BYTES], aq_data_set_mark *ret_mark)
 {
-    aq_data_set_mark mark = {.crc = (uint32_t)get(bytes, 56, 4)};
-    if (aq_crc32c(0, bytes, 60) != (uint32_t)get(bytes, 60, 4)) {
+    aq_data_set_mark mark = {.crc = aq_u32_get(bytes + 56)};
+    if (aq_crc32c(0, bytes, 60) != aq_u32_get(bytes + 60)) {
         return AQ_E_CORRUPT;
     }
     if (memcmp(bytes, end_magic, sizeof(end_magic)) == 0) {
         mark.is_end = 1;
         mark.counts = (aq_data_set_counts){
-            .blocks = get(bytes, 8, 8),
-            .transitions = get(bytes, 16, 8),
-            .episodes = get(bytes, 24, 8),
-            .n_step = get(bytes, 32, 8),
+            .blocks = aq_u64_get(bytes + 8),
+            .transitions = aq_u64_get(bytes + 16),
+            .episodes = aq_u64_get(bytes + 24),
+            .n_step = aq_u64_get(bytes + 32),
         };
     } else if (memcmp(bytes, block_magic, sizeof(block_magic)) == 0) {
-        const uint32_t flags = (uint32_t)get(bytes, 4, 4);
+        const uint32_t flags = aq_u32_get(bytes + 4);
         mark.block = (aq_data_set_block){
-            .actor = get(bytes, 8, 8),
-            .incarnation = get(bytes, 16, 8),
+            .actor = aq_u64_get(bytes + 8),
+            .incarnation = aq_u64_get(bytes + 16),
             .view =
                 {
-                    .episode = get(bytes, 24, 8),
-                    .lane = (uint32_t)get(bytes, 32, 4),
-                    .first = (uint32_t)get(bytes, 36, 4),
-                    .length = (uint32_t)get(bytes, 40, 4),
-                    .overlap = (uint16_t)get(bytes, 44, 4),
+                    .episode = aq_u64_get(bytes + 24),
+                    .lane = aq_u32_get(bytes + 32),
+                    .first = aq_u32_get(bytes + 36),
+                    .length = aq_u32_get(bytes + 40),
+                    .overlap = (uint16_t)aq_u32_get(bytes + 44),
                     .terminated = (flags & TERMINATED) != 0,
                     .truncated = (flags & TRUNCATED) != 0,
                 },
         };
-        if ((flags & ~(uint32_t)(TERMINATED | TRUNCATED)) != 0 || get(bytes, 44, 4) > UINT16_MAX) {
+        if ((flags & ~(uint32_t)(TERMINATED | TRUNCATED)) != 0 ||
+            aq_u32_get(bytes + 44) > UINT16_MAX) {
             return AQ_E_CORRUPT;
         }
     } else {
