@@ -19,12 +19,12 @@
 #include "common/data_set/data_set_header.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
 #include "common/base/little_endian.h"
+#include "common/base/memory.h"
 #include "common/data_set/data_set_text.h"
 
 enum { TERMINATED = 1, TRUNCATED = 2, COUNTS_ROOM = 4 * 20, CRC_AT = 12 };
@@ -58,7 +58,7 @@ int aq_data_set_header_encode(const aq_data_set_info *info, size_t text_bytes, a
         uint32_t crc = aq_crc32c(0, bytes, CRC_AT);
         aq_u32_put(bytes + CRC_AT, aq_crc32c(crc, bytes + AQ_DATA_SET_START_BYTES, room));
     }
-    free(text);
+    aq_free(text);
     return rc;
 }
 

@@ -7,8 +7,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/parse.h"
 
 /* ---- a space as JSON ------------------------------------------------------------------------- */
@@ -235,7 +237,9 @@ char *aq_data_set_text_of(const aq_data_set_info *info)
         json_decref(object);
         return NULL;
     }
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *json = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *text = json != NULL ? aq_text_copy(json) : NULL;
+    free(json);
     json_decref(object);
     return text;
 }

@@ -6,7 +6,7 @@
 
 #include "common/data_set/data_set_header.h"
 
-/* NULL: no memory. Release with free. */
+/* NULL: no memory. Release with aq_free. */
 char *aq_data_set_text_of(const aq_data_set_info *info);
 
 /* Into zeroes; what it says may be of no schema yet. AQ_E_CORRUPT. */
