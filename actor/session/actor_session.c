@@ -11,7 +11,6 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/sys/log.h"
-#include "common/sys/machine.h"
 
 /* A reason of an environment, which may be a traceback, as one line has room for it. */
 enum { QUOTED_MAX = 1536 };
@@ -26,7 +25,6 @@ struct aq_actor_session {
     uint64_t settings_generation;
     uint64_t generation; /* cores before this one */
     int64_t now_ns;      /* of the last tick */
-    bool was_ready;
 
     /* For statistics. */
     int64_t waiting_since_ns; /* INT64_MAX: it is not waiting for credit */
@@ -299,12 +297,10 @@ static void adopt_policy(aq_actor_session *session)
 {
     aq_engine *engine =
         aq_actor_core_may_change(session->core) ? aq_policy_session_take(session->policy) : NULL;
-    if (engine == NULL) {
-        return;
+    if (engine != NULL) {
+        aq_policy_session_give_back(session->policy,
+                                    aq_actor_core_set_engine(session->core, engine));
     }
-    aq_policy_session_give_back(session->policy, aq_actor_core_set_engine(session->core, engine));
-    aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s",
-           aq_engine_snapshot(engine)->version, aq_engine_rung(engine));
 }
 
 static void note_wait(aq_actor_session *session, int64_t now_ns, uint32_t steps)
@@ -315,16 +311,6 @@ static void note_wait(aq_actor_session *session, int64_t now_ns, uint32_t steps)
     } else if (!waits && session->waiting_since_ns != INT64_MAX) {
         session->waited_ns += now_ns - session->waiting_since_ns;
         session->waiting_since_ns = INT64_MAX;
-    }
-}
-
-static void note_ready(aq_actor_session *session, int64_t now_ns)
-{
-    if (!session->was_ready) {
-        session->was_ready = true;
-        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
-               (double)(now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
-               aq_machine_resident_bytes(), aq_actor_core_lanes(session->core));
     }
 }
 
@@ -348,7 +334,8 @@ uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
     adopt_policy(session);
     uint32_t steps = aq_actor_core_step(session->core, now_ns);
     if (steps > 0) {
-        note_ready(session, now_ns);
+        aq_participant_ready(session->participant, now_ns - session->config.start_ns,
+                             aq_actor_core_lanes(session->core));
     }
     note_wait(session, now_ns, steps);
     aq_shard_session_pump(session->shards, now_ns);

@@ -13,7 +13,6 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/log.h"
-#include "common/sys/machine.h"
 #include "rollout/evaluator_core.h"
 
 /* Of the incarnation's seeds; any number that nobody else uses. */
@@ -36,7 +35,6 @@ struct aq_evaluator_session {
     uint64_t settings_generation;
     bool is_screened; /* the answer to that says which version is ranked */
     bool is_finishing;
-    bool was_ready;
     int64_t now_ns;   /* of the last tick */
     uint64_t version; /* under evaluation, or evaluated last */
 
@@ -292,8 +290,6 @@ static void take_policy(aq_evaluator_session *session)
     session->version = aq_engine_snapshot(engine)->version;
     aq_policy_session_give_back(session->policy,
                                 aq_evaluator_core_set_engine(session->core, engine));
-    aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s", session->version,
-           aq_engine_rung(engine));
 }
 
 /* The next version, or the last one in fp32. */
@@ -365,16 +361,6 @@ static void note_failures(aq_evaluator_session *session)
     }
 }
 
-static void note_ready(aq_evaluator_session *session)
-{
-    if (!session->was_ready) {
-        session->was_ready = true;
-        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
-               (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
-               aq_machine_resident_bytes(), aq_evaluator_core_lanes(session->core));
-    }
-}
-
 /* Asks for the fp32 form of what was just evaluated, unless it is that itself. Every confirmation
  * is played in both: whether a version solves the task must not hang on how it was rounded. */
 static bool asks_for_twin(aq_evaluator_session *session, const aq_evaluation *result)
@@ -406,7 +392,8 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
     if (session->core == NULL || session->is_finishing) {
         return 0;
     }
-    note_ready(session);
+    aq_participant_ready(session->participant, session->now_ns - session->config.start_ns,
+                         aq_evaluator_core_lanes(session->core));
     if (aq_evaluator_core_idle(session->core)) {
         begin_next(session, now_ns);
     }

@@ -24,6 +24,7 @@ struct aq_participant {
     uint64_t start; /* what is said of the incarnation */
     enum aq_participant_phase phase;
     int exit_code;
+    bool was_ready;
     int64_t now_ns; /* of the last tick */
     int64_t member_next_ns;
     int64_t deadline_ns; /* of FINISHING and LEAVING; INT64_MIN: to be set by the next tick */
@@ -316,6 +317,15 @@ void aq_participant_stop(aq_participant *participant, const char *reason)
     case AQ_PARTICIPANT_LEAVING:
     case AQ_PARTICIPANT_DONE:
         break;
+    }
+}
+
+void aq_participant_ready(aq_participant *participant, int64_t startup_ns, uint32_t envs)
+{
+    if (!participant->was_ready) {
+        participant->was_ready = true;
+        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
+               (double)startup_ns / (double)AQ_NS_PER_MS, aq_machine_resident_bytes(), envs);
     }
 }
 

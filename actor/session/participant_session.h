@@ -6,7 +6,7 @@
  * LEAVING
  *       \--refused, cannot take part----------------------------------------------------> DONE <-/
  *
- * Speaks over an RPC channel and is told the time. Loop thread only. Logs joined,
+ * Speaks over an RPC channel and is told the time. Loop thread only. Logs joined, ready,
  * learner_unreachable, refused, cannot_take_part, run_ended, stopping, drained, left.
  */
 #ifndef AQ_ACTOR_SESSION_PARTICIPANT_SESSION_H
@@ -67,6 +67,9 @@ int64_t aq_participant_next_ns(const aq_participant *participant);
 /* Finish and leave; `reason` is for people, and a constant of the program. Once finishing, asking
  * again leaves at once. */
 void aq_participant_stop(aq_participant *participant, const char *reason);
+
+/* It makes steps, `startup_ns` after its process started; logged once. */
+void aq_participant_ready(aq_participant *participant, int64_t startup_ns, uint32_t envs);
 
 enum aq_participant_phase aq_participant_phase_of(const aq_participant *participant);
 

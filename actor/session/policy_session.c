@@ -281,7 +281,12 @@ int64_t aq_policy_session_next_ns(const aq_policy_session *session)
 
 aq_engine *aq_policy_session_take(aq_policy_session *session)
 {
-    return session->feed != NULL ? aq_policy_feed_take(session->feed) : NULL;
+    aq_engine *engine = session->feed != NULL ? aq_policy_feed_take(session->feed) : NULL;
+    if (engine != NULL) {
+        aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s",
+               aq_engine_snapshot(engine)->version, aq_engine_rung(engine));
+    }
+    return engine;
 }
 
 void aq_policy_session_give_back(aq_policy_session *session, aq_engine *engine)

@@ -3,8 +3,8 @@
  * heard on another thread (the listener's); here is noticed when that falls behind what the learner
  * says there is, and then the policy is fetched over RPC.
  *
- * Loop thread only, but for the feed, whose threads are its own matter. Logs policy_fetched,
- * policy_fetch_failed, policy_deaf.
+ * Loop thread only, but for the feed, whose threads are its own matter. Logs policy_adopted,
+ * policy_fetched, policy_fetch_failed, policy_deaf.
  */
 #ifndef AQ_ACTOR_SESSION_POLICY_SESSION_H
 #define AQ_ACTOR_SESSION_POLICY_SESSION_H

@@ -5,18 +5,12 @@
 
 #include <signal.h>
 
+#include "common/sys/loop.h"
+
 static void on_signal(uv_signal_t *signal_handle, int number)
 {
     const aq_own_loop *loop = signal_handle->data;
     loop->signalled(loop->user, number);
-}
-
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
 }
 
 int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *user,
@@ -49,7 +43,5 @@ void aq_own_loop_drain(aq_own_loop *loop)
 
 void aq_own_loop_fini(aq_own_loop *loop)
 {
-    uv_walk(&loop->uv, close_handle, NULL);
-    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&loop->uv);
+    (void)aq_loop_close(&loop->uv);
 }

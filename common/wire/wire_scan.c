@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "common/base/little_endian.h"
 #include "common/base/varint.h"
 
 enum { TAG_BYTES_MAX = 5, LENGTH_BYTES_MAX = 5 };
@@ -17,17 +18,14 @@ static size_t bytes_left(const aq_wire_scan *scan)
     return (size_t)(scan->end - scan->at);
 }
 
+/* Of 4 or 8 bytes. */
 static bool read_fixed(aq_wire_scan *scan, size_t size, uint64_t *ret_value)
 {
-    uint64_t value = 0;
     if (bytes_left(scan) < size) {
         return false;
     }
-    for (size_t i = 0; i < size; i++) {
-        value |= (uint64_t)scan->at[i] << (8 * i);
-    }
+    *ret_value = size == 8 ? aq_u64_get(scan->at) : aq_u32_get(scan->at);
     scan->at += size;
-    *ret_value = value;
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/little_endian.h"
 #include "common/base/parse.h"
 
 enum {
@@ -25,16 +26,6 @@ enum {
 #define LOCAL_MARK  UINT32_C(0x04034b50)
 #define VALUES_MAX  ((size_t)1 << 28)
 #define CRC_PATTERN UINT32_C(0xedb88320) /* of ZIP, its lowest bit first */
-
-static uint32_t get_16(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
-}
-
-static uint32_t get_32(const uint8_t *at)
-{
-    return get_16(at) | get_16(at + 2) << 16;
-}
 
 static uint32_t crc_of(const uint8_t *bytes, size_t size)
 {
@@ -118,7 +109,7 @@ int aq_npy_read(const uint8_t *bytes, size_t size, aq_npz_array *ret_array, aq_e
     if (size < NPY_HEAD_BYTES || memcmp(bytes, mark, sizeof(mark)) != 0 || bytes[6] != 1) {
         return aq_fail(error, AQ_E_FOREIGN, "no array of NumPy, or of a newer kind than 1.0");
     }
-    const size_t length = get_16(bytes + 8);
+    const size_t length = aq_u16_get(bytes + 8);
     if (length > NPY_TEXT_MAX || length > size - NPY_HEAD_BYTES) {
         return aq_fail(error, AQ_E_CORRUPT, "an array ends in its head");
     }
@@ -163,7 +154,7 @@ static size_t find_end(const uint8_t *bytes, size_t size)
     const size_t last = size - END_BYTES;
     const size_t first = last > COMMENT_MAX ? last - COMMENT_MAX : 0;
     for (size_t at = last + 1; at-- > first;) {
-        if (get_32(bytes + at) == END_MARK) {
+        if (aq_u32_get(bytes + at) == END_MARK) {
             return at;
         }
     }
@@ -180,20 +171,20 @@ typedef struct entry {
 static int read_entry(const uint8_t *bytes, size_t at, size_t end, entry *ret_entry,
                       size_t *ret_next, aq_error *error)
 {
-    if (end - at < ENTRY_BYTES || get_32(bytes + at) != ENTRY_MARK) {
+    if (end - at < ENTRY_BYTES || aq_u32_get(bytes + at) != ENTRY_MARK) {
         return aq_fail(error, AQ_E_CORRUPT, "the archive's list of files is damaged");
     }
-    const size_t name = get_16(bytes + at + 28);
-    const size_t more = get_16(bytes + at + 30) + (size_t)get_16(bytes + at + 32);
+    const size_t name = aq_u16_get(bytes + at + 28);
+    const size_t more = aq_u16_get(bytes + at + 30) + (size_t)aq_u16_get(bytes + at + 32);
     if (name >= sizeof(ret_entry->name) || end - at - ENTRY_BYTES < name + more) {
         return aq_fail(error, AQ_E_CORRUPT, "the archive's list of files has too long a name");
     }
     *ret_entry = (entry){
-        .method = get_16(bytes + at + 10),
-        .crc = get_32(bytes + at + 16),
-        .stored = get_32(bytes + at + 20),
-        .size = get_32(bytes + at + 24),
-        .at = get_32(bytes + at + 42),
+        .method = aq_u16_get(bytes + at + 10),
+        .crc = aq_u32_get(bytes + at + 16),
+        .stored = aq_u32_get(bytes + at + 20),
+        .size = aq_u32_get(bytes + at + 24),
+        .at = aq_u32_get(bytes + at + 42),
     };
     for (size_t i = 0; i < name; i++) {
         ret_entry->name[i] = (char)bytes[at + ENTRY_BYTES + i];
@@ -214,11 +205,12 @@ static int find_file(const uint8_t *bytes, size_t end, const entry *of, const ui
                        "%s is compressed; write the file with numpy.savez, not savez_compressed",
                        of->name);
     }
-    if (end < LOCAL_BYTES || of->at > end - LOCAL_BYTES || get_32(bytes + of->at) != LOCAL_MARK) {
+    if (end < LOCAL_BYTES || of->at > end - LOCAL_BYTES ||
+        aq_u32_get(bytes + of->at) != LOCAL_MARK) {
         return aq_fail(error, AQ_E_CORRUPT, "%s is not where the archive says", of->name);
     }
-    const size_t start =
-        of->at + LOCAL_BYTES + get_16(bytes + of->at + 26) + (size_t)get_16(bytes + of->at + 28);
+    const size_t start = of->at + LOCAL_BYTES + aq_u16_get(bytes + of->at + 26) +
+                         (size_t)aq_u16_get(bytes + of->at + 28);
     if (start > end || of->size > end - start) {
         return aq_fail(error, AQ_E_CORRUPT, "%s ends behind the archive", of->name);
     }
@@ -264,7 +256,7 @@ int aq_npz_read(const uint8_t *bytes, size_t size, aq_npz_file *ret_file, aq_err
     if (end == size) {
         return aq_fail(error, AQ_E_FOREIGN, "no archive as numpy.savez writes one");
     }
-    const size_t list_size = get_32(bytes + end + 12), entries = get_16(bytes + end + 10);
+    const size_t list_size = aq_u32_get(bytes + end + 12), entries = aq_u16_get(bytes + end + 10);
     if (list_size > end) {
         return aq_fail(error, AQ_E_CORRUPT, "the archive's list of files is not in it");
     }

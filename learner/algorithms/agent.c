@@ -143,6 +143,16 @@ static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
     return aq_pacing_check_capacity(setup->config, (uint32_t)ranks, error);
 }
 
+static int check_quantized(const aq_algorithm_class *class, const aq_run_config *config,
+                           aq_error *error)
+{
+    return class->trains_quantized || config->learner.qat_bits == 0
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "%s has no quantization-aware training; learner.qat_bits=0 works",
+                         class->name);
+}
+
 static int make_whole(aq_agent *agent, aq_error *error)
 {
     int rc = aq_agent_check_shared(agent, error);
@@ -158,6 +168,9 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
 {
     const aq_run_config *config = setup->config;
     int rc = aq_run_config_check_task(config, setup->schema, error);
+    if (rc == 0) {
+        rc = check_quantized(class, config, error);
+    }
     if (rc == 0) {
         rc = check_ranks(setup, error);
     }

@@ -72,7 +72,8 @@ typedef struct aq_algorithm_class {
     const void *kind; /* what the file of a family tells apart its members by; NULL: nothing */
     aq_algorithm_needs needs;
     aq_metric_list metrics;
-    bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
+    bool trains_quantized; /* as learner.qat_bits asks; others are refused it */
+    bool has_own_threads;  /* learner.threads of them, each of which wants products to itself */
     const aq_algorithm_by_gradients *by_gradients; /* NULL: it learns from rows alone */
 
     /* How actors act on such a task; enum aq_head_number. */

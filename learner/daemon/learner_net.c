@@ -14,6 +14,7 @@
 #include "common/net/daemon/daemon_peers.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/cpus.h"
+#include "common/sys/loop.h"
 #include "common/sys/notify.h"
 #include "learner/daemon/learner_parts.h"
 #include "learner/metrics/energy_file.h"
@@ -324,21 +325,11 @@ static int live(learner *self, aq_error *error)
     return self->stuck ? aq_fail(error, AQ_E_IO, "a connection could not be closed") : 0;
 }
 
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
-}
-
 static void destroy(learner *self)
 {
     aq_learner_parts_close(&self->parts);
     aq_notify_close(self->notify);
-    uv_walk(&self->loop, close_handle, NULL);
-    uv_run(&self->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&self->loop);
+    (void)aq_loop_close(&self->loop);
     aq_learner_parts_fini(&self->parts);
     aq_free(self);
 }

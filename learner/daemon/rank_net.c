@@ -14,6 +14,7 @@
 #include "common/net/daemon/daemon_security.h"
 #include "common/settings/settings.h"
 #include "common/sys/log.h"
+#include "common/sys/loop.h"
 #include "common/sys/mailbox.h"
 #include "envs/env_code.h"
 #include "learner/daemon/ranks.h"
@@ -257,14 +258,6 @@ static int settle(rank *self, aq_error *error)
     return 0;
 }
 
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
-}
-
 static void destroy(rank *self)
 {
     if (self->trainer != NULL) {
@@ -273,9 +266,7 @@ static void destroy(rank *self)
     aq_trainer_destroy(self->trainer);
     aq_shard_feed_close(self->feed);
     aq_mailbox_close(self->groups);
-    uv_walk(&self->loop, close_handle, NULL);
-    uv_run(&self->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&self->loop);
+    (void)aq_loop_close(&self->loop);
     aq_shard_feed_destroy(self->feed);
     aq_batch_destroy(self->followed);
     aq_energy_meter_destroy(self->meter);

@@ -211,7 +211,6 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
 {
     const report_window *window = &report->window;
     const aq_publication *newest = aq_policy_shelf_newest(report->from.shelf);
-    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
     const aq_actors_summary summary = aq_learner_service_summary(report->from.service);
     aq_metrics_sample sample = {
         .wall_s = aq_coordinator_wall_s(report->from.coordinator, now_ns),
@@ -224,12 +223,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .staleness = window->staleness,
         .training_return = summary.return_mean,
         .policy_version = newest != NULL ? newest->snapshot->version : 0,
-        .policy_versions = totals.versions,
-        .policy_deltas = totals.deltas,
-        .policy_fallbacks = totals.fallbacks,
-        .broadcast_bytes = totals.bytes,
-        .broadcast_bytes_fp32 = totals.bytes_fp32,
-        .broadcast_packed_bytes_fp32 = totals.packed_bytes_fp32,
+        .policies = aq_policy_shelf_totals(report->from.shelf),
         .quantization_cost = newest != NULL ? (double)newest->measured.cost : (double)NAN,
         .actors = summary.actors,
         .evaluators = summary.evaluators,
@@ -297,19 +291,13 @@ void aq_run_report_ended(aq_run_report *report)
     move_window(report, aq_clock_monotonic_ns());
     find(report);
     const aq_coordinator *coordinator = report->from.coordinator;
-    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
     const aq_evaluation_result *best = aq_coordinator_best(coordinator);
     const aq_metrics_outcome outcome = {
         .state = aq_run_state_name(aq_coordinator_state(coordinator)),
         .wall_s = wall_s(report),
         .env_steps = aq_coordinator_env_steps(coordinator),
         .learner_steps = aq_training_step(report->from.training),
-        .policy_versions = totals.versions,
-        .policy_deltas = totals.deltas,
-        .policy_fallbacks = totals.fallbacks,
-        .broadcast_bytes = totals.bytes,
-        .broadcast_bytes_fp32 = totals.bytes_fp32,
-        .broadcast_packed_bytes_fp32 = totals.packed_bytes_fp32,
+        .policies = aq_policy_shelf_totals(report->from.shelf),
         .gap = *aq_learner_service_gap(report->from.service),
         .energy = aq_energy_account_metrics(report->from.energy),
         .time = aq_run_report_time(report),

@@ -177,10 +177,10 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
         "staleness", number(sample->staleness), "training_return", number(sample->training_return),
         "policy_version", count(sample->policy_version), "policy_versions",
-        count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
-        "policy_fallbacks", count(sample->policy_fallbacks), "broadcast_bytes",
-        count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
-        "broadcast_packed_bytes_fp32", count(sample->broadcast_packed_bytes_fp32),
+        count(sample->policies.versions), "policy_deltas", count(sample->policies.deltas),
+        "policy_fallbacks", count(sample->policies.fallbacks), "broadcast_bytes",
+        count(sample->policies.bytes), "broadcast_bytes_fp32", count(sample->policies.bytes_fp32),
+        "broadcast_packed_bytes_fp32", count(sample->policies.packed_bytes_fp32),
         "quantization_cost", number(sample->quantization_cost), "actors", count(sample->actors),
         "evaluators", count(sample->evaluators), "shards", count(sample->shards),
         "batch_wait_share", number(sample->batch_wait_share));
@@ -265,11 +265,11 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "event", "end",
         "wall_s", number(outcome->wall_s), "state", outcome->state, "env_steps",
         count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
-        "policy_versions", count(outcome->policy_versions), "policy_deltas",
-        count(outcome->policy_deltas), "policy_fallbacks", count(outcome->policy_fallbacks),
-        "broadcast_bytes", count(outcome->broadcast_bytes), "broadcast_bytes_fp32",
-        count(outcome->broadcast_bytes_fp32), "broadcast_packed_bytes_fp32",
-        count(outcome->broadcast_packed_bytes_fp32), "findings", findings_json(&outcome->findings),
+        "policy_versions", count(outcome->policies.versions), "policy_deltas",
+        count(outcome->policies.deltas), "policy_fallbacks", count(outcome->policies.fallbacks),
+        "broadcast_bytes", count(outcome->policies.bytes), "broadcast_bytes_fp32",
+        count(outcome->policies.bytes_fp32), "broadcast_packed_bytes_fp32",
+        count(outcome->policies.packed_bytes_fp32), "findings", findings_json(&outcome->findings),
         "products", outcome->products);
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);

@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "learner/algorithms/metric.h"
 #include "learner/metrics/metrics_mirror.h"
+#include "learner/publish/policy_shelf.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/coordinator.h"
 #include "learner/run/run_findings.h"
@@ -30,12 +31,7 @@ typedef struct aq_metrics_sample {
     double staleness;              /* versions behind, mean; NaN: none */
     double training_return;        /* of the actors' episodes; NaN: none yet */
     uint64_t policy_version;
-    uint64_t policy_versions;  /* published in all */
-    uint64_t policy_deltas;    /* of them */
-    uint64_t policy_fallbacks; /* likewise: in fp32 instead of what was asked for */
-    uint64_t broadcast_bytes;
-    uint64_t broadcast_bytes_fp32;
-    uint64_t broadcast_packed_bytes_fp32;
+    aq_shelf_totals policies; /* all that were published */
     double quantization_cost;
     uint32_t actors, evaluators, shards;
     double batch_wait_share;          /* of the time, 0 to 1 */
@@ -55,12 +51,7 @@ typedef struct aq_metrics_outcome {
     double wall_s;
     uint64_t env_steps;
     uint64_t learner_steps;
-    uint64_t policy_versions; /* published in all */
-    uint64_t policy_deltas;   /* of them */
-    uint64_t policy_fallbacks;
-    uint64_t broadcast_bytes;
-    uint64_t broadcast_bytes_fp32;
-    uint64_t broadcast_packed_bytes_fp32;
+    aq_shelf_totals policies; /* likewise */
     aq_precision_gap gap;
     aq_findings findings;             /* why it did not learn */
     const aq_evaluation_result *best; /* as in a sample */

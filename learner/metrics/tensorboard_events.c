@@ -13,6 +13,7 @@
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "learner/metrics/log_file.h"
@@ -42,13 +43,6 @@ struct aq_tensorboard {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void put_little(uint8_t *at, uint64_t value, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 /* A crc over bytes that hold a crc is a weak one; so files have it turned and shifted. */
 static uint32_t masked_crc(const void *bytes, size_t size)
 {
@@ -64,10 +58,10 @@ static int append(aq_tensorboard *board, const Actorq__V1__TensorboardEvent *eve
     aq_buffer_init(&buffer, RECORD_BYTES_MAX);
     int rc = aq_buffer_extend(&buffer, HEAD_BYTES + size + TAIL_BYTES, &record);
     if (rc == 0) {
-        put_little(record, size, 8);
-        put_little(record + 8, masked_crc(record, 8), 4);
+        aq_u64_put(record, size);
+        aq_u32_put(record + 8, masked_crc(record, 8));
         (void)actorq__v1__tensorboard_event__pack(event, record + HEAD_BYTES);
-        put_little(record + HEAD_BYTES + size, masked_crc(record + HEAD_BYTES, size), 4);
+        aq_u32_put(record + HEAD_BYTES + size, masked_crc(record + HEAD_BYTES, size));
         rc = aq_log_file_append(&board->log, record, buffer.size);
     }
     aq_buffer_fini(&buffer);

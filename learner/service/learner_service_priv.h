@@ -1,5 +1,5 @@
 /*
- * Learner service, the inside: shared by the two files that implement it.
+ * Learner service, the inside: shared by the files that implement it.
  *
  * protobuf-c hands a method its service object; each is embedded as the first member of a struct
  * that also knows whose it is.
@@ -57,6 +57,13 @@ bool aq_learner_may_be(void *call, enum aq_role role);
 bool aq_learner_identify(const aq_learner_service *service, void *call, uint64_t run_id,
                          uint64_t member, uint64_t incarnation,
                          const aq_member_record **ret_record);
+
+/* NULL, or what can't be true of an evaluation. */
+const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report);
+
+/* One in which nothing is wrong. Returns the version that leads. */
+uint64_t aq_learner_take_evaluation(aq_learner_service *service,
+                                    const Actorq__V1__EvaluationReport *request);
 
 void aq_learner_operations_init(aq_learner_service *service);
 void aq_learner_policy_init(aq_learner_service *service);

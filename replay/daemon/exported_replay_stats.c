@@ -80,49 +80,28 @@ static void add_log(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)
                   (double)stats->damaged);
 }
 
-typedef double (*table_value_fn)(const Actorq__V1__TableStats *table);
-
-static double items_of(const Actorq__V1__TableStats *table)
-{
-    return (double)table->items;
-}
-
-static double sampled_of(const Actorq__V1__TableStats *table)
-{
-    return (double)table->sampled;
-}
-
-static double prioritized_of(const Actorq__V1__TableStats *table)
-{
-    return (double)table->prioritized;
-}
-
-static double times_sampled_of(const Actorq__V1__TableStats *table)
-{
-    return table->times_sampled;
-}
-
 static void add_tables(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)
 {
-    static const struct {
-        enum aq_metric_type type;
-        const char *name;
-        const char *help;
-        table_value_fn value;
-    } families[] = {
-        {AQ_METRIC_GAUGE, "table_items", "Items in a table.", items_of},
-        {AQ_METRIC_COUNTER, "table_sampled_items_total", "Items sampled from a table.", sampled_of},
-        {AQ_METRIC_COUNTER, "table_priorities_total", "Priorities applied to items of a table.",
-         prioritized_of},
-        {AQ_METRIC_GAUGE, "table_times_sampled",
-         "How often items had been sampled when they left a table, mean.", times_sampled_of},
-    };
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-        aq_page_family(page, families[i].type, families[i].name, families[i].help);
-        for (size_t at = 0; at < stats->n_tables; at++) {
-            aq_page_sample(page, "table", stats->tables[at]->name,
-                           families[i].value(stats->tables[at]));
-        }
+    Actorq__V1__TableStats *const *tables = stats->tables;
+    const size_t count = stats->n_tables;
+    aq_page_family(page, AQ_METRIC_GAUGE, "table_items", "Items in a table.");
+    for (size_t i = 0; i < count; i++) {
+        aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->items);
+    }
+    aq_page_family(page, AQ_METRIC_COUNTER, "table_sampled_items_total",
+                   "Items sampled from a table.");
+    for (size_t i = 0; i < count; i++) {
+        aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->sampled);
+    }
+    aq_page_family(page, AQ_METRIC_COUNTER, "table_priorities_total",
+                   "Priorities applied to items of a table.");
+    for (size_t i = 0; i < count; i++) {
+        aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->prioritized);
+    }
+    aq_page_family(page, AQ_METRIC_GAUGE, "table_times_sampled",
+                   "How often items had been sampled when they left a table, mean.");
+    for (size_t i = 0; i < count; i++) {
+        aq_page_sample(page, "table", tables[i]->name, tables[i]->times_sampled);
     }
 }
 

@@ -29,6 +29,7 @@
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
+#include "common/sys/loop.h"
 #include "common/sys/notify.h"
 #include "replay/daemon/replay_addresses.h"
 #include "replay/daemon/replay_http.h"
@@ -441,14 +442,6 @@ static int create(replay_daemon *daemon, aq_error *error)
     return rc;
 }
 
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
-}
-
 /* Sockets first, so that nothing comes in; then what their calls point at. */
 static void destroy(replay_daemon *daemon)
 {
@@ -463,9 +456,7 @@ static void destroy(replay_daemon *daemon)
     aq_notify_close(daemon->notify);
     aq_rpc_dispatcher_destroy(daemon->dispatcher);
     aq_daemon_security_close(&daemon->security);
-    uv_walk(&daemon->loop, close_handle, NULL);
-    (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&daemon->loop);
+    (void)aq_loop_close(&daemon->loop);
     aq_free(daemon);
 }
 

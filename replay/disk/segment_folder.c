@@ -15,6 +15,7 @@
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
@@ -92,10 +93,8 @@ static int identity_write(const char *folder, const aq_store_identity *identity,
                     AQ_STORE_SCHEMA_BYTES_MAX];
     uint8_t bytes[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + sizeof(payload)];
     char path[PATH_MAX];
-    for (int i = 0; i < 8; i++) {
-        payload[i] = (uint8_t)(identity->run_id >> (8 * i));
-        payload[8 + i] = (uint8_t)(identity->schema_hash >> (8 * i));
-    }
+    aq_u64_put(payload, identity->run_id);
+    aq_u64_put(payload + 8, identity->schema_hash);
     memcpy(payload + IDENTITY_NUMBERS * sizeof(uint64_t), identity->task, task_size);
     uint32_t size = (uint32_t)(IDENTITY_NUMBERS * sizeof(uint64_t) + task_size);
     memcpy(payload + size, identity->schema, identity->schema_bytes);
@@ -158,10 +157,8 @@ static int identity_decode(const char *path, const uint8_t *bytes, size_t size,
                        path);
     }
     identity.store = header.store;
-    for (int i = 0; i < 8; i++) {
-        identity.run_id |= (uint64_t)step.payload[i] << (8 * i);
-        identity.schema_hash |= (uint64_t)step.payload[8 + i] << (8 * i);
-    }
+    identity.run_id = aq_u64_get(step.payload);
+    identity.schema_hash = aq_u64_get(step.payload + 8);
     *ret_identity = identity;
     return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 
 static const uint8_t FILE_MAGIC[8] = {'A', 'q', 'S', 'e', 'g', 'm', 'n', 't'};
@@ -15,41 +16,17 @@ static const uint8_t RECORD_MAGIC[4] = {0x9e, 'A', 'Q', 'R'};
 
 enum { HEAD_NUMBERS = 3, MARK_NUMBERS = 4 };
 
-static void put_u32(uint8_t *bytes, uint32_t value)
-{
-    for (int i = 0; i < 4; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static void put_u64(uint8_t *bytes, uint64_t value)
-{
-    put_u32(bytes, (uint32_t)value);
-    put_u32(bytes + 4, (uint32_t)(value >> 32));
-}
-
-static uint32_t get_u32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
-
-static uint64_t get_u64(const uint8_t *bytes)
-{
-    return get_u32(bytes) | (uint64_t)get_u32(bytes + 4) << 32;
-}
-
 /* ---- headers -------------------------------------------------------------------------------- */
 
 void aq_file_header_encode(const aq_file_header *header, uint8_t bytes[AQ_FILE_HEADER_BYTES])
 {
     memcpy(bytes, FILE_MAGIC, sizeof(FILE_MAGIC));
-    put_u32(bytes + 8, AQ_SEGMENT_VERSION);
-    put_u32(bytes + 12, header->kind);
-    put_u64(bytes + 16, header->store);
-    put_u64(bytes + 24, header->number);
-    put_u32(bytes + 32, 0);
-    put_u32(bytes + 36, aq_crc32c(0, bytes, 36));
+    aq_u32_put(bytes + 8, AQ_SEGMENT_VERSION);
+    aq_u32_put(bytes + 12, header->kind);
+    aq_u64_put(bytes + 16, header->store);
+    aq_u64_put(bytes + 24, header->number);
+    aq_u32_put(bytes + 32, 0);
+    aq_u32_put(bytes + 36, aq_crc32c(0, bytes, 36));
 }
 
 int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret_header,
@@ -60,19 +37,19 @@ int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret
     }
     /* With the magic that it should have: damage of that alone is damage. */
     const uint32_t crc = aq_crc32c(aq_crc32c(0, FILE_MAGIC, sizeof(FILE_MAGIC)), bytes + 8, 28);
-    const bool crc_holds = get_u32(bytes + 36) == crc;
+    const bool crc_holds = aq_u32_get(bytes + 36) == crc;
     const bool magic_holds = memcmp(bytes, FILE_MAGIC, sizeof(FILE_MAGIC)) == 0;
     if (!crc_holds || !magic_holds) {
         return crc_holds || magic_holds ? AQ_E_CORRUPT : AQ_E_FOREIGN;
     }
-    if (get_u32(bytes + 8) != AQ_SEGMENT_VERSION) {
-        *ret_version = get_u32(bytes + 8);
+    if (aq_u32_get(bytes + 8) != AQ_SEGMENT_VERSION) {
+        *ret_version = aq_u32_get(bytes + 8);
         return AQ_E_VERSION;
     }
     *ret_header = (aq_file_header){
-        .kind = get_u32(bytes + 12),
-        .store = get_u64(bytes + 16),
-        .number = get_u64(bytes + 24),
+        .kind = aq_u32_get(bytes + 12),
+        .store = aq_u64_get(bytes + 16),
+        .number = aq_u64_get(bytes + 24),
     };
     return 0;
 }
@@ -80,8 +57,8 @@ int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret
 uint32_t aq_record_salt(uint64_t store, uint64_t file_number)
 {
     uint8_t bytes[16];
-    put_u64(bytes, store);
-    put_u64(bytes + 8, file_number);
+    aq_u64_put(bytes, store);
+    aq_u64_put(bytes + 8, file_number);
     return aq_crc32c(0, bytes, sizeof(bytes));
 }
 
@@ -92,27 +69,27 @@ void aq_record_encode(const aq_record *record, uint32_t salt, uint8_t bytes[AQ_R
     bytes[5] = record->flags;
     bytes[6] = 0;
     bytes[7] = 0;
-    put_u32(bytes + 8, record->size);
-    put_u32(bytes + 12, record->unpacked_size);
-    put_u64(bytes + 16, record->number);
-    put_u32(bytes + 24, record->payload_crc);
-    put_u32(bytes + 28, aq_crc32c(salt, bytes, 28));
+    aq_u32_put(bytes + 8, record->size);
+    aq_u32_put(bytes + 12, record->unpacked_size);
+    aq_u64_put(bytes + 16, record->number);
+    aq_u32_put(bytes + 24, record->payload_crc);
+    aq_u32_put(bytes + 28, aq_crc32c(salt, bytes, 28));
 }
 
 bool aq_record_decode(const uint8_t bytes[AQ_RECORD_HEADER_BYTES], uint32_t salt,
                       aq_record *ret_record)
 {
     if (memcmp(bytes, RECORD_MAGIC, sizeof(RECORD_MAGIC)) != 0 ||
-        get_u32(bytes + 28) != aq_crc32c(salt, bytes, 28)) {
+        aq_u32_get(bytes + 28) != aq_crc32c(salt, bytes, 28)) {
         return false;
     }
     *ret_record = (aq_record){
         .kind = bytes[4],
         .flags = bytes[5],
-        .size = get_u32(bytes + 8),
-        .unpacked_size = get_u32(bytes + 12),
-        .number = get_u64(bytes + 16),
-        .payload_crc = get_u32(bytes + 24),
+        .size = aq_u32_get(bytes + 8),
+        .unpacked_size = aq_u32_get(bytes + 12),
+        .number = aq_u64_get(bytes + 16),
+        .payload_crc = aq_u32_get(bytes + 24),
     };
     return true;
 }
@@ -131,19 +108,19 @@ int aq_segment_head_encode(const aq_segment_head *head, aq_buffer *out)
     if (rc != 0) {
         return rc;
     }
-    put_u64(bytes, head->log.inserted);
-    put_u64(bytes + 8, head->log.mark_count);
-    put_u64(bytes + 16, head->live_count);
+    aq_u64_put(bytes, head->log.inserted);
+    aq_u64_put(bytes + 8, head->log.mark_count);
+    aq_u64_put(bytes + 16, head->live_count);
     bytes += HEAD_NUMBERS * sizeof(uint64_t);
     for (uint64_t i = 0; i < head->log.mark_count; i++) {
-        put_u64(bytes, head->log.marks[i].actor);
-        put_u64(bytes + 8, head->log.marks[i].incarnation);
-        put_u64(bytes + 16, head->log.marks[i].acknowledged);
-        put_u64(bytes + 24, head->log.marks[i].transitions);
+        aq_u64_put(bytes, head->log.marks[i].actor);
+        aq_u64_put(bytes + 8, head->log.marks[i].incarnation);
+        aq_u64_put(bytes + 16, head->log.marks[i].acknowledged);
+        aq_u64_put(bytes + 24, head->log.marks[i].transitions);
         bytes += MARK_NUMBERS * sizeof(uint64_t);
     }
     for (uint64_t i = 0; i < head->live_count; i++) {
-        put_u64(bytes + i * sizeof(uint64_t), head->live[i]);
+        aq_u64_put(bytes + i * sizeof(uint64_t), head->live[i]);
     }
     return 0;
 }
@@ -154,8 +131,8 @@ int aq_segment_head_decode(const uint8_t *bytes, size_t size, aq_segment_head *r
     if (size < head_bytes(0, 0)) {
         return AQ_E_CORRUPT;
     }
-    const uint64_t mark_count = get_u64(bytes + 8);
-    const uint64_t live_count = get_u64(bytes + 16);
+    const uint64_t mark_count = aq_u64_get(bytes + 8);
+    const uint64_t live_count = aq_u64_get(bytes + 16);
     /* Each alone first, or their sum could wrap round to the size. */
     if (mark_count > size || live_count > size || size != head_bytes(mark_count, live_count)) {
         return AQ_E_CORRUPT;
@@ -168,18 +145,18 @@ int aq_segment_head_decode(const uint8_t *bytes, size_t size, aq_segment_head *r
     const uint8_t *from = bytes + HEAD_NUMBERS * sizeof(uint64_t);
     for (uint64_t i = 0; i < mark_count; i++) {
         marks[i] = (aq_log_mark){
-            .actor = get_u64(from),
-            .incarnation = get_u64(from + 8),
-            .acknowledged = get_u64(from + 16),
-            .transitions = get_u64(from + 24),
+            .actor = aq_u64_get(from),
+            .incarnation = aq_u64_get(from + 8),
+            .acknowledged = aq_u64_get(from + 16),
+            .transitions = aq_u64_get(from + 24),
         };
         from += MARK_NUMBERS * sizeof(uint64_t);
     }
     for (uint64_t i = 0; i < live_count; i++) {
-        live[i] = get_u64(from + i * sizeof(uint64_t));
+        live[i] = aq_u64_get(from + i * sizeof(uint64_t));
     }
     *ret_head = (aq_segment_head){
-        .log = {.inserted = get_u64(bytes), .mark_count = mark_count, .marks = marks},
+        .log = {.inserted = aq_u64_get(bytes), .mark_count = mark_count, .marks = marks},
         .live_count = live_count,
         .live = live,
     };

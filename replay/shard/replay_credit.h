@@ -32,18 +32,7 @@
  * While the log is stuck nothing is granted, patience or not. What was granted before comes, is
  * held or deferred, and is sent again; when the log goes on, so does the argument.
  *
- * On demand (aq_credit_supply.is_paced), `headroom` is what requests that wait are missing, and is
- * shared out at once, as evenly as whole steps of all environments go: no more is made than was
- * asked for. A chunk need not fill there, and an actor without credit sends what it has, so one
- * that holds a step of all its environments can bring it. Why nothing stands still: nobody is
- * counted on for longer than AQ_CREDIT_LATE_NS_MAX. Who has brought nothing for longer than it
- * usually takes is late, and so is who takes longer than that in all while somebody else has
- * nothing to do. What it holds does not count until it has brought all of it; others are granted
- * it. Who has never brought anything is counted on for one step, and words are worth nothing: steps
- * that came are what makes an actor be counted on. So as long as one actor works, what is missing
- * comes, whatever the others say. What those who are late bring after all is used, or dropped when
- * it is too old; one that has nothing left is granted a step, which nobody counts on, to be counted
- * on again. Where all are late, all are granted one now and then.
+ * On demand (aq_credit_supply.is_paced) it is shared otherwise: see replay_demand.h.
  *
  * One owner, no locking.
  */
@@ -61,11 +50,6 @@
 /* An actor is alive this long after its last call; calls are held for less than half of that. */
 #define AQ_CREDIT_LIVE_NS     (2 * AQ_NS_PER_S)
 #define AQ_CREDIT_PATIENCE_NS (200 * AQ_NS_PER_MS)
-
-/* On demand an actor is late after so many times its usual time, or AQ_CREDIT_PATIENCE_NS where
- * that is longer; after AQ_CREDIT_LATE_NS_MAX at most. */
-enum { AQ_CREDIT_LATE_TIMES = 4 };
-#define AQ_CREDIT_LATE_NS_MAX (10 * AQ_NS_PER_S)
 
 /* Totals that a peer may claim, with room for adding to them. */
 #define AQ_CREDIT_COUNT_MAX (UINT64_C(1) << 62)
@@ -85,10 +69,10 @@ typedef struct aq_replay_credit {
     uint64_t chunk_steps; /* the longest chunk */
     uint64_t lane_steps;  /* one chunk in each environment of an actor */
     size_t turn;          /* whose turn it is, a position in the roster */
+    size_t live;          /* actors alive at the last sharing */
     int64_t shared_ns;    /* on demand: when it was shared the last time, */
     bool was_asked;       /* whether something was missing then, */
     int64_t unasked_ns;   /* and how long in all nothing was */
-    size_t live;          /* actors alive at the last sharing */
 } aq_replay_credit;
 
 /* An actor steps all its environments or none, and sends a chunk when it holds an item: it may be
@@ -100,6 +84,12 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
  * incarnation of the shard did, and the total goes on from there. `known_granted` <=
  * AQ_CREDIT_COUNT_MAX. */
 void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted);
+
+/* For both ways of sharing: what was granted and did not come yet, so much more of it, and whether
+ * the actor called lately. */
+uint64_t aq_replay_credit_outstanding(const aq_replay_actor *actor);
+void aq_replay_credit_grant(aq_replay_actor *actor, uint64_t steps);
+bool aq_replay_credit_is_live(const aq_replay_actor *actor, int64_t now_ns);
 
 /* What an actor may at most send beyond its grant. It spreads its chunks over shards, and one that
  * closes needs a shard with credit left, not with credit for all of it: up to a chunk. What is open

@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 
 enum {
@@ -36,17 +37,10 @@ static void settings_of(const aq_table_spec *spec, double settings[AQ_SAVED_SETT
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void store_u64(uint8_t *to, uint64_t value)
-{
-    for (int i = 0; i < 8; i++) {
-        to[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 static int put_u64(aq_buffer *out, uint64_t value)
 {
     uint8_t bytes[8];
-    store_u64(bytes, value);
+    aq_u64_put(bytes, value);
     return aq_buffer_append(out, bytes, sizeof(bytes));
 }
 
@@ -131,7 +125,7 @@ static int put_portion(aq_replay_saver *saver, const aq_replay_tables *tables)
         rc = aq_replay_table_save(shelf->table, &saver->position, CHUNKS_PER_STEP, &saver->out);
     }
     if (rc == 0 && saver->position == UINT64_MAX) {
-        store_u64(saver->out.data + saver->size_at, saver->out.size - saver->size_at - 8);
+        aq_u64_put(saver->out.data + saver->size_at, saver->out.size - saver->size_at - 8);
         saver->table++;
         saver->position = 0;
     }
@@ -244,18 +238,9 @@ static const uint8_t *take(reader *in, size_t size)
     return at;
 }
 
-static uint64_t load_u64(const uint8_t *from)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++) {
-        value |= (uint64_t)from[i] << (8 * i);
-    }
-    return value;
-}
-
 static double load_double(const uint8_t *from)
 {
-    uint64_t bits = load_u64(from);
+    uint64_t bits = aq_u64_get(from);
     double value;
     memcpy(&value, &bits, sizeof(value));
     return value;
@@ -270,7 +255,7 @@ static int read_table(reader *in, aq_replay_tables *tables, aq_saved_table *save
         return aq_fail(error, AQ_E_CORRUPT, "a snapshot that ends within a table's head");
     }
     memcpy(name, fixed, sizeof(name));
-    uint64_t size = load_u64(fixed + FIXED_BYTES - 8);
+    uint64_t size = aq_u64_get(fixed + FIXED_BYTES - 8);
     const uint8_t *bytes = size <= in->left ? take(in, (size_t)size) : NULL;
     if (name[0] == '\0' || memchr(name, '\0', sizeof(name)) == NULL || bytes == NULL) {
         return aq_fail(error, AQ_E_CORRUPT, "a snapshot with a table of %" PRIu64 " bytes", size);
@@ -283,11 +268,11 @@ static int read_table(reader *in, aq_replay_tables *tables, aq_saved_table *save
     aq_saved_table *to = &saved[shelf - tables->shelves];
     *to = (aq_saved_table){
         .known = true,
-        .inserted = load_u64(counts),
-        .sampled = load_u64(counts + 8),
-        .items_sampled = load_u64(counts + 16),
-        .prioritized = load_u64(counts + 24),
-        .stale = load_u64(counts + 32),
+        .inserted = aq_u64_get(counts),
+        .sampled = aq_u64_get(counts + 8),
+        .items_sampled = aq_u64_get(counts + 16),
+        .prioritized = aq_u64_get(counts + 24),
+        .stale = aq_u64_get(counts + 32),
     };
     for (size_t i = 0; i < AQ_SAVED_SETTINGS; i++) {
         to->settings[i] = load_double(counts + 8 * (COUNTS + i));
@@ -303,8 +288,8 @@ int aq_replay_snapshot_read(const uint8_t *bytes, size_t size, aq_replay_tables 
     if (header == NULL || memcmp(header, magic, sizeof(magic)) != 0) {
         return aq_fail(error, AQ_E_CORRUPT, "a snapshot that does not begin as one");
     }
-    uint64_t version = load_u64(header + 4) & UINT32_MAX;
-    uint64_t count = load_u64(header + 8) & UINT32_MAX;
+    uint64_t version = aq_u32_get(header + 4);
+    uint64_t count = aq_u32_get(header + 8);
     if (version != VERSION) {
         return aq_fail(error, AQ_E_VERSION,
                        "a snapshot of version %" PRIu64 "; this program reads %d", version,

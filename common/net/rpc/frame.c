@@ -12,32 +12,11 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
 
 enum { KIND_AT = 4, VERSION_AT = 6, LENGTH_AT = 8, CRC_AT = 12 };
 
 static const uint8_t magic[4] = {'A', 'Q', 'F', '1'};
-
-static void put_u16(uint8_t *at, uint16_t value)
-{
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-}
-
-static void put_u32(uint8_t *at, uint32_t value)
-{
-    put_u16(at, (uint16_t)value);
-    put_u16(at + 2, (uint16_t)(value >> 16));
-}
-
-static uint16_t get_u16(const uint8_t *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static uint32_t get_u32(const uint8_t *at)
-{
-    return get_u16(at) | (uint32_t)get_u16(at + 2) << 16;
-}
 
 /* Over kind, version, length and payload: everything but the magic and the crc itself. */
 static uint32_t compute_crc(const uint8_t *frame, size_t size)
@@ -69,16 +48,16 @@ void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind)
     AQ_ASSERT(size >= AQ_FRAME_HEADER_BYTES);
     AQ_ASSERT(size - AQ_FRAME_HEADER_BYTES <= UINT32_MAX);
     memcpy(frame, magic, sizeof(magic));
-    put_u16(frame + KIND_AT, (uint16_t)kind);
-    put_u16(frame + VERSION_AT, AQ_PROTOCOL_VERSION);
-    put_u32(frame + LENGTH_AT, (uint32_t)(size - AQ_FRAME_HEADER_BYTES));
-    put_u32(frame + CRC_AT, 0);
+    aq_u16_put(frame + KIND_AT, (uint16_t)kind);
+    aq_u16_put(frame + VERSION_AT, AQ_PROTOCOL_VERSION);
+    aq_u32_put(frame + LENGTH_AT, (uint32_t)(size - AQ_FRAME_HEADER_BYTES));
+    aq_u32_put(frame + CRC_AT, 0);
 }
 
 void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
 {
     aq_frame_end_proved(out, start, kind);
-    put_u32(out->data + start + CRC_AT, compute_crc(out->data + start, out->size - start));
+    aq_u32_put(out->data + start + CRC_AT, compute_crc(out->data + start, out->size - start));
 }
 
 const char *aq_frame_kind_name(uint32_t kind)
@@ -143,8 +122,8 @@ static int refuse_foreign(const uint8_t *bytes, size_t size, aq_error *error)
 static int check_header(const uint8_t *bytes, size_t size, bool is_proved, aq_error *error)
 {
     size_t payload_size = size - AQ_FRAME_HEADER_BYTES;
-    uint32_t version = get_u16(bytes + VERSION_AT);
-    uint32_t length = get_u32(bytes + LENGTH_AT);
+    uint32_t version = aq_u16_get(bytes + VERSION_AT);
+    uint32_t length = aq_u32_get(bytes + LENGTH_AT);
 
     if (version != AQ_PROTOCOL_VERSION) {
         return aq_fail(error, AQ_E_VERSION,
@@ -157,7 +136,7 @@ static int check_header(const uint8_t *bytes, size_t size, bool is_proved, aq_er
         return aq_fail(error, AQ_E_CORRUPT, "the frame announces %u bytes, %zu came", length,
                        payload_size);
     }
-    if (!is_proved && get_u32(bytes + CRC_AT) != compute_crc(bytes, size)) {
+    if (!is_proved && aq_u32_get(bytes + CRC_AT) != compute_crc(bytes, size)) {
         return aq_fail(error, AQ_E_CORRUPT, "wrong checksum over %zu bytes", payload_size);
     }
     return 0;
@@ -180,7 +159,7 @@ static int check(const void *bytes, size_t size, bool is_proved, uint32_t kind, 
     if (rc < 0) {
         return rc;
     }
-    uint32_t found = get_u16(frame + KIND_AT);
+    uint32_t found = aq_u16_get(frame + KIND_AT);
     if (kind != 0 && found != kind) {
         return aq_fail(error, AQ_E_INVALID, "a frame of kind %u (%s) where %u (%s) is expected",
                        found, aq_frame_kind_name(found), kind, aq_frame_kind_name(kind));
@@ -207,10 +186,10 @@ int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
 
 bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_kind kind)
 {
-    return memcmp(header, magic, sizeof(magic)) == 0 && get_u16(header + KIND_AT) == kind;
+    return memcmp(header, magic, sizeof(magic)) == 0 && aq_u16_get(header + KIND_AT) == kind;
 }
 
 uint32_t aq_frame_crc(const void *frame)
 {
-    return get_u32((const uint8_t *)frame + CRC_AT);
+    return aq_u32_get((const uint8_t *)frame + CRC_AT);
 }

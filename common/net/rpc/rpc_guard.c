@@ -10,6 +10,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/id_map.h"
 #include "common/net/security/incarnation.h"
@@ -41,31 +42,14 @@ typedef struct proof {
     const uint8_t *mac;
 } proof;
 
-static uint64_t get_u64(const uint8_t *at)
-{
-    uint64_t value = 0;
-
-    for (int i = 7; i >= 0; i--) {
-        value = value << 8 | at[i];
-    }
-    return value;
-}
-
-static void put_u64(uint8_t *at, uint64_t value)
-{
-    for (int i = 0; i < 8; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 static proof read_proof(const Actorq__V1__RpcRequest *request)
 {
     const uint8_t *at = request->token.data;
 
     AQ_ASSERT(request->token.len == AQ_GUARD_PROOF_BYTES);
     return (proof){.caller = (enum aq_access_role)at[0],
-                   .instance = get_u64(at + 1),
-                   .issued_ms = get_u64(at + 9),
+                   .instance = aq_u64_get(at + 1),
+                   .issued_ms = aq_u64_get(at + 9),
                    .mac = at + 17};
 }
 
@@ -166,7 +150,7 @@ bool aq_rpc_guard_is_new(aq_rpc_guard *guard, const Actorq__V1__RpcRequest *requ
 {
     proof given = read_proof(request);
     uint64_t now_ms = clock_ms(guard, now_ns);
-    uint64_t id = get_u64(given.mac);
+    uint64_t id = aq_u64_get(given.mac);
 
     if (now_ms > AQ_GUARD_WINDOW_MS && guard->oldest_ms < now_ms - AQ_GUARD_WINDOW_MS) {
         guard->oldest_ms = now_ms - AQ_GUARD_WINDOW_MS;
@@ -211,8 +195,8 @@ int aq_guard_peer_sign(const aq_token_peer *peer, const aq_token *token, int64_t
     call->listener = peer->role;
     call->instance = peer->instance;
     call->issued_ms = (uint64_t)(now_ns / AQ_NS_PER_MS) + peer->ahead_ms;
-    put_u64(ret_token + 1, call->instance);
-    put_u64(ret_token + 9, call->issued_ms);
+    aq_u64_put(ret_token + 1, call->instance);
+    aq_u64_put(ret_token + 9, call->issued_ms);
     int rc = aq_token_sign(token, call, ret_token + 17);
     if (rc == 0) {
         *ret_size = AQ_GUARD_PROOF_BYTES;

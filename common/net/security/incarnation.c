@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/little_endian.h"
 #include "common/base/rng.h"
 
 /* Names have it, incarnations have not. */
@@ -27,18 +28,12 @@ uint64_t aq_incarnation_name(uint64_t incarnation)
 {
     uint8_t text[] = "actorq incarnation........";
     uint8_t hash[32];
-    uint64_t name = NAME_BIT;
 
     if ((incarnation & NAME_BIT) != 0) {
         return incarnation;
     }
-    for (size_t i = 0; i < 8; i++) {
-        text[sizeof(text) - 1 - 8 + i] = (uint8_t)(incarnation >> (8 * i));
-    }
+    aq_u64_put(text + sizeof(text) - 1 - 8, incarnation);
     int rc = mbedtls_sha256_ret(text, sizeof(text) - 1, hash, 0);
     AQ_ASSERT(rc == 0);
-    for (size_t i = 0; i < 8; i++) {
-        name |= (uint64_t)hash[i] << (8 * i);
-    }
-    return name;
+    return NAME_BIT | aq_u64_get(hash);
 }

@@ -1,13 +1,11 @@
 /*
  * Seal: see seal.h.
  */
-#define _DEFAULT_SOURCE /* le64toh */
-
 #include "common/net/security/seal.h"
 
-#include <endian.h>
 #include <string.h>
 
+#include "common/base/little_endian.h"
 #include "common/sys/cpu.h"
 
 #if defined(__x86_64__)
@@ -15,22 +13,6 @@
 #endif
 
 enum { STRIDE_BYTES = 64 }; /* that every rung takes whole */
-
-/* Little-endian, as every number of ours. */
-static uint64_t word_at(const uint8_t *bytes)
-{
-    uint64_t word;
-
-    memcpy(&word, bytes, sizeof(word)); /* a load; the same in a loop is eight of them */
-    return le64toh(word);
-}
-
-static void put_word(uint8_t *at, uint64_t word)
-{
-    for (int i = 0; i < 8; i++) {
-        at[i] = (uint8_t)(word >> (8 * i));
-    }
-}
 
 /* ---- SipHash -------------------------------------------------------------------------------- */
 
@@ -86,10 +68,10 @@ uint64_t aq_siphash(const uint64_t key[2], const uint8_t *bytes, size_t size)
 
     begin(v, key);
     for (size_t at = 0; at < whole; at += 8) {
-        take(v, word_at(bytes + at));
+        take(v, aq_u64_get(bytes + at));
     }
     memcpy(rest, bytes + whole, size - whole);
-    return finish(v, word_at(rest), size);
+    return finish(v, aq_u64_get(rest), size);
 }
 
 /* ---- NH ------------------------------------------------------------------------------------- */
@@ -108,7 +90,7 @@ static void nh_plain(const uint32_t *key, const uint8_t *bytes, size_t size, uin
     uint64_t first = 0, second = 0;
 
     for (size_t at = 0; at < size; at += 8, key += 2) {
-        const uint64_t pair = word_at(bytes + at);
+        const uint64_t pair = aq_u64_get(bytes + at);
 
         first += of_pair(pair, key);
         second += of_pair(pair, key + AQ_SEAL_SHIFT_WORDS);
@@ -209,13 +191,13 @@ static uint64_t derive(const uint64_t source[2], uint64_t i)
 {
     uint8_t number[8];
 
-    put_word(number, i);
+    aq_u64_put(number, i);
     return aq_siphash(source, number, sizeof(number));
 }
 
 void aq_seal_init(aq_seal *seal, const uint8_t key[AQ_SEAL_KEY_BYTES])
 {
-    const uint64_t source[2] = {word_at(key), word_at(key + 8)};
+    const uint64_t source[2] = {aq_u64_get(key), aq_u64_get(key + 8)};
     const size_t halves = sizeof(seal->block) / sizeof(seal->block[0]);
 
     for (size_t i = 0; i < halves; i++) {
@@ -261,7 +243,7 @@ void aq_seal_copy(const aq_seal *seal, const uint8_t *bytes, size_t size, uint8_
 {
     const uint64_t sum = sum_over(seal, bytes, size, to);
 
-    put_word(to + size, sum);
+    aq_u64_put(to + size, sum);
 }
 
 bool aq_seal_is_whole(const aq_seal *seal, const uint8_t *bytes, size_t size)
@@ -270,5 +252,5 @@ bool aq_seal_is_whole(const aq_seal *seal, const uint8_t *bytes, size_t size)
         return false;
     }
     size -= AQ_SEAL_BYTES;
-    return sum_over(seal, bytes, size, NULL) == word_at(bytes + size);
+    return sum_over(seal, bytes, size, NULL) == aq_u64_get(bytes + size);
 }

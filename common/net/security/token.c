@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 
 #define FIRST_LINE "actorq-token 1"
@@ -392,15 +393,7 @@ int aq_token_write_role(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access
 /* ---- the proof ----------------------------------------------------------------------------- */
 
 /* What of a call has one length, in a fixed layout. */
-enum { FACTS_BYTES = 2 + 3 * 8 + 4 + 4, SUM_BYTES = 8 };
-
-static uint8_t *put(uint8_t *at, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        *at++ = (uint8_t)(value >> (8 * i));
-    }
-    return at;
-}
+enum { FACTS_BYTES = 34, SUM_BYTES = 8 };
 
 static int make_mac(const call_key *key, enum aq_access_role caller, const aq_token_call *call,
                     uint8_t *ret_mac)
@@ -409,17 +402,15 @@ static int make_mac(const call_key *key, enum aq_access_role caller, const aq_to
     uint8_t facts[FACTS_BYTES];
     uint8_t sum[SUM_BYTES];
     mbedtls_md_context_t hash;
-    uint8_t *at = facts;
 
-    at = put(at, (uint64_t)caller, 1);
-    at = put(at, (uint64_t)call->listener, 1);
-    at = put(at, call->instance, 8);
-    at = put(at, call->issued_ms, 8);
-    at = put(at, call->request_id, 8);
-    at = put(at, call->timeout_ms, 4);
-    at = put(at, method_size, 4);
-    AQ_ASSERT(at == facts + sizeof(facts));
-    put(sum, aq_seal_sum(&key->body, call->body, call->body_size), sizeof(sum));
+    facts[0] = (uint8_t)caller;
+    facts[1] = (uint8_t)call->listener;
+    aq_u64_put(facts + 2, call->instance);
+    aq_u64_put(facts + 10, call->issued_ms);
+    aq_u64_put(facts + 18, call->request_id);
+    aq_u32_put(facts + 26, call->timeout_ms);
+    aq_u32_put(facts + 30, (uint32_t)method_size);
+    aq_u64_put(sum, aq_seal_sum(&key->body, call->body, call->body_size));
     mbedtls_md_init(&hash);
     int rc = mbedtls_md_setup(&hash, sha256(), 1);
     if (rc == 0) {

@@ -73,7 +73,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_ACTOR_CRITIC_MEMBERS                                                                    \
-    .has_own_threads = true, AQ_ALGORITHM_MEMBERS(aq_actor_critic),                                \
+    .trains_quantized = true, .has_own_threads = true, AQ_ALGORITHM_MEMBERS(aq_actor_critic),      \
     .restored = aq_actor_critic_restored, .slices = aq_actor_critic_slices
 
 #endif

@@ -77,11 +77,6 @@ static aq_on_policy *self_of(aq_algorithm *algorithm)
 static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setup, aq_error *error)
 {
     const aq_run_config *config = setup->config;
-    if (config->learner.qat_bits != 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s has no quantization-aware training; learner.qat_bits=0 works",
-                       class->name);
-    }
     const aq_on_policy_kind *kind = class->kind;
     if (kind->clips && config->learner.mean_noise > 0 &&
         aq_on_policy_head(config, setup->schema) == AQ_HEAD_GSDE) {

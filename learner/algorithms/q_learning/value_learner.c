@@ -17,16 +17,6 @@ const aq_metric aq_value_learner_metrics[AQ_VALUE_METRICS] = {AQ_VALUE_METRIC_RO
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static int check(const aq_algorithm_class *class, const aq_run_config *config, aq_error *error)
-{
-    const aq_value_kind *kind = class->kind;
-    return kind->trains_quantized || config->learner.qat_bits == 0
-               ? 0
-               : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "%s has no quantization-aware training; learner.qat_bits=0 works",
-                         class->name);
-}
-
 static void find_means(aq_value_learner *learner)
 {
     if (learner->kind->learns == AQ_Q_QUANTILES) {
@@ -126,10 +116,7 @@ int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *c
     learner->quant_delay = setup->config->learner.qat_delay;
     learner->exchange = setup->exchange;
     learner->model = setup->model;
-    int rc = check(class, setup->config, error);
-    if (rc == 0) {
-        rc = make_specs(learner, setup, error);
-    }
+    int rc = make_specs(learner, setup, error);
     return rc == 0 ? make_network(learner, setup, passes, error) : rc;
 }
 

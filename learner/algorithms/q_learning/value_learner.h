@@ -26,7 +26,6 @@
 /* aq_algorithm_class.kind. */
 typedef struct aq_value_kind {
     enum { AQ_Q_VALUES, AQ_Q_DISTRIBUTIONS, AQ_Q_QUANTILES } learns; /* of an action */
-    bool trains_quantized;                                           /* learner.qat_bits */
 } aq_value_kind;
 
 typedef struct aq_value_learner {

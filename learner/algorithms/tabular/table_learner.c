@@ -136,11 +136,6 @@ int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_
                        " shows them so",
                        class->name);
     }
-    if (setup->config->learner.qat_bits != 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.qat_bits is for networks: a table acts in int8 as in fp32 as it "
-                       "is; learner.qat_bits=0 works");
-    }
     int rc = make_spec(setup, &spec, error);
     if (rc != 0) {
         return rc;

@@ -4,6 +4,7 @@
 #include "tests/unit/replay/net_stage.h"
 
 #include "common/sys/log.h"
+#include "common/sys/loop.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
 #include "tests/support/loopback.h"
@@ -107,14 +108,6 @@ void net_stage_setup(net_stage *stage)
     };
 }
 
-static void close_handle(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (!uv_is_closing(handle)) {
-        uv_close(handle, NULL);
-    }
-}
-
 void net_stage_teardown(net_stage *stage)
 {
     if (stage->report != NULL) {
@@ -124,9 +117,7 @@ void net_stage_teardown(net_stage *stage)
     aq_push_close(stage->push);
     aq_rpc_server_close(stage->server);
     aq_rpc_dispatcher_destroy(stage->dispatcher);
-    uv_walk(&stage->loop, close_handle, NULL);
-    uv_run(&stage->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&stage->loop), 0);
+    assert_true(aq_loop_close(&stage->loop));
     aq_security_destroy(stage->security);
 }
 

@@ -90,12 +90,12 @@ static aq_metrics_sample sample_of(double loss)
         .staleness = 1.5,
         .training_return = 22,
         .policy_version = 7,
-        .policy_versions = 6,
-        .policy_deltas = 5,
-        .policy_fallbacks = 4,
-        .broadcast_bytes = 700,
-        .broadcast_bytes_fp32 = 2800,
-        .broadcast_packed_bytes_fp32 = 1400,
+        .policies = {.versions = 6,
+                     .deltas = 5,
+                     .fallbacks = 4,
+                     .bytes = 700,
+                     .bytes_fp32 = 2800,
+                     .packed_bytes_fp32 = 1400},
         .quantization_cost = 0.01,
         .actors = 2,
         .evaluators = 1,
@@ -193,17 +193,15 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                    .cut_off = 3,
                                    .confirmed = true};
     assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, NULL), 0);
-    aq_metrics_outcome outcome = {.state = "solved",
-                                  .products = "bf16",
-                                  .wall_s = 31,
-                                  .env_steps = 6000,
-                                  .learner_steps = 700,
-                                  .policy_versions = 80,
-                                  .policy_fallbacks = 20,
-                                  .broadcast_bytes = 900,
-                                  .broadcast_bytes_fp32 = 1000,
-                                  .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1},
-                                  .best = &result};
+    aq_metrics_outcome outcome = {
+        .state = "solved",
+        .products = "bf16",
+        .wall_s = 31,
+        .env_steps = 6000,
+        .learner_steps = 700,
+        .policies = {.versions = 80, .fallbacks = 20, .bytes = 900, .bytes_fp32 = 1000},
+        .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1},
+        .best = &result};
     assert_int_equal(aq_metrics_end(desk->metrics, &outcome, NULL), 0);
 
     const metrics_lines *lines = read_lines(desk, 2);
