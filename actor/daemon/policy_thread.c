@@ -134,8 +134,10 @@ int aq_policy_thread_pass(aq_policy_thread *thread, const uint8_t *frame, size_t
     }
     if (rc != 0) {
         free_buffer(copy);
+        return rc;
     }
-    return rc;
+    aq_subscriber_wake(thread->subscriber);
+    return 0;
 }
 
 void aq_policy_thread_stop(aq_policy_thread *thread)

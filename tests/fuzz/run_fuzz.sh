@@ -6,6 +6,7 @@ usage() {
     cat <<'END_OF_USAGE'
 run_fuzz.sh [MINUTES [TARGET...]]    Installs what is missing, builds, and runs the fuzz targets
 run_fuzz.sh --report                 What each was given so far, and what it found
+run_fuzz.sh --pack                   Packs corpus and ledger for the tree: others go on from there
 
   tests/fuzz/run_fuzz.sh                        a minute each; all of them
   tests/fuzz/run_fuzz.sh 60 policy rpc_reply    an hour for each of two
@@ -17,7 +18,9 @@ Minutes are minutes of a processor, measured, in slices of five that go round. A
 each target is given what it lacks, so this can be stopped at any time and goes on where it was. To
 count anew, remove the ledger.
 
-Corpus, findings and ledger are in build-fuzz, or in the folder that AQ_FUZZ_KEPT names. An input
+Corpus, findings and ledger are in build-fuzz, or in the folder that AQ_FUZZ_KEPT names; a new one
+begins with what tests/fuzz/kept.tar.gz holds. --pack writes that: of the corpus the inputs that
+reach code which no other does, and the ledger. An input
 that breaks something is named in the output, and lies in findings; its target is left alone until
 the next call. Its place in the tree, once the fault is mended, is tests/fuzz/seeds/TARGET, where
 ./test unit looks at it for ever.
@@ -41,6 +44,7 @@ interrupted=72 # libFuzzer's exit status when it was told to stop
 build=$root/build-fuzz
 kept=${AQ_FUZZ_KEPT:-$build}
 seeds=$root/tests/fuzz/seeds
+packed=$root/tests/fuzz/kept.tar.gz
 
 # Files of ours that are seeds as well, as in meson.build.
 more_seeds() {
@@ -88,6 +92,34 @@ children_ms() {
     echo $(((user_min + sys_min) * 60000 + (user_s + sys_s) * 1000 + 10#$user_ms + 10#$sys_ms))
 }
 
+# Goes on from what is in the tree, where nothing was kept yet.
+begin() {
+    mkdir -p -- "$kept"
+    if ! [ -d "$kept/ledger" ] && [ -e "$packed" ]; then
+        tar -xzf "$packed" -C "$kept"
+    fi
+    mkdir -p -- "$kept/findings" "$kept/ledger"
+}
+
+# pack TARGET...: corpora without what reaches no code of its own, and the ledger, as one file.
+pack() {
+    local target small cpu_ms inputs findings
+    small=$(mktemp -d -- "$kept/.pack-XXXXXX")
+    mkdir -- "$small/ledger"
+    for target in "$@"; do
+        mkdir -p -- "$small/corpus/$target" "$kept/corpus/$target"
+        "$build/tests/fuzz/fuzz_$target" -merge=1 -max_len=$input_bytes_max \
+            -rss_limit_mb=$memory_mb_max "$small/corpus/$target" "$kept/corpus/$target" \
+            >"$kept/$target.log" 2>&1 || fail "$target: see $kept/$target.log"
+        read_ledger "$target"
+        echo "$cpu_ms $inputs $findings" >"$small/ledger/$target"
+    done
+    tar -C "$small" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - corpus ledger |
+        gzip -9n >"$packed"
+    rm -r -- "$small"
+    say "$(stat -c %s "$packed") bytes in $packed"
+}
+
 # slice TARGET SECONDS, in a shell of its own: one run, and its line in the ledger. Says what came
 # of it, and with the end of its log when it found something.
 slice() {
@@ -128,7 +160,13 @@ main() {
         return
         ;;
     --report)
+        begin
         report "${targets[@]}"
+        return
+        ;;
+    --pack)
+        begin
+        pack "${targets[@]}"
         return
         ;;
     esac
@@ -150,7 +188,7 @@ main() {
     CC=clang build_in build-fuzz -Dfuzz=true -Dtests=enabled --optimization=1 -Ddebug=true \
         -Db_sanitize=address,undefined -Db_lundef=false -Dbox2d=disabled \
         '-Dc_args=-fsanitize=fuzzer-no-link -gline-tables-only'
-    mkdir -p -- "$kept/findings" "$kept/ledger"
+    begin
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     # The fake stack is not aligned for the vectors of AVX-512.
     export ASAN_OPTIONS=detect_stack_use_after_return=0

@@ -257,8 +257,10 @@ static void write_unreached(const aq_rpc_channel *channel, char *ret_text, size_
 static void on_look(uv_timer_t *timer)
 {
     aq_rpc_client *client = timer->data;
+    const bool is_connected = aq_rpc_client_connected(client);
 
-    if (aq_rpc_client_connected(client)) {
+    aq_endpoint_set_eager(client->dialer, client->url, &client->limits, is_connected);
+    if (is_connected) {
         client->watch = (aq_dial_watch){0};
     } else if (aq_dial_watch_gave_up(&client->watch, client->socket,
                                      client->limits.reconnect_max_ms, aq_clock_monotonic_ns())) {
@@ -291,6 +293,9 @@ static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limi
     if (rc == 0) {
         rc = aq_endpoint_dial(client->socket, url, limits, AQ_REQREP_HEADER_BYTES, &client->dialer,
                               error);
+        if (rc == 0) {
+            aq_endpoint_set_eager(client->dialer, url, limits, true);
+        }
     } else {
         rc = aq_fail(error, aq_error_from_nng(rc), "cannot set up a socket for %s: %s", url,
                      nng_strerror(rc));

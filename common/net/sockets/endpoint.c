@@ -166,7 +166,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
  * back-off meant for networks. But each try costs a millisecond of a processor, half of NNG's
  * pauses are none at all (a remainder of what may be a negative number), and all actors of a host
  * may be waiting: who waits for long is to try rarely. */
-enum { LOCAL_RECONNECT_MIN_MS = 10, LOCAL_RECONNECT_MAX_MS = 1000 };
+enum { LOCAL_RECONNECT_MIN_MS = 10, LOCAL_RECONNECT_MAX_MS = 1000, EAGER_RECONNECT_MAX_MS = 40 };
 
 /* NNG doubles it in an int. */
 enum { RECONNECT_NEVER_MS = 7 * 24 * 60 * 60 * 1000 };
@@ -243,14 +243,25 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
     return 0;
 }
 
+static void set_pause(nng_dialer dialer, const char *option, uint32_t pause_ms)
+{
+    int rc = nng_dialer_set_ms(dialer, option, (nng_duration)pause_ms);
+    AQ_ASSERT(rc == 0 || rc == NNG_ENOENT); /* it may be closed already */
+}
+
+void aq_endpoint_set_eager(nng_dialer dialer, const char *url, const aq_net_limits *limits,
+                           bool is_eager)
+{
+    const uint32_t patient_ms = aq_endpoint_near(url, limits).reconnect_max_ms;
+    set_pause(dialer, NNG_OPT_RECONNMAXT,
+              is_eager && aq_url_is_local(url) ? least_of(patient_ms, EAGER_RECONNECT_MAX_MS)
+                                               : patient_ms);
+}
+
 void aq_endpoint_stop_dialling(nng_dialer dialer)
 {
-    int rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMAXT, RECONNECT_NEVER_MS);
-
-    if (rc == 0) {
-        rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, RECONNECT_NEVER_MS);
-    }
-    AQ_ASSERT(rc == 0 || rc == NNG_ENOENT); /* it may be closed already */
+    set_pause(dialer, NNG_OPT_RECONNMAXT, RECONNECT_NEVER_MS);
+    set_pause(dialer, NNG_OPT_RECONNMINT, RECONNECT_NEVER_MS);
 }
 
 /* The old dialer is not closed: NNG may touch what it frees. */

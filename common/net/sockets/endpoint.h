@@ -32,6 +32,11 @@ aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, nng_dialer *ret_dialer, aq_error *error) AQ_MUST_USE;
 
+/* A dialer to this host that is eager tries every few milliseconds: for the first second, when its
+ * peer may be starting as well. It is made patient, with the pauses of aq_endpoint_near. */
+void aq_endpoint_set_eager(nng_dialer dialer, const char *url, const aq_net_limits *limits,
+                           bool is_eager);
+
 /* Lets the dialer rest for days when it loses its connection, as far as NNG lets it. */
 void aq_endpoint_stop_dialling(nng_dialer dialer);
 

@@ -33,7 +33,11 @@ struct aq_buffer;
 int aq_subscriber_receive(aq_subscriber *subscriber, int timeout_ms,
                           struct aq_buffer *out) AQ_MUST_USE;
 
-/* Wakes the receiver, which then gets AQ_E_CLOSED; any thread. */
+/* The receiver, or the next one, waits no longer: without a message it gets AQ_E_TIMEOUT. Any
+ * thread. */
+void aq_subscriber_wake(aq_subscriber *subscriber);
+
+/* Wakes the receiver, which gets AQ_E_CLOSED from now on; any thread. */
 void aq_subscriber_stop(aq_subscriber *subscriber);
 
 /* After the receiver has left. NULL is fine. */

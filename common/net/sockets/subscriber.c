@@ -3,14 +3,15 @@
  *
  * NNG 1.5 breaks when a receive of SUB times out in the moment its message comes: the canceller
  * takes it off a list that it is not on. So no receive ever waits inside NNG: the receiver waits
- * for NNG's descriptor with poll and takes messages without waiting. A pipe of our own wakes it to
- * stop.
+ * for NNG's descriptor with poll and takes messages without waiting. A pipe of our own wakes it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <nng/nng.h>
 #include <nng/protocol/pubsub0/sub.h>
 #include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,11 +31,12 @@ struct aq_subscriber {
     aq_dial_watch watch;
     aq_net_limits limits;
     int readable; /* NNG's descriptor */
-    int stop[2];  /* a pipe; a byte in it stays there: stopped for good */
+    int wake[2];  /* a pipe; a byte in it ends a wait */
+    atomic_bool is_stopped;
     char url[AQ_URL_MAX];
 };
 
-static int open_stop_pipe(int *ends)
+static int open_wake_pipe(int *ends)
 {
     if (pipe(ends) != 0) {
         return aq_error_from_errno(errno);
@@ -73,7 +75,7 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
     }
     subscriber->limits = *limits;
     (void)snprintf(subscriber->url, sizeof(subscriber->url), "%s", url);
-    int rc = open_stop_pipe(subscriber->stop);
+    int rc = open_wake_pipe(subscriber->wake);
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot open a pipe: %s", aq_error_text(rc));
         goto fail_pipe;
@@ -98,18 +100,26 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
 fail_dial:
     nng_close(subscriber->socket);
 fail_open:
-    close(subscriber->stop[0]);
-    close(subscriber->stop[1]);
+    close(subscriber->wake[0]);
+    close(subscriber->wake[1]);
 fail_pipe:
     aq_free(subscriber);
     return rc;
+}
+
+static void take_wakes(const aq_subscriber *subscriber)
+{
+    char bytes[64];
+    ssize_t count = read(subscriber->wake[0], bytes, sizeof(bytes));
+
+    (void)count; /* what is left wakes once more */
 }
 
 /* Waits until there may be a message: 0, AQ_E_TIMEOUT or AQ_E_CLOSED. */
 static int wait_readable(const aq_subscriber *subscriber, int64_t deadline_ns)
 {
     struct pollfd ready[2] = {{.fd = subscriber->readable, .events = POLLIN},
-                              {.fd = subscriber->stop[0], .events = POLLIN}};
+                              {.fd = subscriber->wake[0], .events = POLLIN}};
     int64_t left_ns = deadline_ns - aq_clock_monotonic_ns();
     int64_t left_ms = left_ns <= 0 ? 0 : (left_ns + AQ_NS_PER_MS - 1) / AQ_NS_PER_MS;
 
@@ -118,6 +128,9 @@ static int wait_readable(const aq_subscriber *subscriber, int64_t deadline_ns)
         return errno == EINTR || errno == EAGAIN ? 0 : aq_error_from_errno(errno);
     }
     if (ready[1].revents != 0) {
+        take_wakes(subscriber);
+    }
+    if (atomic_load(&subscriber->is_stopped)) {
         return AQ_E_CLOSED;
     }
     return ready[0].revents != 0 ? 0 : AQ_E_TIMEOUT;
@@ -170,7 +183,13 @@ int aq_subscriber_receive(aq_subscriber *subscriber, int timeout_ms, aq_buffer *
 
 void aq_subscriber_stop(aq_subscriber *subscriber)
 {
-    ssize_t written = write(subscriber->stop[1], "", 1);
+    atomic_store(&subscriber->is_stopped, true);
+    aq_subscriber_wake(subscriber);
+}
+
+void aq_subscriber_wake(aq_subscriber *subscriber)
+{
+    ssize_t written = write(subscriber->wake[1], "", 1);
 
     (void)written; /* a full pipe wakes as well as one byte */
 }
@@ -181,7 +200,7 @@ void aq_subscriber_destroy(aq_subscriber *subscriber)
         return;
     }
     aq_nng_close(subscriber->socket);
-    close(subscriber->stop[0]);
-    close(subscriber->stop[1]);
+    close(subscriber->wake[0]);
+    close(subscriber->wake[1]);
     aq_free(subscriber);
 }

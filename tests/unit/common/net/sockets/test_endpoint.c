@@ -170,6 +170,35 @@ TEST(dialling_a_bad_url_is_refused)
     nng_close(socket);
 }
 
+static int longest_pause_ms(nng_dialer dialer)
+{
+    nng_duration pause_ms = -1;
+    assert_int_equal(nng_dialer_get_ms(dialer, NNG_OPT_RECONNMAXT, &pause_ms), 0);
+    return pause_ms;
+}
+
+TEST(only_who_dials_this_host_can_be_eager)
+{
+    const aq_net_limits limits = {
+        .message_bytes_max = 1000, .reconnect_min_ms = 50, .reconnect_max_ms = 2000};
+    static const struct {
+        const char *url;
+        int eager_ms, patient_ms;
+    } rows[] = {{"ipc:///tmp/nobody", 40, 1000}, {"tcp://host.invalid:5550", 2000, 2000}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        nng_socket socket;
+        nng_dialer dialer;
+        assert_int_equal(nng_req0_open(&socket), 0);
+        assert_succeeds(aq_endpoint_dial(socket, rows[i].url, &limits, 4, &dialer, &refusal));
+        assert_int_equal(longest_pause_ms(dialer), rows[i].patient_ms);
+        aq_endpoint_set_eager(dialer, rows[i].url, &limits, true);
+        assert_int_equal(longest_pause_ms(dialer), rows[i].eager_ms);
+        aq_endpoint_set_eager(dialer, rows[i].url, &limits, false);
+        assert_int_equal(longest_pause_ms(dialer), rows[i].patient_ms);
+        nng_close(socket);
+    }
+}
+
 TEST(errors_of_nng_become_ours)
 {
     assert_int_equal(aq_error_from_nng(0), 0);

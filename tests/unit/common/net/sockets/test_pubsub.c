@@ -170,6 +170,21 @@ static void *receive_until_closed(void *user)
     return rc == AQ_E_CLOSED ? f : NULL;
 }
 
+TEST(waking_ends_a_wait_and_nothing_else)
+{
+    const int64_t start_ns = aq_clock_monotonic_ns();
+    uint32_t number;
+    fixture *f = open_fixture("ipc");
+    aq_subscriber_wake(f->subscriber);
+    aq_subscriber_wake(f->subscriber);
+    assert_int_equal(receive(f, WAIT_MS, &number), AQ_E_TIMEOUT);
+    assert_true(aq_clock_monotonic_ns() - start_ns < WAIT_MS * AQ_NS_PER_MS);
+    assert_int_equal(receive(f, 0, &number), AQ_E_TIMEOUT);
+    publish(f, 7, 1000);
+    assert_int_equal(receive(f, WAIT_MS, &number), 0);
+    assert_int_equal(number, 7);
+}
+
 TEST(stopping_wakes_the_receiver)
 {
     int64_t start_ns = aq_clock_monotonic_ns();
