@@ -19,7 +19,6 @@
 #include "common/experience/column_catalog.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
 #include "learner/algorithms/on_policy/on_policy_network.h"
-#include "learner/nn/blas.h"
 
 enum {
     ATOMS = 51, /* distributional values of one action */
@@ -365,7 +364,7 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t products, uin
     } else {
         fill_space(row->actions, &of->schema.action);
     }
-    aq_blas_set_threads(aq_algorithm_at(row->algorithm)->has_own_threads ? 1 : threads);
+    aq_algorithm_set_blas_threads(aq_algorithm_at(row->algorithm), &of->config);
     const aq_algorithm_setup setup = {
         .config = &of->config,
         .schema = &of->schema,

@@ -72,7 +72,6 @@ static double time_product(aq_learner_case *of, const aq_case_product *product, 
 int aq_learner_timing_measure(const aq_learner_timing *timing, aq_learner_case *of,
                               aq_learner_time *ret_time)
 {
-    const uint32_t threads = (uint32_t)of->config.learner.threads;
     double steps[AQ_SLICES_MAX], best[AQ_PRODUCTS_MAX];
 
     AQ_ASSERT(timing->slices >= 1 && timing->slices <= AQ_SLICES_MAX);
@@ -82,7 +81,7 @@ int aq_learner_timing_measure(const aq_learner_timing *timing, aq_learner_case *
     for (uint32_t s = 0; s < timing->slices; s++) {
         const int64_t product_ns = timing->slice_ns / (int64_t)of->product_count;
 
-        aq_blas_set_threads(aq_agent_class(of->agent)->has_own_threads ? 1 : threads);
+        aq_algorithm_set_blas_threads(aq_agent_class(of->agent), &of->config);
         if (time_steps(of, timing->slice_ns, &steps[s]) != 0) {
             return AQ_E_CORRUPT;
         }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "learner/nn/blas.h"
+#include "learner/nn/products.h"
 
 /* Each is in a file of its name. */
 #define DECLARED(constant, name, ...) extern const aq_algorithm_class aq_##name##_class;
@@ -33,4 +35,10 @@ const aq_algorithm_class *aq_algorithm_at(size_t index)
 {
     AQ_ASSERT(index < aq_algorithm_count());
     return classes[index];
+}
+
+void aq_algorithm_set_blas_threads(const aq_algorithm_class *class, const aq_run_config *config)
+{
+    const bool has_others = class->has_own_threads || aq_products_bf16_threads(config, 1) != 0;
+    aq_blas_set_threads(has_others ? 1 : (unsigned)config->learner.threads);
 }

@@ -145,4 +145,8 @@ const aq_algorithm_class *aq_algorithm_find(const char *name);
 size_t aq_algorithm_count(void);
 const aq_algorithm_class *aq_algorithm_at(size_t index);
 
+/* OpenBLAS gets learner.threads, or one where the algorithm or products in bf16 have threads of
+ * their own: between products its threads spin for milliseconds, on processors that others need. */
+void aq_algorithm_set_blas_threads(const aq_algorithm_class *class, const aq_run_config *config);
+
 #endif

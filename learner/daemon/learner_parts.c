@@ -5,7 +5,6 @@
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"
-#include "learner/nn/blas.h"
 #include "learner/nn/products.h"
 
 /* `actorq train` writes to the run folder, too. */
@@ -24,8 +23,7 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
         return rc;
     }
     const aq_run_plan *plan = &parts->live.now;
-    aq_blas_set_threads(
-        plan->algorithm_class->has_own_threads ? 1 : (unsigned)plan->config.learner.threads);
+    aq_algorithm_set_blas_threads(plan->algorithm_class, &plan->config);
     return 0;
 }
 

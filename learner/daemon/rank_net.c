@@ -19,7 +19,6 @@
 #include "envs/env_code.h"
 #include "learner/daemon/ranks.h"
 #include "learner/daemon/shard_feed.h"
-#include "learner/nn/blas.h"
 #include "learner/run/run_plan.h"
 #include "learner/train/trainer.h"
 
@@ -126,8 +125,7 @@ static int make_plan(rank *self, aq_error *error)
         rc = aq_run_plan_make(&config, &self->plan, error);
     }
     if (rc == 0) {
-        aq_blas_set_threads(
-            self->plan.algorithm_class->has_own_threads ? 1 : (unsigned)config.learner.threads);
+        aq_algorithm_set_blas_threads(self->plan.algorithm_class, &config);
     }
     return rc;
 }

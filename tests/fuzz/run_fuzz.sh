@@ -135,10 +135,10 @@ slice() {
     fuzzer=$!
     trap 'trap "" TERM; kill "$fuzzer"' TERM
     wait "$fuzzer" || rc=$?
-    if [ $rc -gt 128 ]; then # the wait was cut short, perhaps; then this is the true status
+    while kill -0 "$fuzzer" 2>/dev/null; do # a signal cut the wait short
         rc=0
         wait "$fuzzer" || rc=$?
-    fi
+    done
     if [ $rc -ne 0 ] && [ $rc -ne $interrupted ]; then
         found=1
         show_tail "$log"
