@@ -254,7 +254,7 @@ static void forward_shared(const aq_net_train *train, const aq_train_layer *laye
     part.bias = train->no_bias;
     aq_train_kind_of(&bare)->forward(&part, rows);
     ranks->sum(ranks, layer->out, (size_t)rows * bare.outputs);
-    aq_passes_best()->bias_activate(layer->out, layer->bias, rows, bare.outputs,
+    aq_passes_best()->bias_activate(layer->out, layer->bias, rows, bare.outputs, bare.outputs,
                                     layer->spec->activation);
 }
 

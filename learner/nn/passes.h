@@ -65,9 +65,9 @@ typedef struct aq_passes {
     const char *name;   /* "generic", "avx2", "avx512" */
     uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
 
-    /* values[r][c] = act(values[r][c] + bias[c]); NaN stays NaN. */
+    /* values[r][c] = act(values[r][c] + bias[c]), rows `stride` apart; NaN stays NaN. */
     void (*bias_activate)(float *values, const float *bias, size_t rows, size_t width,
-                          uint32_t activation);
+                          size_t stride, uint32_t activation);
 
     /* d[r][c] *= act'(z), told from out = act(z) alone; ret_sums[c] = sum over r of d[r][c]. */
     void (*activate_backward)(float *d, const float *out, size_t rows, size_t width,

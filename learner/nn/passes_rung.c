@@ -22,9 +22,9 @@
 enum { SUM_LANES = 16 };
 
 INLINE void bias_activate_rows(float *restrict values, const float *restrict bias, size_t rows,
-                               size_t width, scalar_fn *act)
+                               size_t width, size_t stride, scalar_fn *act)
 {
-    for (size_t r = 0; r < rows; r++, values += width) {
+    for (size_t r = 0; r < rows; r++, values += stride) {
         for (size_t c = 0; c < width; c++) {
             values[c] = act(values[c] + bias[c]);
         }
@@ -32,20 +32,20 @@ INLINE void bias_activate_rows(float *restrict values, const float *restrict bia
 }
 
 static void bias_activate(float *values, const float *bias, size_t rows, size_t width,
-                          uint32_t activation)
+                          size_t stride, uint32_t activation)
 {
     switch (activation) {
     case AQ_ACTIVATION_NONE:
-        bias_activate_rows(values, bias, rows, width, act_none);
+        bias_activate_rows(values, bias, rows, width, stride, act_none);
         return;
     case AQ_ACTIVATION_RELU:
-        bias_activate_rows(values, bias, rows, width, act_relu);
+        bias_activate_rows(values, bias, rows, width, stride, act_relu);
         return;
     case AQ_ACTIVATION_TANH:
-        bias_activate_rows(values, bias, rows, width, act_tanh);
+        bias_activate_rows(values, bias, rows, width, stride, act_tanh);
         return;
     case AQ_ACTIVATION_ELU:
-        bias_activate_rows(values, bias, rows, width, act_elu);
+        bias_activate_rows(values, bias, rows, width, stride, act_elu);
         return;
     default:
         AQ_ASSERT(!"activation is of enum aq_activation");

@@ -66,7 +66,7 @@ static void run_fp32(const aq_product *product)
                 is_begun ? 1.0f : 0.0f, product->c, n);
     if (product->bias != NULL && !is_begun) {
         aq_passes_best()->bias_activate(product->c, product->bias, product->m, product->n,
-                                        product->activation);
+                                        product->n, product->activation);
     }
 }
 
@@ -141,16 +141,25 @@ void aq_products_destroy(aq_products *products)
 }
 
 #if defined(AQ_HAVE_BF16_PRODUCTS)
-static void round_part(void *user, uint32_t index)
+/* Some parts for each thread: another may have the processor for a while. */
+enum { PARTS = 4 };
+
+static uint32_t shares_of(const aq_products *products)
 {
-    const aq_products *products = user;
-    aq_round_avx512bf16(&products->now, index, aq_thread_pool_size(products->pool));
+    const uint32_t threads = aq_thread_pool_size(products->pool);
+    return threads == 1 ? 1 : PARTS * threads;
 }
 
-static void multiply_part(void *user, uint32_t index)
+static void round_part(void *user, uint32_t part)
 {
     const aq_products *products = user;
-    aq_multiply_avx512bf16(&products->now, index, aq_thread_pool_size(products->pool));
+    aq_round_avx512bf16(&products->now, part, shares_of(products));
+}
+
+static void multiply_part(void *user, uint32_t part)
+{
+    const aq_products *products = user;
+    aq_multiply_avx512bf16(&products->now, part, shares_of(products));
 }
 
 static void run_bf16(aq_products *products, const aq_product *product)
@@ -162,8 +171,10 @@ static void run_bf16(aq_products *products, const aq_product *product)
     products->now = lay_out(product);
     products->now.a = products->a;
     products->now.b = products->b;
-    aq_thread_pool_run(products->pool, round_part, products);
-    aq_thread_pool_run(products->pool, multiply_part, products);
+    const uint32_t shares = shares_of(products);
+    aq_thread_pool_run(products->pool, shares, round_part, products);
+    aq_thread_pool_run(products->pool, (uint32_t)aq_multiply_parts(&products->now, shares),
+                       multiply_part, products);
 }
 #endif
 

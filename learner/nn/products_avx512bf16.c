@@ -4,7 +4,7 @@
  * pair of A given to all lanes.
  *
  * Panels run past the rows of a tile, as many of them as the second cache holds, then past the next
- * rows: so A's pairs stay in the nearest cache, and a row of C is written from left to right.
+ * rows: so A's pairs stay in the nearest cache.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -59,7 +59,7 @@ INLINE __m512i pair_columns(const float *x, __mmask16 lanes, __mmask16 more_lane
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* k along the rows, as they lie: just before they are multiplied, so that they are near. */
+/* k along the rows, as they lie. */
 static void round_rows(const float *x, size_t columns, size_t first, size_t end, size_t stride,
                        uint32_t *out)
 {
@@ -169,15 +169,18 @@ void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t par
     const size_t first_pair = product->pairs * part / parts;
     const size_t end_pair = product->pairs * (part + 1) / parts;
     const size_t groups = (n + LANES - 1) / LANES;
-    if (is->transposes_a) {
-        round_columns(is->a, is->m, k, is->m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
-                      product->a);
-    }
     if (is->transposes_b) {
         round_transposed(product, groups * part / parts, groups * (part + 1) / parts);
     } else {
         round_columns(is->b, is->b_stride, k, n, first_pair, end_pair, AQ_PANEL, AQ_PANEL,
                       product->panel, product->b);
+    }
+    if (is->transposes_a) {
+        round_columns(is->a, is->m, k, is->m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
+                      product->a);
+    } else {
+        round_rows(is->a, k, (size_t)is->m * part / parts, (size_t)is->m * (part + 1) / parts,
+                   product->a_row, product->a);
     }
 }
 
@@ -239,41 +242,50 @@ static void multiply_rows(const tile *at, size_t rows)
     }
 }
 
-/* Rows are shared out evenly, so that no tile is much lower than others. */
 static void multiply_block(const aq_bf16_product *product, size_t first, size_t rows,
                            size_t first_column, size_t end_column)
 {
-    const size_t n = product->is->n;
+    const aq_product *is = product->is;
+    const size_t n = is->n;
     for (size_t column = first_column; column < end_column; column += AQ_PANEL) {
         multiply_rows(&(tile){.a = product->a + first * product->a_row,
                               .b = product->b + column / AQ_PANEL * product->panel,
                               .a_row = product->a_row,
                               .a_pair = product->a_pair,
                               .pairs = product->pairs,
-                              .c = product->is->c + first * n + column,
+                              .c = is->c + first * n + column,
                               .c_row = n,
                               .lanes = {lanes_from(column, n), lanes_from(column + LANES, n)}},
                       rows);
     }
+    if (is->bias != NULL) {
+        aq_passes_best()->bias_activate(is->c + first * n + first_column, is->bias + first_column,
+                                        rows, end_column - first_column, n, is->activation);
+    }
 }
 
-void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts)
+/* Columns whose panels stay in the second cache. */
+static size_t columns_at_once(const aq_bf16_product *product)
+{
+    return (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
+}
+
+size_t aq_multiply_parts(const aq_bf16_product *product, size_t shares)
+{
+    const size_t width = columns_at_once(product);
+    return (product->is->n + width - 1) / width * shares;
+}
+
+/* Shares of the same columns follow each other. Rows are shared out evenly into tiles, so that none
+ * is much lower than others. */
+void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t shares)
 {
     const aq_product *is = product->is;
     const size_t m = is->m, n = is->n, blocks = (m + AQ_TILE_ROWS - 1) / AQ_TILE_ROWS;
-    const size_t width = (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
-    for (size_t column = 0; column < n; column += width) {
-        const size_t end = n - column > width ? column + width : n;
-        for (size_t i = blocks * part / parts; i < blocks * (part + 1) / parts; i++) {
-            const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
-            if (column == 0 && !is->transposes_a) {
-                round_rows(is->a, is->k, first, first + rows, product->a_row, product->a);
-            }
-            multiply_block(product, first, rows, column, end);
-            if (is->bias != NULL && end == n) {
-                aq_passes_best()->bias_activate(is->c + first * n, is->bias, rows, n,
-                                                is->activation);
-            }
-        }
+    const size_t width = columns_at_once(product), share = part % shares;
+    const size_t column = part / shares * width, end = n - column > width ? column + width : n;
+    for (size_t i = blocks * share / shares; i < blocks * (share + 1) / shares; i++) {
+        const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
+        multiply_block(product, first, rows, column, end);
     }
 }

@@ -22,9 +22,11 @@ typedef struct aq_bf16_product {
     uint32_t *a, *b;
 } aq_bf16_product;
 
-/* Part `part` of `parts` of rounding the operands, and then of the product; all threads are done
- * with the one before any begins with the other. */
+/* Part `part` of `parts` of rounding the operands; all are done before the product begins. */
 void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts);
-void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts);
+
+/* Part `part` of the product, one of so many where op(A)'s rows are shared out into `shares`. */
+size_t aq_multiply_parts(const aq_bf16_product *product, size_t shares);
+void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t shares);
 
 #endif

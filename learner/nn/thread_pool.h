@@ -1,6 +1,7 @@
 /*
- * Thread pool: a few threads that do one thing together, each its own part, for work that is over
- * in milliseconds and comes again at once. The caller is one of them.
+ * Thread pool: a few threads that do one thing together, in parts, for work that is over in
+ * milliseconds and comes again at once. The caller is one of them. Who is free takes the next part:
+ * where others use the processors, too, many small parts are done sooner than one for each thread.
  *
  * Between two pieces of work they look for the next one for a moment before they sleep: a training
  * step has several, some microseconds apart. run() is for one thread at a time.
@@ -14,10 +15,10 @@
 
 typedef struct aq_thread_pool aq_thread_pool;
 
-enum { AQ_THREAD_POOL_MAX = 64 };
+enum { AQ_THREAD_POOL_MAX = 64, AQ_THREAD_POOL_PARTS_MAX = (1 << 24) - 1 };
 
-/* Part `index` of the work, 0 to threads - 1. */
-typedef void (*aq_thread_pool_fn)(void *user, uint32_t index);
+/* One part of the work. */
+typedef void (*aq_thread_pool_fn)(void *user, uint32_t part);
 
 /* `threads` is 1 to AQ_THREAD_POOL_MAX; one has no threads but the caller's. AQ_E_NOMEM, or a code
  * of pthread_create's errno. */
@@ -26,7 +27,8 @@ void aq_thread_pool_destroy(aq_thread_pool *pool); /* NULL is fine; no work may 
 
 uint32_t aq_thread_pool_size(const aq_thread_pool *pool);
 
-/* Returns when all parts are done; what they wrote is seen by the caller. */
-void aq_thread_pool_run(aq_thread_pool *pool, aq_thread_pool_fn fn, void *user);
+/* Parts 0 to parts - 1, each once, in any order. Returns when all are done; what they wrote is seen
+ * by the caller. */
+void aq_thread_pool_run(aq_thread_pool *pool, uint32_t parts, aq_thread_pool_fn fn, void *user);
 
 #endif

@@ -218,6 +218,12 @@ static void on_rows_of(actor_critic *self, uint32_t index, share_function *funct
     function(self->shares[index], &self->work, first, end - first);
 }
 
+/* A part for each share. */
+static void run(actor_critic *self, aq_thread_pool_fn part)
+{
+    aq_thread_pool_run(self->pool, aq_thread_pool_size(self->pool), part, self);
+}
+
 static void train_part(void *user, uint32_t index)
 {
     on_rows_of(user, index, aq_actor_critic_share_train);
@@ -302,7 +308,7 @@ static int combine(actor_critic *self, bool is_good)
                               last->first + last->count - first);
     if (rc == 0 && aq_gradient_exchange_ranks(self->exchange) > 1) {
         self->is_summed = true;
-        aq_thread_pool_run(self->pool, sum_part, self);
+        run(self, sum_part);
     }
     return rc;
 }
@@ -346,12 +352,12 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_r
     double squares[SECTION_COUNT];
 
     self->is_summed = false;
-    aq_thread_pool_run(self->pool, train_part, self);
+    run(self, train_part);
     const bool knows_scale = find_value_scale(self) == 0;
     if (self->setup.kind->clones && self->work.improves_policy) {
-        aq_thread_pool_run(self->pool, improve_part, self);
+        run(self, improve_part);
     }
-    aq_thread_pool_run(self->pool, sum_part, self);
+    run(self, sum_part);
     const aq_actor_critic_sums sums = sums_of(self);
     int rc = combine(self, knows_scale && !sums.has_bad_action && isfinite(sums.loss));
     find_squares(self, squares);
@@ -426,7 +432,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
             of->pass = aq_optimizer_advance(&of->optimizer, (float)scales[s]);
         }
     }
-    aq_thread_pool_run(self->pool, change_part, self);
+    run(self, change_part);
     self->step++;
     *ret_report = report;
     return 0;

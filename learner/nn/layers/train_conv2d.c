@@ -229,7 +229,7 @@ static void forward(const aq_train_layer *layer, uint32_t rows)
                                .c = out,
                                .c_row = (size_t)plan.out_width * plan.of.filters,
                                .c_column = plan.of.filters});
-        aq_passes_best()->bias_activate(out, layer->bias, pixels, plan.of.filters,
+        aq_passes_best()->bias_activate(out, layer->bias, pixels, plan.of.filters, plan.of.filters,
                                         layer->spec->activation);
     }
 }

@@ -40,7 +40,7 @@ static void forward(const aq_train_layer *layer, uint32_t rows)
     if (layer->spec->activation != AQ_ACTIVATION_NONE) {
         aq_passes_best()->bias_activate(layer->out,
                                         memset(layer->scratch, 0, width * sizeof(float)), rows,
-                                        width, layer->spec->activation);
+                                        width, width, layer->spec->activation);
     }
 }
 

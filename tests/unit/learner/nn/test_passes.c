@@ -32,7 +32,7 @@ static double exact(uint32_t activation, double z)
 static float activate(const aq_passes *passes, uint32_t activation, float z)
 {
     float bias = 0;
-    passes->bias_activate(&z, &bias, 1, 1, activation);
+    passes->bias_activate(&z, &bias, 1, 1, 1, activation);
     return z;
 }
 
@@ -134,7 +134,7 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
         fill(d, ROWS * WIDTH, &rng, 1);
         memcpy(out, z, sizeof(out));
         memcpy(before, d, sizeof(before));
-        aq_passes_best()->bias_activate(out, bias, ROWS, WIDTH, activations[a]);
+        aq_passes_best()->bias_activate(out, bias, ROWS, WIDTH, WIDTH, activations[a]);
         aq_passes_best()->activate_backward(d, out, ROWS, WIDTH, activations[a], sums);
         for (size_t i = 0; i < ROWS * WIDTH; i++) {
             const double h = 1e-6;
@@ -145,6 +145,21 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
         }
         for (size_t c = 0; c < WIDTH; c++) {
             assert_near(sums[c], want_sums[c], 1e-5);
+        }
+    }
+}
+
+TEST(what_lies_between_rows_is_left)
+{
+    enum { COLUMNS = 3, GAP = 2, LINES = 4 };
+    float values[LINES][COLUMNS + GAP];
+    const float bias[COLUMNS] = {1, 2, 3};
+    memset(values, 0, sizeof(values));
+    aq_passes_best()->bias_activate(values[0], bias, LINES, COLUMNS, COLUMNS + GAP,
+                                    AQ_ACTIVATION_RELU);
+    for (size_t r = 0; r < LINES; r++) {
+        for (size_t c = 0; c < COLUMNS + GAP; c++) {
+            assert_float_equal(values[r][c], c < COLUMNS ? bias[c] : 0, 0);
         }
     }
 }
@@ -232,7 +247,7 @@ static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows
     double sum = 0;
     run_layers(passes, x, at, rows, width);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
-        passes->bias_activate(x->a + at, x->b + at, rows, width, activations[a]);
+        passes->bias_activate(x->a + at, x->b + at, rows, width, width, activations[a]);
         passes->activate_backward(x->c + at, x->a + at, rows, width, activations[a], x->d + at);
     }
     passes->adam(&pass, x->b + at, x->c + at, x->d + at, x->a + at, rows * width);

@@ -64,7 +64,7 @@ static void make_expected(const aq_product *p)
         }
     }
     if (p->bias != NULL) {
-        aq_passes_best()->bias_activate(at->expected, p->bias, p->m, p->n, p->activation);
+        aq_passes_best()->bias_activate(at->expected, p->bias, p->m, p->n, p->n, p->activation);
     }
 }
 
