@@ -214,6 +214,11 @@ void aq_net_train_destroy(aq_net_train *train)
     }
 }
 
+aq_thread_pool *aq_net_train_pool(const aq_net_train *train)
+{
+    return train != NULL ? aq_products_pool(train->products) : NULL;
+}
+
 void aq_net_train_quantize(aq_net_train *train, bool is_quantized)
 {
     AQ_ASSERT(!is_quantized || train->quant.bits != 0);

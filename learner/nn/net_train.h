@@ -23,6 +23,7 @@
 #include "common/nn/params.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/net_split.h"
+#include "learner/nn/thread_pool.h"
 
 typedef struct aq_net_train aq_net_train;
 
@@ -47,6 +48,9 @@ typedef struct aq_net_train_config {
 int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
                         aq_error *error) AQ_MUST_USE;
 void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */
+
+/* The threads of its products, which others may use between passes; NULL: it has none, or is NULL. */
+aq_thread_pool *aq_net_train_pool(const aq_net_train *train);
 
 /* Whether the passes from now on are quantized; at first they are not. */
 void aq_net_train_quantize(aq_net_train *train, bool is_quantized);

@@ -15,6 +15,9 @@
 
 #include "learner/nn/passes.h"
 
+/* Of a part of the walk: the third cache holds its four arrays, and a thread takes a while. */
+enum { WALK_FLOATS = 1 << 16 };
+
 static const struct betas {
     float beta1, beta2;
     bool is_corrected;
@@ -70,12 +73,39 @@ aq_adam_pass aq_optimizer_advance(aq_optimizer *optimizer, float gradient_scale)
     };
 }
 
+typedef struct walk {
+    const aq_optimizer *optimizer;
+    aq_adam_pass pass;
+    float *parameters;
+    const float *gradient;
+    size_t count;
+} walk;
+
+static void walk_part(void *user, uint32_t part)
+{
+    const walk *of = user;
+    const size_t first = (size_t)part * WALK_FLOATS, left = of->count - first;
+    aq_passes_best()->adam(&of->pass, of->parameters + first, of->optimizer->m + first,
+                           of->optimizer->v + first, of->gradient + first,
+                           left < WALK_FLOATS ? left : WALK_FLOATS);
+}
+
 void aq_optimizer_step(aq_optimizer *optimizer, float *parameters, const float *gradient,
                        size_t count, float gradient_scale)
 {
-    aq_adam_pass pass = aq_optimizer_advance(optimizer, gradient_scale);
-
-    aq_passes_best()->adam(&pass, parameters, optimizer->m, optimizer->v, gradient, count);
+    walk of = {.optimizer = optimizer,
+               .pass = aq_optimizer_advance(optimizer, gradient_scale),
+               .parameters = parameters,
+               .gradient = gradient,
+               .count = count};
+    const uint32_t parts = (uint32_t)((count + WALK_FLOATS - 1) / WALK_FLOATS);
+    if (optimizer->pool != NULL && parts > 1) {
+        aq_thread_pool_run(optimizer->pool, parts, walk_part, &of);
+        return;
+    }
+    for (uint32_t part = 0; part < parts; part++) {
+        walk_part(&of, part);
+    }
 }
 
 void aq_target_follow(aq_params *target, const aq_params *online, float tau, uint64_t period,

@@ -20,6 +20,7 @@
 #include "common/config/run_config.h"
 #include "common/nn/params.h"
 #include "learner/nn/passes.h"
+#include "learner/nn/thread_pool.h"
 
 /* A gradient of a greater norm has squares that v could not hold. */
 #define AQ_GRADIENT_NORM_MAX 1e19
@@ -30,6 +31,8 @@ typedef struct aq_optimizer {
     float weight_decay;
     uint64_t step; /* steps taken */
     float *m, *v;  /* lent; `count` floats each, zero before the first step */
+    aq_thread_pool
+        *pool; /* lent; shares out the walk over many parameters. NULL: the caller walks */
 } aq_optimizer;
 
 /* As the settings describe it, before its first step. */

@@ -140,6 +140,11 @@ void aq_products_destroy(aq_products *products)
     }
 }
 
+aq_thread_pool *aq_products_pool(const aq_products *products)
+{
+    return products != NULL ? products->pool : NULL;
+}
+
 #if defined(AQ_HAVE_BF16_PRODUCTS)
 /* Some parts for each thread: another may have the processor for a while. */
 enum { PARTS = 4 };

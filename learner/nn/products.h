@@ -19,6 +19,7 @@
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"
+#include "learner/nn/thread_pool.h"
 
 typedef struct aq_products aq_products;
 
@@ -56,6 +57,9 @@ uint32_t aq_products_bf16_threads(const aq_run_config *config, uint64_t threads)
 int aq_products_create(aq_products_room room, uint32_t threads,
                        aq_products **ret_products) AQ_MUST_USE;
 void aq_products_destroy(aq_products *products); /* NULL is fine */
+
+/* Its threads, for others to use between products; NULL for NULL. */
+aq_thread_pool *aq_products_pool(const aq_products *products);
 
 /* NULL computes in fp32. One thread at a time for each `products`. */
 void aq_products_run(aq_products *products, const aq_product *product);

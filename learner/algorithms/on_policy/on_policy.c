@@ -175,6 +175,7 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                                                         .bf16_threads = aq_products_bf16_threads(
                                                             config, config->learner.threads)},
                                  &net->train, error);
+        net->optimizer.pool = aq_net_train_pool(net->train);
     }
     self->value.optimizer.learning_rate =
         (float)critic_rate(config->learner.learning_rate, config->learner.critic_learning_rate);

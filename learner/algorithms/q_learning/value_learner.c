@@ -95,14 +95,16 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     }
     aq_noisy_layers_reset(spec, config->learner.noisy_deviation, &learner->online);
     find_means(learner);
-    return aq_net_train_create(&(aq_net_train_config){.spec = spec,
-                                                      .split = &learner->split,
-                                                      .rows_max = passes->forward_rows,
-                                                      .backward_rows_max = passes->backward_rows,
-                                                      .quant = learner->quant,
-                                                      .bf16_threads = aq_products_bf16_threads(
-                                                          config, config->learner.threads)},
-                               &learner->train, error);
+    int rc = aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                        .split = &learner->split,
+                                                        .rows_max = passes->forward_rows,
+                                                        .backward_rows_max = passes->backward_rows,
+                                                        .quant = learner->quant,
+                                                        .bf16_threads = aq_products_bf16_threads(
+                                                            config, config->learner.threads)},
+                                 &learner->train, error);
+    learner->optimizer.pool = aq_net_train_pool(learner->train);
+    return rc;
 }
 
 int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,

@@ -83,6 +83,42 @@ TEST(decay_is_decoupled_as_in_adamw)
     }
 }
 
+/* So many that threads share them out. */
+TEST(threads_change_no_bit)
+{
+    enum { MANY = 200001, ARRAYS = 7, STEPS = 3 };
+    float *all = aq_alloc(ARRAYS * MANY, sizeof(*all));
+    float *gradient = all + (size_t)6 * MANY;
+    aq_optimizer optimizers[2];
+    aq_thread_pool *pool;
+    assert_non_null(all);
+    assert_int_equal(aq_thread_pool_create(3, &pool), 0);
+    for (size_t i = 0; i < 2; i++) {
+        float *own = all + i * 3 * MANY;
+        optimizers[i] = (aq_optimizer){.learning_rate = 0.01f,
+                                       .beta1 = 0.9f,
+                                       .beta2 = 0.999f,
+                                       .is_corrected = true,
+                                       .epsilon = 1e-8f,
+                                       .m = own + MANY,
+                                       .v = own + (size_t)2 * MANY,
+                                       .pool = i == 0 ? NULL : pool};
+    }
+    aq_rng rng = rng_of(3, 0);
+    for (size_t t = 0; t < STEPS; t++) {
+        for (size_t i = 0; i < MANY; i++) {
+            gradient[i] = (float)aq_rng_normal(&rng);
+        }
+        for (size_t i = 0; i < 2; i++) {
+            aq_optimizer_step(&optimizers[i], all + i * 3 * MANY, gradient, MANY, 0.5f);
+        }
+    }
+    assert_memory_equal(all, all + (size_t)3 * MANY, (size_t)3 * MANY * sizeof(*all));
+    assert_true(all[MANY - 1] != 0);
+    aq_thread_pool_destroy(pool);
+    aq_free(all);
+}
+
 TEST(the_settings_make_an_optimizer)
 {
     aq_run_config config = {0};
