@@ -49,7 +49,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
                         aq_error *error) AQ_MUST_USE;
 void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */
 
-/* The threads of its products, which others may use between passes; NULL: it has none, or is NULL. */
+/* The threads of its products, which others may use between passes. NULL: there are none. */
 aq_thread_pool *aq_net_train_pool(const aq_net_train *train);
 
 /* Whether the passes from now on are quantized; at first they are not. */
