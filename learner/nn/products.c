@@ -178,7 +178,8 @@ static void run_bf16(aq_products *products, const aq_product *product)
     products->now.b = products->b;
     const uint32_t shares = shares_of(products);
     aq_thread_pool_run(products->pool, shares, round_part, products);
-    aq_thread_pool_run(products->pool, (uint32_t)aq_multiply_parts(&products->now, shares),
+    aq_thread_pool_run(products->pool,
+                       (uint32_t)aq_multiply_parts_avx512bf16(&products->now, shares),
                        multiply_part, products);
 }
 #endif

@@ -270,7 +270,7 @@ static size_t columns_at_once(const aq_bf16_product *product)
     return (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
 }
 
-size_t aq_multiply_parts(const aq_bf16_product *product, size_t shares)
+size_t aq_multiply_parts_avx512bf16(const aq_bf16_product *product, size_t shares)
 {
     const size_t width = columns_at_once(product);
     return (product->is->n + width - 1) / width * shares;

@@ -26,7 +26,7 @@ typedef struct aq_bf16_product {
 void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts);
 
 /* Part `part` of the product, one of so many where op(A)'s rows are shared out into `shares`. */
-size_t aq_multiply_parts(const aq_bf16_product *product, size_t shares);
+size_t aq_multiply_parts_avx512bf16(const aq_bf16_product *product, size_t shares);
 void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t shares);
 
 #endif
