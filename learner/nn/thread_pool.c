@@ -175,7 +175,7 @@ static void wait_for_parts(aq_thread_pool *pool)
 void aq_thread_pool_run(aq_thread_pool *pool, uint32_t parts, aq_thread_pool_fn fn, void *user)
 {
     AQ_ASSERT(parts <= AQ_THREAD_POOL_PARTS_MAX);
-    if (pool->started == 0) {
+    if (pool == NULL || pool->started == 0 || parts <= 1) {
         for (uint32_t part = 0; part < parts; part++) {
             fn(user, part);
         }

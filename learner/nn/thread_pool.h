@@ -28,7 +28,7 @@ void aq_thread_pool_destroy(aq_thread_pool *pool); /* NULL is fine; no work may 
 uint32_t aq_thread_pool_size(const aq_thread_pool *pool);
 
 /* Parts 0 to parts - 1, each once, in any order. Returns when all are done; what they wrote is seen
- * by the caller. */
+ * by the caller, who does them alone where the pool is NULL. */
 void aq_thread_pool_run(aq_thread_pool *pool, uint32_t parts, aq_thread_pool_fn fn, void *user);
 
 #endif

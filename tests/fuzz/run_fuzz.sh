@@ -20,10 +20,11 @@ count anew, remove the ledger.
 
 Corpus, findings and ledger are in build-fuzz, or in the folder that AQ_FUZZ_KEPT names; a new one
 begins with what tests/fuzz/kept.tar.gz holds. --pack writes that: of the corpus the inputs that
-reach code which no other does, and the ledger. An input
-that breaks something is named in the output, and lies in findings; its target is left alone until
-the next call. Its place in the tree, once the fault is mended, is tests/fuzz/seeds/TARGET, where
-./test unit looks at it for ever.
+reach code which no other does, and the ledger.
+
+An input that breaks something is named in the output, and lies in findings; its target is left
+alone until the next call. Its place in the tree, once the fault is mended, is
+tests/fuzz/seeds/TARGET, where ./test unit looks at it for ever.
 
 The exit status is 0 when nothing was found.
 END_OF_USAGE
@@ -165,6 +166,9 @@ main() {
         return
         ;;
     --pack)
+        if ! [ -d "$build/tests/fuzz" ]; then
+            fail "nothing is built in $build; call me without --pack first"
+        fi
         begin
         pack "${targets[@]}"
         return

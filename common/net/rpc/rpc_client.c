@@ -259,6 +259,7 @@ static void on_look(uv_timer_t *timer)
     aq_rpc_client *client = timer->data;
     const bool is_connected = aq_rpc_client_connected(client);
 
+    /* Who is not connected after a second is patient; who is would be back soon. */
     aq_endpoint_set_eager(client->dialer, client->url, &client->limits, is_connected);
     if (is_connected) {
         client->watch = (aq_dial_watch){0};
