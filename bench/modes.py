@@ -36,9 +36,12 @@ REACHED = [("return_mean", "final score", "{:.4g}"), ("time_to_score_s", "s to s
 COST = [("env_steps_per_s", "steps/s", "{:,.0f}"), ("updates_per_s", "updates/s", "{:,.0f}"),
         ("waiting_share", "waits", "{:.0%}"), ("bytes_per_update", "bytes/update", "{:,.0f}"),
         ("actors_cpu_s", "actors, processor s", "{:.1f}"),
-        ("learner_cpu_s", "learner, processor s", "{:.1f}"), ("energy_j", "J", "{:.0f}")]
+        ("learner_cpu_s", "learner, processor s", "{:.1f}"),
+        ("cpu_s", "all, processor s", "{:.1f}"), ("energy_j", "J", "{:.0f}")]
+ROLES = ["actors", "learner", "replay", "evaluator"]
 NATURE = [("gradient_noise_scale", "noise scale, rows", "{:,.0f}"),
           ("gradient_cosine", "cosine", "{:.2g}"), ("staleness", "versions behind", "{:.3g}")]
+SECTIONS = [("Scores", REACHED), ("Rates and costs", COST), ("Gradients", NATURE)]
 
 
 def compare(actorq, row, work, seeds, train):
@@ -87,9 +90,14 @@ def tables(reports):
                                                          for key, _, form in columns]]
                 for (name, task, *_), report in reports for row in report["rows"] if row["seeds"]]
     heads = ["task", "mode"]
-    for columns in [REACHED, COST, NATURE]:
+    for _, report in reports:
+        for row in report["rows"]:
+            row["cpu_s"] = sum(row[f"{role}_cpu_s"] or 0 for role in ROLES)
+    for title, columns in SECTIONS:
+        yield from [f"### {title}", ""]
         yield from table(heads + [title for _, title, _ in columns], lines(columns))
         yield ""
+    yield from ["### Efficiency", ""]
     yield from table([*heads, "1", "2", "4", "8"],
                      [[f"{name}, {task}", f"`{row['mode']}`", *scaling(row)]
                       for (name, task, *_), report in reports
@@ -99,16 +107,6 @@ def tables(reports):
         for row in report["rows"]:
             if row["seeds"] < row["seeds_asked"] and "-" not in row["mode"]:
                 yield f"- {name}, {task}, `{row['mode']}`: {row['state']}"
-
-
-def words(reports):
-    """What each report says of the four questions."""
-    for (name, task, *_), report in reports:
-        yield f"**{name}, {task}**"
-        for line in report["words"]:
-            if " is actorq train" not in line:
-                yield f"- {line}"
-        yield ""
 
 
 def write(path, lines):
@@ -135,7 +133,7 @@ def main():
             report = compare(arguments.actorq, row, arguments.work, arguments.seeds,
                              not arguments.report)
             reports += [(row, report)] if report else []
-    lines = [*tables(reports), "", *words(reports)]
+    lines = list(tables(reports))
     print("\n".join(lines))
     if arguments.write:
         write(arguments.write, lines)
