@@ -3,7 +3,7 @@
 
 A header that a source begins with was compiled alone when that was built. Any other is compiled
 with the flags of a source that includes it, directly or through others, as vector code needs those
-of its own library.
+of its own library. Of a source that is built more than once, for one library each, any flags do.
 
     tools/headers.py BUILD [ROOT]      BUILD is a Meson build folder
 """
@@ -22,8 +22,7 @@ from source_tree import Findings, includes, walk
 TEMPLATES = {
     "quantizer/kernels/" + name for name in (
         "group_block.h", "qrow_walk.h", "sparse_block.h", "tile.h", "tile_chains.h", "tile_float.h",
-        "tile_int8.h", "tile_pack.h", "x86/group_avx2.h", "x86/group_avx512vnni.h",
-        "x86/group_avxvnni.h")
+        "tile_int8.h", "tile_pack.h", "x86/group_avx2.h", "x86/group_vnni.h")
 } | {"bench/kernels/limit_read.h"}
 
 # What an ordinary build of some machine leaves out, or a test compiles by itself.
@@ -37,7 +36,7 @@ NOT_ALWAYS_BUILT = ("quantizer/kernels/x86/", "quantizer/kernels/arm/", "tests/f
 
 
 def commands_of(build, root):
-    """Source path: its compiler command without the source and the outputs."""
+    """Source path: its compiler commands without the source and the outputs."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         rows = json.load(file)
     commands = {}
@@ -47,7 +46,7 @@ def commands_of(build, root):
         kept = [word for before, word in zip([""] + words, words)
                 if before not in ("-o", "-MF", "-MQ", "-MT") and
                 word not in ("-o", "-MF", "-MQ", "-MT", "-MD", "-c", row["file"])]
-        commands.setdefault(path, kept)
+        commands.setdefault(path, []).append(kept)
     return commands
 
 
@@ -67,8 +66,8 @@ def users_of(sources):
     return users
 
 
-def command_for(header, users, commands):
-    """The command of the nearest compiled source that sees the header, or None."""
+def commands_for(header, users, commands):
+    """The commands of the nearest compiled source that sees the header, or None."""
     seen, queue = {header}, [header]
     while queue:
         for user in users.get(queue.pop(0), ()):
@@ -80,13 +79,16 @@ def command_for(header, users, commands):
     return None
 
 
-def compile_alone(build, root, header, command):
-    """What the compiler says against the header, "" for nothing."""
-    command = command + ["-fsyntax-only", "-fdiagnostics-color=never", "-x", "c",
-                         "-include", os.path.join(root, header), os.devnull]
-    done = subprocess.run(command, cwd=build, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)
-    return done.stderr if done.returncode != 0 or "warning:" in done.stderr else ""
+def compile_alone(build, root, header, commands):
+    """What the compiler says against the header, "" where one of the commands takes it."""
+    for command in commands:
+        command = command + ["-fsyntax-only", "-fdiagnostics-color=never", "-x", "c",
+                             "-include", os.path.join(root, header), os.devnull]
+        done = subprocess.run(command, cwd=build, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False)
+        if done.returncode == 0 and "warning:" not in done.stderr:
+            return ""
+    return done.stderr
 
 
 def main():
@@ -106,11 +108,11 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         headers = {source.path for source in sources if source.is_header} - TEMPLATES
         for header in sorted(headers - built_alone):
-            command = command_for(header, users, commands)
-            if command is None:
+            own = commands_for(header, users, commands)
+            if own is None:
                 unbuilt.append((header, "unused", "no compiled source sees this header"))
                 continue
-            jobs[header] = pool.submit(compile_alone, build, root, header, command)
+            jobs[header] = pool.submit(compile_alone, build, root, header, own)
     for path, rule, text in unbuilt:
         if not path.startswith(NOT_ALWAYS_BUILT):
             findings.add(path, 1, rule, text)

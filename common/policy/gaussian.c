@@ -9,7 +9,7 @@
 
 #define HALF_LOG_TWO_PI 0.91893853320467274178
 
-aq_gaussian aq_gaussian_of(double mean, double log_deviation)
+static aq_gaussian gaussian_of(double mean, double log_deviation)
 {
     const bool is_low = !(log_deviation >= AQ_LOG_DEVIATION_MIN);
     const bool is_high = log_deviation > AQ_LOG_DEVIATION_MAX;
@@ -63,9 +63,56 @@ static const aq_gaussian_rule *rule_of(const aq_head_terms *terms)
     return terms->head->drawing->gaussian;
 }
 
-static uint32_t elements_of(const aq_head_terms *terms)
+static double mean_of(const aq_head_terms *terms, const float *outputs, uint32_t i)
 {
-    return (uint32_t)aq_space_elements(terms->action);
+    const aq_gaussian_rule *rule = rule_of(terms);
+    return rule->mean != NULL ? rule->mean(terms, outputs, i) : (double)outputs[i];
+}
+
+aq_gaussian aq_gaussian_element(const aq_head_terms *terms, const float *outputs, uint32_t i)
+{
+    return gaussian_of(mean_of(terms, outputs, i),
+                       rule_of(terms)->log_deviation(terms, outputs, i));
+}
+
+/* The action's element, of what was drawn for it. */
+static float placed(const aq_head_terms *terms, uint32_t i, float drawn)
+{
+    const aq_gaussian_rule *rule = rule_of(terms);
+    return aq_head_spread(terms->action, i,
+                          rule->squash != NULL ? (float)rule->squash((double)drawn) : drawn);
+}
+
+void aq_gaussian_head_act(const aq_head_terms *terms, const float *outputs, uint32_t rows,
+                          void *actions)
+{
+    const uint32_t count = aq_head_elements(terms);
+    float *elements = actions;
+    for (size_t row = 0; row < rows; row++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const double mean = mean_of(terms, outputs + row * terms->width, i);
+            elements[row * count + i] = placed(terms, i, (float)mean);
+        }
+    }
+}
+
+static double noisy(const aq_head_terms *terms, const float *outputs, const float *noise,
+                    uint32_t i)
+{
+    const aq_gaussian of = aq_gaussian_element(terms, outputs, i);
+    return of.mean + of.deviation * (double)noise[i];
+}
+
+float aq_gaussian_head_draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                            void *action, float *drawn)
+{
+    const aq_gaussian_rule *rule = rule_of(terms);
+    float *elements = action;
+    for (uint32_t i = 0; i < aq_head_elements(terms); i++) {
+        drawn[i] = (float)(rule->drawn != NULL ? rule->drawn : noisy)(terms, outputs, noise, i);
+        elements[i] = placed(terms, i, drawn[i]);
+    }
+    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
 }
 
 float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs,
@@ -73,8 +120,8 @@ float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs
 {
     const aq_gaussian_rule *rule = rule_of(terms);
     double sum = 0.0;
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const aq_gaussian of = rule->element(terms, outputs, i);
+    for (uint32_t i = 0; i < aq_head_elements(terms); i++) {
+        const aq_gaussian of = aq_gaussian_element(terms, outputs, i);
         const double drawn = (double)draw->drawn[i];
         sum += log_density_of(&of, drawn);
         sum += rule->log_stretch != NULL ? rule->log_stretch(drawn) : 0.0;
@@ -86,9 +133,9 @@ double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
                            const aq_head_terms *to, const float *to_outputs)
 {
     double sum = 0.0;
-    for (uint32_t i = 0; i < elements_of(from); i++) {
-        const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
-        const aq_gaussian after = rule_of(to)->element(to, to_outputs, i);
+    for (uint32_t i = 0; i < aq_head_elements(from); i++) {
+        const aq_gaussian before = aq_gaussian_element(from, from_outputs, i);
+        const aq_gaussian after = aq_gaussian_element(to, to_outputs, i);
         sum += kl_of(&before, &after);
     }
     return sum;
@@ -101,8 +148,8 @@ double aq_gaussian_head_slopes(const aq_head_terms *terms, const float *outputs,
     const aq_gaussian_rule *rule = rule_of(terms);
     const double times = (double)scales.log_prob;
     double entropy = 0.0;
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const aq_gaussian of = rule->element(terms, outputs, i);
+    for (uint32_t i = 0; i < aq_head_elements(terms); i++) {
+        const aq_gaussian of = aq_gaussian_element(terms, outputs, i);
         const aq_gaussian_slope log_density = log_density_slope_of(&of, (double)draw->drawn[i]);
         const aq_gaussian_slope by = {
             .mean = times * log_density.mean,
@@ -120,9 +167,9 @@ void aq_gaussian_head_kl_slope(const aq_head_terms *from, const float *from_outp
                                const aq_head_slope *slope)
 {
     const aq_gaussian_rule *rule = rule_of(to);
-    for (uint32_t i = 0; i < elements_of(from); i++) {
-        const aq_gaussian before = rule_of(from)->element(from, from_outputs, i);
-        const aq_gaussian after = rule->element(to, to_outputs, i);
+    for (uint32_t i = 0; i < aq_head_elements(from); i++) {
+        const aq_gaussian before = aq_gaussian_element(from, from_outputs, i);
+        const aq_gaussian after = aq_gaussian_element(to, to_outputs, i);
         const aq_gaussian_slope by = kl_slope_of(&before, &after);
         (rule->add_kl != NULL ? rule->add_kl : rule->add)(to, to_outputs, i, &by, scale, slope);
     }

@@ -28,14 +28,21 @@ typedef struct aq_gaussian_slope {
     double mean, log_deviation;
 } aq_gaussian_slope;
 
-aq_gaussian aq_gaussian_of(double mean, double log_deviation);
-
 /* ---- for heads ------------------------------------------------------------------------------ */
 
 /* In what such heads differ. */
 typedef struct aq_gaussian_rule {
-    /* The distribution of an action's element, from a row of outputs. */
-    aq_gaussian (*element)(const aq_head_terms *terms, const float *outputs, uint32_t i);
+    /* Of an action's element, from a row of outputs. Without a function, means are outputs. */
+    double (*mean)(const aq_head_terms *terms, const float *outputs, uint32_t i);
+    double (*log_deviation)(const aq_head_terms *terms, const float *outputs, uint32_t i);
+
+    /* What noise makes of the mean. NULL: noise[i] times the deviation is added. */
+    double (*drawn)(const aq_head_terms *terms, const float *outputs, const float *noise,
+                    uint32_t i);
+
+    /* Brings what was drawn, or greedily the mean, to between -1 and 1, before it is spread between
+     * the element's bounds. NULL: it is spread, and held there, as it is. */
+    double (*squash)(double drawn);
 
     /* Adds what `by` is worth, `scale` times, to the gradients of outputs and arrays. */
     void (*add)(const aq_head_terms *terms, const float *outputs, uint32_t i,
@@ -52,6 +59,13 @@ typedef struct aq_gaussian_rule {
     double (*log_stretch)(double drawn);
 } aq_gaussian_rule;
 
+/* The distribution of an action's element. */
+aq_gaussian aq_gaussian_element(const aq_head_terms *terms, const float *outputs, uint32_t i);
+
+void aq_gaussian_head_act(const aq_head_terms *terms, const float *outputs, uint32_t rows,
+                          void *actions);
+float aq_gaussian_head_draw(const aq_head_terms *terms, const float *outputs, const float *noise,
+                            void *action, float *drawn);
 float aq_gaussian_head_log_prob(const aq_head_terms *terms, const float *outputs,
                                 const aq_head_draw *draw);
 double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
@@ -74,8 +88,8 @@ extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_
 
 /* What all of them have in common of their drawing. */
 #define AQ_GAUSSIAN_HEAD                                                                           \
-    .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .log_prob = aq_gaussian_head_log_prob,     \
-    .kl = aq_gaussian_head_kl, .slopes = aq_gaussian_head_slopes,                                  \
-    .kl_slope = aq_gaussian_head_kl_slope
+    .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .draw = aq_gaussian_head_draw,             \
+    .log_prob = aq_gaussian_head_log_prob, .kl = aq_gaussian_head_kl,                              \
+    .slopes = aq_gaussian_head_slopes, .kl_slope = aq_gaussian_head_kl_slope
 
 #endif

@@ -143,6 +143,11 @@ const char *aq_head_name(uint32_t number); /* "argmax", "continuous"; "unknown" 
 
 /* ---- for the rows --------------------------------------------------------------------------- */
 
+/* `check` and `act` of heads that choose the greatest output. */
+int aq_greatest_check(const aq_net_spec *spec, const aq_space *action, aq_error *error) AQ_MUST_USE;
+void aq_greatest_act(const aq_head_terms *terms, const float *outputs, uint32_t rows,
+                     void *actions);
+
 /* Parts of aq_head_code that heads share: @_greatest(outputs, count), @_scale(@_bounds, $elements,
  * action) from -1 to 1, and what the greatest output or outputs that are spread so make of
  * PREFIX_act. */
@@ -153,6 +158,12 @@ extern const char aq_scale_prototype[], aq_scale_act_text[];
 
 #define AQ_LOG_DEVIATION_ARRAY                                                                     \
     "log_deviation" /* of heads that keep theirs in the network's arrays */
+
+/* Of an action. */
+static inline uint32_t aq_head_elements(const aq_head_terms *terms)
+{
+    return (uint32_t)aq_space_elements(terms->action);
+}
 
 /* How many choices an action is, and how many of the outputs are those of each: those of several
  * choices lie behind each other. Where there is one part, it has all outputs. */

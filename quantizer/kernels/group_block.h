@@ -1,17 +1,17 @@
 /*
  * Layers of int4 and int2 weights with a scale a group, written once as a template. A file of one
- * instruction set and one format defines what is listed here and includes this; then
- * group_packed_bytes, group_pack and group_layer are its kernel.
+ * instruction set and one format defines what is listed here, includes this, and initializes its
+ * aq_linear_kernel with GROUP_KERNEL.
  *
  *   LANES               outputs in one vector: a block
  *   GROUP_BITS          of a level: 4 or 2
  *   weight_vector       the levels of one step, ready to multiply
  *   group_dots          a block's dot products with one group of one row, under way
- *   float_vector, group_constants
+ *   float_lanes, all_lanes(value), group_constants
  *   load_weights(bytes)                     one step of a block, from aligned memory
  *   dots_zero(), dots_add(dots, q, weights) q is at the step's first input
  *   load_constants(scales, sums)            of a block and group
- *   total_zero(), total_add(total, dots, constants, zero_point)
+ *   total_add(total, dots, constants, zero_point)
  *   finish(total, scale, bias)              the results before ReLU
  *   store_lanes(y, result, relu, lanes)     the first `lanes` of them; ReLU is v < 0 ? 0 : v
  *
@@ -126,7 +126,7 @@ typedef struct group_rows {
 } group_rows;
 
 typedef struct group_totals {
-    float_vector r0, r1, r2, r3;
+    float_lanes r0, r1, r2, r3;
 } group_totals;
 
 /* rows += q (rows, STEP_INPUTS) . weights (LANES, STEP_INPUTS) */
@@ -167,7 +167,7 @@ GROUP_INLINE group_totals group_add(group_totals totals, group_rows dots, const 
     return totals;
 }
 
-GROUP_INLINE void group_finish_row(const group_job *job, uint32_t row, float_vector total)
+GROUP_INLINE void group_finish_row(const group_job *job, uint32_t row, float_lanes total)
 {
     store_lanes(job->y + row * job->y_stride, finish(total, job->quant[row].scale, job->bias),
                 job->relu, job->lanes);
@@ -178,7 +178,7 @@ GROUP_INLINE void group_compute(const group_job *job, const uint32_t rows, const
     const unsigned char *weights = job->weights;
     const unsigned char *constants = weights + (size_t)job->groups * GROUP_BYTES;
     const uint8_t *q = job->q;
-    const float_vector zero = total_zero();
+    const float_lanes zero = all_lanes(0.0f);
     group_totals totals = {zero, zero, zero, zero};
 
     for (uint32_t group = 0; group < job->groups; group++) {
@@ -258,5 +258,11 @@ static void group_layer(const aq_packed_layer *layer, const aq_kernel_input *inp
         weights += group_block_bytes(layer->inputs);
     }
 }
+
+#define GROUP_KERNEL                                                                               \
+    {                                                                                              \
+        .quantizes_input = true, .packed_bytes = group_packed_bytes, .pack = group_pack,           \
+        .run = group_layer                                                                         \
+    }
 
 #endif

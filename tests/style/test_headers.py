@@ -58,6 +58,12 @@ class Headers(PlantedTree):
         self.plant_header("flagged", "#ifndef RUNG\n#error no rung\n#endif", flags="-DRUNG=1")
         self.assertEqual(self.found(), [])
 
+    def test_a_user_that_is_built_twice_may_have_the_flags_in_either(self):
+        self.plant_header("flagged", "#ifndef RUNG\n#error no rung\n#endif")
+        self.assertEqual(self.found(), ["cli/flagged.h:1 alone"])
+        self.compile("cli/user.c", "-DRUNG=1")
+        self.assertEqual(self.found(), [])
+
     def test_a_header_behind_another_has_the_flags_of_the_nearest_user(self):
         self.plant_header("front", '#include "cli/deep.h"', flags="-DRUNG=1")
         self.plant("cli/deep.h", "/* A header. */\n#ifndef RUNG\n#error no rung\n#endif\n")

@@ -5,7 +5,7 @@
 #include "common/policy/exploration.h"
 #include "common/policy/head.h"
 
-static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
+int aq_greatest_check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
 {
     const uint32_t outputs = aq_net_spec_outputs(spec);
     if (action->kind != AQ_SPACE_DISCRETE) {
@@ -19,7 +19,7 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     return 0;
 }
 
-static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
+void aq_greatest_act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
 {
     const uint32_t parts = aq_head_parts(terms);
     int32_t *choices = actions;
@@ -118,8 +118,8 @@ static const aq_head_code code_of_row = {
 
 const aq_head aq_head_argmax = {
     .name = "argmax",
-    .check = check,
-    .act = act,
+    .check = aq_greatest_check,
+    .act = aq_greatest_act,
     .explore = aq_action_epsilon_greedy,
     .cost = cost,
     .code = &code,

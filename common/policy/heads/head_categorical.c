@@ -7,16 +7,6 @@
 #include "common/base/exact_math.h"
 #include "common/policy/head.h"
 
-static int check(const aq_net_spec *spec, const aq_space *action, aq_error *error)
-{
-    return aq_head_of(AQ_HEAD_ARGMAX)->check(spec, action, error);
-}
-
-static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
-{
-    aq_head_of(AQ_HEAD_ARGMAX)->act(terms, outputs, rows, actions);
-}
-
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 static float log_prob(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw)
@@ -254,8 +244,8 @@ static const aq_head_code code_of_row = {
 
 const aq_head aq_head_categorical = {
     .name = "categorical",
-    .check = check,
-    .act = act,
+    .check = aq_greatest_check,
+    .act = aq_greatest_act,
     .cost = cost,
     .drawing = &drawing,
     .code = &code,

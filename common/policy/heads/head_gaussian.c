@@ -29,33 +29,10 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     return 0;
 }
 
-static aq_gaussian element(const aq_head_terms *terms, const float *outputs, uint32_t i)
+static double log_deviation(const aq_head_terms *terms, const float *outputs, uint32_t i)
 {
-    return aq_gaussian_of((double)outputs[i], (double)terms->arrays[i]);
-}
-
-static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
-{
-    aq_head_of(AQ_HEAD_TANH_BOX)->act(terms, outputs, rows, actions);
-}
-
-/* ---- drawing -------------------------------------------------------------------------------- */
-
-static uint32_t noise_count(const aq_head_terms *terms)
-{
-    return terms->width;
-}
-
-static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
-                  void *action, float *drawn)
-{
-    float *elements = action;
-    for (uint32_t i = 0; i < terms->width; i++) {
-        const aq_gaussian of = element(terms, outputs, i);
-        drawn[i] = (float)(of.mean + of.deviation * (double)noise[i]);
-        elements[i] = aq_head_spread(terms->action, i, drawn[i]);
-    }
-    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
+    (void)outputs;
+    return (double)terms->arrays[i];
 }
 
 static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
@@ -67,13 +44,12 @@ static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
     slope->arrays[i] += scale * (float)by->log_deviation;
 }
 
-static const aq_gaussian_rule rule = {.element = element, .add = add};
+static const aq_gaussian_rule rule = {.log_deviation = log_deviation, .add = add};
 
 static const aq_head_drawing drawing = {
     AQ_GAUSSIAN_HEAD,
-    .noise_count = noise_count,
+    .noise_count = aq_head_elements,
     .gaussian = &rule,
-    .draw = draw,
 };
 
 /* clang-format off */
@@ -108,7 +84,7 @@ static const aq_head_code code = {
 const aq_head aq_head_gaussian = {
     .name = "gaussian",
     .check = check,
-    .act = act,
+    .act = aq_gaussian_head_act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
     .code = &code,

@@ -43,22 +43,17 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
 
 /* ---- one element ---------------------------------------------------------------------------- */
 
-static uint32_t elements_of(const aq_head_terms *terms)
-{
-    return (uint32_t)aq_space_elements(terms->action);
-}
-
 /* Where an array begins, or the row of an element in it. */
 static size_t row_of(const aq_head_terms *terms, int array, uint32_t i)
 {
-    const size_t matrix = (size_t)elements_of(terms) * terms->width;
+    const size_t matrix = (size_t)aq_head_elements(terms) * terms->width;
     switch (array) {
     case WEIGHT:
         return (size_t)i * terms->width;
     case BIAS:
         return matrix + i;
     default:
-        return matrix + elements_of(terms) + (size_t)i * terms->width;
+        return matrix + aq_head_elements(terms) + (size_t)i * terms->width;
     }
 }
 
@@ -89,46 +84,28 @@ static double variance_of(const aq_head_terms *terms, const float *features, uin
     return sum;
 }
 
-static aq_gaussian element(const aq_head_terms *terms, const float *features, uint32_t i)
+static double log_deviation(const aq_head_terms *terms, const float *features, uint32_t i)
 {
-    return aq_gaussian_of(mean_of(terms, features, i),
-                          0.5 * aq_exact_log(variance_of(terms, features, i)));
-}
-
-static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
-{
-    const uint32_t count = elements_of(terms);
-    float *elements = actions;
-    for (size_t row = 0; row < rows; row++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const double mean = mean_of(terms, outputs + row * terms->width, i);
-            elements[row * count + i] = aq_head_spread(terms->action, i, (float)mean);
-        }
-    }
+    return 0.5 * aq_exact_log(variance_of(terms, features, i));
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 static uint32_t noise_count(const aq_head_terms *terms)
 {
-    return elements_of(terms) * terms->width;
+    return aq_head_elements(terms) * terms->width;
 }
 
-static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
-                  void *action, float *drawn)
+static double drawn(const aq_head_terms *terms, const float *features, const float *noise,
+                    uint32_t i)
 {
-    float *elements = action;
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const float *deviation = deviations_of(terms, i);
-        double at = mean_of(terms, outputs, i);
-        for (uint32_t h = 0; h < terms->width; h++) {
-            at += (double)deviation[h] * (double)noise[(size_t)i * terms->width + h] *
-                  (double)outputs[h];
-        }
-        drawn[i] = (float)at;
-        elements[i] = aq_head_spread(terms->action, i, drawn[i]);
+    const float *deviation = deviations_of(terms, i);
+    const float *own = noise + (size_t)i * terms->width;
+    double sum = mean_of(terms, features, i);
+    for (uint32_t h = 0; h < terms->width; h++) {
+        sum += (double)deviation[h] * (double)own[h] * (double)features[h];
     }
-    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
+    return sum;
 }
 
 static void add(const aq_head_terms *terms, const float *features, uint32_t i,
@@ -162,11 +139,19 @@ static void add_kl(const aq_head_terms *terms, const float *features, uint32_t i
     }
 }
 
-static const aq_gaussian_rule rule = {.element = element, .add = add, .add_kl = add_kl};
+static const aq_gaussian_rule rule = {
+    .mean = mean_of,
+    .log_deviation = log_deviation,
+    .drawn = drawn,
+    .add = add,
+    .add_kl = add_kl,
+};
 
 static const aq_head_drawing drawing = {
-    AQ_GAUSSIAN_HEAD, .noise_count = noise_count, .holds_noise = true, .gaussian = &rule,
-    .draw = draw,
+    AQ_GAUSSIAN_HEAD,
+    .noise_count = noise_count,
+    .holds_noise = true,
+    .gaussian = &rule,
 };
 
 /* clang-format off */
@@ -256,7 +241,7 @@ static const aq_head_code code = {
 const aq_head aq_head_gsde = {
     .name = "gsde",
     .check = check,
-    .act = act,
+    .act = aq_gaussian_head_act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
     .code = &code,

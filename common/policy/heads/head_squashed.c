@@ -30,33 +30,10 @@ static int check(const aq_net_spec *spec, const aq_space *action, aq_error *erro
     return 0;
 }
 
-static uint32_t elements_of(const aq_head_terms *terms)
+static double log_deviation(const aq_head_terms *terms, const float *outputs, uint32_t i)
 {
-    return terms->width / 2;
+    return (double)outputs[aq_head_elements(terms) + i];
 }
-
-static aq_gaussian element(const aq_head_terms *terms, const float *outputs, uint32_t i)
-{
-    return aq_gaussian_of((double)outputs[i], (double)outputs[elements_of(terms) + i]);
-}
-
-static float squash(const aq_head_terms *terms, uint32_t i, float drawn)
-{
-    return aq_head_spread(terms->action, i, (float)aq_exact_tanh((double)drawn));
-}
-
-static void act(const aq_head_terms *terms, const float *outputs, uint32_t rows, void *actions)
-{
-    const uint32_t count = elements_of(terms);
-    float *elements = actions;
-    for (size_t row = 0; row < rows; row++) {
-        for (uint32_t i = 0; i < count; i++) {
-            elements[row * count + i] = squash(terms, i, outputs[row * terms->width + i]);
-        }
-    }
-}
-
-/* ---- drawing -------------------------------------------------------------------------------- */
 
 /* -log(1 - tanh(u)^2), also where tanh rounds to 1. */
 static double log_stretch(double u)
@@ -65,31 +42,26 @@ static double log_stretch(double u)
     return 2.0 * (size + aq_exact_softplus(-2.0 * size) - LOG_2);
 }
 
-static float draw(const aq_head_terms *terms, const float *outputs, const float *noise,
-                  void *action, float *drawn)
-{
-    float *elements = action;
-    for (uint32_t i = 0; i < elements_of(terms); i++) {
-        const aq_gaussian of = element(terms, outputs, i);
-        drawn[i] = (float)(of.mean + of.deviation * (double)noise[i]);
-        elements[i] = squash(terms, i, drawn[i]);
-    }
-    return aq_gaussian_head_log_prob(terms, outputs, &(aq_head_draw){action, drawn});
-}
-
 static void add(const aq_head_terms *terms, const float *outputs, uint32_t i,
                 const aq_gaussian_slope *by, float scale, const aq_head_slope *slope)
 {
     (void)outputs;
     slope->outputs[i] += scale * (float)by->mean;
-    slope->outputs[elements_of(terms) + i] += scale * (float)by->log_deviation;
+    slope->outputs[aq_head_elements(terms) + i] += scale * (float)by->log_deviation;
 }
 
-static const aq_gaussian_rule rule = {.element = element, .add = add, .log_stretch = log_stretch};
+static const aq_gaussian_rule rule = {
+    .log_deviation = log_deviation,
+    .squash = aq_exact_tanh,
+    .add = add,
+    .log_stretch = log_stretch,
+};
 
 static const aq_head_drawing drawing = {
-    AQ_GAUSSIAN_HEAD, .noise_count = elements_of, .holds_noise = true, .gaussian = &rule,
-    .draw = draw,
+    AQ_GAUSSIAN_HEAD,
+    .noise_count = aq_head_elements,
+    .holds_noise = true,
+    .gaussian = &rule,
 };
 
 /* clang-format off */
@@ -152,7 +124,7 @@ static const aq_head_code code = {
 const aq_head aq_head_squashed = {
     .name = "squashed gaussian",
     .check = check,
-    .act = act,
+    .act = aq_gaussian_head_act,
     .cost = aq_gaussian_head_cost,
     .drawing = &drawing,
     .code = &code,

@@ -8,10 +8,11 @@
 #ifndef AQ_QUANTIZER_KERNELS_X86_DOT_AVX2_H
 #define AQ_QUANTIZER_KERNELS_X86_DOT_AVX2_H
 
-#include "quantizer/kernels/x86/sums_avx2.h"
+#include "quantizer/kernels/x86/sums_x86.h"
 
 /* A chain here is an integer add, one cycle: nothing to hide. */
 enum { ACCUMULATORS_MIN = 1, MIDDLE = 128 };
+#define TILE_BLOCKS 2
 
 typedef struct lowered {
     __m256i with_sign, magnitude;
@@ -40,8 +41,8 @@ static inline accumulator multiply_add(accumulator sum, lowered q, __m256i weigh
     return sum + (accumulator)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
-static inline __m256 finish(const tile_job *job, block_constants constants, uint32_t row,
-                            accumulator dot)
+static inline float_lanes finish(const tile_job *job, block_constants constants, uint32_t row,
+                                 accumulator dot)
 {
     return finish_dot(job, constants, row, dot, job->quant[row].zero_point - MIDDLE);
 }

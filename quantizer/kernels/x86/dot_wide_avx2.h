@@ -7,10 +7,11 @@
 #ifndef AQ_QUANTIZER_KERNELS_X86_DOT_WIDE_AVX2_H
 #define AQ_QUANTIZER_KERNELS_X86_DOT_WIDE_AVX2_H
 
-#include "quantizer/kernels/x86/sums_avx2.h"
+#include "quantizer/kernels/x86/sums_x86.h"
 
 /* A chain here is an integer add, one cycle: nothing to hide. */
 enum { ACCUMULATORS_MIN = 1 };
+#define TILE_BLOCKS 2
 
 /* int16 lanes in pairs, one pair an output: inputs 0 and 2, inputs 1 and 3. */
 typedef struct widened {
@@ -42,8 +43,8 @@ static inline accumulator multiply_add(accumulator sum, widened q, widened weigh
     return sum + (accumulator)_mm256_madd_epi16(q.odd, weight.odd);
 }
 
-static inline __m256 finish(const tile_job *job, block_constants constants, uint32_t row,
-                            accumulator dot)
+static inline float_lanes finish(const tile_job *job, block_constants constants, uint32_t row,
+                                 accumulator dot)
 {
     return finish_dot(job, constants, row, dot, job->quant[row].zero_point);
 }

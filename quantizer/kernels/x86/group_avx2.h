@@ -1,6 +1,6 @@
 /*
  * Layers of int4 and int2 with AVX2 alone. A file of one format defines GROUP_BITS, includes this
- * and names the functions of group_block.h in its table entry.
+ * and is GROUP_KERNEL.
  *
  * Levels this small suit vpmaddubsw, which saturates on int8: four products of a byte with an int4
  * or eight with an int2 fit into an int16. A table in a register gives a level its sign.
@@ -8,15 +8,14 @@
 #ifndef AQ_QUANTIZER_KERNELS_X86_GROUP_AVX2_H
 #define AQ_QUANTIZER_KERNELS_X86_GROUP_AVX2_H
 
-#include "quantizer/kernels/x86/group_totals_avx2.h"
+#include "quantizer/kernels/x86/group_totals_x86.h"
 
 /* A quad of inputs each; two of them where a level has 4 bits. */
 typedef struct weight_vector {
     __m256i first, second, third, fourth;
 } weight_vector;
 
-/* A type of its own, as in the int8 kernel. */
-typedef int32_t group_dots __attribute__((vector_size(32)));
+typedef int_lanes group_dots;
 
 /* The levels whose codes lie `shift` bits up in each byte. */
 static inline __m256i levels_at(__m256i bytes, const int shift)
@@ -46,7 +45,7 @@ static inline weight_vector load_weights(const unsigned char *from)
 
 static inline group_dots dots_zero(void)
 {
-    return (group_dots)_mm256_setzero_si256();
+    return all_ints(0);
 }
 
 /* Pairs of products, in int16. */
@@ -67,10 +66,10 @@ static inline group_dots dots_add(group_dots dots, const uint8_t *q, weight_vect
     return dots + (group_dots)_mm256_madd_epi16(sums, _mm256_set1_epi16(1));
 }
 
-static inline __m256 total_add(__m256 total, group_dots dots, group_constants constants,
-                               int32_t zero_point)
+static inline float_lanes total_add(float_lanes total, group_dots dots, group_constants constants,
+                                    int32_t zero_point)
 {
-    return total_add_shifted(total, (__m256i)dots, constants, zero_point, 0);
+    return total_add_shifted(total, dots, constants, zero_point, 0);
 }
 
 #include "quantizer/kernels/group_block.h"

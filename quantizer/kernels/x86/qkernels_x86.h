@@ -22,13 +22,13 @@ void aq_quantize_rows_avx2(const float *x, size_t x_stride, size_t rows, uint32_
 void aq_quantize_rows_static_avx2(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
                                   aq_row_quant quant, uint8_t *q, size_t q_stride,
                                   aq_row_quant *ret_quant);
-void aq_quantize_rows_avx512(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
-                             uint8_t *q, size_t q_stride, aq_row_quant *ret_quant);
-void aq_quantize_rows_static_avx512(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
-                                    aq_row_quant quant, uint8_t *q, size_t q_stride,
-                                    aq_row_quant *ret_quant);
+void aq_quantize_rows_avx512vnni(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                 uint8_t *q, size_t q_stride, aq_row_quant *ret_quant);
+void aq_quantize_rows_static_avx512vnni(const float *x, size_t x_stride, size_t rows,
+                                        uint32_t inputs, aq_row_quant quant, uint8_t *q,
+                                        size_t q_stride, aq_row_quant *ret_quant);
 
-/* The formats, each in a file of its own, for the tables above. */
+/* The formats, each in a file of its own that is built for some rungs (lanes_x86.h). */
 extern const aq_linear_kernel aq_f32_avx2;
 extern const aq_linear_kernel aq_f16_avx2;
 extern const aq_linear_kernel aq_bf16_avx2;
@@ -41,9 +41,9 @@ extern const aq_linear_kernel aq_int8_avxvnni;
 extern const aq_linear_kernel aq_int4_avxvnni;
 extern const aq_linear_kernel aq_int2_avxvnni;
 extern const aq_linear_kernel aq_sparse_avxvnni;
-extern const aq_linear_kernel aq_f32_avx512;
-extern const aq_linear_kernel aq_f16_avx512;
-extern const aq_linear_kernel aq_bf16_avx512;
+extern const aq_linear_kernel aq_f32_avx512vnni;
+extern const aq_linear_kernel aq_f16_avx512vnni;
+extern const aq_linear_kernel aq_bf16_avx512vnni;
 extern const aq_linear_kernel aq_int8_avx512vnni;
 extern const aq_linear_kernel aq_int4_avx512vnni;
 extern const aq_linear_kernel aq_int2_avx512vnni;

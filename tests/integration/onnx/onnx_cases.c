@@ -43,8 +43,8 @@ static void write_gaussian(const char *name, const aq_head_terms *terms, const f
     float means[ROWS * AQ_BOUNDS_MAX], deviations[ROWS * AQ_BOUNDS_MAX];
     for (uint32_t row = 0; row < ROWS; row++) {
         for (uint32_t i = 0; i < elements; i++) {
-            const aq_gaussian of = terms->head->drawing->gaussian->element(
-                terms, outputs + (size_t)row * terms->width, i);
+            const aq_gaussian of =
+                aq_gaussian_element(terms, outputs + (size_t)row * terms->width, i);
             means[row * elements + i] = (float)of.mean;
             deviations[row * elements + i] = (float)of.log_deviation;
         }

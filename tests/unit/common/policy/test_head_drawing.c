@@ -188,12 +188,11 @@ static double value_of(enum of which, const drawing *at, const drawing *from, co
  * deviations make up for it. */
 static void hold_variance(drawing *moved, const drawing *as)
 {
-    const aq_gaussian_rule *rule = as->terms.head->drawing->gaussian;
     const uint32_t elements = (uint32_t)aq_space_elements(&as->space);
     for (uint32_t i = 0; i < elements; i++) {
         float *deviations = moved->arrays + as->array_count - (elements - i) * OUTPUTS;
-        const double is = rule->element(&moved->terms, moved->outputs, i).deviation;
-        const double was = rule->element(&as->terms, as->outputs, i).deviation;
+        const double is = aq_gaussian_element(&moved->terms, moved->outputs, i).deviation;
+        const double was = aq_gaussian_element(&as->terms, as->outputs, i).deviation;
         for (int h = 0; h < OUTPUTS; h++) {
             deviations[h] *= (float)(was / is);
         }

@@ -1,7 +1,7 @@
 /*
- * fp32 layers with AVX2 and FMA: the baseline that int8 is measured against.
+ * fp32 layers: the baseline that int8 is measured against.
  */
-#include "quantizer/kernels/x86/lanes_avx2.h"
+#include "quantizer/kernels/x86/lanes_x86.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"
 
 static inline float_lanes load_weight(const unsigned char *from)
@@ -11,4 +11,4 @@ static inline float_lanes load_weight(const unsigned char *from)
 
 #include "quantizer/kernels/tile_float.h"
 
-const aq_linear_kernel aq_f32_avx2 = TILE_KERNEL;
+const aq_linear_kernel RUNG(aq_f32) = TILE_KERNEL;
