@@ -205,16 +205,22 @@ TURNS = 3
 STEPS = 8  # of a slice of the bench, so that 100 Mbit/s end in time
 
 
+BENCH_COLUMNS = ("gradients", "ranks", "sharing", "rows/s", "ms a step", "exchange", "share %",
+                 "bytes", "MiB kept")
+
+
 def bench(stage, environment, words):
     """The rows that bench_ranks prints, by the format of gradients."""
     program = os.path.join(stage.build, "bench/learner/bench_ranks")
     inside = stage.network.inside("learner", [*words, program, "acme", "1", str(STEPS)])
     said = subprocess.run(inside, check=True, stdout=subprocess.PIPE, text=True,
                           env=environment).stdout
-    names, *rows = [line.split("  ") for line in said.splitlines()]
-    keys = [name.strip() for name in names if name.strip()]
-    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
-    return {row[0]: dict(zip(keys[1:], map(float, row[1:]))) for row in cells}
+    head, *rows = said.splitlines()
+    if head.split() != " ".join(BENCH_COLUMNS).split():
+        raise AssertionError(f"bench_ranks has other columns: {head}")
+    cells = [row.split() for row in rows]
+    return {row[0]: dict(zip(BENCH_COLUMNS[1:], map(float, row[1:]))) for row in cells
+            if len(row) == len(BENCH_COLUMNS)}  # others are sentences
 
 
 def ranks_slow(stage):
