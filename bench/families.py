@@ -135,7 +135,7 @@ def main():
                 print(line, flush=True)
         return
     print("| `actorq …` | episodes | median | least to most | target | reached | wall s "
-          "| processor s |\n|---|---|--:|--:|--:|--:|--:|--:|--:|")
+          "| processor s |\n|---|--:|--:|--:|--:|--:|--:|--:|")
     for row in rows:
         returns, times = measure(arguments.actorq, row, arguments.work, seeds)
         reached = sum(value >= row["target"] for value in returns)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/environments.md, in Markdown: how exact the environments are, and how fast.
+"""The tables of docs/environment-checks.md and docs/benchmarks/environment-speed.md, in Markdown.
 
 usage: env_tables.py BUILD exact RECORDINGS
        env_tables.py BUILD speed [SECONDS]

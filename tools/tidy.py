@@ -228,12 +228,51 @@ def check_codes(source, codes, add):
                 f"{match.group(2)} is a return code: it is compared with 0")
 
 
-def check_links(source, exists, add):
-    """Links of a document to other files lead somewhere."""
-    for match in re.finditer(r"\]\((?!\w+:|#)([^)#\s]+)[^)]*\)", source.text):
-        target = os.path.normpath(os.path.join(source.folder, match.group(1)))
+def prose_lines(source):
+    """(number, line) of a document, without what stands between ``` and ```."""
+    is_code = False
+    for number, line in enumerate(source.lines, 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            yield number, line
+
+
+def anchors_of(source):
+    """What links may name of a document behind a #: its headings, as GitHub writes them."""
+    anchors = set()
+    for _, line in prose_lines(source):
+        match = re.match(r"#+ (.*)", line)
+        if match:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", match.group(1)).strip().lower()
+            anchors.add(re.sub(r"[^\w\- ]", "", words).replace(" ", "-"))
+    return anchors
+
+
+def check_links(source, exists, anchors, add):
+    """Links of a document lead to a file, and behind a # to a heading. `anchors` has documents'."""
+    for match in re.finditer(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?[^)]*\)", source.text):
+        path, anchor = match.groups()
+        target = os.path.normpath(os.path.join(source.folder, path)) if path else source.path
         if not exists(target):
-            add(source.line_of(match.start()), "link", f"{match.group(1)} does not exist")
+            add(source.line_of(match.start()), "link", f"{path} does not exist")
+        elif anchor and anchor not in anchors.get(target, {anchor}):
+            add(source.line_of(match.start()), "link", f"{target} has no heading #{anchor}")
+
+
+def check_tables(source, add):
+    """A table whose rows have other cells than its head is text to readers, or loses some."""
+    width = 0
+    head = ""
+    for number, line in prose_lines(source):
+        cells = len(re.findall(r"(?<!\\)\|", line)) - 1 if line.startswith("|") else 0
+        if width == 0 and cells > 0 and re.fullmatch(r"(\| *:?-+:? *)+\|", line):
+            width = cells
+            cells = len(re.findall(r"(?<!\\)\|", head)) - 1
+        width = width if line.startswith("|") else 0
+        head = line
+        if width != 0 and cells != width:
+            add(number, "table", f"{cells} cells where others have {width}")
 
 
 def check_log(source, add, documented):
@@ -314,13 +353,17 @@ def main():
     documented = read_events(next((source.text for source in sources
                                    if source.path == EVENT_LIST), ""))
     codes = codes_of(sources)
+    anchors = {source.path: anchors_of(source) for source in sources
+               if source.path.endswith(".md")}
     for source in sources:
         def add(line, rule, text, path=source.path):
             findings.add(path, line, rule, text)
 
         check_text(source, add)
         if source.path.endswith(".md"):
-            check_links(source, lambda path: os.path.exists(os.path.join(root, path)), add)
+            check_links(source, lambda path: os.path.exists(os.path.join(root, path)), anchors,
+                        add)
+            check_tables(source, add)
         if not source.is_c:
             continue
         check_shape(source, add)

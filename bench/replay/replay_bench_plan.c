@@ -22,7 +22,7 @@ enum {
     SNAPSHOT_MS = 500,
     TRANSITIONS = 1000000,
     TRANSITIONS_QUICK = 50000,
-    LOCAL_TRANSITIONS = 100000, /* as the libraries in docs/benchmarks.md were measured */
+    LOCAL_TRANSITIONS = 100000, /* as those of docs/benchmarks/data-paths.md */
     LARGE_TRANSITIONS = 64 << 10,
     LARGE_TRANSITIONS_QUICK = 4 << 10,
     SOAK_S_MAX = 1000000,

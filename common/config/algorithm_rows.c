@@ -18,7 +18,7 @@ static const struct {
 #define ROW_OF(constant, name, actions, experience, traits) {actions, experience, traits},
     AQ_ALGORITHMS(ROW_OF)};
 
-/* Where returns of any size come in, td3 needs no range for them; see docs/algorithms.md. */
+/* Where returns of any size come in, td3 needs no range for them; see docs/actor-critic.md. */
 enum aq_algorithm aq_algorithm_for(const aq_space *actions)
 {
     return aq_space_is_several(actions)         ? AQ_ALGORITHM_PPO

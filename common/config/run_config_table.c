@@ -49,9 +49,9 @@ static const aq_setting rows[] = {
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "r2d2 the same with a memory, c51, rainbow and qr_dqn learn the distribution of the return, "
      "pqn learns without replay; q, sarsa and expected_sarsa learn a table of discrete states. "
-     "Continuous ones: d4pg, ddpg and td3. Both: sac, ppo, a2c, reinforce, trpo and impala, whose "
-     "policies draw. For data sets: td3_bc, iql and cql. auto takes that of the task's preset, or "
-     "else dqn or td3."},
+     "Continuous ones: d4pg, ddpg, td3 and dsac, which draws. Both: sac, ppo, a2c, reinforce, trpo "
+     "and impala, whose policies draw. For data sets: td3_bc, iql and cql. auto takes that of the "
+     "task's preset, or else dqn or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
@@ -116,14 +116,15 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever learner.norm "
      "and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac and on-policy: the critic's hidden layers, as learner.hidden. An empty "
-     "text takes that."},
+     "d4pg, ddpg, td3, sac, dsac and on-policy: the critic's hidden layers, as learner.hidden. An "
+     "empty text takes that."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
-     "d4pg, ddpg, td3, sac: what follows each hidden layer of the critic."},
+     "d4pg, ddpg, td3, sac, dsac: what follows each hidden layer of the critic."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac: learner.norm_first, of the critic."},
+     "d4pg, ddpg, td3, sac, dsac: learner.norm_first, of the critic."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
-     "d4pg, ddpg, td3, sac: step size of the critic's optimizer. 0 takes learner.learning_rate."},
+     "d4pg, ddpg, td3, sac, dsac: step size of the critic's optimizer. 0 takes "
+     "learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
      "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
@@ -132,12 +133,12 @@ static const aq_setting rows[] = {
      "dqn, r2d2, qr_dqn, c51: the learned network chooses the next action, the target network says "
      "what it is worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
-     "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
+     "c51, d4pg and dsac: returns that the learned distribution is made of, evenly spaced between "
      "learner.value_min and learner.value_max."},
     {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
-     "d4pg and c51: the least discounted return that can be told apart."},
+     "c51, d4pg and dsac: the least discounted return that can be told apart."},
     {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
-     "d4pg and c51: the greatest discounted return that can be told apart."},
+     "c51, d4pg and dsac: the greatest discounted return that can be told apart."},
     {MEMBER(F64, learner.tau), "0", 0, 1, NULL, "",
      "Share of the way to the learned networks that the target networks go each step, for td3 each "
      "step of the policy. 0 copies them every learner.target_period instead."},
@@ -208,14 +209,14 @@ static const aq_setting rows[] = {
      "sac: two critics, of which the lesser value counts. false has one, which overrates a little "
      "and dares more."},
     {MEMBER(F64, learner.temperature), "1", 1e-6, 1e6, NULL, "",
-     "sac: what a nat of entropy is worth, alpha, in units of reward; at first, or for ever "
+     "sac, dsac: what a nat of entropy is worth, alpha, in units of reward; at first, or for ever "
      "without learner.learn_temperature."},
     {MEMBER(BOOL, learner.learn_temperature), "true", 0, 0, NULL, "",
-     "sac: the temperature moves to where the policy has the target entropy, by steps of "
+     "sac, dsac: the temperature moves to where the policy has the target entropy, by steps of "
      "learner.learning_rate."},
     {MEMBER(F64, learner.target_entropy), "-1", -20, 0.69, NULL, "nats",
-     "sac: entropy that is aimed at where actions are numbers, for each element, within +-1. 0.69 "
-     "is that of chance; one less is a range narrower by a factor of 2.7."},
+     "sac, dsac: entropy that is aimed at where actions are numbers, for each element, within +-1. "
+     "0.69 is that of chance; one less is a range narrower by a factor of 2.7."},
     {MEMBER(F64, learner.target_entropy_share), "0.3", 0, 1, NULL, "",
      "sac: the same where actions are choices, as a share of chance's."},
     {LIVE_MEMBER(CHOICE, learner.learning_rate_schedule), "linear", 0, 0,

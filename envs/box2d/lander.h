@@ -1,7 +1,7 @@
 /*
  * Lander: bring a small craft down on a pad between two flags, softly and upright, with a main
  * engine and two that turn it. The rules are those of Gymnasium's LunarLander as its pages describe
- * them, and stand in docs/environments.md. The physics is Box2D's, of another version than theirs.
+ * them, and stand in docs/lander.md. The physics is Box2D's, of another version than theirs.
  *
  * A Box2D world can't be copied, so a lane keeps the record of its episode: a seed, from which all
  * of its chance comes, and what the engines did in each step. A saved state is that record, and

@@ -192,7 +192,7 @@ ACTORQ_API int actorq_vec_step(actorq_vec *vec, const void *actions, const actor
                                uint32_t *ret_ended, actorq_error *error);
 
 /* Numbers of a state under the name that recordings have for them: "state" of the classics and of
- * toy text; "qpos", "qvel" and so on of the control suite (docs/environments.md). */
+ * toy text; "qpos", "qvel" and so on of the control suite (docs/environment-checks.md). */
 typedef struct actorq_value {
     const char *name;
     uint64_t count;

@@ -15,7 +15,7 @@
 #include "learner/nn/thread_pool.h"
 
 /* Below 16 rows, columns or terms bf16 is slower. Below the product of all three it saves
- * microseconds, and some small networks train less steadily (docs/algorithms.md). */
+ * microseconds, and some small networks train less steadily (docs/training.md). */
 enum {
     LEAST = 16,
     LEAST_IN_ALL = 1 << 19,

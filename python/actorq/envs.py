@@ -89,7 +89,7 @@ class Env(_EnvBase):
 
     def put(self, **values):
         """Puts the environment into a state, under the names that recordings have for its numbers
-        (docs/environments.md), and returns what is seen of it.
+        (docs/environment-checks.md), and returns what is seen of it.
 
         >>> env = make("gym:CartPole-v1")
         >>> _ = env.reset(seed=1)

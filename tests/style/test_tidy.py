@@ -108,9 +108,22 @@ class Tidy(PlantedTree):
         self.assertEqual(self.found(), [])
 
     def test_a_link_that_leads_nowhere_is_found(self):
-        self.plant("docs/a.md", "[b](operations.md#ready), [c](https://x.y), [d](#here)\n"
+        self.plant("docs/a.md", "[b](operations.md), [c](https://x.y)\n"
                    "[up](../common/), [e](gone.md)\n")
         self.assertEqual(self.found(), ["docs/a.md:2 link"])
+
+    def test_a_link_to_a_heading_that_is_not_there_is_found(self):
+        self.plant("docs/a.md", "# `a` [page](b.md), 1.0\n```\n# code\n```\n[me](#a-page-10)\n"
+                   "[b](b.md#ready), [c](https://x.y#z), [code](b.yaml#L3)\n"
+                   "[d](#here)\n[e](b.md#gone)\n[f](#code)\n")
+        self.plant("docs/b.md", "## Ready\n")
+        self.plant("docs/b.yaml", "a: 1\n")
+        self.assertEqual(self.found(), [f"docs/a.md:{line} link" for line in (7, 8, 9)])
+
+    def test_a_table_with_other_cells_than_its_head_is_found(self):
+        self.plant("docs/a.md", "| | |\n|---|---|\n| c | d \\| e |\n\n```\n| f |\n|---|---|\n"
+                   "```\n| a | b |\n|---|---|--:|\n\n| a | b |\n|:--|---|\n| c |\n| d | e |\n")
+        self.assertEqual(self.found(), ["docs/a.md:10 table", "docs/a.md:14 table"])
 
     def test_an_ignorable_code_is_found(self):
         self.insert("common/base/error.h", ") AQ_MUST_USE", ")")

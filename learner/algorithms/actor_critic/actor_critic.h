@@ -1,7 +1,8 @@
 /*
- * Actor and critic: what d4pg, ddpg, td3, sac, td3_bc, iql and cql have in common, each of which is
- * a file that says in what it differs. A critic learns what an action is worth, from n-step returns
- * and older copies of the networks; the policy follows the critic's slope along its own actions.
+ * Actor and critic: what d4pg, ddpg, td3, sac, dsac, td3_bc, iql and cql have in common, each of
+ * which is a file that says in what it differs. A critic learns what an action is worth, from n-step
+ * returns and older copies of the networks; the policy follows the critic's slope along its own
+ * actions.
  *
  *   target   y = reward + bootstrap * Q_target(s', policy_target(s'))
  *   critic   how far Q(s, a) is from y, over the batch, each row `weight` times
@@ -33,6 +34,7 @@ enum { AQ_CRITICS_MAX = 2 };
 typedef struct aq_actor_critic_kind {
     uint32_t critics;       /* of which the least value counts in the target */
     bool is_distributional; /* one critic, whose values are distributions; else errors squared */
+    bool begins_even;       /* ... in which all atoms are about as likely at first */
     bool improves_at_next;  /* x is s', as in Acme; else s */
     bool clips_action_slope;
     bool is_delayed; /* learner.policy_delay and learner.target_noise count */
@@ -55,6 +57,7 @@ aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *arra
 extern const aq_metric aq_actor_critic_metrics[];
 extern const aq_metric aq_cloning_metrics[];
 extern const aq_metric aq_soft_metrics[];
+extern const aq_metric aq_soft_distribution_metrics[];
 enum {
     AQ_POLICY_LOSS = AQ_VALUE_METRICS,
     AQ_POLICY_GRADIENT_NORM,
@@ -67,6 +70,7 @@ enum {
     AQ_SOFT_TEMPERATURE = AQ_ACTOR_CRITIC_METRICS,
     AQ_SOFT_ENTROPY,
     AQ_SOFT_METRICS,
+    AQ_SOFT_DISTRIBUTION_METRICS = AQ_SOFT_METRICS + AQ_MASS_METRICS,
     AQ_VALUE_GAP = AQ_SOFT_METRICS,
     AQ_CONSERVATIVE_METRICS
 };

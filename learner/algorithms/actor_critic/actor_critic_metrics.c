@@ -29,6 +29,20 @@
                              .meaning = "Share of the elements of the policy's own actions that "  \
                                         "are within 1 % of a bound, over the last second."}
 
+#define SOFT_METRIC_ROWS                                                                           \
+    [AQ_SOFT_TEMPERATURE] = {.name = "temperature",                                                \
+                             .title = "temperature",                                               \
+                             .unit = "",                                                           \
+                             .meaning = "What a nat of entropy is worth, alpha, over the last "    \
+                                        "second.",                                                 \
+                             .is_logarithmic = true},                                              \
+    [AQ_SOFT_ENTROPY] = {.name = "policy_entropy",                                                 \
+                         .title = "policy entropy",                                                \
+                         .unit = "nats",                                                           \
+                         .meaning = "Mean entropy of the policy's own actions, over the last "     \
+                                    "second; of numbers it is that within +-1, so that the most "  \
+                                    "is 0.69 for each element."}
+
 const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     POLICY_METRIC_ROWS,
@@ -50,23 +64,19 @@ const aq_metric aq_cloning_metrics[AQ_CLONING_METRICS] = {
 const aq_metric aq_soft_metrics[AQ_CONSERVATIVE_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     POLICY_METRIC_ROWS,
-    [AQ_SOFT_TEMPERATURE] = {.name = "temperature",
-                             .title = "temperature",
-                             .unit = "",
-                             .meaning = "What a nat of entropy is worth, alpha, over the last "
-                                        "second.",
-                             .is_logarithmic = true},
-    [AQ_SOFT_ENTROPY] = {.name = "policy_entropy",
-                         .title = "policy entropy",
-                         .unit = "nats",
-                         .meaning = "Mean entropy of the policy's own actions, over the last "
-                                    "second; of numbers it is that within +-1, so that the most "
-                                    "is 0.69 for each element."},
+    SOFT_METRIC_ROWS,
     [AQ_VALUE_GAP] = {.name = "value_gap",
                       .title = "value gap",
                       .unit = "",
                       .meaning = "Mean value, as a logarithm of a sum of exponentials, of all "
                                  "actions beyond that of the data's, over the last second."},
+};
+
+const aq_metric aq_soft_distribution_metrics[AQ_SOFT_DISTRIBUTION_METRICS] = {
+    AQ_VALUE_METRIC_ROWS,
+    POLICY_METRIC_ROWS,
+    SOFT_METRIC_ROWS,
+    AQ_MASS_METRIC_ROWS(AQ_SOFT_METRICS),
 };
 
 static double clipped(const aq_actor_critic_told *told, double norm)
@@ -101,6 +111,8 @@ void aq_actor_critic_tell(const aq_actor_critic_told *told, double *metrics)
         metrics[AQ_VALUE_GAP] = sums->value_gap / told->rows;
     }
     if (setup->kind->is_distributional) {
-        aq_value_figures_tell_mass(&sums->values, metrics + AQ_ACTOR_CRITIC_METRICS);
+        aq_value_figures_tell_mass(
+            &sums->values,
+            metrics + (setup->kind->is_soft ? AQ_SOFT_METRICS : AQ_ACTOR_CRITIC_METRICS));
     }
 }

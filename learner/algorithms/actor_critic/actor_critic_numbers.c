@@ -73,10 +73,12 @@ static void project(aq_actor_critic_share *share, const aq_rows_view *view,
 
     aq_passes_best()->softmax(next_logits, view->rows, atoms->count, next);
     for (uint32_t r = 0; r < view->rows; r++) {
-        aq_atoms_project(atoms, view->reward[r], view->bootstrap[r],
-                         next + (size_t)r * atoms->count, share->target + (size_t)r * atoms->count);
-        aq_atoms_add_beyond(atoms, view->reward[r], view->bootstrap[r],
-                            next + (size_t)r * atoms->count, &share->sums.values.mass_below,
+        const float reward = view->reward[r] - view->bootstrap[r] * price(share, view, r);
+        const float *p = next + (size_t)r * atoms->count;
+
+        aq_atoms_project(atoms, reward, view->bootstrap[r], p,
+                         share->target + (size_t)r * atoms->count);
+        aq_atoms_add_beyond(atoms, reward, view->bootstrap[r], p, &share->sums.values.mass_below,
                             &share->sums.values.mass_above);
     }
 }
@@ -137,7 +139,7 @@ static void distribution_slopes(aq_actor_critic_share *share, const aq_rows_view
             }
             target += atoms->count;
         } else {
-            share->sums.policy_value += mean;
+            share->sums.policy_value += mean - price(share, view, r - view->rows);
             for (uint32_t k = 0; k < atoms->count; k++) {
                 d[k] = p[k] * (atoms->value[k] - mean);
             }

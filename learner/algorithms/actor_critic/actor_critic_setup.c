@@ -154,9 +154,12 @@ int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_
 
     aq_rng_init(&rng, setup->seed, INIT_STREAM);
     int rc = aq_net_split_randomize(&setup->policy, &nets->policy, &rng);
-    aq_policy_network_center(&setup->policy.slice, &nets->policy);
+    aq_network_center(&setup->policy.slice, &nets->policy);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         rc = aq_net_split_randomize(&setup->critic, &nets->critic[k], &rng);
+        if (setup->kind->begins_even) {
+            aq_network_center(&setup->critic.slice, &nets->critic[k]);
+        }
     }
     if (rc == 0 && setup->kind->is_implicit) {
         rc = aq_net_split_randomize(&setup->value, &nets->value, &rng);

@@ -90,7 +90,7 @@ int aq_value_network_spec(const aq_run_config *config, const aq_schema *schema,
     return judge_network(config, schema, 0, 1, ret_spec, error);
 }
 
-void aq_policy_network_center(const aq_net_spec *spec, aq_params *params)
+void aq_network_center(const aq_net_spec *spec, aq_params *params)
 {
     const uint32_t last = spec->layer_count - 1;
     const size_t count = aq_layer_parameters(&spec->layers[last]);

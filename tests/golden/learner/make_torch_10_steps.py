@@ -315,7 +315,7 @@ def even(key, draw, lane, count):
 
 
 class Soft(Case):
-    """sac and cql, of numbers and of choices."""
+    """sac and cql, of numbers and of choices; dsac below."""
 
     KEY = 1 ^ 0x7361632064726177  # the run's seed, and whose draws they are
     EVEN_KEY = 1 ^ 0x63716c2064726177
@@ -326,8 +326,11 @@ class Soft(Case):
         if self.bounds:
             outputs, inputs, values = 2 * self.actions, self.inputs + self.actions, 1
         self.policy = network(self.inputs, hidden, outputs, self.get("activation", "relu"))
+        if self.algorithm == "dsac":
+            values = self.get("atoms", 51)
         critics = [network(inputs, critic_hidden, values, self.get("critic_activation", "relu"))
-                   for _ in range(1 + self.get("clipped_double_q", True))]
+                   for _ in range(1 + (self.get("clipped_double_q", True) and
+                                       self.algorithm != "dsac"))]
         self.online = [self.policy] + critics
         self.target = copy.deepcopy(critics)
         self.log_temperature = nn.Parameter(single(torch.log(torch.tensor(
@@ -387,9 +390,8 @@ class Soft(Case):
         return (values.logsumexp(0) - math.log(len(candidates)) -
                 critic(torch.cat([self.obs, self.unit], 1))[:, 0])
 
-    def step(self, step):
-        self.steps = step
-        critics = self.online[1:]
+    def critic_loss(self, critics):
+        """With the mean value of what was done, and priorities."""
         with torch.no_grad():
             y = self.reward + self.bootstrap * self.soft_value(self.target, self.next_obs)[0]
         if self.bounds:
@@ -400,6 +402,12 @@ class Soft(Case):
         if self.algorithm == "cql":
             loss = loss + self.get("conservative_weight", 1) * (
                 self.weight * sum(self.gap(critic) for critic in critics)).mean()
+        return loss, outs[0].mean(), sum((out - y).abs() for out in outs) / len(outs)
+
+    def step(self, step):
+        self.steps = step
+        critics = self.online[1:]
+        loss, done, priority = self.critic_loss(critics)
         value, entropy = self.soft_value(critics, self.obs)
         share = math.log(self.actions) * self.get("target_entropy_share", 0.3)
         aim = self.get("target_entropy", -1) * self.actions if self.bounds else share
@@ -418,8 +426,33 @@ class Soft(Case):
         everything, self.online, self.is_following = self.online, critics, True
         self.follow()
         self.online, self.is_following = everything, False
-        record("step", loss, outs[0].mean(), norms[1])
-        record("priority", sum((out - y).abs() for out in outs) / len(outs))
+        record("step", loss, done, norms[1])
+        record("priority", priority)
+
+
+class SoftDistribution(Soft):
+    """dsac: what entropy is worth moves the atoms, as a reward does."""
+
+    def make(self):
+        super().make()
+        self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
+                                    self.get("atoms", 51))
+
+    def mean(self, logits):
+        return (torch.softmax(logits, 1) * self.atoms).sum(1, keepdim=True)
+
+    def least(self, critics, obs, action=None):
+        return self.mean(critics[0](torch.cat([obs, action], 1)))
+
+    def critic_loss(self, critics):
+        with torch.no_grad():
+            action, log_prob = self.draw(self.next_obs)
+            after = self.target[0](torch.cat([self.next_obs, action], 1))
+            paid = self.reward - self.bootstrap * self.log_temperature.exp() * log_prob
+            y = project(paid, self.bootstrap, torch.softmax(after, 1), self.atoms)
+        logits = critics[0](torch.cat([self.obs, self.unit], 1))
+        each = cross_entropy(logits, y)
+        return (self.weight * each).mean(), self.mean(logits).mean(), each
 
 
 def settings(**values):
@@ -585,6 +618,14 @@ def main():
              3, (3, 2), 6).run()
     Trpo("trpo", sequences(4, hidden="7", critic_hidden="8", activation="tanh", epochs=1,
                            minibatches=2, learning_rate=0.002), 3, (2, 4), 7).run()
+    SoftDistribution("dsac", settings(hidden="9", critic_hidden="10,7", activation="tanh", atoms=9,
+                                      critic_activation="tanh", value_min=-4, value_max=4,
+                                      temperature=0.3, tau=0.1, learning_rate=0.002,
+                                      gradient_clip=0.5), 3, 2, 7, (-2.0, 1.0)).run()
+    SoftDistribution("dsac", settings(hidden="simba:5x1", critic_hidden="simba:6x2", atoms=11,
+                                      value_min=-2, value_max=6, temperature=0.05, tau=0.05,
+                                      learn_temperature=False, learning_rate=0.001,
+                                      weight_decay=0.01), 4, 1, 8, (-1.0, 1.0)).run()
 
 
 main()

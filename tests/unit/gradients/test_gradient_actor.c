@@ -32,6 +32,17 @@ static const char *const dqn[] = {"learner.algorithm=dqn",
                                   "actor.envs=4",
                                   "seed=3",
                                   NULL};
+static const char *const rainbow[] = {"learner.algorithm=rainbow",
+                                      "learner.batch_size=32",
+                                      "learner.hidden=16",
+                                      "learner.noisy=2",
+                                      "learner.dueling=true",
+                                      "learner.n_step=3",
+                                      "learner.target_period=2",
+                                      "actor.count=1",
+                                      "actor.envs=4",
+                                      "seed=3",
+                                      NULL};
 
 /* ---- the same rows, gathered as they are written down ---------------------------------------- */
 
@@ -184,6 +195,12 @@ TEST(an_actor_and_its_learner_step_as_a2c_does_alone)
 TEST(an_actor_and_its_learner_step_as_dqn_does_alone)
 {
     follow_beside_a_lone_one(dqn);
+}
+
+/* Noise follows from the seed and from the step that a version is of. */
+TEST(an_actor_and_its_learner_step_as_rainbow_does_alone)
+{
+    follow_beside_a_lone_one(rainbow);
 }
 
 TEST(a_gradient_is_of_as_many_steps_each_time)

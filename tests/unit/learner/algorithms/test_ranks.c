@@ -30,6 +30,7 @@ static const struct trained {
     {AQ_ALGORITHM_TD3_BC, false, 0},  {AQ_ALGORITHM_IQL, false, 0},
     {AQ_ALGORITHM_IQL, true, 0},      {AQ_ALGORITHM_CQL, false, 0},
     {AQ_ALGORITHM_CQL, true, 0},      {AQ_ALGORITHM_R2D2, true, 0},
+    {AQ_ALGORITHM_DSAC, false, 0},
 };
 
 static bool learns_table(const struct trained *of)

@@ -1,5 +1,5 @@
 /*
- * What d4pg, ddpg, td3, sac, td3_bc, iql and cql share, of each of them; test_golden_steps.c has
+ * What d4pg, ddpg, td3, sac, dsac, td3_bc, iql and cql share, of each of them; test_golden_steps.c has
  * their numbers.
  */
 #include "common/base/parse.h"
@@ -20,6 +20,7 @@ static const struct learned {
     {AQ_ALGORITHM_TD3, false, AQ_HEAD_TANH_BOX, ACTIONS},
     {AQ_ALGORITHM_SAC, false, AQ_HEAD_SQUASHED, 2 * ACTIONS},
     {AQ_ALGORITHM_SAC, true, AQ_HEAD_CATEGORICAL, CHOICES},
+    {AQ_ALGORITHM_DSAC, false, AQ_HEAD_SQUASHED, 2 * ACTIONS},
     {AQ_ALGORITHM_TD3_BC, false, AQ_HEAD_TANH_BOX, ACTIONS},
     {AQ_ALGORITHM_IQL, false, AQ_HEAD_TANH_BOX, ACTIONS},
     {AQ_ALGORITHM_IQL, true, AQ_HEAD_ARGMAX, CHOICES},
@@ -30,7 +31,8 @@ static const struct learned *const td3 = &learned[2];
 
 static bool is_soft(const struct learned *of)
 {
-    return of->algorithm == AQ_ALGORITHM_SAC || of->algorithm == AQ_ALGORITHM_CQL;
+    return of->algorithm == AQ_ALGORITHM_SAC || of->algorithm == AQ_ALGORITHM_DSAC ||
+           of->algorithm == AQ_ALGORITHM_CQL;
 }
 
 static bool is_delayed(const struct learned *of)

@@ -88,8 +88,8 @@ static void check(enum aq_algorithm which, uint64_t seed)
 TEST(each_finds_the_best_actions)
 {
     const enum aq_algorithm algorithms[] = {
-        AQ_ALGORITHM_D4PG,   AQ_ALGORITHM_DDPG, AQ_ALGORITHM_TD3, AQ_ALGORITHM_SAC,
-        AQ_ALGORITHM_TD3_BC, AQ_ALGORITHM_IQL,  AQ_ALGORITHM_CQL};
+        AQ_ALGORITHM_D4PG, AQ_ALGORITHM_DDPG,   AQ_ALGORITHM_TD3, AQ_ALGORITHM_SAC,
+        AQ_ALGORITHM_DSAC, AQ_ALGORITHM_TD3_BC, AQ_ALGORITHM_IQL, AQ_ALGORITHM_CQL};
     EACH_ROW(i, algorithms) {
         for (uint64_t seed = 1; seed <= test_rounds(SEEDS); seed++) {
             check(algorithms[i], seed);

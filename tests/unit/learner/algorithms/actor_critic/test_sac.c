@@ -1,6 +1,6 @@
 /*
- * What is sac's own: its losses' gradients against finite differences, and small problems whose
- * answers are known. What it has in common with others is in test_actor_critic.c.
+ * What is sac's and dsac's own: their losses' gradients against finite differences, and small
+ * problems whose answers are known. What it has in common with others is in test_actor_critic.c.
  */
 #include "common/base/exact_math.h"
 #include "common/base/parse.h"
@@ -12,13 +12,21 @@ enum { ACTIONS = SHARE_KIT_ACTIONS, CHOICES = SHARE_KIT_CHOICES };
 
 /* The branches of the losses. */
 static const struct branch {
+    enum aq_algorithm algorithm;
     bool has_choices, clips;
-} branches[] = {{false, true}, {false, false}, {true, true}, {true, false}};
+} branches[] = {{AQ_ALGORITHM_SAC, false, true},
+                {AQ_ALGORITHM_SAC, false, false},
+                {AQ_ALGORITHM_SAC, true, true},
+                {AQ_ALGORITHM_SAC, true, false},
+                {AQ_ALGORITHM_DSAC, false, true}};
 
 static void make(share_kit *kit, const struct branch *of)
 {
-    aq_run_config config = share_kit_config(AQ_ALGORITHM_SAC);
+    aq_run_config config = share_kit_config(of->algorithm);
     config.learner.clipped_double_q = of->clips;
+    config.learner.atoms = 7;
+    config.learner.value_min = -3;
+    config.learner.value_max = 5;
     share_kit_make(kit, &config, of->has_choices);
 }
 

@@ -1,0 +1,25 @@
+/*
+ * DSAC: sac with the critic of d4pg. Its critic learns the distribution of returns, entropy and all,
+ * over atoms (Bellemare et al., 2017); its policy draws, and follows the mean (Haarnoja et al.,
+ * 2018). Regression to a number learns as much from a state whose return is far off as from many
+ * others together; cross entropy does not, which is what SimBaV2 (Lee et al., 2025) gains by.
+ *
+ * Here is in what it differs; the rest is actor_critic.c.
+ */
+#include "learner/algorithms/actor_critic/actor_critic.h"
+
+static const aq_actor_critic_kind kind = {
+    .critics = 1,
+    .is_distributional = true,
+    .begins_even = true,
+    .is_soft = true,
+};
+
+const aq_algorithm_class aq_dsac_class = {
+    .name = "dsac",
+    .summary = "sac with a critic of return distributions, for continuous actions",
+    .kind = &kind,
+    .head = aq_soft_head,
+    .metrics = {aq_soft_distribution_metrics, AQ_SOFT_DISTRIBUTION_METRICS},
+    AQ_ACTOR_CRITIC_MEMBERS,
+};
