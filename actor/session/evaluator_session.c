@@ -191,7 +191,10 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->episodes = session->episodes;
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
-    stats->env_failures = session->core != NULL ? aq_evaluator_core_env_failures(session->core) : 0;
+    if (session->core != NULL) {
+        stats->env_failures = aq_evaluator_core_env_failures(session->core);
+        stats->env_failure = (char *)(uintptr_t)aq_evaluator_core_failure(session->core);
+    }
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */

@@ -6,12 +6,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/base/clock.h"
+
 /* Members join within this time, on a host that is busy, too. */
 #define SETTLED_S 10.0
 
-/* Of an environment without a step, until nothing is expected of it any more: a fraction of a
- * second with what it waits in between. */
+/* Of an environment without a step, until it is said: a fraction of a second with what it waits in
+ * between. One that has worked may be of a simulator that is being started again. */
 enum { FAILURES_MAX = 5 };
+#define HOPE_NS (60 * AQ_NS_PER_S)
 
 static size_t count_members(const Actorq__V1__StatusReply *status, Actorq__V1__Role role)
 {
@@ -55,15 +58,23 @@ void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
     }
 }
 
-bool aq_run_is_of_failures(const Actorq__V1__StatusReply *status, uint64_t envs)
+const char *aq_failure_watch_take(aq_failure_watch *watch, int64_t now_ns,
+                                  const Actorq__V1__StatusReply *status, uint64_t envs,
+                                  bool *ret_is_hopeless)
 {
     uint64_t failures = 0, steps = 0;
+    const char *last = "";
     for (size_t i = 0; i < status->n_members; i++) {
         const Actorq__V1__ActorStats *actor = status->members[i]->actor;
         if (status->members[i]->role == ACTORQ__V1__ROLE__ROLE_ACTOR && actor != NULL) {
             failures += actor->env_failures;
             steps += actor->acknowledged_steps;
+            last = actor->env_failure[0] != '\0' ? actor->env_failure : last;
         }
     }
-    return steps == 0 && failures >= FAILURES_MAX * envs;
+    if (steps != watch->steps || failures < watch->failures) { /* or an actor was started again */
+        *watch = (aq_failure_watch){steps, failures, now_ns};
+    }
+    *ret_is_hopeless = watch->stepped_ns == 0 || now_ns - watch->stepped_ns > HOPE_NS;
+    return failures - watch->failures >= FAILURES_MAX * envs ? last : NULL;
 }

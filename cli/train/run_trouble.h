@@ -1,6 +1,6 @@
 /*
- * Run trouble: what keeps a run from going on at all, such as a full disk, from its status. Any
- * thread; no state.
+ * Run trouble: what keeps a run from going on at all, such as a full disk or an environment that
+ * does nothing but fail, from its status. Any thread.
  */
 #ifndef AQ_CLI_TRAIN_RUN_TROUBLE_H
 #define AQ_CLI_TRAIN_RUN_TROUBLE_H
@@ -18,8 +18,17 @@ enum { AQ_TROUBLE_MAX = 320 };
 void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
                        char out[AQ_TROUBLE_MAX]);
 
-/* Whether the actors' environments, so many of them, do nothing but fail: some times as often as
- * there are environments, and no step has come of any. */
-bool aq_run_is_of_failures(const Actorq__V1__StatusReply *status, uint64_t envs);
+/* How often the actors' environments have failed since a step of any of them last arrived. */
+typedef struct aq_failure_watch {
+    uint64_t steps, failures; /* in all, when one did */
+    int64_t stepped_ns;       /* when that was; 0: never */
+} aq_failure_watch;
+
+/* Takes in where the run stands. Returns why an environment failed last, when all of them, so many,
+ * do nothing else: which waiting may mend once they have worked, so that `ret_is_hopeless` follows a
+ * minute later then. Otherwise NULL. What it returns is the status's. */
+const char *aq_failure_watch_take(aq_failure_watch *watch, int64_t now_ns,
+                                  const Actorq__V1__StatusReply *status, uint64_t envs,
+                                  bool *ret_is_hopeless);
 
 #endif

@@ -31,7 +31,7 @@
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20, FAILURE_BYTES_MAX = 4096 };
+enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20 };
 
 typedef struct train_session {
     const aq_run_config *config;
@@ -41,6 +41,7 @@ typedef struct train_session {
     aq_supervisor *supervisor;
     aq_run_watch *watch;
     aq_progress progress;
+    aq_failure_watch failures;
     aq_socket_folder sockets;
     aq_run_cpus cpus;
     char learner_url[AQ_URL_MAX];
@@ -294,20 +295,12 @@ static void tell_http(train_session *session, const char *url)
 }
 
 /* Of a task that does nothing but fail, which waiting does not mend. A traceback is shown whole. */
-static void give_up_task(train_session *session)
+static void give_up_task(train_session *session, const char *failure)
 {
-    char reason[FAILURE_BYTES_MAX] = "the logs in its folder may say why";
-    char path[AQ_CLI_PATH_MAX + 64];
-    bool found = false;
-    for (uint64_t i = 0; !found && i < session->config->actor.count; i++) {
-        (void)snprintf(path, sizeof(path), "%s/logs/actor-%" PRIu64 ".log",
-                       session->options->run_dir, i);
-        found = aq_env_failure_read(path, reason, sizeof(reason));
-    }
+    const char *last = aq_last_line(failure);
     aq_progress_clear(&session->progress);
-    const char *last = reason;
-    for (const char *end; (end = strchr(last, '\n')) != NULL; last = end + 1) {
-        aq_print_line(stderr, "%.*s", (int)(end - last), last);
+    for (const char *line = failure; line < last; line = strchr(line, '\n') + 1) {
+        aq_print_line(stderr, "%.*s", (int)strcspn(line, "\n"), line);
     }
     (void)aq_fail(&session->error, AQ_E_IO, "the environment fails each time: %s", last);
     session->failed = true;
@@ -321,11 +314,19 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     if (session->stopping || !status->learner) {
         return;
     }
-    if (aq_run_is_of_failures(status, config->actor.count * config->actor.envs)) {
-        give_up_task(session);
+    bool is_hopeless;
+    const char *failure =
+        aq_failure_watch_take(&session->failures, aq_clock_monotonic_ns(), status,
+                              config->actor.count * config->actor.envs, &is_hopeless);
+    if (failure != NULL && is_hopeless) {
+        give_up_task(session, failure);
         return;
     }
     aq_run_trouble_of(status, session->options->data_set[0] != '\0', session->result.trouble);
+    if (failure != NULL) {
+        (void)snprintf(session->result.trouble, AQ_TROUBLE_MAX,
+                       "the environment fails each time: %s", aq_last_line(failure));
+    }
     tell_http(session, status->http);
     if (!session->options->quiet) {
         aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status,

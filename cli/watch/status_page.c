@@ -179,6 +179,27 @@ static void print_findings(FILE *out, const Actorq__V1__LearnerStatus *learner)
     }
 }
 
+/* Of the member whose environments failed most often. */
+static void print_failures(FILE *out, const Actorq__V1__StatusReply *status)
+{
+    const Actorq__V1__MemberStatus *worst = NULL;
+    for (size_t i = 0; i < status->n_members; i++) {
+        const Actorq__V1__MemberStatus *member = status->members[i];
+        if (member->actor != NULL && member->actor->env_failures > 0 &&
+            (worst == NULL || member->actor->env_failures > worst->actor->env_failures)) {
+            worst = member;
+        }
+    }
+    if (worst != NULL) {
+        const bool acts = worst->role == ACTORQ__V1__ROLE__ROLE_ACTOR;
+        aq_print_fact(out, "failures",
+                      "%s %" PRIu32 ": %" PRIu64
+                      " of steps and resets of its environments, at last %s",
+                      acts ? "actor" : "evaluator", worst->slot, worst->actor->env_failures,
+                      aq_last_line(worst->actor->env_failure));
+    }
+}
+
 static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
@@ -194,6 +215,7 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
     if (learner->trouble[0] != '\0') {
         aq_print_fact(out, "trouble", "cannot write: %s", learner->trouble);
     }
+    print_failures(out, status);
     print_findings(out, learner);
     if (learner->checkpoint_step) {
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);

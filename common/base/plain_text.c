@@ -69,6 +69,12 @@ void aq_print_failure(FILE *out, const char *who, const char *text)
     }
 }
 
+const char *aq_last_line(const char *text)
+{
+    const char *end = strrchr(text, '\n');
+    return end != NULL ? end + 1 : text;
+}
+
 void aq_print_fact(FILE *out, const char *label, const char *format, ...)
 {
     char value[FACT_BYTES_MAX];

@@ -23,6 +23,9 @@ void aq_print_line(FILE *out, const char *format, ...) AQ_PRINTF(2, 3);
 /* "who: text"; lines of a text that has several, such as a traceback, stand indented below. */
 void aq_print_failure(FILE *out, const char *who, const char *text);
 
+/* The last line of a text that has several, which of a traceback is what was raised. */
+const char *aq_last_line(const char *text);
+
 /* "  label         value" and a newline; the value, of at most 1 KiB, is made plain. */
 void aq_print_fact(FILE *out, const char *label, const char *format, ...) AQ_PRINTF(3, 4);
 

@@ -3,13 +3,24 @@
  */
 #include "learner/service/member_stats.h"
 
+#include <string.h>
+
 #include "common/base/growing.h"
 #include "common/base/memory.h"
+
+/* Of what an environment said; a traceback's end is cut. */
+enum { FAILURE_MAX = 4096 };
+
+static void free_row(aq_member_stats_row *row)
+{
+    aq_free(row->env_failure);
+    aq_free(row->replay);
+}
 
 void aq_member_stats_fini(aq_member_stats *stats)
 {
     for (size_t i = 0; i < stats->count; i++) {
-        aq_free(stats->rows[i].replay);
+        free_row(&stats->rows[i]);
     }
     aq_free(stats->rows);
     *stats = (aq_member_stats){0};
@@ -36,6 +47,24 @@ static aq_member_stats_row *add(aq_member_stats *stats, uint64_t incarnation)
     return row;
 }
 
+static void put_actor(aq_member_stats_row *row, const Actorq__V1__ActorStats *said)
+{
+    const size_t length = strnlen(said->env_failure, FAILURE_MAX - 1);
+    if (length > 0 && row->env_failure == NULL) {
+        row->env_failure = aq_alloc(1, FAILURE_MAX);
+    }
+    row->actor = *said;
+    row->actor.base.n_unknown_fields = 0;
+    row->actor.base.unknown_fields = NULL;
+    row->actor.env_failure = (char *)protobuf_c_empty_string;
+    if (row->env_failure != NULL) {
+        memcpy(row->env_failure, said->env_failure, length);
+        row->env_failure[length] = '\0';
+        row->actor.env_failure = row->env_failure;
+    }
+    row->has_actor = true;
+}
+
 void aq_member_stats_put(aq_member_stats *stats, const Actorq__V1__HeartbeatRequest *request)
 {
     aq_member_stats_row *row = aq_member_stats_find(stats, request->incarnation);
@@ -46,10 +75,7 @@ void aq_member_stats_put(aq_member_stats *stats, const Actorq__V1__HeartbeatRequ
         return;
     }
     if (request->actor) {
-        row->actor = *request->actor;
-        row->actor.base.n_unknown_fields = 0;
-        row->actor.base.unknown_fields = NULL;
-        row->has_actor = true;
+        put_actor(row, request->actor);
     }
     if (request->replay && !row->replay) {
         row->replay = aq_alloc(1, sizeof(*row->replay));
@@ -65,6 +91,6 @@ void aq_member_stats_remove(aq_member_stats *stats, uint64_t incarnation)
     if (!row) {
         return;
     }
-    aq_free(row->replay);
+    free_row(row);
     *row = stats->rows[--stats->count];
 }

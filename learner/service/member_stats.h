@@ -15,6 +15,7 @@ typedef struct aq_member_stats_row {
     uint64_t incarnation;
     bool has_actor;
     Actorq__V1__ActorStats actor;
+    char *env_failure;      /* actor.env_failure points here; the row's own */
     aq_replay_said *replay; /* NULL: nothing said; the row's own */
 } aq_member_stats_row;
 

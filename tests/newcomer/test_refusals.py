@@ -62,7 +62,8 @@ class TestRefusals(Newcomer):
     def test_an_environment_that_always_raises(self):
         with open("broken.py", "w", encoding="ascii") as file:
             file.write(BROKEN)
-        done = self.type("actorq train py:broken:Broken --run x --set learner.algorithm=dqn")
+        done = self.type("actorq train py:broken:Broken --run x --set learner.algorithm=dqn "
+                         "--set log.level=error")  # the reason is not taken from a log
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertTrue(done.stderr.endswith(
             "actorq train: the environment fails each time: ValueError: nowhere to go\n"))

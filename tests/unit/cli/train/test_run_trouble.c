@@ -75,6 +75,8 @@ TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)
 TEST_IN(status_fixture, fixture, environments_that_only_fail_are_known_by_how_often_they_did)
 {
     Actorq__V1__ActorStats *actors[2];
+    aq_failure_watch watch = {0};
+    bool is_hopeless;
     drop_members(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY);
     drop_members(fixture, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(fixture->reply.n_members, 2);
@@ -83,11 +85,39 @@ TEST_IN(status_fixture, fixture, environments_that_only_fail_are_known_by_how_of
         actors[i]->acknowledged_steps = 0;
     }
     actors[0]->env_failures = 9;
+    actors[0]->env_failure = (char[]){"KeyError: 1"};
     actors[1]->env_failures = 0;
-    assert_false(aq_run_is_of_failures(&fixture->reply, 2));
+    assert_null(aq_failure_watch_take(&watch, 1, &fixture->reply, 2, &is_hopeless));
     actors[1]->env_failures = 1;
-    assert_true(aq_run_is_of_failures(&fixture->reply, 2));
-    assert_false(aq_run_is_of_failures(&fixture->reply, 3));
-    actors[1]->acknowledged_steps = 1;
-    assert_false(aq_run_is_of_failures(&fixture->reply, 2));
+    assert_string_equal(aq_failure_watch_take(&watch, 2, &fixture->reply, 2, &is_hopeless),
+                        "KeyError: 1");
+    assert_true(is_hopeless);
+    assert_null(aq_failure_watch_take(&watch, 3, &fixture->reply, 3, &is_hopeless));
+}
+
+TEST_IN(status_fixture, fixture, environments_that_have_worked_are_given_a_minute)
+{
+    aq_failure_watch watch = {0};
+    bool is_hopeless;
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY);
+    drop_members(fixture, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
+    Actorq__V1__ActorStats *actor = fixture->pointers[0]->actor;
+    actor->env_failure = (char[]){"OSError: gone"};
+    actor->acknowledged_steps = 7;
+    actor->env_failures = 100;
+    assert_null(aq_failure_watch_take(&watch, 1, &fixture->reply, 1, &is_hopeless));
+    actor->env_failures = 105;
+    assert_non_null(aq_failure_watch_take(&watch, 2, &fixture->reply, 1, &is_hopeless));
+    assert_false(is_hopeless);
+    assert_non_null(
+        aq_failure_watch_take(&watch, 61 * AQ_NS_PER_S, &fixture->reply, 1, &is_hopeless));
+    assert_true(is_hopeless);
+    actor->acknowledged_steps = 8;
+    assert_null(aq_failure_watch_take(&watch, 62 * AQ_NS_PER_S, &fixture->reply, 1, &is_hopeless));
+    actor->env_failures = 0; /* the actor was started again */
+    assert_null(aq_failure_watch_take(&watch, 63 * AQ_NS_PER_S, &fixture->reply, 1, &is_hopeless));
+    actor->env_failures = 5;
+    assert_non_null(
+        aq_failure_watch_take(&watch, 64 * AQ_NS_PER_S, &fixture->reply, 1, &is_hopeless));
+    assert_false(is_hopeless);
 }
