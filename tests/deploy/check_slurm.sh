@@ -33,16 +33,19 @@ pids=()
 host=$(hostname -s)
 export SLURM_CONF=$work/slurm.conf ACTORQ_PORT=25550
 
+# The controller is the last to go: a job tells it that it has ended until it has heard so, and the
+# node waits for its jobs.
 end() {
-    local pid
+    local i
     scancel --full --signal=KILL --user=root 2>/dev/null || true
     scancel --user=root 2>/dev/null || true
-    sleep 2
-    for pid in "${pids[@]}"; do
-        kill "$pid" 2>/dev/null || true
+    for ((i = 0; i < 60 * ${CHECK_PATIENCE:-1}; i++)); do
+        [ -n "$(squeue --noheader 2>/dev/null)" ] || break
+        sleep 1
     done
-    for pid in "${pids[@]}"; do
-        wait "$pid" 2>/dev/null || true
+    for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+        kill "${pids[i]}" 2>/dev/null || true
+        wait "${pids[i]}" 2>/dev/null || true
     done
     if [ -z "${CHECK_KEEP-}" ]; then
         rm -rf -- "$work"
