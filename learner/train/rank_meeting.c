@@ -19,6 +19,7 @@ typedef struct note {
 
 struct aq_rank_meeting {
     aq_rank_link *link;
+    uint32_t rank, count; /* the link's, which forgets them when it is closed */
     aq_rank_word words[AQ_RANKS_MAX];
     uint8_t going[AQ_RANK_NOTE_MAX], coming[AQ_RANK_NOTE_MAX]; /* notes under way */
     pthread_mutex_t lock;                                      /* of what follows */
@@ -33,6 +34,8 @@ int aq_rank_meeting_create(aq_rank_link *link, aq_rank_meeting **ret_meeting)
         return AQ_E_NOMEM;
     }
     meeting->link = link;
+    meeting->rank = link->rank;
+    meeting->count = link->count;
     pthread_mutex_init(&meeting->lock, NULL);
     *ret_meeting = meeting;
     return 0;
@@ -61,15 +64,14 @@ static void keep(aq_rank_meeting *meeting, uint32_t of, uint64_t number, const v
 
 void aq_rank_note_post(aq_rank_meeting *meeting, const void *text, size_t bytes)
 {
-    const uint32_t own = meeting->link->rank;
     AQ_ASSERT(bytes <= AQ_RANK_NOTE_MAX);
-    keep(meeting, own, meeting->notes[own].number + 1, text, bytes); /* one thread posts */
+    keep(meeting, meeting->rank, meeting->notes[meeting->rank].number + 1, text, bytes);
 }
 
 bool aq_rank_note_read(aq_rank_meeting *meeting, uint32_t from, uint64_t *seen, void *text,
                        size_t bytes)
 {
-    AQ_ASSERT(from < meeting->link->count);
+    AQ_ASSERT(from < meeting->count);
     const note *kept = &meeting->notes[from];
     pthread_mutex_lock(&meeting->lock);
     const bool is_new = kept->number > *seen && kept->bytes == bytes;
@@ -85,12 +87,12 @@ bool aq_rank_note_read(aq_rank_meeting *meeting, uint32_t from, uint64_t *seen, 
 static int pass_notes(aq_rank_meeting *meeting, const aq_rank_word *before)
 {
     aq_rank_link *link = meeting->link;
-    for (uint32_t rank = 0; rank < link->count; rank++) {
+    for (uint32_t rank = 0; rank < meeting->count; rank++) {
         const aq_rank_word *word = &meeting->words[rank];
         if (word->note == before[rank].note || word->note_bytes > AQ_RANK_NOTE_MAX) {
             continue;
         }
-        const bool is_own = rank == link->rank;
+        const bool is_own = rank == meeting->rank;
         uint8_t *text = is_own ? meeting->going : meeting->coming;
         if (link->spread(link, rank, text, word->note_bytes) != 0) {
             return AQ_E_PEER;
@@ -107,7 +109,7 @@ static int pass_notes(aq_rank_meeting *meeting, const aq_rank_word *before)
 static int check_same(const aq_rank_meeting *meeting, aq_error *error)
 {
     const aq_rank_word *first = &meeting->words[0];
-    for (uint32_t rank = 1; rank < meeting->link->count; rank++) {
+    for (uint32_t rank = 1; rank < meeting->count; rank++) {
         const aq_rank_word *word = &meeting->words[rank];
         if (word->step != first->step) {
             return aq_fail(error, AQ_E_CORRUPT,
@@ -126,12 +128,12 @@ static int check_same(const aq_rank_meeting *meeting, aq_error *error)
 static aq_rank_outcome conclude(const aq_rank_meeting *meeting)
 {
     aq_rank_outcome outcome = {.is_ready = true, .orders = meeting->words[0].orders};
-    for (uint32_t rank = meeting->link->count; rank-- > 0;) {
+    for (uint32_t rank = meeting->count; rank-- > 0;) {
         const aq_rank_word *word = &meeting->words[rank];
         const bool is_ready = word->is_ready != 0;
         const bool is_fresh = word->oldest_version >= outcome.orders.fresh_from;
         outcome.is_ready &= is_ready && is_fresh;
-        outcome.is_outdated |= rank == meeting->link->rank && is_ready && !is_fresh;
+        outcome.is_outdated |= rank == meeting->rank && is_ready && !is_fresh;
         outcome.ender = word->ends != 0 ? rank : outcome.ender;
         outcome.ends |= word->ends != 0;
     }
@@ -141,7 +143,7 @@ static aq_rank_outcome conclude(const aq_rank_meeting *meeting)
 /* The newest note of this rank goes with its word. */
 static aq_rank_word own_word(aq_rank_meeting *meeting, const aq_rank_word *word)
 {
-    const note *own = &meeting->notes[meeting->link->rank];
+    const note *own = &meeting->notes[meeting->rank];
     aq_rank_word said = *word;
     pthread_mutex_lock(&meeting->lock);
     said.note = own->number;
@@ -157,7 +159,7 @@ int aq_rank_meet(aq_rank_meeting *meeting, const aq_rank_word *word, aq_rank_out
     aq_rank_link *link = meeting->link;
     aq_rank_word before[AQ_RANKS_MAX];
     memcpy(before, meeting->words, sizeof(before));
-    meeting->words[link->rank] = own_word(meeting, word);
+    meeting->words[meeting->rank] = own_word(meeting, word);
     int rc = aq_rank_link_gather(link, meeting->words, sizeof(*word));
     if (rc == 0) {
         rc = pass_notes(meeting, before);

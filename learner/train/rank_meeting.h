@@ -6,9 +6,10 @@
  * train on for longer than that takes to say so, and an end reaches all.
  *
  * A note is what a rank's loop has to tell the other loops, at some time: it travels with the next
- * meeting.
+ * meeting. Those that have come may be read when the link is closed already: a loop goes on for a
+ * moment after its trainer.
  *
- * Meetings are the trainer's thread's; notes any thread's.
+ * Meetings are the trainer's thread's; notes any thread's, and one thread of a rank posts.
  */
 #ifndef AQ_LEARNER_TRAIN_RANK_MEETING_H
 #define AQ_LEARNER_TRAIN_RANK_MEETING_H

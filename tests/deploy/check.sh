@@ -5,11 +5,12 @@
 #
 #   APT_CONF, APT_MIRROR, http_proxy     as for the build of the image, where this host needs them
 #   CHECK_FIRST_STEP_S                   the time that the first learner step may take (180)
+#   CHECK_PATIENCE                       waits that many times as long, a whole number (1)
 #   CHECK_NO_BUILD=1                     takes the images that the engine has
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 state=${ENGINE_DIR:-/var/tmp/actorq-engine}
-limit_s=3600
+limit_s=$((3600 * ${CHECK_PATIENCE:-1}))
 
 # Debian 13's package needs nothing of Debian 13.
 unpack_compose_v2() {

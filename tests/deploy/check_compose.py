@@ -13,8 +13,8 @@ import sys
 import time
 
 from compose_run import ComposeRun
-from deployed_run import (Failed, ROOT, command, docker, drained, env_steps, inserted, leave,
-                          learner_steps, members, say)
+from deployed_run import (Failed, ROOT, command, docker, drained, end_of, env_steps, inserted,
+                          leave, learner_steps, members, say)
 
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
 IMAGE_BYTES = 120e6
@@ -53,7 +53,7 @@ def check_images():
 
 
 def check_health(run):
-    end = time.monotonic() + 120
+    end = end_of(120)
     while True:
         states = {role: [run.inspect(one)["State"]["Health"]["Status"]
                          for one in run.containers(role)] for role in ROLES}
@@ -90,7 +90,7 @@ def check_pages():
         if status != expected:
             raise Failed(f"the page at {host}: {status}, not {expected}")
     say("the run's page is given at the names that it has, and at no other")
-    end = time.monotonic() + 60
+    end = end_of(60)
     port = SETTINGS["ACTORQ_PROMETHEUS_PORT"]
     while True:
         targets = json.loads(page(port, f"127.0.0.1:{port}", "/api/v1/targets")[1])
@@ -137,7 +137,7 @@ def check_kill(run, service):
     container = run.containers(service)[0]
     before = run.now()
     run.kill(container)
-    end = time.monotonic() + 60
+    end = end_of(60)
     while True:
         about = run.inspect(container)
         if about["RestartCount"] > 0 and about["State"]["Running"]:
@@ -215,6 +215,9 @@ def main():
         check_rolling_restart(run)
         check_resume(run, check_stop(run))
         say("PASSED")
+    except Failed:
+        run.show_state()
+        raise
     finally:
         if run.watcher:
             docker("rm", "--force", run.watcher, check=False)

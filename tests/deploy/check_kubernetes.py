@@ -25,8 +25,8 @@ import urllib.request
 
 import yaml
 
-from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, command, docker, env_steps, inserted,
-                          leave, learner_steps, members, say)
+from deployed_run import (DeployedRun, Failed, LEARNER, PATIENCE, ROOT, command, docker, end_of,
+                          env_steps, inserted, leave, learner_steps, members, say)
 
 BEFORE_FINAL = {"autoscaling/v2": "autoscaling/v2beta2", "policy/v1": "policy/v1beta1"}
 NAME_SERVER = "172.17.0.1"
@@ -65,10 +65,10 @@ def show_state():
 
 
 def until(what, condition, timeout_s=180):
-    end = time.monotonic() + timeout_s
+    end = end_of(timeout_s)
     while not condition():
         if time.monotonic() > end:
-            raise Failed(f"in {timeout_s} s not: {what}")
+            raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what}")
         time.sleep(1)
     say(what)
 

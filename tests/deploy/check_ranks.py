@@ -13,7 +13,7 @@ import sys
 import time
 
 from compose_run import ComposeRun
-from deployed_run import (Failed, command, docker, env_steps, leave, learner_steps, say)
+from deployed_run import (Failed, command, docker, end_of, env_steps, leave, learner_steps, say)
 
 OTHERS = 2
 SETTINGS = {
@@ -50,7 +50,7 @@ def goes_on(run, what, harm):
     before = run.now()
     begun = time.monotonic()
     harm()
-    end = begun + 120
+    end = end_of(120)
     while (learner_said(run, "event=resumed") <= resumed or
            learner_said(run, "as a rank of the learner") < OTHERS * (lives + 1)):
         if time.monotonic() > end:
@@ -94,6 +94,9 @@ def main():
                 lambda: run.kill(run.containers("learner-rank")[-1]))
         check_stop(run)
         say("PASSED")
+    except Failed:
+        run.show_state()
+        raise
     finally:
         if run.watcher:
             docker("rm", "--force", run.watcher, check=False)

@@ -6,7 +6,8 @@
 # The head and an array of three actors are submitted; the learner trains; an actor is cancelled and
 # drains; the head gets SIGTERM, writes its checkpoint, is queued again and goes on where it was.
 # With CHECK_RANKS=2 the learner is two ranks, of which one is killed in the end: the job is queued
-# again, and goes on. In the end an array works at a sweep, without two of its jobs.
+# again, and goes on. In the end an array works at a sweep, without two of its jobs. Where others
+# use the machine, every wait is CHECK_PATIENCE times as long (1).
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"
@@ -32,16 +33,19 @@ pids=()
 host=$(hostname -s)
 export SLURM_CONF=$work/slurm.conf ACTORQ_PORT=25550
 
+# The controller is the last to go: a job tells it that it has ended until it has heard so, and the
+# node waits for its jobs.
 end() {
-    local pid
+    local i
     scancel --full --signal=KILL --user=root 2>/dev/null || true
     scancel --user=root 2>/dev/null || true
-    sleep 2
-    for pid in "${pids[@]}"; do
-        kill "$pid" 2>/dev/null || true
+    for ((i = 0; i < 60 * ${CHECK_PATIENCE:-1}; i++)); do
+        [ -n "$(squeue --noheader 2>/dev/null)" ] || break
+        sleep 1
     done
-    for pid in "${pids[@]}"; do
-        wait "$pid" 2>/dev/null || true
+    for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+        kill "${pids[i]}" 2>/dev/null || true
+        wait "${pids[i]}" 2>/dev/null || true
     done
     if [ -z "${CHECK_KEEP-}" ]; then
         rm -rf -- "$work"
@@ -52,7 +56,7 @@ trap 'exit 130' INT TERM
 
 # wait_for SECONDS WHAT COMMAND...
 wait_for() {
-    local -r end=$((SECONDS + $1)) what=$2
+    local -r end=$((SECONDS + $1 * ${CHECK_PATIENCE:-1})) what=$2
     shift 2
     until "$@" >/dev/null 2>&1; do
         if [ "$SECONDS" -ge "$end" ]; then

@@ -3,13 +3,14 @@
 # engine.sh starts. Takes the image that check.sh has built. As root; some minutes.
 #
 # The stack is deployed and trains, actors and shards are scaled, a service is updated one task
-# after the other, and every task that ended did so with 0.
+# after the other, and every task that ended did so with 0. Where others use the machine, every wait
+# is CHECK_PATIENCE times as long (1).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 
 if [ -z "${ENGINE_PID-}" ]; then
-    exec "$here/engine.sh" timeout 1800 "$0" "$@"
+    exec "$here/engine.sh" timeout $((1800 * ${CHECK_PATIENCE:-1})) "$0" "$@"
 fi
 source "$root/tools/prepare.sh"
 
@@ -25,7 +26,7 @@ end() {
 trap end EXIT
 
 status() {
-    docker logs --since 5s --tail 1 "$stack-operator" 2>/dev/null
+    docker logs --since "$((5 * ${CHECK_PATIENCE:-1}))s" --tail 1 "$stack-operator" 2>/dev/null
 }
 
 # members ROLE COUNT: so many of that role are in the run, and it trains.
@@ -39,7 +40,7 @@ sys.exit(len(found) != int(sys.argv[2]) or trained == 0)' "$1" "$2" 2>/dev/null
 }
 
 wait_for() {
-    local -r end=$((SECONDS + $1)) what=$2
+    local -r end=$((SECONDS + $1 * ${CHECK_PATIENCE:-1})) what=$2
     shift 2
     until "$@"; do
         if [ "$SECONDS" -ge "$end" ]; then

@@ -89,6 +89,9 @@ def by_compose(compose, folder):
         if codes != [0] * MORE:
             raise Failed(f"workers ended with {codes}")
         check_end(volume)
+    except Failed:
+        run.show_state()
+        raise
     finally:
         if not os.environ.get("CHECK_KEEP"):
             run.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from deployed_run import DeployedRun, LEARNER, ROOT, command, docker
+from deployed_run import DeployedRun, LEARNER, ROOT, command, docker, say
 
 
 class ComposeRun(DeployedRun):
@@ -39,6 +39,13 @@ class ComposeRun(DeployedRun):
         done = subprocess.run(["docker", "logs", container], text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False)
         return done.stdout
+
+    def show_state(self):
+        """Who is there, and what each said last."""
+        ours = ["--all", "--filter", f"label=com.docker.compose.project={self.project}"]
+        say(docker("ps", *ours))
+        for name in docker("ps", *ours, "--format", "{{.Names}}").split():
+            say(f"{name}:\n" + "\n".join(self.said(name).splitlines()[-5:])[-2000:])
 
     def kill(self, container):
         """As the kernel does when memory is out: the engine sees a process that died."""

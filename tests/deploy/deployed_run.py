@@ -1,4 +1,8 @@
-"""A deployed run as a test sees it: commands, and the status that its learner gives."""
+"""A deployed run as a test sees it: commands, and the status that its learner gives.
+
+On a machine that is busy with other work every wait is as many times as long as CHECK_PATIENCE says
+(1). What is waited for stays the same.
+"""
 
 import json
 import os
@@ -9,6 +13,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEARNER = "tcp://learner:5550"
+PATIENCE = float(os.environ.get("CHECK_PATIENCE", "1"))
+SILENT_S = 5 * PATIENCE
 
 
 class Failed(Exception):
@@ -22,9 +28,17 @@ def say(text):
 STARTED = time.monotonic()
 
 
+def end_of(wait_s):
+    """The time.monotonic() at which a wait that begins now has been too long."""
+    return time.monotonic() + wait_s * PATIENCE
+
+
 def command(arguments, timeout_s=120, check=True, **options):
-    done = subprocess.run(arguments, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=timeout_s, check=False, **options)
+    try:
+        done = subprocess.run(arguments, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=timeout_s * PATIENCE, check=False, **options)
+    except subprocess.TimeoutExpired as expired:
+        raise Failed(str(expired)) from expired
     if check and done.returncode != 0:
         raise Failed(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -51,19 +65,19 @@ class DeployedRun:
     def ask(self):
         """The newest status of the run, or None when the learner was silent for a while."""
         try:
-            return json.loads(self.newest(max(self.since_s, time.time() - 5)))
+            return json.loads(self.newest(max(self.since_s, time.time() - SILENT_S)))
         except ValueError:
             return None
 
     def await_status(self, what, condition, timeout_s=120):
-        end = time.monotonic() + timeout_s
+        end = end_of(timeout_s)
         status = None
         while time.monotonic() < end:
             status = self.ask()
             if status is not None and condition(status):
                 return status
             time.sleep(1)
-        raise Failed(f"in {timeout_s} s not: {what}\n{json.dumps(status)[:2000]}")
+        raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what}\n{json.dumps(status)[:2000]}")
 
     def now(self):
         """The status, as soon as there is one."""

@@ -96,6 +96,16 @@ stop_engine() {
     find /sys/fs/cgroup -depth -type d -path "*$group*" -exec rmdir {} + 2>/dev/null || true
 }
 
+# What a command left that was killed: the engine has just started it again.
+remove_left() {
+    local -a left
+    mapfile -t left < <(docker ps --all --quiet)
+    if [ ${#left[@]} -gt 0 ]; then
+        docker rm --force --volumes "${left[@]}" >/dev/null
+    fi
+    docker swarm leave --force >/dev/null 2>&1 || true
+}
+
 # The base image, where the engine lacks it.
 import_base() {
     make_base "$state"
@@ -119,5 +129,6 @@ ensure_packages "${engine_packages[@]}"
 trap stop_engine EXIT
 trap 'exit 130' INT TERM
 start_engine
+remove_left
 import_base
 "$@" 8>&-

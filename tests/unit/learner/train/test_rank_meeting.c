@@ -2,6 +2,7 @@
  * What ranks agree on when they meet.
  */
 #include "learner/train/rank_meeting.h"
+#include "tests/support/must.h"
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 
@@ -117,6 +118,37 @@ TEST(a_note_reaches_everybody_once)
         assert_int_equal(t->notes[rank][1], 0);
         assert_int_equal(t->notes[rank][2], 102);
         assert_int_equal(t->read[rank], 2);
+    }
+}
+
+/* As its loop does whose trainer has ended: it hears what had come by then, and may still post. */
+static void outlive_the_link(void *user, aq_rank_link *link)
+{
+    talk *t = user;
+    const uint32_t own = link->rank;
+    const uint32_t note = 100 + own;
+    aq_rank_meeting *meeting = NULL;
+    must(aq_rank_meeting_create(link, &meeting));
+    aq_rank_note_post(meeting, &note, sizeof(note));
+    must(aq_rank_meet(meeting, &t->words[own], &t->outcomes[own], &t->errors[own]));
+    const aq_rank_link before = *link;
+    *link = (aq_rank_link){0}; /* as closing leaves it */
+    aq_rank_note_post(meeting, &note, sizeof(note));
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        uint64_t seen = 0;
+        t->read[own] += aq_rank_note_read(meeting, rank, &seen, &t->notes[own][rank], sizeof(note));
+    }
+    aq_rank_meeting_destroy(meeting);
+    *link = before;
+}
+
+TEST(notes_that_have_come_are_read_after_the_link_was_closed)
+{
+    talk *t = talk_of();
+    crew_run(RANKS, 0, outlive_the_link, t);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(t->read[rank], RANKS);
+        assert_int_equal(t->notes[rank][1], 101);
     }
 }
 
