@@ -25,8 +25,8 @@ typedef struct aq_failure_watch {
 } aq_failure_watch;
 
 /* Takes in where the run stands. Returns why an environment failed last, when all of them, so many,
- * do nothing else: which waiting may mend once they have worked, so that `ret_is_hopeless` follows a
- * minute later then. Otherwise NULL. What it returns is the status's. */
+ * do nothing else; otherwise NULL. It is the status's. Of those that have worked, waiting may mend
+ * them, so that `ret_is_hopeless` follows a minute later. */
 const char *aq_failure_watch_take(aq_failure_watch *watch, int64_t now_ns,
                                   const Actorq__V1__StatusReply *status, uint64_t envs,
                                   bool *ret_is_hopeless);

@@ -1,8 +1,8 @@
 /*
  * Actor and critic: what d4pg, ddpg, td3, sac, dsac, td3_bc, iql and cql have in common, each of
- * which is a file that says in what it differs. A critic learns what an action is worth, from n-step
- * returns and older copies of the networks; the policy follows the critic's slope along its own
- * actions.
+ * which is a file that says in what it differs. A critic learns what an action is worth, from
+ * n-step returns and older copies of the networks; the policy follows the critic's slope along its
+ * own actions.
  *
  *   target   y = reward + bootstrap * Q_target(s', policy_target(s'))
  *   critic   how far Q(s, a) is from y, over the batch, each row `weight` times

@@ -1,6 +1,6 @@
 /*
- * What d4pg, ddpg, td3, sac, dsac, td3_bc, iql and cql share, of each of them; test_golden_steps.c has
- * their numbers.
+ * What d4pg, ddpg, td3, sac, dsac, td3_bc, iql and cql share, of each of them;
+ * test_golden_steps.c has their numbers.
  */
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
