@@ -1,8 +1,8 @@
 /*
  * DSAC: sac with the critic of d4pg, which learns the distribution of returns, entropy and all,
- * over atoms (Bellemare et al., 2017). Its policy draws, and follows the mean (Haarnoja et al., 2018).
- * Errors squared have gradients as large as the rewards are; cross entropy has not (SimBaV2, Lee et
- * al., 2025).
+ * over atoms (Bellemare et al., 2017). Its policy draws, and follows the mean (Haarnoja et al.,
+ * 2018). Errors squared have gradients as large as the rewards are; cross entropy has not (SimBaV2,
+ * Lee et al., 2025).
  *
  * Here is in what it differs; the rest is actor_critic.c.
  */
