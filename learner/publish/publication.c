@@ -14,14 +14,12 @@
 /* A frame holds the tensors and a description of at most a few KiB. */
 #define FRAME_OVERHEAD_MAX ((size_t)64 * 1024)
 
-/* Policies beyond this size, in fp32, are spared work that says little.
- *
- * Packing a version in fp32, of which nothing is sent, costs as much as four in int8: one in so
+/* Packing a version in fp32, of which nothing is sent, costs as much as four in int8: one in so
  * many is packed, and stands for those up to the next.
  *
  * Few rows are enough to see that the cost is a FAR-th of the budget or less; otherwise it is
  * measured on all. */
-enum { SMALL_BYTES = 1 << 20, TWIN_PERIOD = 64, ROWS_FEW = 32, FAR = 8 };
+enum { TWIN_PERIOD = 64, ROWS_FEW = 32, FAR = 8 };
 
 void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config)
@@ -63,8 +61,7 @@ static int observe_ranges(const aq_publication_config *config, aq_publication_hi
 static int measure(const aq_publication_config *config, const aq_publication *made,
                    const float *obs, size_t rows, aq_error *error)
 {
-    const bool is_small = aq_snapshot_tensor_bytes_f32(made->twin) <= SMALL_BYTES;
-    const size_t few = !is_small && rows > ROWS_FEW ? ROWS_FEW : rows;
+    const size_t few = rows < ROWS_FEW ? rows : ROWS_FEW;
     aq_quant_error *measured = &made->snapshot->quant_error;
     aq_engine *engine = NULL;
     int rc = aq_engine_create(made->snapshot, rows, config->cpu_flags, &engine, error);
@@ -190,8 +187,7 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
     int rc = 0;
     if (made->snapshot == made->twin && !made->fell_back) { /* that is what is sent */
         *size = (aq_twin_size){aq_publication_broadcast(made)->size, history->twins};
-    } else if (size->bytes == 0 || made->frame_bytes_fp32 <= SMALL_BYTES ||
-               history->twins - size->at >= TWIN_PERIOD) {
+    } else if (size->bytes == 0 || history->twins - size->at >= TWIN_PERIOD) {
         size->at = history->twins;
         rc = pack_twin(history, made, is_delta, &size->bytes);
     }

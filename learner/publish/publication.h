@@ -28,8 +28,8 @@ typedef struct aq_publication_config {
     uint32_t range_method; /* enum aq_range_method */
     uint32_t full_period;  /* versions; 1: every one goes out in full */
     double error_budget;   /* of aq_quant_error.cost */
-    uint32_t error_rows;   /* observations to measure on, at most; few are enough of a wide policy
-                              that is far from its budget */
+    uint32_t error_rows;   /* observations to measure on, at most; few are enough of a policy that
+                              is far from its budget */
     uint32_t cpu_flags;
 } aq_publication_config;
 

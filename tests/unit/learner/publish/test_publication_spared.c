@@ -1,5 +1,5 @@
 /*
- * What versions of wide policies are spared.
+ * What work most versions are spared.
  */
 #include "common/sys/cpu.h"
 #include "learner/publish/publication.h"
@@ -8,18 +8,18 @@
 
 enum { ROWS = 256 };
 
-typedef struct wide_desk {
+typedef struct spared_desk {
     learner_kit kit;
     float *obs; /* ROWS of them */
-} wide_desk;
+} spared_desk;
 
-static void wide_desk_setup(wide_desk *desk)
+static void spared_desk_setup(spared_desk *desk)
 {
     learner_kit_init(&desk->kit, 11);
     desk->obs = learner_kit_observations(&desk->kit, ROWS);
 }
 
-static void wide_desk_teardown(wide_desk *desk)
+static void spared_desk_teardown(spared_desk *desk)
 {
     aq_free(desk->obs);
     learner_kit_fini(&desk->kit);
@@ -34,7 +34,7 @@ static aq_publication_config config_of(double budget)
                                    .cpu_flags = aq_cpu_flags()};
 }
 
-static aq_quant_error measure(wide_desk *desk, double budget)
+static aq_quant_error measure(spared_desk *desk, double budget)
 {
     const aq_publication_config config = config_of(budget);
     aq_publication_history history;
@@ -48,8 +48,6 @@ static aq_quant_error measure(wide_desk *desk, double budget)
     return measured;
 }
 
-static const uint32_t beyond_a_mib[] = {600, 600};
-
 /* Its outputs are actions themselves, which any rounding changes. */
 static void make_numbers(learner_kit *kit)
 {
@@ -59,10 +57,8 @@ static void make_numbers(learner_kit *kit)
     kit->meta.head = AQ_HEAD_TANH_BOX;
 }
 
-TEST_IN(wide_desk, desk, few_rows_show_that_a_wide_policy_is_far_from_its_budget)
+TEST_IN(spared_desk, desk, few_rows_show_that_a_policy_is_far_from_its_budget)
 {
-    assert_int_equal(measure(desk, 1).rows, ROWS);
-    learner_kit_take_network(&desk->kit, beyond_a_mib, 2);
     make_numbers(&desk->kit);
     const aq_quant_error few = measure(desk, 1);
     assert_in_range(few.rows, 1, ROWS / 8);
@@ -70,31 +66,27 @@ TEST_IN(wide_desk, desk, few_rows_show_that_a_wide_policy_is_far_from_its_budget
     assert_int_equal(measure(desk, 2 * (double)few.cost).rows, ROWS);
 }
 
-/* Whether the second version, of which all weights are alike, counts as what it takes. */
-static bool knows_the_second_twin(learner_kit *kit, const float *obs)
+TEST_IN(spared_desk, desk, not_every_twin_is_packed)
 {
+    learner_kit *kit = &desk->kit;
     const aq_publication_config config = config_of(1);
     aq_publication_history history;
-    size_t bytes[2];
+    size_t first = 0;
+    bool differs = false;
+    int version = 0;
     aq_publication_history_init(&history, &config);
-    for (int i = 0; i < 2; i++) {
+    for (; version < 100 && !differs; version++) {
         aq_publication made;
         assert_succeeds(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
-                                            obs, ROWS, &made, &refusal));
-        bytes[i] = made.packed_bytes_fp32;
+                                            desk->obs, ROWS, &made, &refusal));
+        first = version == 0 ? made.packed_bytes_fp32 : first;
+        differs = made.packed_bytes_fp32 != first;
         aq_publication_fini(&made);
-        for (size_t k = 0; k < kit->params.count; k++) {
+        for (size_t k = 0; k < kit->params.count; k++) { /* which take fewer bytes */
             kit->params.weight[0][k] = 0.5f;
         }
         kit->meta.version++;
     }
     aq_publication_history_fini(&history);
-    return bytes[1] != bytes[0];
-}
-
-TEST_IN(wide_desk, desk, of_a_wide_policy_not_every_twin_is_packed)
-{
-    assert_true(knows_the_second_twin(&desk->kit, desk->obs));
-    learner_kit_take_network(&desk->kit, beyond_a_mib, 2);
-    assert_false(knows_the_second_twin(&desk->kit, desk->obs));
+    assert_in_range(version, 10, 99);
 }
