@@ -427,7 +427,8 @@ static const aq_setting rows[] = {
      "as a share of the range. A version past it is published in fp32 instead, and is not taken "
      "for the run's result. 1 allows anything."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
-     "Recent observations on which that cost is measured."},
+     "Recent observations on which that cost is measured; the first 32 of them where these show "
+     "that it is far from the budget."},
 
     {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
      "The run ends after this many environment steps (steps, total_timesteps), solved or not."},

@@ -51,7 +51,9 @@ static aq_quant_error measure(spared_desk *desk, double budget)
 /* Its outputs are actions themselves, which any rounding changes. */
 static void make_numbers(learner_kit *kit)
 {
+    static const uint32_t widths[] = {16, 16};
     const float low[KIT_ACTIONS] = {-1, -1, -1}, high[KIT_ACTIONS] = {1, 1, 1};
+    learner_kit_take_network(kit, widths, 2);
     aq_space_init_box(&kit->schema.action, KIT_ACTIONS, low, high);
     kit->spec.layers[2].activation = AQ_ACTIVATION_TANH;
     kit->meta.head = AQ_HEAD_TANH_BOX;
