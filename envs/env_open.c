@@ -3,12 +3,10 @@
  */
 #include "envs/env_open.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
@@ -192,7 +190,7 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
         return aq_fail(error, AQ_E_NOMEM, "no memory for the task %s", class->name);
     }
     env->class = class;
-    atomic_init(&env->references, 1);
+    aq_references_init(&env->references);
     rc = aq_env_code_check(class, name, error);
     rc = rc != 0 ? rc : compose_name(class, name, env->name, error);
     rc = rc != 0 ? rc : open_params(env, &options, error);
@@ -215,14 +213,13 @@ int aq_env_open(const char *name, aq_env **ret_env, aq_error *error)
 
 aq_env *aq_env_ref(aq_env *env)
 {
-    uint32_t before = atomic_fetch_add_explicit(&env->references, 1, memory_order_relaxed);
-    AQ_ASSERT(before > 0);
+    aq_references_add(&env->references);
     return env;
 }
 
 void aq_env_unref(aq_env *env)
 {
-    if (env != NULL && atomic_fetch_sub_explicit(&env->references, 1, memory_order_acq_rel) == 1) {
+    if (env != NULL && aq_references_drop(&env->references)) {
         destroy(env);
     }
 }

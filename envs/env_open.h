@@ -6,6 +6,7 @@
 #define AQ_ENVS_ENV_OPEN_H
 
 #include "common/base/error.h"
+#include "common/base/references.h"
 #include "common/policy/snapshot.h"
 #include "envs/env.h"
 
@@ -19,7 +20,7 @@ typedef struct aq_env {
     const char *summary;     /* one sentence */
     const char *options;     /* its own, for help; NULL: none */
     bool can_be_drawn;
-    _Atomic uint32_t references;
+    aq_references references;
 } aq_env;
 
 /* AQ_E_NOT_FOUND, naming the nearest task there is; what the class's open refuses; an option that

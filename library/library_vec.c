@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "envs/env_code.h"
 #include "envs/env_golden.h"
 #include "envs/env_picture.h"
@@ -42,10 +43,10 @@ static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
 {
     static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
     aq_env *env;
-    (void)pthread_mutex_lock(&naming);
+    aq_mutex_lock(&naming);
     aq_env_allow_code(name);
     int rc = aq_env_open(name, &env, error);
-    (void)pthread_mutex_unlock(&naming);
+    aq_mutex_unlock(&naming);
     if (rc != 0) {
         return rc;
     }

@@ -122,7 +122,7 @@ REGISTRIES = {
 
 # What only some rooms know: headers, and calls.
 KNOWLEDGE = {
-    "threads": (r"(pthread|threads)\.h", None, "no threads here"),
+    "threads": (r"(pthread|threads|common/base/mutex)\.h", None, "no threads here"),
     "clock": (r"time\.h", r"\baq_clock_\w+\s*\(", "this room is handed the time, it never asks"),
     "loop": (r"uv\.h", None, "the event loop is for daemons and commands"),
     "system_sockets": (r"(sys/socket|sys/un|netdb|netinet/\w+|arpa/inet)\.h", None,

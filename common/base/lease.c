@@ -13,7 +13,7 @@ void aq_lease_init(aq_lease *lease, const uint8_t *bytes, size_t size,
     lease->bytes = bytes;
     lease->size = size;
     lease->free = free;
-    atomic_init(&lease->references, 1);
+    aq_references_init(&lease->references);
 }
 
 /* The bytes begin on the next cache line. */
@@ -45,21 +45,13 @@ int aq_lease_create(size_t size, uint8_t **ret_bytes, aq_lease **ret_lease)
 
 aq_lease *aq_lease_ref(aq_lease *lease)
 {
-    uint32_t before = atomic_fetch_add_explicit(&lease->references, 1, memory_order_relaxed);
-    AQ_ASSERT(before > 0);
-    AQ_ASSERT(before < UINT32_MAX);
+    aq_references_add(&lease->references);
     return lease;
 }
 
 void aq_lease_unref(aq_lease *lease)
 {
-    if (lease == NULL) {
-        return;
-    }
-    /* Release what this owner did, and acquire what the others did before the last one frees. */
-    uint32_t before = atomic_fetch_sub_explicit(&lease->references, 1, memory_order_acq_rel);
-    AQ_ASSERT(before > 0);
-    if (before == 1) {
+    if (lease != NULL && aq_references_drop(&lease->references)) {
         lease->free(lease);
     }
 }

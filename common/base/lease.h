@@ -10,11 +10,11 @@
 #ifndef AQ_COMMON_BASE_LEASE_H
 #define AQ_COMMON_BASE_LEASE_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/base/references.h"
 
 typedef struct aq_lease aq_lease;
 
@@ -22,7 +22,7 @@ struct aq_lease {
     const uint8_t *bytes;
     size_t size;
     void (*free)(aq_lease *lease);
-    _Atomic uint32_t references;
+    aq_references references;
 };
 
 /* One reference, the caller's. */

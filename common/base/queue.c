@@ -14,6 +14,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 
 struct aq_queue {
     pthread_mutex_t mutex;
@@ -26,20 +27,6 @@ struct aq_queue {
 };
 
 /* A mutex of ours that cannot be locked is a fault of ours. */
-static void lock(aq_queue *queue)
-{
-    int rc = pthread_mutex_lock(&queue->mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void unlock(aq_queue *queue)
-{
-    int rc = pthread_mutex_unlock(&queue->mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
 static int init_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -101,7 +88,7 @@ int aq_queue_push(aq_queue *queue, void *item)
     int rc = 0;
 
     AQ_ASSERT(item != NULL);
-    lock(queue);
+    aq_mutex_lock(&queue->mutex);
     if (queue->closed) {
         rc = AQ_E_CLOSED;
     } else if (queue->count == queue->capacity) {
@@ -113,7 +100,7 @@ int aq_queue_push(aq_queue *queue, void *item)
         queue->count++;
         pthread_cond_signal(&queue->not_empty);
     }
-    unlock(queue);
+    aq_mutex_unlock(&queue->mutex);
     return rc;
 }
 
@@ -153,7 +140,7 @@ int aq_queue_pop(aq_queue *queue, int timeout_ms, void **ret_item)
 {
     int rc = 0;
 
-    lock(queue);
+    aq_mutex_lock(&queue->mutex);
     wait_not_empty(queue, timeout_ms);
     if (queue->count > 0) {
         *ret_item = queue->items[queue->head];
@@ -162,22 +149,22 @@ int aq_queue_pop(aq_queue *queue, int timeout_ms, void **ret_item)
     } else {
         rc = queue->closed ? AQ_E_CLOSED : AQ_E_TIMEOUT;
     }
-    unlock(queue);
+    aq_mutex_unlock(&queue->mutex);
     return rc;
 }
 
 void aq_queue_close(aq_queue *queue)
 {
-    lock(queue);
+    aq_mutex_lock(&queue->mutex);
     queue->closed = true;
     pthread_cond_broadcast(&queue->not_empty);
-    unlock(queue);
+    aq_mutex_unlock(&queue->mutex);
 }
 
 size_t aq_queue_count(aq_queue *queue)
 {
-    lock(queue);
+    aq_mutex_lock(&queue->mutex);
     size_t count = queue->count;
-    unlock(queue);
+    aq_mutex_unlock(&queue->mutex);
     return count;
 }

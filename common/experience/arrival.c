@@ -17,7 +17,7 @@ int aq_arrival_create(uint32_t chunk_count, aq_lease *frame, aq_arrival **ret_ar
     if (arrival == NULL) {
         return AQ_E_NOMEM;
     }
-    atomic_init(&arrival->references, 1);
+    aq_references_init(&arrival->references);
     arrival->chunk_count = chunk_count;
     arrival->frame = frame;
     *ret_arrival = arrival;
@@ -26,21 +26,13 @@ int aq_arrival_create(uint32_t chunk_count, aq_lease *frame, aq_arrival **ret_ar
 
 aq_arrival *aq_arrival_ref(aq_arrival *arrival)
 {
-    uint32_t before = atomic_fetch_add_explicit(&arrival->references, 1, memory_order_relaxed);
-    AQ_ASSERT(before > 0);
-    AQ_ASSERT(before < UINT32_MAX);
+    aq_references_add(&arrival->references);
     return arrival;
 }
 
 void aq_arrival_unref(aq_arrival *arrival)
 {
-    if (arrival == NULL) {
-        return;
-    }
-    /* Release what this owner did, and acquire what the others did before the last one frees. */
-    uint32_t before = atomic_fetch_sub_explicit(&arrival->references, 1, memory_order_acq_rel);
-    AQ_ASSERT(before > 0);
-    if (before == 1) {
+    if (arrival != NULL && aq_references_drop(&arrival->references)) {
         aq_lease_unref(arrival->frame);
         aq_free(arrival);
     }

@@ -9,15 +9,15 @@
 #ifndef AQ_COMMON_EXPERIENCE_ARRIVAL_H
 #define AQ_COMMON_EXPERIENCE_ARRIVAL_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/lease.h"
+#include "common/base/references.h"
 #include "common/experience/chunk_view.h"
 
 typedef struct aq_arrival {
-    _Atomic uint32_t references;
+    aq_references references;
     uint32_t chunk_count;
     uint64_t run_id;
     uint64_t actor;

@@ -4,7 +4,6 @@
  */
 #include "common/experience/chunk.h"
 
-#include <stdatomic.h>
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
@@ -31,28 +30,20 @@ int aq_chunk_create(const aq_layout *layout, uint32_t room, aq_chunk **ret_chunk
     view.base = (const uint8_t *)chunk;
     chunk->view = view;
     chunk->bytes = bytes;
-    atomic_init(&chunk->references, 1);
+    aq_references_init(&chunk->references);
     *ret_chunk = chunk;
     return 0;
 }
 
 aq_chunk *aq_chunk_ref(aq_chunk *chunk)
 {
-    uint32_t before = atomic_fetch_add_explicit(&chunk->references, 1, memory_order_relaxed);
-    AQ_ASSERT(before > 0);
-    AQ_ASSERT(before < UINT32_MAX);
+    aq_references_add(&chunk->references);
     return chunk;
 }
 
 void aq_chunk_unref(aq_chunk *chunk)
 {
-    if (chunk == NULL) {
-        return;
-    }
-    /* Release what this owner did, and acquire what the others did before the last one frees. */
-    uint32_t before = atomic_fetch_sub_explicit(&chunk->references, 1, memory_order_acq_rel);
-    AQ_ASSERT(before > 0);
-    if (before == 1) {
+    if (chunk != NULL && aq_references_drop(&chunk->references)) {
         aq_free(chunk);
     }
 }

@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/base/references.h"
 #include "common/experience/chunk_view.h"
 
 typedef struct aq_chunk {
     aq_chunk_view view;          /* of its own columns */
     size_t bytes;                /* of the whole allocation, for budgets */
-    _Atomic uint32_t references; /* use ref and unref */
+    aq_references references; /* use ref and unref */
 } aq_chunk;
 
 /* An empty chunk with room for `room` transitions and one reference; columns are zeroed. Its

@@ -5,7 +5,6 @@
  */
 #include "common/policy/snapshot.h"
 
-#include <stdatomic.h>
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
@@ -100,7 +99,7 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
     }
-    atomic_init(&snapshot->references, 1);
+    aq_references_init(&snapshot->references);
     *ret_snapshot = snapshot;
     return 0;
 }
@@ -124,21 +123,13 @@ aq_snapshot aq_snapshot_mean(const aq_snapshot *snapshot)
 
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot)
 {
-    uint32_t before = atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
-    AQ_ASSERT(before > 0);
-    AQ_ASSERT(before < UINT32_MAX);
+    aq_references_add(&snapshot->references);
     return snapshot;
 }
 
 void aq_snapshot_unref(aq_snapshot *snapshot)
 {
-    if (snapshot == NULL) {
-        return;
-    }
-    /* Release what this owner did, and acquire what the others did before the last one frees. */
-    uint32_t before = atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel);
-    AQ_ASSERT(before > 0);
-    if (before == 1) {
+    if (snapshot != NULL && aq_references_drop(&snapshot->references)) {
         aq_free(snapshot);
     }
 }

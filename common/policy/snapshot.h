@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/base/references.h"
 #include "common/experience/schema.h"
 #include "common/policy/format.h"
 #include "common/policy/head.h"
@@ -55,7 +56,7 @@ typedef struct aq_snapshot {
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
     const float *arrays;         /* of the network, one after the other */
-    _Atomic uint32_t references; /* use ref and unref */
+    aq_references references; /* use ref and unref */
 } aq_snapshot;
 
 /* A snapshot of `spec` with room for each layer's tensors in the given formats (one per layer, fp32

@@ -26,6 +26,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/sys/log_json.h"
 #include "common/sys/logfmt.h"
@@ -151,20 +152,16 @@ static bool is_wanted(enum aq_log_level level)
 
 static void set_identity(const char *text)
 {
-    int rc = pthread_mutex_lock(&identity_mutex);
-
-    AQ_ASSERT(rc == 0);
+    aq_mutex_lock(&identity_mutex);
     memcpy(identity, text, IDENTITY_SIZE);
-    pthread_mutex_unlock(&identity_mutex);
+    aq_mutex_unlock(&identity_mutex);
 }
 
 static void get_identity(char *out)
 {
-    int rc = pthread_mutex_lock(&identity_mutex);
-
-    AQ_ASSERT(rc == 0);
+    aq_mutex_lock(&identity_mutex);
     memcpy(out, identity, IDENTITY_SIZE);
-    pthread_mutex_unlock(&identity_mutex);
+    aq_mutex_unlock(&identity_mutex);
 }
 
 void aq_log_open(const char *role, int64_t id)

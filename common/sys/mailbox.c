@@ -10,6 +10,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/base/queue.h"
 
 #define ITEMS_PER_WAKE_MAX 256 /* then the loop's other handles get a turn */
@@ -22,20 +23,6 @@ struct aq_mailbox {
     aq_mailbox_fn drop;
     void *user;
 };
-
-static void lock(aq_mailbox *mailbox)
-{
-    int rc = pthread_mutex_lock(&mailbox->post_mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void unlock(aq_mailbox *mailbox)
-{
-    int rc = pthread_mutex_unlock(&mailbox->post_mutex);
-
-    AQ_ASSERT(rc == 0);
-}
 
 static void wake(aq_mailbox *mailbox)
 {
@@ -113,12 +100,12 @@ fail_queue:
 
 int aq_mailbox_post(aq_mailbox *mailbox, void *item)
 {
-    lock(mailbox);
+    aq_mutex_lock(&mailbox->post_mutex);
     int rc = aq_queue_push(mailbox->queue, item);
     if (rc == 0) {
         wake(mailbox);
     }
-    unlock(mailbox);
+    aq_mutex_unlock(&mailbox->post_mutex);
     return rc;
 }
 
@@ -129,9 +116,9 @@ void aq_mailbox_close(aq_mailbox *mailbox)
     if (mailbox == NULL) {
         return;
     }
-    lock(mailbox);
+    aq_mutex_lock(&mailbox->post_mutex);
     aq_queue_close(mailbox->queue);
-    unlock(mailbox);
+    aq_mutex_unlock(&mailbox->post_mutex);
     while (aq_queue_pop(mailbox->queue, 0, &item) == 0) {
         if (mailbox->drop != NULL) {
             mailbox->drop(mailbox->user, item);

@@ -12,6 +12,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 
 /* MuJoCo's compiler swaps the error handler, and reads files, through globals of its own. */
 static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
@@ -72,7 +73,7 @@ int aq_physics_compile(const char *name, const char *description, mjModel **ret_
     mj_defaultVFS(files);
     mjModel *volatile model = NULL;
     jmp_buf here;
-    (void)pthread_mutex_lock(&compiling);
+    aq_mutex_lock(&compiling);
     if (setjmp(here) == 0) {
         way_out = &here;
         if (put_into(files, file_name, description)) {
@@ -83,7 +84,7 @@ int aq_physics_compile(const char *name, const char *description, mjModel **ret_
         (void)snprintf(words, sizeof(words), "%s", last_error);
     }
     way_out = NULL;
-    (void)pthread_mutex_unlock(&compiling);
+    aq_mutex_unlock(&compiling);
     mj_deleteVFS(files);
     aq_free(files);
     if (model == NULL) {

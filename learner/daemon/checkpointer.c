@@ -11,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/sys/log.h"
 #include "learner/metrics/energy_file.h"
 
@@ -130,10 +131,10 @@ void aq_checkpointer_gather(aq_checkpointer *checkpointer)
 {
     run_facts facts = {0};
     fill_facts(&checkpointer->from, &facts);
-    pthread_mutex_lock(&checkpointer->lock);
+    aq_mutex_lock(&checkpointer->lock);
     run_facts old = checkpointer->facts;
     checkpointer->facts = facts;
-    pthread_mutex_unlock(&checkpointer->lock);
+    aq_mutex_unlock(&checkpointer->lock);
     facts_fini(&old);
 }
 
@@ -233,10 +234,10 @@ static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
 void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_named_arrays *arrays,
                            uint64_t step, aq_checkpoint_outcome *ret_outcome)
 {
-    pthread_mutex_lock(&checkpointer->lock);
+    aq_mutex_lock(&checkpointer->lock);
     run_facts facts = checkpointer->facts;
     checkpointer->facts = (run_facts){0};
-    pthread_mutex_unlock(&checkpointer->lock);
+    aq_mutex_unlock(&checkpointer->lock);
 
     *ret_outcome = (aq_checkpoint_outcome){.step = step};
     write_files(checkpointer, &facts, arrays, ret_outcome);

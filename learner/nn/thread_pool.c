@@ -14,6 +14,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 
 /* Some tens of microseconds: the longest pause within a step. */
 enum { SPINS = 2000 };
@@ -60,12 +61,12 @@ static bool next_piece(aq_thread_pool *pool, uint64_t last, uint64_t *ret_piece)
         }
         relax();
     }
-    pthread_mutex_lock(&pool->lock);
+    aq_mutex_lock(&pool->lock);
     while (piece_now(pool) == last && !pool->is_over) {
         pthread_cond_wait(&pool->has_piece, &pool->lock);
     }
     *ret_piece = piece_now(pool);
-    pthread_mutex_unlock(&pool->lock);
+    aq_mutex_unlock(&pool->lock);
     return *ret_piece != last;
 }
 
@@ -101,9 +102,9 @@ static void *member_main(void *user)
     uint64_t piece = 0;
     while (next_piece(pool, piece, &piece)) {
         if (take_parts(pool, piece)) {
-            pthread_mutex_lock(&pool->lock);
+            aq_mutex_lock(&pool->lock);
             pthread_cond_signal(&pool->is_done);
-            pthread_mutex_unlock(&pool->lock);
+            aq_mutex_unlock(&pool->lock);
         }
     }
     return NULL;
@@ -139,10 +140,10 @@ void aq_thread_pool_destroy(aq_thread_pool *pool)
     if (pool == NULL) {
         return;
     }
-    pthread_mutex_lock(&pool->lock);
+    aq_mutex_lock(&pool->lock);
     pool->is_over = true;
     pthread_cond_broadcast(&pool->has_piece);
-    pthread_mutex_unlock(&pool->lock);
+    aq_mutex_unlock(&pool->lock);
     for (uint32_t i = 1; i <= pool->started; i++) {
         pthread_join(pool->threads[i], NULL);
     }
@@ -165,11 +166,11 @@ static void wait_for_parts(aq_thread_pool *pool)
         }
         relax();
     }
-    pthread_mutex_lock(&pool->lock);
+    aq_mutex_lock(&pool->lock);
     while (atomic_load(&pool->parts_left) != 0) {
         pthread_cond_wait(&pool->is_done, &pool->lock);
     }
-    pthread_mutex_unlock(&pool->lock);
+    aq_mutex_unlock(&pool->lock);
 }
 
 void aq_thread_pool_run(aq_thread_pool *pool, uint32_t parts, aq_thread_pool_fn fn, void *user)
@@ -185,10 +186,10 @@ void aq_thread_pool_run(aq_thread_pool *pool, uint32_t parts, aq_thread_pool_fn 
     pool->fn = fn;
     pool->user = user;
     atomic_store(&pool->parts_left, parts);
-    pthread_mutex_lock(&pool->lock);
+    aq_mutex_lock(&pool->lock);
     atomic_store(&pool->ticket, piece << PART_BITS | parts);
     pthread_cond_broadcast(&pool->has_piece);
-    pthread_mutex_unlock(&pool->lock);
+    aq_mutex_unlock(&pool->lock);
     if (!take_parts(pool, piece)) {
         wait_for_parts(pool);
     }

@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
@@ -103,24 +104,24 @@ void aq_draw_audit_published(aq_draw_audit *audit, aq_snapshot *snapshot)
     if (audit == NULL) {
         return;
     }
-    pthread_mutex_lock(&audit->lock);
+    aq_mutex_lock(&audit->lock);
     aq_snapshot **place = &audit->kept[audit->published++ % VERSIONS_KEPT];
     aq_snapshot_unref(*place);
     *place = aq_snapshot_ref(snapshot);
-    pthread_mutex_unlock(&audit->lock);
+    aq_mutex_unlock(&audit->lock);
 }
 
 /* A reference; NULL when it is not kept. */
 static aq_snapshot *find_version(aq_draw_audit *audit, uint32_t version)
 {
     aq_snapshot *found = NULL;
-    pthread_mutex_lock(&audit->lock);
+    aq_mutex_lock(&audit->lock);
     for (size_t i = 0; found == NULL && i < VERSIONS_KEPT; i++) {
         if (audit->kept[i] != NULL && audit->kept[i]->version == version) {
             found = aq_snapshot_ref(audit->kept[i]);
         }
     }
-    pthread_mutex_unlock(&audit->lock);
+    aq_mutex_unlock(&audit->lock);
     return found;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "learner/gradients/gradient_exchange.h"
 
 typedef struct note {
@@ -55,11 +56,11 @@ static void keep(aq_rank_meeting *meeting, uint32_t of, uint64_t number, const v
                  size_t bytes)
 {
     note *kept = &meeting->notes[of];
-    pthread_mutex_lock(&meeting->lock);
+    aq_mutex_lock(&meeting->lock);
     kept->number = number;
     kept->bytes = bytes;
     memcpy(kept->text, text, bytes);
-    pthread_mutex_unlock(&meeting->lock);
+    aq_mutex_unlock(&meeting->lock);
 }
 
 void aq_rank_note_post(aq_rank_meeting *meeting, const void *text, size_t bytes)
@@ -73,13 +74,13 @@ bool aq_rank_note_read(aq_rank_meeting *meeting, uint32_t from, uint64_t *seen, 
 {
     AQ_ASSERT(from < meeting->count);
     const note *kept = &meeting->notes[from];
-    pthread_mutex_lock(&meeting->lock);
+    aq_mutex_lock(&meeting->lock);
     const bool is_new = kept->number > *seen && kept->bytes == bytes;
     if (is_new) {
         memcpy(text, kept->text, bytes);
         *seen = kept->number;
     }
-    pthread_mutex_unlock(&meeting->lock);
+    aq_mutex_unlock(&meeting->lock);
     return is_new;
 }
 
@@ -145,11 +146,11 @@ static aq_rank_word own_word(aq_rank_meeting *meeting, const aq_rank_word *word)
 {
     const note *own = &meeting->notes[meeting->rank];
     aq_rank_word said = *word;
-    pthread_mutex_lock(&meeting->lock);
+    aq_mutex_lock(&meeting->lock);
     said.note = own->number;
     said.note_bytes = own->bytes;
     memcpy(meeting->going, own->text, own->bytes);
-    pthread_mutex_unlock(&meeting->lock);
+    aq_mutex_unlock(&meeting->lock);
     return said;
 }
 

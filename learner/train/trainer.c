@@ -14,6 +14,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/base/queue.h"
 #include "learner/algorithms/agent_ranks.h"
 
@@ -103,7 +104,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
 static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns)
 {
     aq_trainer_sums sums = aq_trainer_core_take_sums(trainer->core);
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     aq_trainer_progress *progress = &trainer->progress;
     progress->sums.steps += sums.steps;
     progress->sums.rows += sums.rows;
@@ -124,7 +125,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     trainer->times.training_ns += busy_ns - trainer->publishing_ns - sums.exchange_ns;
     trainer->times.publishing_ns += trainer->publishing_ns;
     trainer->times.exchange_ns += sums.exchange_ns;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     trainer->publishing_ns = 0;
 }
 
@@ -148,18 +149,18 @@ static void serve_checkpoint(aq_trainer *trainer)
         atomic_store(&trainer->checkpoint_wanted, true);
     }
     int64_t served_ns = aq_clock_monotonic_ns() - begun_ns;
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     trainer->times.publishing_ns += served_ns;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
 }
 
 static void take_settings(aq_trainer *trainer)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     bool is_configured = trainer->is_configured;
     aq_trainer_settings settings = trainer->settings;
     trainer->is_configured = false;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     if (is_configured) {
         aq_trainer_core_configure(trainer->core, &settings);
     }
@@ -171,17 +172,17 @@ enum turn { TURN_TRAIN, TURN_PASS_OVER, TURN_WAIT, TURN_END };
 
 static void end_as(aq_trainer *trainer, enum aq_trainer_state state, const aq_error *trouble)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     trainer->state = state;
     trainer->trouble = *trouble;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
 }
 
 static aq_trainer_versions versions_of(aq_trainer *trainer)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     const aq_trainer_versions versions = trainer->versions;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     return versions;
 }
 
@@ -220,10 +221,10 @@ static enum turn agree(aq_trainer *trainer, enum turn wanted, const aq_batch *gr
 
 enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_error)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     const enum aq_trainer_state state = trainer->state;
     *ret_error = trainer->trouble;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     return state;
 }
 
@@ -314,10 +315,10 @@ int aq_trainer_give(aq_trainer *trainer, aq_batch *group)
 
 void aq_trainer_configure(aq_trainer *trainer, const aq_trainer_settings *settings)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     trainer->settings = *settings;
     trainer->is_configured = true;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
 }
 
 void aq_trainer_request_checkpoint(aq_trainer *trainer)
@@ -327,9 +328,9 @@ void aq_trainer_request_checkpoint(aq_trainer *trainer)
 
 uint64_t aq_trainer_step(aq_trainer *trainer)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     uint64_t step = trainer->progress.step;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     return step;
 }
 
@@ -345,32 +346,32 @@ uint64_t aq_trainer_promised(const aq_trainer *trainer)
 
 void aq_trainer_tell_versions(aq_trainer *trainer, const aq_trainer_versions *versions)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     trainer->versions = *versions;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
 }
 
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     *ret_progress = trainer->progress;
     trainer->progress.sums = (aq_trainer_sums){0};
     trainer->progress.waited_ns = 0;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
 }
 
 aq_trainer_times aq_trainer_spent(aq_trainer *trainer)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     aq_trainer_times times = trainer->times;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     return times;
 }
 
 uint64_t aq_trainer_failed_in_row(aq_trainer *trainer)
 {
-    pthread_mutex_lock(&trainer->lock);
+    aq_mutex_lock(&trainer->lock);
     uint64_t failed = trainer->failed_in_row;
-    pthread_mutex_unlock(&trainer->lock);
+    aq_mutex_unlock(&trainer->lock);
     return failed;
 }

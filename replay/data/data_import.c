@@ -18,6 +18,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
@@ -47,27 +48,27 @@ typedef struct importing {
 static void on_wake(void *user)
 {
     importing *work = user;
-    pthread_mutex_lock(&work->mutex);
+    aq_mutex_lock(&work->mutex);
     work->wakes++;
     pthread_cond_signal(&work->news);
-    pthread_mutex_unlock(&work->mutex);
+    aq_mutex_unlock(&work->mutex);
 }
 
 /* Until the log has news since `seen`. */
 static void wait_for_news(importing *work, uint64_t seen)
 {
-    pthread_mutex_lock(&work->mutex);
+    aq_mutex_lock(&work->mutex);
     while (work->wakes == seen) {
         pthread_cond_wait(&work->news, &work->mutex);
     }
-    pthread_mutex_unlock(&work->mutex);
+    aq_mutex_unlock(&work->mutex);
 }
 
 static uint64_t wakes(importing *work)
 {
-    pthread_mutex_lock(&work->mutex);
+    aq_mutex_lock(&work->mutex);
     const uint64_t seen = work->wakes;
-    pthread_mutex_unlock(&work->mutex);
+    aq_mutex_unlock(&work->mutex);
     return seen;
 }
 

@@ -8,12 +8,14 @@
 #include "replay/disk/segment_map.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "replay/disk/segment_format.h"
 
 enum segment_state { LIVE, DROPPED, EMPTIED, NOTED };
@@ -42,18 +44,6 @@ struct aq_segment_map {
     size_t count, capacity;
     uint64_t bytes;
 };
-
-static void lock(aq_segment_map *map)
-{
-    int rc = pthread_mutex_lock(&map->mutex);
-    AQ_ASSERT(rc == 0);
-}
-
-static void unlock(aq_segment_map *map)
-{
-    int rc = pthread_mutex_unlock(&map->mutex);
-    AQ_ASSERT(rc == 0);
-}
 
 int aq_segment_map_create(const aq_segment_folder *folder, aq_segment_map **ret_map)
 {
@@ -95,24 +85,23 @@ void aq_segment_map_destroy(aq_segment_map *map)
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static segment_entry *find(aq_segment_map *map, uint64_t segment)
+/* Entries and places begin with what they are sorted by. */
+static int compare_numbers(const void *number, const void *row)
 {
-    size_t low = 0;
-    size_t high = map->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (map->entries[middle].segment < segment) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < map->count && map->entries[low].segment == segment ? &map->entries[low] : NULL;
+    const uint64_t wanted = *(const uint64_t *)number, found = *(const uint64_t *)row;
+    return (wanted > found) - (wanted < found);
+}
+
+static segment_entry *find(const aq_segment_map *map, uint64_t segment)
+{
+    return map->count == 0 ? NULL
+                           : bsearch(&segment, map->entries, map->count, sizeof(*map->entries),
+                                     compare_numbers);
 }
 
 int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expected)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     AQ_ASSERT(map->count == 0 || map->entries[map->count - 1].segment < segment);
     int rc =
         aq_grow(&map->entries, &map->capacity, map->count, sizeof(*map->entries), AQ_SEGMENTS_MAX);
@@ -120,42 +109,42 @@ int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expe
         map->entries[map->count++] =
             (segment_entry){.segment = segment, .size_expected = size_expected};
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return rc;
 }
 
 void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     if (entry != NULL) {
         map->bytes += size - entry->size;
         entry->size = size;
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL && entry->mapping == NULL);
     entry->mapping = aq_segment_mapping_ref(mapping);
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 uint64_t aq_segment_map_bytes(aq_segment_map *map)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     const uint64_t bytes = map->bytes;
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return bytes;
 }
 
 int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,
                         uint64_t *ret_count)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     uint64_t *segments = aq_alloc(map->count, sizeof(*segments));
     uint64_t count = 0;
     for (size_t i = 0; segments != NULL && i < map->count; i++) {
@@ -164,7 +153,7 @@ int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_seg
             segments[count++] = entry->segment;
         }
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     if (segments == NULL) {
         return AQ_E_NOMEM;
     }
@@ -177,50 +166,50 @@ int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_seg
 
 void aq_segment_map_drop(aq_segment_map *map, uint64_t segment)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     if (entry != NULL && entry->state == LIVE) {
         entry->state = DROPPED;
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t headed, uint64_t *ret_segments,
                               size_t count_max)
 {
     size_t count = 0;
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     for (size_t i = 0; i < map->count && count < count_max; i++) {
         const segment_entry *entry = &map->entries[i];
         if ((entry->state == DROPPED || entry->state == EMPTIED) && entry->segment < headed) {
             ret_segments[count++] = entry->segment;
         }
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return count;
 }
 
 void aq_segment_map_noted(aq_segment_map *map, uint64_t segment)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     entry->state = NOTED;
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 static bool first_in(aq_segment_map *map, enum segment_state state, uint64_t headed,
                      uint64_t *ret_segment)
 {
     bool found = false;
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     for (size_t i = 0; !found && i < map->count && map->entries[i].segment < headed; i++) {
         if (map->entries[i].state == state) {
             *ret_segment = map->entries[i].segment;
             found = true;
         }
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return found;
 }
 
@@ -236,19 +225,19 @@ bool aq_segment_map_to_empty(aq_segment_map *map, uint64_t headed, uint64_t *ret
 
 void aq_segment_map_emptied(aq_segment_map *map, uint64_t segment)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     map->bytes -= entry->size;
     entry->size = 0;
     entry->state = EMPTIED;
     give_back(entry);
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     map->bytes -= entry->size;
@@ -256,14 +245,14 @@ void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
     const size_t after = map->count - 1 - (size_t)(entry - map->entries);
     memmove(entry, entry + 1, after * sizeof(*entry));
     map->count--;
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
 int aq_segment_map_reserve(aq_segment_map *map, uint64_t segment, uint64_t number)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     int rc = aq_grow(&entry->places, &entry->place_capacity, entry->place_count, sizeof(place),
@@ -272,45 +261,36 @@ int aq_segment_map_reserve(aq_segment_map *map, uint64_t segment, uint64_t numbe
         AQ_ASSERT(entry->place_count == 0 || entry->places[entry->place_count - 1].number < number);
         entry->places[entry->place_count++] = (place){.number = number};
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return rc;
 }
 
 void aq_segment_map_unreserve(aq_segment_map *map, uint64_t segment, uint64_t number)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL && entry->place_count > 0);
     AQ_ASSERT(entry->places[entry->place_count - 1].number == number);
     entry->place_count--;
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
-static place *find_place(segment_entry *entry, uint64_t number)
+static place *find_place(const segment_entry *entry, uint64_t number)
 {
-    size_t low = 0;
-    size_t high = entry->place_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (entry->places[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < entry->place_count && entry->places[low].number == number ? &entry->places[low]
-                                                                           : NULL;
+    return entry->place_count == 0 ? NULL
+                                   : bsearch(&number, entry->places, entry->place_count,
+                                             sizeof(*entry->places), compare_numbers);
 }
 
 void aq_segment_map_place(aq_segment_map *map, uint64_t segment, uint64_t number, uint64_t offset)
 {
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     place *at = find_place(entry, number);
     AQ_ASSERT(at != NULL);
     at->offset = offset;
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
 }
 
 /* A mapping over the file's first `size` bytes. */
@@ -363,13 +343,12 @@ int aq_segment_map_lease(aq_segment_map *map, uint64_t segment, uint64_t number,
                          aq_lease **ret_frame)
 {
     int rc = AQ_E_NOT_FOUND;
-    lock(map);
+    aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     if (entry != NULL) {
         const place *at = find_place(entry, number);
-        rc =
-            at != NULL && at->offset != 0 ? lease_place(map, entry, at, ret_frame) : AQ_E_NOT_FOUND;
+        rc = at != NULL && at->offset != 0 ? lease_place(map, entry, at, ret_frame) : rc;
     }
-    unlock(map);
+    aq_mutex_unlock(&map->mutex);
     return rc;
 }

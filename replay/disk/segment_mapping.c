@@ -6,17 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/references.h"
 
 struct aq_segment_mapping {
     const uint8_t *bytes;
     size_t size;
-    _Atomic uint32_t references;
+    aq_references references;
 };
 
 typedef struct mapped_lease {
@@ -47,7 +47,7 @@ int aq_segment_mapping_open(const char *path, size_t size, aq_segment_mapping **
     }
     mapping->bytes = bytes;
     mapping->size = size;
-    atomic_init(&mapping->references, 1);
+    aq_references_init(&mapping->references);
     *ret_mapping = mapping;
     return 0;
 
@@ -58,14 +58,13 @@ fail:
 
 aq_segment_mapping *aq_segment_mapping_ref(aq_segment_mapping *mapping)
 {
-    atomic_fetch_add_explicit(&mapping->references, 1, memory_order_relaxed);
+    aq_references_add(&mapping->references);
     return mapping;
 }
 
 void aq_segment_mapping_unref(aq_segment_mapping *mapping)
 {
-    if (mapping == NULL ||
-        atomic_fetch_sub_explicit(&mapping->references, 1, memory_order_acq_rel) > 1) {
+    if (mapping == NULL || !aq_references_drop(&mapping->references)) {
         return;
     }
     int rc = munmap((void *)(uintptr_t)mapping->bytes, mapping->size);

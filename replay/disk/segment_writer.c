@@ -10,22 +10,11 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "replay/disk/segment_writer_priv.h"
 
 /* Entries, whatever they weigh: frames have tens of kilobytes where it matters. */
 enum { QUEUE_ENTRIES = 1 << 14 };
-
-void aq_segment_writer_lock(aq_segment_writer *writer)
-{
-    int rc = pthread_mutex_lock(&writer->mutex);
-    AQ_ASSERT(rc == 0);
-}
-
-void aq_segment_writer_unlock(aq_segment_writer *writer)
-{
-    int rc = pthread_mutex_unlock(&writer->mutex);
-    AQ_ASSERT(rc == 0);
-}
 
 /* ---- coming and going ----------------------------------------------------------------------- */
 
@@ -112,10 +101,10 @@ void aq_segment_writer_destroy(aq_segment_writer *writer)
     if (writer == NULL) {
         return;
     }
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->stop = true;
     pthread_cond_signal(&writer->work);
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     int rc = pthread_join(writer->thread, NULL);
     AQ_ASSERT(rc == 0);
     aq_segment_scribe_fini(&writer->scribe);
@@ -131,26 +120,26 @@ void aq_segment_writer_destroy(aq_segment_writer *writer)
 int aq_segment_writer_begin(aq_segment_writer *writer, uint64_t segment, uint64_t next_number,
                             const aq_log_head *head)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     int rc = aq_segment_queue_push_head(&writer->queue, segment, next_number, head);
     if (rc == 0) {
         atomic_store(&writer->wants_segment, false);
         writer->progress.segment = segment;
         pthread_cond_signal(&writer->work);
     }
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     return rc;
 }
 
 int aq_segment_writer_append(aq_segment_writer *writer, uint64_t segment, uint64_t number,
                              aq_lease *frame)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     int rc = aq_segment_queue_push_frame(&writer->queue, segment, number, frame);
     if (rc == 0) {
         pthread_cond_signal(&writer->work);
     }
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     return rc;
 }
 
@@ -160,7 +149,7 @@ int aq_segment_writer_snapshot(aq_segment_writer *writer, aq_lease *bytes, uint6
     if (bytes->size > UINT32_MAX) {
         return AQ_E_TOO_BIG;
     }
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     if (writer->snapshot != NULL) {
         rc = AQ_E_AGAIN;
     } else {
@@ -168,16 +157,16 @@ int aq_segment_writer_snapshot(aq_segment_writer *writer, aq_lease *bytes, uint6
         writer->snapshot_after = last_number;
         pthread_cond_signal(&writer->work);
     }
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     return rc;
 }
 
 void aq_segment_writer_drop(aq_segment_writer *writer)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->drop = true;
     pthread_cond_signal(&writer->work);
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
 }
 
 bool aq_segment_writer_wants_segment(const aq_segment_writer *writer)
@@ -187,12 +176,12 @@ bool aq_segment_writer_wants_segment(const aq_segment_writer *writer)
 
 void aq_segment_writer_progress(aq_segment_writer *writer, aq_log_progress *ret_progress)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     *ret_progress = writer->progress;
     ret_progress->backlog_bytes = writer->queue.bytes;
     for (int i = 0; i < AQ_WRITER_ASIDES && ret_progress->reason[0] == '\0'; i++) {
         memcpy(ret_progress->reason, writer->asides[i].text, sizeof(ret_progress->reason));
     }
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     ret_progress->disk_bytes = aq_segment_map_bytes(writer->config.map);
 }

@@ -49,9 +49,6 @@ struct aq_segment_writer {
     int64_t sync_ns; /* when a sync is due; 0: nothing is to be synced */
 };
 
-void aq_segment_writer_lock(aq_segment_writer *writer);
-void aq_segment_writer_unlock(aq_segment_writer *writer);
-
 /* The thread: until `stop`, then a last attempt at what waits. `user` is the writer. */
 void *aq_segment_writer_run(void *user);
 

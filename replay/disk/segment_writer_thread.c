@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "replay/disk/segment_writer_priv.h"
 
 enum { LOOK_MAX = AQ_SEGMENT_PIECES_MAX };
@@ -29,11 +30,11 @@ static int64_t later_ns(const aq_segment_writer *writer)
 static void got_stuck(aq_segment_writer *writer, enum aq_writer_failure failure,
                       const aq_error *error)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->progress.stuck = true;
     writer->progress.sync_failures = writer->scribe.sync_failures;
     memcpy(writer->progress.reason, error->text, sizeof(writer->progress.reason));
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     writer->failure = failure;
     writer->retry_ns = later_ns(writer);
     wake(writer);
@@ -44,10 +45,10 @@ static void came_loose(aq_segment_writer *writer)
     if (writer->failure == AQ_WRITER_NOTHING) {
         return;
     }
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->progress.stuck = false;
     writer->progress.reason[0] = '\0';
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     writer->failure = AQ_WRITER_NOTHING;
     writer->retry_ns = 0;
     wake(writer);
@@ -60,9 +61,9 @@ static void set_aside(aq_segment_writer *writer, enum aq_writer_aside aside, con
     if (writer->asides[aside].code == 0 && error->code == 0) {
         return;
     }
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->asides[aside] = *error;
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     wake(writer);
 }
 
@@ -80,14 +81,14 @@ static void note_sync_due(aq_segment_writer *writer)
 /* The first `count` entries, which these are, are done with. */
 static void finish_items(aq_segment_writer *writer, aq_segment_item *items, size_t count)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     aq_segment_queue_remove(&writer->queue, count);
     for (size_t i = 0; i < count; i++) {
         if (items[i].frame != NULL) {
             writer->progress.durable = items[i].number;
         }
     }
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     for (size_t i = 0; i < count; i++) {
         aq_segment_item_fini(&items[i]);
     }
@@ -100,9 +101,9 @@ static bool step_records(aq_segment_writer *writer)
     aq_segment_item items[LOOK_MAX];
     aq_error error = {0};
     const uint64_t sync_failures = writer->scribe.sync_failures;
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     const size_t count = aq_segment_queue_look(&writer->queue, items, LOOK_MAX);
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     size_t done = 0;
     int rc;
     if (count > 0 && items[0].head != NULL) {
@@ -165,10 +166,10 @@ static bool step_snapshot(aq_segment_writer *writer)
     aq_error error = {0};
     bool done = false;
     int rc = 0;
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     aq_lease *bytes = writer->snapshot_after <= writer->progress.durable ? writer->snapshot : NULL;
     const uint64_t after = writer->snapshot_after;
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     if (bytes == NULL) {
         return false;
     }
@@ -183,10 +184,10 @@ static bool step_snapshot(aq_segment_writer *writer)
         return true;
     }
     if (done) {
-        aq_segment_writer_lock(writer);
+        aq_mutex_lock(&writer->mutex);
         writer->snapshot = NULL;
         writer->progress.snapshots++;
-        aq_segment_writer_unlock(writer);
+        aq_mutex_unlock(&writer->mutex);
         aq_lease_unref(bytes);
         wake(writer);
     }
@@ -226,7 +227,7 @@ static int64_t due_ns(const aq_segment_writer *writer)
 /* Waits for something to do. Returns whether it is to end. */
 static bool wait_for_work(aq_segment_writer *writer)
 {
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     for (;;) {
         const int64_t due = due_ns(writer);
         int rc = 0;
@@ -245,7 +246,7 @@ static bool wait_for_work(aq_segment_writer *writer)
         AQ_ASSERT(rc == 0 || rc == ETIMEDOUT);
     }
     const bool stop = writer->stop;
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     return stop;
 }
 
@@ -255,9 +256,9 @@ static bool go_round(aq_segment_writer *writer)
 {
     const int64_t now_ns = aq_clock_monotonic_ns();
     bool more = false;
-    aq_segment_writer_lock(writer);
+    aq_mutex_lock(&writer->mutex);
     writer->drop = false;
-    aq_segment_writer_unlock(writer);
+    aq_mutex_unlock(&writer->mutex);
     if (writer->failure == AQ_WRITER_RECORDS) {
         step_delete(writer);
     }

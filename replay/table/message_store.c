@@ -8,12 +8,13 @@
 #include "replay/table/message_store.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
-
-enum { SEGMENTS_MIN = 16 };
+#include "replay/disk/segment_folder.h"
 
 typedef struct segment_use {
     uint64_t segment;
@@ -28,7 +29,7 @@ struct aq_message_store {
     aq_message_store_counts counts;
     segment_use *segments; /* by number, those that were not told to be dead */
     size_t segment_count;
-    size_t segment_room;
+    size_t segment_capacity;
     size_t unused_count; /* of them, how many hold nothing */
 };
 
@@ -38,12 +39,6 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
     if (store == NULL) {
         return AQ_E_NOMEM;
     }
-    store->segments = aq_alloc(SEGMENTS_MIN, sizeof(*store->segments));
-    if (store->segments == NULL) {
-        aq_free(store);
-        return AQ_E_NOMEM;
-    }
-    store->segment_room = SEGMENTS_MIN;
     store->memory_bytes = memory_bytes;
     *ret_store = store;
     return 0;
@@ -51,22 +46,19 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
+static int compare_segments(const void *number, const void *row)
+{
+    const uint64_t wanted = *(const uint64_t *)number, found = ((const segment_use *)row)->segment;
+    return (wanted > found) - (wanted < found);
+}
+
 static segment_use *find_segment(const aq_message_store *store, uint64_t segment)
 {
-    /* Mostly the newest, or the oldest. */
-    size_t low = 0;
-    size_t high = store->segment_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (store->segments[middle].segment < segment) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    AQ_ASSERT(low < store->segment_count);
-    AQ_ASSERT(store->segments[low].segment == segment);
-    return &store->segments[low];
+    AQ_ASSERT(store->segment_count > 0);
+    segment_use *use = bsearch(&segment, store->segments, store->segment_count,
+                               sizeof(*store->segments), compare_segments);
+    AQ_ASSERT(use != NULL);
+    return use;
 }
 
 int aq_message_store_open_segment(aq_message_store *store, uint64_t segment)
@@ -79,15 +71,10 @@ int aq_message_store_open_segment(aq_message_store *store, uint64_t segment)
             return 0;
         }
     }
-    if (store->segment_count == store->segment_room) {
-        segment_use *segments = aq_alloc(2 * store->segment_room, sizeof(*segments));
-        if (segments == NULL) {
-            return AQ_E_NOMEM;
-        }
-        memcpy(segments, store->segments, store->segment_count * sizeof(*segments));
-        aq_free(store->segments);
-        store->segments = segments;
-        store->segment_room *= 2;
+    int rc = aq_grow(&store->segments, &store->segment_capacity, store->segment_count,
+                     sizeof(*store->segments), AQ_SEGMENTS_MAX);
+    if (rc != 0) {
+        return rc;
     }
     store->segments[store->segment_count++] = (segment_use){.segment = segment};
     store->unused_count++;

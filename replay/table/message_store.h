@@ -39,7 +39,7 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
 void aq_message_store_destroy(aq_message_store *store);
 
 /* Takes over the reference to `arrival` on success. Numbers only grow. The message leaves with its
- * last hold; until the first one, it stays. AQ_E_NOMEM. */
+ * last hold; until the first one, it stays. AQ_E_NOMEM, AQ_E_FULL. */
 int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
                          uint64_t segment, aq_stored_message **ret_message) AQ_MUST_USE;
 
@@ -53,7 +53,7 @@ int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_
                             uint32_t count_max, aq_error *error) AQ_MUST_USE;
 
 /* There is this segment, also when no message in it should ever be held. Numbers only grow;
- * aq_message_store_add says it as well. AQ_E_NOMEM. */
+ * aq_message_store_add says it as well. AQ_E_NOMEM, AQ_E_FULL. */
 int aq_message_store_open_segment(aq_message_store *store, uint64_t segment) AQ_MUST_USE;
 
 /* The next segment before `current` of which nothing is held; each is told once. */

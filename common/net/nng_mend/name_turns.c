@@ -18,6 +18,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/tls_mend.h"
@@ -42,20 +43,6 @@ typedef struct known_name {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known_name names[NAMES_MAX];
 static _Atomic aq_resolve_fn resolver; /* NULL: the C library's */
-
-static void take_lock(void)
-{
-    int rc = pthread_mutex_lock(&lock);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void give_lock(void)
-{
-    int rc = pthread_mutex_unlock(&lock);
-
-    AQ_ASSERT(rc == 0);
-}
 
 /* ---- under the lock ------------------------------------------------------------------------- */
 
@@ -174,17 +161,17 @@ STAND_IN int getaddrinfo(const char *name, const char *service, const struct add
     if (aq_text_format(place, sizeof(place), is_ip6 ? "[%s]:%s" : "%s:%s", name, service) != 0) {
         return resolver_now()(name, service, &wanted, ret_found); /* longer than any URL of ours */
     }
-    take_lock();
+    aq_mutex_lock(&lock);
     (void)row_for(place);
-    give_lock();
+    aq_mutex_unlock(&lock);
     int rc = resolver_now()(name, service, &wanted, ret_found);
-    take_lock();
+    aq_mutex_lock(&lock);
     known_name *row = row_for(place);
     take_lookup(row, rc, rc == 0 ? *ret_found : NULL);
     if (rc == 0) {
         put_first(row, *ret_found);
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
     return rc;
 }
 
@@ -195,7 +182,7 @@ bool aq_name_turns_begin(int descriptor, const struct sockaddr *address)
     const int64_t now_ns = aq_clock_monotonic_ns();
     bool has_others = false;
 
-    take_lock();
+    aq_mutex_lock(&lock);
     for (size_t i = 0; i < NAMES_MAX; i++) {
         known_name *row = &names[i];
         for (size_t j = 0; j < row->known.count; j++) {
@@ -208,13 +195,13 @@ bool aq_name_turns_begin(int descriptor, const struct sockaddr *address)
             }
         }
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
     return has_others;
 }
 
 void aq_name_turns_end(int descriptor, int problem)
 {
-    take_lock();
+    aq_mutex_lock(&lock);
     for (size_t i = 0; i < NAMES_MAX && problem != EINPROGRESS; i++) {
         known_name *row = &names[i];
         for (size_t j = 0; j < row->known.count; j++) {
@@ -224,7 +211,7 @@ void aq_name_turns_end(int descriptor, int problem)
             }
         }
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
 }
 
 /* With this NNG asks what came of a connect() that was not done at once. */
@@ -240,7 +227,7 @@ STAND_IN int getsockopt(int descriptor, int level, int option, void *value, sock
 
 void aq_name_turns_met(const struct sockaddr *address)
 {
-    take_lock();
+    aq_mutex_lock(&lock);
     for (size_t i = 0; i < NAMES_MAX; i++) {
         for (size_t j = 0; j < names[i].known.count; j++) {
             if (aq_ip_address_equal(&names[i].known.tries[j].address, address)) {
@@ -249,7 +236,7 @@ void aq_name_turns_met(const struct sockaddr *address)
             }
         }
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
 }
 
 /* The last one is nearly always that of the one address that somebody waits for. */
@@ -273,7 +260,7 @@ void aq_name_turns_words(const char *url, char *ret_text, size_t size)
     const known_name *row = NULL;
 
     ret_text[0] = '\0';
-    take_lock();
+    aq_mutex_lock(&lock);
     if (strncmp(url, tcp, strlen(tcp)) == 0) {
         row = find_name(url + strlen(tcp));
     }
@@ -281,5 +268,5 @@ void aq_name_turns_words(const char *url, char *ret_text, size_t size)
         aq_dial_tries_write(&row->known, ret_text, size);
         write_refusal(&row->known, ret_text, size);
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
 }

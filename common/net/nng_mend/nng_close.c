@@ -14,9 +14,9 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 
 enum { LATE_MS = 5000, STUCK_MS = 30000 };
 
@@ -34,51 +34,37 @@ typedef struct closing {
     bool abandoned;
 } closing;
 
-static void lock(pthread_mutex_t *mutex)
-{
-    int rc = pthread_mutex_lock(mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void unlock(pthread_mutex_t *mutex)
-{
-    int rc = pthread_mutex_unlock(mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
 static void begin_late(void)
 {
-    lock(&late_mutex);
+    aq_mutex_lock(&late_mutex);
     if (late_count++ == 0) {
         late_since_ns = aq_clock_monotonic_ns();
     }
-    unlock(&late_mutex);
+    aq_mutex_unlock(&late_mutex);
 }
 
 static void end_late(void)
 {
-    lock(&late_mutex);
+    aq_mutex_lock(&late_mutex);
     late_count--;
     late_since_ns = aq_clock_monotonic_ns();
-    unlock(&late_mutex);
+    aq_mutex_unlock(&late_mutex);
 }
 
 unsigned aq_net_unclosed(void)
 {
-    lock(&late_mutex);
+    aq_mutex_lock(&late_mutex);
     unsigned count = late_count;
-    unlock(&late_mutex);
+    aq_mutex_unlock(&late_mutex);
     return count;
 }
 
 bool aq_net_is_stuck(void)
 {
     const int64_t now_ns = aq_clock_monotonic_ns();
-    lock(&late_mutex);
+    aq_mutex_lock(&late_mutex);
     bool stuck = late_count > 0 && now_ns - late_since_ns >= STUCK_MS * AQ_NS_PER_MS;
-    unlock(&late_mutex);
+    aq_mutex_unlock(&late_mutex);
     return stuck;
 }
 
@@ -121,11 +107,11 @@ static void *close_socket(void *user)
     closing *job = user;
 
     nng_close(job->socket);
-    lock(&job->mutex);
+    aq_mutex_lock(&job->mutex);
     job->done = true;
     bool abandoned = job->abandoned;
     pthread_cond_signal(&job->done_condition);
-    unlock(&job->mutex);
+    aq_mutex_unlock(&job->mutex);
     if (abandoned) {
         destroy_job(job);
         end_late();
@@ -143,7 +129,7 @@ static bool wait_closed(closing *job)
     bool done;
     int rc = 0;
 
-    lock(&job->mutex);
+    aq_mutex_lock(&job->mutex);
     while (!job->done && rc == 0) {
         rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
     }
@@ -152,7 +138,7 @@ static bool wait_closed(closing *job)
         job->abandoned = true;
         begin_late();
     }
-    unlock(&job->mutex);
+    aq_mutex_unlock(&job->mutex);
     return done;
 }
 

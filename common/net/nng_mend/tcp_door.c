@@ -19,6 +19,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/net/address/peer_network.h"
 
 #define STAND_IN __attribute__((visibility("default")))
@@ -75,48 +76,34 @@ void aq_tcp_door_closes_with(int (*real)(int descriptor))
     atomic_store(&real_close, real);
 }
 
-static void take_lock(void)
-{
-    int rc = pthread_mutex_lock(&lock);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void give_lock(void)
-{
-    int rc = pthread_mutex_unlock(&lock);
-
-    AQ_ASSERT(rc == 0);
-}
-
 void aq_tcp_door_expects(size_t message_bytes_max)
 {
     aq_tcp_limits *limits = &inflow.limits;
 
     aq_tcp_door();
-    take_lock();
+    aq_mutex_lock(&lock);
     if (limits->held_bytes_per_address_max < message_bytes_max) {
         limits->held_bytes_per_address_max = message_bytes_max;
     }
     if (limits->held_bytes_max < 2 * message_bytes_max) {
         limits->held_bytes_max = 2 * message_bytes_max;
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
 }
 
 void aq_tcp_door_set(const aq_tcp_limits *wanted)
 {
     aq_tcp_door();
-    take_lock();
+    aq_mutex_lock(&lock);
     inflow.limits = *wanted;
-    give_lock();
+    aq_mutex_unlock(&lock);
 }
 
 aq_net_peers aq_net_peer_counters(void)
 {
-    take_lock();
+    aq_mutex_lock(&lock);
     aq_net_peers copy = inflow.counters;
-    give_lock();
+    aq_mutex_unlock(&lock);
     return copy;
 }
 
@@ -165,10 +152,10 @@ STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *
     }
     aq_tcp_door();
     const int64_t now_ns = aq_clock_monotonic_ns();
-    take_lock();
+    aq_mutex_lock(&lock);
     aq_inflow_look(&inflow, now_ns);
     bool stays = aq_inflow_enters(&inflow, descriptor, &from, now_ns);
-    give_lock();
+    aq_mutex_unlock(&lock);
     return stays ? descriptor : turn_away(descriptor);
 }
 
@@ -198,7 +185,7 @@ static uintptr_t ticket_of(int descriptor, const aq_inflow_guest *guest)
 /* Before it is read from; true: what is read is to be followed here. */
 static bool goes_on(int descriptor)
 {
-    take_lock();
+    aq_mutex_lock(&lock);
     aq_inflow_guest *guest = aq_inflow_guest_of(&inflow, descriptor);
     const bool is_plain = guest != NULL && !guest->in_tls;
 
@@ -208,7 +195,7 @@ static bool goes_on(int descriptor)
     if (is_plain) {
         aq_inflow_goes_on(&inflow, guest);
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
     return is_plain;
 }
 
@@ -216,14 +203,14 @@ static bool hear_parts(int descriptor, const struct iovec *parts, int count, siz
 {
     bool stays = true;
 
-    take_lock();
+    aq_mutex_lock(&lock);
     for (int i = 0; i < count && size > 0 && stays; i++) {
         size_t part = parts[i].iov_len < size ? parts[i].iov_len : size;
 
         stays = hear(descriptor, parts[i].iov_base, part);
         size -= part;
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
     return stays;
 }
 
@@ -265,21 +252,21 @@ void aq_tcp_door_goes_on(uintptr_t ticket)
 {
     int descriptor;
 
-    take_lock();
+    aq_mutex_lock(&lock);
     aq_inflow_guest *guest = holder_of(ticket, &descriptor);
     if (guest != NULL && guest->in_tls) {
         aq_inflow_goes_on(&inflow, guest);
     }
-    give_lock();
+    aq_mutex_unlock(&lock);
 }
 
 bool aq_tcp_door_hears(uintptr_t ticket, const void *bytes, size_t size)
 {
     int descriptor;
 
-    take_lock();
+    aq_mutex_lock(&lock);
     const bool stays = holder_of(ticket, &descriptor) == NULL || hear(descriptor, bytes, size);
-    give_lock();
+    aq_mutex_unlock(&lock);
     return stays;
 }
 
@@ -290,9 +277,9 @@ STAND_IN int close(int descriptor)
     int (*real)(int) = atomic_load(&real_close);
 
     if (descriptor >= 0 && descriptor < AQ_INFLOW_DESCRIPTORS_MAX && inflow.here[descriptor]) {
-        take_lock();
+        aq_mutex_lock(&lock);
         aq_inflow_leaves(&inflow, descriptor);
-        give_lock();
+        aq_mutex_unlock(&lock);
     }
     return real != NULL ? real(descriptor) : (int)syscall(SYS_close, descriptor);
 }

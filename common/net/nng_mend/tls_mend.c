@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/mutex.h"
 #include "common/net/nng_mend/tcp_door.h"
 
 #define STAND_IN __attribute__((visibility("default")))
@@ -86,15 +87,7 @@ void aq_tls_mend(void)
 static void take_turn(void)
 {
     aq_tls_mend();
-    int rc = pthread_mutex_lock(&turn);
-    AQ_ASSERT(rc == 0);
-}
-
-static void end_turn(void)
-{
-    int rc = pthread_mutex_unlock(&turn);
-
-    AQ_ASSERT(rc == 0);
+    aq_mutex_lock(&turn);
 }
 
 STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
@@ -104,7 +97,7 @@ STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
 {
     take_turn();
     int rc = real_sign(key, hash, digest, digest_size, signature, signature_size, rng, rng_user);
-    end_turn();
+    aq_mutex_unlock(&turn);
     return rc;
 }
 
@@ -117,7 +110,7 @@ STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_typ
     take_turn();
     int rc = real_sign_restartable(key, hash, digest, digest_size, signature, signature_size, rng,
                                    rng_user, restart);
-    end_turn();
+    aq_mutex_unlock(&turn);
     return rc;
 }
 
@@ -129,7 +122,7 @@ STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
     take_turn();
     int rc =
         real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
-    end_turn();
+    aq_mutex_unlock(&turn);
     return rc;
 }
 

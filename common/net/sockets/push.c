@@ -27,6 +27,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/net/nng_mend/dial_watch.h"
@@ -73,20 +74,6 @@ struct aq_push {
     char url[AQ_URL_MAX];
 };
 
-static void lock(push_link *link)
-{
-    int rc = pthread_mutex_lock(&link->mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
-static void unlock(push_link *link)
-{
-    int rc = pthread_mutex_unlock(&link->mutex);
-
-    AQ_ASSERT(rc == 0);
-}
-
 /* ---- one connection ------------------------------------------------------------------------ */
 
 /* On NNG's threads, until nng_close has returned. */
@@ -98,7 +85,7 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
     if (event == NNG_PIPE_EV_ADD_POST) {
         aq_endpoint_met(pipe, event, NULL);
     }
-    lock(link);
+    aq_mutex_lock(&link->mutex);
     if (event == NNG_PIPE_EV_ADD_PRE && link->pipe_id == 0) {
         link->pipe_id = id;
     }
@@ -108,7 +95,7 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
     if (first && event != NNG_PIPE_EV_ADD_PRE && !link->forgotten) {
         uv_async_send(&link->push->changed);
     }
-    unlock(link);
+    aq_mutex_unlock(&link->mutex);
     if (!first && event == NNG_PIPE_EV_ADD_PRE) {
         nng_pipe_close(pipe);
     }
@@ -145,9 +132,9 @@ static void close_link(push_link *link)
 {
     uv_close((uv_handle_t *)&link->writable, on_link_closed);
     link->is_stuck = !aq_nng_close(link->socket);
-    lock(link);
+    aq_mutex_lock(&link->mutex);
     link->forgotten = true;
-    unlock(link);
+    aq_mutex_unlock(&link->mutex);
 }
 
 static int watch_pipes(push_link *link)
@@ -300,10 +287,10 @@ static void on_changed(uv_async_t *async)
     if (push->closing || push->link == NULL || push->is_left) {
         return;
     }
-    lock(push->link);
+    aq_mutex_lock(&push->link->mutex);
     up = push->link->up;
     dead = push->link->dead;
-    unlock(push->link);
+    aq_mutex_unlock(&push->link->mutex);
     if (dead) {
         leave_link(push);
     } else if (up && !push->connected) {
@@ -444,11 +431,11 @@ static int send_guarded(push_link *link, nng_msg *message)
 {
     int rc = NNG_ECLOSED;
 
-    lock(link);
+    aq_mutex_lock(&link->mutex);
     if (!link->dead) {
         rc = nng_sendmsg(link->socket, message, NNG_FLAG_NONBLOCK);
     }
-    unlock(link);
+    aq_mutex_unlock(&link->mutex);
     return rc;
 }
 
