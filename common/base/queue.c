@@ -26,7 +26,6 @@ struct aq_queue {
     bool closed;
 };
 
-/* A mutex of ours that cannot be locked is a fault of ours. */
 static int init_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;

@@ -5,7 +5,6 @@
  */
 #include "common/policy/snapshot.h"
 
-
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"

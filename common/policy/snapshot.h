@@ -55,7 +55,7 @@ typedef struct aq_snapshot {
     uint32_t head; /* enum aq_head_number: how its outputs become actions */
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
-    const float *arrays;         /* of the network, one after the other */
+    const float *arrays;      /* of the network, one after the other */
     aq_references references; /* use ref and unref */
 } aq_snapshot;
 
