@@ -4,7 +4,6 @@
  */
 #include "common/experience/chunk.h"
 
-
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"

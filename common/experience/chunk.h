@@ -15,8 +15,8 @@
 #include "common/experience/chunk_view.h"
 
 typedef struct aq_chunk {
-    aq_chunk_view view;          /* of its own columns */
-    size_t bytes;                /* of the whole allocation, for budgets */
+    aq_chunk_view view;       /* of its own columns */
+    size_t bytes;             /* of the whole allocation, for budgets */
     aq_references references; /* use ref and unref */
 } aq_chunk;
 
