@@ -19,7 +19,7 @@ typedef struct aq_sheet aq_sheet;
 int aq_sheet_create(uint32_t width, uint32_t height, aq_sheet **ret_sheet) AQ_MUST_USE;
 void aq_sheet_destroy(aq_sheet *sheet); /* NULL is fine */
 
-/* Adds a picture. The first of every so many that were added are kept, at least half of the most. */
+/* Adds a picture. Of every so many the first is kept: at least half of the most. */
 void aq_sheet_add(aq_sheet *sheet, const uint8_t *pixels);
 
 /* Appends a PNG of all that are kept, at least one, in rows of AQ_SHEET_COLUMNS. AQ_E_NOMEM,

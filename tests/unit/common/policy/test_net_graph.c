@@ -1,5 +1,6 @@
 /*
- * Networks that branch: which graphs can be, where their values may lie, and what acts without noise.
+ * Networks that branch: which graphs can be, where their values may lie, and what they are without
+ * noise.
  */
 #include "common/policy/net_graph.h"
 #include "tests/support/test.h"
