@@ -78,17 +78,6 @@ void aq_sheet_add(aq_sheet *sheet, const uint8_t *pixels)
     sheet->added++;
 }
 
-uint32_t aq_sheet_count(const aq_sheet *sheet)
-{
-    return sheet->count;
-}
-
-const uint8_t *aq_sheet_picture(const aq_sheet *sheet, uint32_t index)
-{
-    AQ_ASSERT(index < sheet->count);
-    return place(sheet, index);
-}
-
 static uint32_t columns_of(const aq_sheet *sheet)
 {
     return sheet->count < AQ_SHEET_COLUMNS ? sheet->count : AQ_SHEET_COLUMNS;

@@ -19,12 +19,8 @@ typedef struct aq_sheet aq_sheet;
 int aq_sheet_create(uint32_t width, uint32_t height, aq_sheet **ret_sheet) AQ_MUST_USE;
 void aq_sheet_destroy(aq_sheet *sheet); /* NULL is fine */
 
-/* Adds a picture, which is kept or not. */
+/* Adds a picture. Of every so many the first is kept: at least half of the most. */
 void aq_sheet_add(aq_sheet *sheet, const uint8_t *pixels);
-
-/* Pictures kept: the first of every so many that were added, and at least half of the most. */
-uint32_t aq_sheet_count(const aq_sheet *sheet);
-const uint8_t *aq_sheet_picture(const aq_sheet *sheet, uint32_t index);
 
 /* Appends a PNG of all that are kept, at least one, in rows of AQ_SHEET_COLUMNS. AQ_E_NOMEM,
  * AQ_E_TOO_BIG. */

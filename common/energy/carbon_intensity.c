@@ -30,12 +30,6 @@ static const aq_carbon_intensity rows[] = {
     {"ZAF", "South Africa", 707.7, 2023, our_world_in_data},
 };
 
-const aq_carbon_intensity *aq_carbon_intensity_rows(size_t *ret_count)
-{
-    *ret_count = sizeof(rows) / sizeof(rows[0]);
-    return rows;
-}
-
 const aq_carbon_intensity *aq_carbon_intensity_find(const char *code)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -20,9 +20,6 @@ typedef struct aq_carbon_intensity {
 /* The row of `code`, upper or lower case; NULL when there is none. Static storage. */
 const aq_carbon_intensity *aq_carbon_intensity_find(const char *code);
 
-/* All rows; "WORLD" is the first, then by code. */
-const aq_carbon_intensity *aq_carbon_intensity_rows(size_t *ret_count);
-
 /* Grams of what a data centre takes so that a machine of it gets `joules`. `pue`: its power usage
  * effectiveness, at least 1. */
 double aq_carbon_grams(double joules, double g_per_kwh, double pue);

@@ -174,13 +174,3 @@ void aq_params_copy(aq_params *to, const aq_params *from)
     AQ_ASSERT(to->count == from->count);
     memcpy(to->block, from->block, from->count * sizeof(*from->block));
 }
-
-void aq_params_cut(const aq_net_part *part, const aq_params *whole, const aq_params *to)
-{
-    const size_t arrays = aq_net_spec_array_values(&part->spec);
-    memcpy(to->block, whole->block, arrays * sizeof(*to->block));
-    for (uint32_t i = 0; i < part->spec.layer_count; i++) {
-        memcpy(to->weight[i], whole->weight[part->layers[i]],
-               aq_layer_parameters(&part->spec.layers[i]) * sizeof(*to->block));
-    }
-}

@@ -34,7 +34,4 @@ void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */
 
-/* Of the whole network's parameters, those of a part of it. */
-void aq_params_cut(const aq_net_part *part, const aq_params *whole, const aq_params *to);
-
 #endif

@@ -1,11 +1,9 @@
 /*
- * Where values lie, and parts: loops over at most AQ_NET_LAYERS_MAX layers, when something is made.
+ * Loops over at most AQ_NET_LAYERS_MAX layers, when something is made.
  */
 #include "common/policy/net_graph.h"
 
 #include <string.h>
-
-#include "common/base/assert.h"
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
@@ -50,21 +48,23 @@ aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec)
     return buffers_of(spec, true);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------- */
+/* ---- the means ------------------------------------------------------------------------------ */
 
-/* The layers whose values are in `leads`. One that adds noise is left out: its value is the mean
- * that it adds to, behind its activation. */
-static void take(const aq_net_spec *spec, const bool *leads, bool has_noise, aq_net_part *ret_part)
+/* A layer that adds noise is left out: its value is the mean that it adds to, behind its
+ * activation. */
+void aq_net_mean(const aq_net_spec *spec, aq_net_part *ret_part)
 {
+    bool acting[AQ_NET_LAYERS_MAX];
     uint32_t moved[AQ_NET_VALUES_MAX] = {0}; /* the value in the part */
+    aq_net_find_acting(spec, acting);
     memset(ret_part, 0, sizeof(*ret_part));
     aq_net_spec *part = &ret_part->spec;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_sources sources = aq_net_sources(spec, i);
-        if (!leads[1 + i]) {
+        if (!acting[i]) {
             continue;
         }
-        if (!has_noise && aq_layer_noise_count(&spec->layers[i]) > 0) {
+        if (aq_layer_noise_count(&spec->layers[i]) > 0) {
             moved[1 + i] = moved[sources.values[0]];
             part->layers[moved[1 + i] - 1].activation = spec->layers[i].activation;
             continue;
@@ -80,29 +80,4 @@ static void take(const aq_net_spec *spec, const bool *leads, bool has_noise, aq_
     }
     part->array_count = spec->array_count;
     memcpy(part->arrays, spec->arrays, sizeof(part->arrays));
-}
-
-void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part)
-{
-    bool leads[AQ_NET_VALUES_MAX] = {0};
-    AQ_ASSERT(end < spec->layer_count);
-    leads[1 + end] = true;
-    for (uint32_t i = end + 1; i-- > 0;) {
-        const aq_layer_sources sources = aq_net_sources(spec, i);
-        for (uint32_t k = 0; leads[1 + i] && k < sources.count; k++) {
-            leads[sources.values[k]] = true;
-        }
-    }
-    take(spec, leads, true, ret_part);
-}
-
-void aq_net_mean(const aq_net_spec *spec, aq_net_part *ret_part)
-{
-    bool acting[AQ_NET_LAYERS_MAX];
-    bool leads[AQ_NET_VALUES_MAX] = {0};
-    aq_net_find_acting(spec, acting);
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        leads[1 + i] = acting[i];
-    }
-    take(spec, leads, false, ret_part);
 }

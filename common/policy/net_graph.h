@@ -1,6 +1,6 @@
 /*
- * What follows from the graph of a valid network: where its values may lie while it runs, and its
- * parts. Pure; any thread.
+ * What follows from the graph of a valid network: where its values may lie while it runs, and what
+ * is left of it without noise. Pure; any thread.
  */
 #ifndef AQ_COMMON_POLICY_NET_GRAPH_H
 #define AQ_COMMON_POLICY_NET_GRAPH_H
@@ -18,15 +18,11 @@ typedef struct aq_net_buffers {
 aq_net_buffers aq_net_all_buffers(const aq_net_spec *spec);
 aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec); /* none for its input and its ends */
 
-/* A part of a network: the layers that lead to one of them, as a network that ends there, with all
- * arrays. Actors get such a part: a critic that branches off stays where it is trained. When the
- * layers of the part come first in the whole, so do its parameters. */
+/* Some layers of a network, as a network of its own. */
 typedef struct aq_net_part {
     aq_net_spec spec;
     uint32_t layers[AQ_NET_LAYERS_MAX]; /* where each of them is in the whole */
 } aq_net_part;
-
-void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part);
 
 /* What acts where there is no noise: the network of the means, with all arrays. */
 void aq_net_mean(const aq_net_spec *spec, aq_net_part *ret_part);

@@ -67,8 +67,8 @@ static int layer_sizes(const aq_layer_spec *layer, uint32_t format, size_t block
     return 0;
 }
 
-int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
-                              const size_t *blocks, aq_snapshot **ret_snapshot)
+int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
+                       aq_snapshot **ret_snapshot)
 {
     layer_columns at[AQ_NET_LAYERS_MAX];
     aq_tensor_sizes sizes[AQ_NET_LAYERS_MAX];
@@ -101,11 +101,6 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
     aq_references_init(&snapshot->references);
     *ret_snapshot = snapshot;
     return 0;
-}
-
-int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snapshot **ret_snapshot)
-{
-    return aq_snapshot_create_sparse(spec, formats, NULL, ret_snapshot);
 }
 
 aq_snapshot aq_snapshot_mean(const aq_snapshot *snapshot)

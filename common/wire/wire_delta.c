@@ -369,7 +369,7 @@ static int create_like(const aq_snapshot *base, aq_snapshot **ret_snapshot, aq_e
         blocks[i] =
             base->layers[i].mask != NULL ? base->layers[i].weights_bytes / AQ_BLOCK_BYTES : 0;
     }
-    int rc = aq_snapshot_create_sparse(&base->spec, formats, blocks, ret_snapshot);
+    int rc = aq_snapshot_create(&base->spec, formats, blocks, ret_snapshot);
     if (rc != 0) {
         return aq_fail(error, rc, "policy delta: %s", aq_error_text(rc));
     }

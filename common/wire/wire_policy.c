@@ -346,7 +346,7 @@ static int snapshot_from(const Actorq__V1__PolicySnapshot *message, uint64_t net
     if (rc != 0) {
         return aq_fail_context(error, rc, "policy");
     }
-    rc = aq_snapshot_create_sparse(&spec, formats, blocks, &snapshot);
+    rc = aq_snapshot_create(&spec, formats, blocks, &snapshot);
     if (rc != 0) {
         return aq_fail(error, rc, "policy: %s", aq_error_text(rc));
     }

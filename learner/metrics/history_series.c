@@ -168,11 +168,6 @@ size_t aq_history_series_rows(const aq_history_series *series)
     return series->rows;
 }
 
-double aq_history_series_period_s(const aq_history_series *series)
-{
-    return series->period_s;
-}
-
 double aq_history_series_at(const aq_history_series *series, size_t row, size_t column)
 {
     AQ_ASSERT(row < series->rows);

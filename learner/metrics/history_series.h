@@ -48,7 +48,6 @@ void aq_history_series_destroy(aq_history_series *series); /* NULL is fine */
 void aq_history_series_add(aq_history_series *series, const double *values);
 
 size_t aq_history_series_rows(const aq_history_series *series);
-double aq_history_series_period_s(const aq_history_series *series);
 double aq_history_series_at(const aq_history_series *series, size_t row, size_t column);
 
 /* The mean of a column over the rows of the last `seconds`; NaN: none has it. */

@@ -56,8 +56,8 @@ int aq_engine_matrix_init(aq_engine_layer *layer, uint32_t activation)
     matrix->input_quant =
         (aq_row_quant){.scale = stored->input_scale, .zero_point = stored->input_zero};
     matrix->weight_zero = stored->weight_zero;
-    int rc = aq_packed_layer_init_pieces(layer->tables->kernels, layer->spec, stored,
-                                         matrix->pieces > 0 ? matrix->pieces : 1, &matrix->packed);
+    int rc = aq_packed_layer_init(layer->tables->kernels, layer->spec, stored,
+                                  matrix->pieces > 0 ? matrix->pieces : 1, &matrix->packed);
     matrix->packed.activation = activation;
     return rc;
 }

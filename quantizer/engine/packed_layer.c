@@ -96,9 +96,9 @@ static int widen_pieces(const aq_snapshot_layer *layer, uint32_t pieces,
     return 0;
 }
 
-int aq_packed_layer_init_pieces(const aq_qkernels *kernels, const aq_layer_spec *spec,
-                                const aq_snapshot_layer *layer, uint32_t pieces,
-                                aq_packed_layer *ret_packed)
+int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
+                         const aq_snapshot_layer *layer, uint32_t pieces,
+                         aq_packed_layer *ret_packed)
 {
     aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
     aq_snapshot_layer widened = *layer;
@@ -119,12 +119,6 @@ int aq_packed_layer_init_pieces(const aq_qkernels *kernels, const aq_layer_spec 
     int rc = pack_layer(kernel, spec, &widened, matrix, ret_packed);
     aq_free(weights);
     return rc;
-}
-
-int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
-                         const aq_snapshot_layer *layer, aq_packed_layer *ret_packed)
-{
-    return aq_packed_layer_init_pieces(kernels, spec, layer, 1, ret_packed);
 }
 
 void aq_packed_layer_fini(aq_packed_layer *packed)

@@ -78,7 +78,7 @@ static int make_room(const aq_net_spec *spec, const aq_quantize_plan *plan,
             blocks[i] = aq_sparse_block_count(&matrix, density);
         }
     }
-    int rc = aq_snapshot_create_sparse(spec, layer_formats, blocks, ret_snapshot);
+    int rc = aq_snapshot_create(spec, layer_formats, blocks, ret_snapshot);
     return rc == 0 ? 0
                    : aq_fail(error, rc, "quantize: no room for the policy: %s", aq_error_text(rc));
 }

@@ -127,7 +127,7 @@ void run_layer(kernel_check *check, const layer_case *at, const aq_snapshot_laye
     float *outputs[] = {(float *)(void *)y->expected, (float *)(void *)y->got};
     for (int i = 0; i < 2; i++) {
         aq_packed_layer packed;
-        const int rc = aq_packed_layer_init(rungs[i], &spec, layer, &packed);
+        const int rc = aq_packed_layer_init(rungs[i], &spec, layer, 1, &packed);
         AQ_ASSERT(rc == 0);
         aq_qkernels_linear(rungs[i], layer->format)->run(&packed, input, outputs[i], at->y_stride);
         aq_packed_layer_fini(&packed);

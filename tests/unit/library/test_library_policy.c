@@ -142,7 +142,7 @@ static aq_snapshot *write_remembering(const char *path, uint32_t head)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     at_end(end_snapshot, snapshot);
     snapshot->run_id = like->run_id;
     snapshot->version = like->version;

@@ -145,7 +145,7 @@ aq_snapshot *tally_policy(const float *bias)
     aq_snapshot_layer_data layer;
     aq_net_spec spec;
     must(aq_net_spec_init_mlp(TALLY_OBS, NULL, 0, TALLY_CHOICES, AQ_ACTIVATION_RELU, &spec, NULL));
-    must(aq_snapshot_create(&spec, &format, &snapshot));
+    must(aq_snapshot_create(&spec, &format, NULL, &snapshot));
     snapshot->run_id = 1;
     snapshot->version = 1;
     snapshot->head = AQ_HEAD_ARGMAX;

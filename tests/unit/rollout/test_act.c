@@ -46,7 +46,7 @@ static aq_engine *mirror(aq_env *env, uint32_t width)
     if (env->schema.action.kind == AQ_SPACE_BOX) {
         spec.layers[0].activation = AQ_ACTIVATION_TANH;
     }
-    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     snapshot->run_id = 1;
     snapshot->version = 1;
     snapshot->head = env->schema.action.kind == AQ_SPACE_BOX ? AQ_HEAD_TANH_BOX : AQ_HEAD_ARGMAX;
@@ -102,7 +102,7 @@ TEST(a_box_is_acted_in_as_the_engine_says)
 static aq_snapshot *box_policy(const aq_net_spec *spec, const uint32_t *formats)
 {
     aq_snapshot *snapshot = NULL;
-    assert_int_equal(aq_snapshot_create(spec, formats, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(spec, formats, NULL, &snapshot), 0);
     snapshot->run_id = 1;
     snapshot->version = 1;
     snapshot->head = AQ_HEAD_TANH_BOX;

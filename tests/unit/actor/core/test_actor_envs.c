@@ -173,7 +173,7 @@ static void adopt_pendulum_policy(float bias)
     aq_net_spec spec;
     assert_int_equal(aq_net_spec_init_mlp(3, NULL, 0, 1, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     spec.layers[0].activation = AQ_ACTIVATION_TANH;
-    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     snapshot->run_id = KIT_RUN;
     snapshot->version = 1;
     snapshot->head = AQ_HEAD_TANH_BOX;

@@ -39,7 +39,7 @@ TEST(int8_weights_are_measured_in_their_own_unit)
     aq_layer_figures figures;
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
-    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     aq_snapshot_layer_edit(snapshot, 0, &data);
     memcpy(data.weights, weights, sizeof(weights));
     data.scale[0] = 0.01f;
@@ -99,7 +99,7 @@ TEST(layers_without_parameters_have_no_ranges)
     assert_int_equal(aq_net_spec_add(&chain, &categorical, NULL), 0);
     assert_int_equal(aq_net_spec_validate(&chain, NULL), 0);
     const uint32_t formats[] = {AQ_FORMAT_INT4, AQ_FORMAT_F32, AQ_FORMAT_F32};
-    assert_int_equal(aq_snapshot_create(&chain, formats, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&chain, formats, NULL, &snapshot), 0);
     for (uint32_t i = 0; i < 3; i++) {
         aq_layer_figures of_block;
         assert_int_equal(aq_layer_figures_of_snapshot(snapshot, i, &figures[i]), 0);

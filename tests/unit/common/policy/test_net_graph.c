@@ -1,7 +1,7 @@
 /*
- * Networks that branch: which graphs can be, where their values may lie, and their parts.
+ * Networks that branch: which graphs can be, where their values may lie, and what they are without
+ * noise.
  */
-#include "common/nn/forward.h"
 #include "common/policy/net_graph.h"
 #include "tests/support/test.h"
 
@@ -201,54 +201,6 @@ TEST(no_value_is_overwritten_while_it_is_needed)
     }
 }
 
-/* ---- parts ---------------------------------------------------------------------------------- */
-
-TEST(a_part_has_the_layers_that_lead_to_its_end)
-{
-    aq_net_spec spec = branched();
-    aq_net_part part;
-    char text[64];
-    add_array(&spec, "log_deviation", 2);
-    aq_net_cut(&spec, 3, &part);
-    assert_int_equal(aq_net_spec_validate(&part.spec, NULL), 0);
-    assert_string_equal(aq_net_spec_text(&part.spec, text, sizeof(text)),
-                        "4-6t-5e-7r-2t+log_deviation2");
-    aq_net_cut(&spec, 4, &part);
-    assert_int_equal(aq_net_spec_validate(&part.spec, NULL), 0);
-    assert_string_equal(aq_net_spec_text(&part.spec, text, sizeof(text)),
-                        "4-6t-5e-1+log_deviation2");
-    assert_int_equal(part.spec.layer_count, 3);
-    assert_int_equal(part.layers[2], 4);
-}
-
-TEST(a_part_has_its_parameters_from_the_whole)
-{
-    aq_net_spec spec = branched();
-    aq_net_part part;
-    aq_params whole, own;
-    add_array(&spec, "log_deviation", 2);
-    assert_int_equal(aq_params_init(&spec, &whole), 0);
-    aq_rng rng = rng_of(3, 0);
-    aq_params_randomize(&spec, &whole, &rng);
-    assert_true(whole.array[0][1] == 0.0f);
-    whole.array[0][1] = -1.5f;
-
-    aq_net_cut(&spec, 3, &part); /* the first layers: the beginning of the block */
-    assert_int_equal(aq_params_init(&part.spec, &own), 0);
-    aq_params_cut(&part, &whole, &own);
-    assert_memory_equal(own.block, whole.block, own.count * sizeof(float));
-    aq_params_fini(&own);
-
-    aq_net_cut(&spec, 4, &part);
-    assert_int_equal(aq_params_init(&part.spec, &own), 0);
-    aq_params_cut(&part, &whole, &own);
-    assert_int_equal(own.count, 2 + 5 * 6 + 7 * 5 + 6);
-    assert_memory_equal(own.weight[2], whole.weight[4], 6 * sizeof(float));
-    assert_true(own.array[0][1] == -1.5f);
-    aq_params_fini(&own);
-    aq_params_fini(&whole);
-}
-
 /* ---- noise ---------------------------------------------------------------------------------- */
 
 /* Two noisy layers in a row, of which the first has an activation. */
@@ -280,7 +232,8 @@ TEST(the_network_of_the_means_has_no_noise)
     assert_succeeds(aq_net_spec_validate(&part.spec, &refusal));
     assert_string_equal(aq_net_spec_text(&part.spec, text, sizeof(text)), "4-4r-4");
     assert_int_equal(part.layers[1], 4);
-    const aq_net_spec plain = branched();
+    aq_net_spec plain = branched();
+    add_array(&plain, "log_deviation", 2);
     aq_net_mean(&plain, &part);
     assert_true(aq_net_spec_hash(&part.spec) == aq_net_spec_hash(&plain));
 }

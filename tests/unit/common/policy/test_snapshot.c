@@ -24,7 +24,7 @@ static aq_snapshot *snapshot_of(void)
 {
     const aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, mixed, NULL, &snapshot), 0);
     return snapshot;
 }
 
@@ -44,7 +44,7 @@ TEST(tensors_are_aligned_apart_and_zeroed)
     for (uint32_t width = 1; width < 40; width++) {
         aq_net_spec spec = spec_of(3, width, 2);
         aq_snapshot *snapshot = NULL;
-        assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
+        assert_int_equal(aq_snapshot_create(&spec, mixed, NULL, &snapshot), 0);
         assert_memory_equal(&snapshot->spec, &spec, sizeof(spec));
         const uint8_t *end = (const uint8_t *)snapshot + sizeof(*snapshot);
         for (uint32_t i = 0; i < 3; i++) {
@@ -108,11 +108,11 @@ TEST(what_cannot_be_is_not_created)
     const uint32_t unknown[] = {AQ_FORMAT_F32, AQ_FORMAT_COUNT + 1, AQ_FORMAT_F32};
     aq_net_spec spec = spec_of(4, 8, 2), broken = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
-    assert_int_equal(aq_snapshot_create(&spec, unknown, &snapshot), AQ_E_VERSION);
+    assert_int_equal(aq_snapshot_create(&spec, unknown, NULL, &snapshot), AQ_E_VERSION);
     broken.layers[1].inputs = 7;
-    assert_int_equal(aq_snapshot_create(&broken, mixed, &snapshot), AQ_E_INVALID);
+    assert_int_equal(aq_snapshot_create(&broken, mixed, NULL, &snapshot), AQ_E_INVALID);
     broken.layer_count = 1000;
-    assert_int_equal(aq_snapshot_create(&broken, mixed, &snapshot), AQ_E_INVALID);
+    assert_int_equal(aq_snapshot_create(&broken, mixed, NULL, &snapshot), AQ_E_INVALID);
     assert_null(snapshot);
 }
 
@@ -123,7 +123,7 @@ TEST(a_network_past_the_limit_is_too_big)
     aq_net_spec spec;
     aq_snapshot *snapshot = NULL;
     assert_int_equal(aq_net_spec_init_mlp(8192, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), AQ_E_TOO_BIG);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), AQ_E_TOO_BIG);
     assert_null(snapshot);
 }
 
@@ -132,9 +132,9 @@ TEST(a_snapshot_is_one_allocation_and_may_fail)
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     uint64_t before = aq_memory_allocation_count();
-    assert_fails_without_memory(aq_snapshot_create(&spec, mixed, &snapshot));
+    assert_fails_without_memory(aq_snapshot_create(&spec, mixed, NULL, &snapshot));
     assert_null(snapshot);
-    assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, mixed, NULL, &snapshot), 0);
     assert_true(aq_memory_allocation_count() == before + 2);
     aq_snapshot_unref(snapshot);
     aq_snapshot_unref(NULL);

@@ -18,7 +18,7 @@ static aq_snapshot *snapshot_in(uint32_t format)
     aq_snapshot *snapshot = NULL;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
                      0);
-    assert_int_equal(aq_snapshot_create_sparse(&spec, &format, &blocks, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &blocks, &snapshot), 0);
     snapshot->version = 1;
     strcpy(snapshot->task, "gym:Some-v0");
     snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
@@ -351,7 +351,7 @@ TEST(a_layer_that_is_not_quantizable_is_fp32)
     const aq_layer_spec norm = aq_layer_norm(4, AQ_ACTIVATION_NONE);
     assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
     for (uint32_t format = 2; format <= AQ_FORMAT_COUNT; format++) {
-        assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), AQ_E_INVALID);
+        assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), AQ_E_INVALID);
     }
     assert_null(snapshot);
 }
@@ -364,9 +364,9 @@ TEST(more_blocks_than_the_matrix_has_are_not_created)
     aq_net_spec spec;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
                      0);
-    assert_int_equal(aq_snapshot_create_sparse(&spec, &format, &too_many, &snapshot), AQ_E_INVALID);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &too_many, &snapshot), AQ_E_INVALID);
     assert_null(snapshot);
-    assert_int_equal(aq_snapshot_create_sparse(&spec, &format, &all, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &all, &snapshot), 0);
     assert_int_equal(snapshot->layers[0].weights_bytes, all * AQ_BLOCK_BYTES);
     aq_snapshot_unref(snapshot);
 }

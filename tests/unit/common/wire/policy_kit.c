@@ -108,7 +108,7 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
         formats[i] = layer->format;
         blocks[i] = layer->mask != NULL ? layer->weights_bytes / AQ_BLOCK_BYTES : 0;
     }
-    assert_int_equal(aq_snapshot_create_sparse(&policy->spec, formats, blocks, &copy), 0);
+    assert_int_equal(aq_snapshot_create(&policy->spec, formats, blocks, &copy), 0);
     copy->run_id = policy->run_id;
     copy->schema = policy->schema;
     copy->head = policy->head;
@@ -166,7 +166,7 @@ aq_snapshot *policy_plain(void)
     aq_snapshot *policy;
     aq_net_spec spec;
     assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, &policy), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &policy), 0);
     for (uint32_t i = 0; i < spec.layer_count; i++) {
         aq_snapshot_layer_data data;
         aq_snapshot_layer_edit(policy, i, &data);

@@ -206,7 +206,7 @@ static aq_snapshot *large_snapshot(void)
     for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
         formats[i] = AQ_FORMAT_F32;
     }
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     const aq_snapshot *model = fixture_snapshot();
     snapshot->run_id = model->run_id;
     snapshot->version = model->version;

@@ -106,7 +106,7 @@ aq_snapshot *fixture_snapshot(void)
     aq_net_spec spec;
     aq_snapshot *snapshot;
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     snapshot->run_id = FIXTURE_RUN;
     snapshot->version = 17;
     snapshot->learner_step = 1700;

@@ -177,8 +177,29 @@ static aq_net_spec branched(void)
 }
 
 enum { ENDS = 3 };
-static const uint32_t end_layers[ENDS] = {2, 4, 5};
 static const uint32_t end_widths[ENDS] = {3, 4, 5};
+
+/* The layers that lead to each end, a chain. */
+static const struct {
+    uint32_t count, layers[4];
+} ways[ENDS] = {{3, {0, 1, 2}}, {4, {0, 1, 3, 4}}, {1, {5}}};
+
+/* The way to an end as a network of its own, with the whole one's parameters. */
+static net_fixture *make_way(const net_fixture *f, uint32_t end)
+{
+    aq_net_spec spec = {0};
+    for (uint32_t i = 0; i < ways[end].count; i++) {
+        aq_layer_spec layer = f->spec.layers[ways[end].layers[i]];
+        layer.sources = (aq_layer_sources){0};
+        assert_int_equal(aq_net_spec_add(&spec, &layer, NULL), 0);
+    }
+    net_fixture *own = net_fixture_of(&spec, f->quant, 1);
+    for (uint32_t i = 0; i < ways[end].count; i++) {
+        memcpy(own->params.weight[i], f->params.weight[ways[end].layers[i]],
+               aq_layer_parameters(&spec.layers[i]) * sizeof(float));
+    }
+    return own;
+}
 
 /* What each end alone gives and sends back, as a network of its own, is added up in the sums. */
 static void train_parts(const net_fixture *f, bool is_used[ENDS], const float *const out[ENDS],
@@ -186,10 +207,7 @@ static void train_parts(const net_fixture *f, bool is_used[ENDS], const float *c
 {
     float d_out[NET_ROWS * NET_WIDTH_MAX], d_x[NET_ROWS * 5];
     for (uint32_t k = 0; k < ENDS; k++) {
-        aq_net_part part;
-        aq_net_cut(&f->spec, end_layers[k], &part);
-        net_fixture *own = net_fixture_of(&part.spec, f->quant, 1);
-        aq_params_cut(&part, &f->params, &own->params);
+        net_fixture *own = make_way(f, k);
         assert_memory_equal(aq_net_forward(own->train, &own->params, f->input, NET_ROWS), out[k],
                             NET_ROWS * end_widths[k] * sizeof(float));
         memcpy(d_out, f->d_out, sizeof(d_out));
@@ -198,9 +216,9 @@ static void train_parts(const net_fixture *f, bool is_used[ENDS], const float *c
                                                                .counted_rows = 4,
                                                                .gradient = &own->gradient,
                                                                .d_input = d_x});
-        for (uint32_t i = 0; is_used[k] && i < part.spec.layer_count; i++) {
-            for (size_t p = 0; p < aq_layer_parameters(&part.spec.layers[i]); p++) {
-                gradient->weight[part.layers[i]][p] += own->gradient.weight[i][p];
+        for (uint32_t i = 0; is_used[k] && i < ways[k].count; i++) {
+            for (size_t p = 0; p < aq_layer_parameters(&own->spec.layers[i]); p++) {
+                gradient->weight[ways[k].layers[i]][p] += own->gradient.weight[i][p];
             }
         }
         for (size_t i = 0; is_used[k] && i < (size_t)NET_ROWS * 5; i++) {

@@ -30,7 +30,7 @@ static void put_of(shelf_desk *desk, const aq_net_spec *spec, uint64_t version, 
     aq_publication publication = {0};
     uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
     uint8_t *bytes = NULL;
-    assert_int_equal(aq_snapshot_create(spec, formats, &publication.snapshot), 0);
+    assert_int_equal(aq_snapshot_create(spec, formats, NULL, &publication.snapshot), 0);
     publication.snapshot->version = version;
     publication.twin = aq_snapshot_ref(publication.snapshot);
     aq_buffer_init(&publication.frame, frame_bytes);

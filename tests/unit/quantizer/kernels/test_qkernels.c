@@ -167,7 +167,7 @@ TEST(an_int8_layer_is_its_equation)
     const aq_kernel_input input = {.q = q, .q_stride = ROOM, .quant = &quant, .rows = 1};
     aq_packed_layer packed;
     float y[OUTPUTS];
-    assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, &packed), 0);
+    assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, 1, &packed), 0);
     aq_qkernels_linear(aq_qkernels_scalar(), AQ_FORMAT_INT8_CHANNEL)->run(&packed, &input, y, 2);
     assert_true(y[0] == 2.0f * 0.5f * (255 * 127 + 7 - 3 * 1) + 1.0f);
     assert_true(y[1] == 2.0f * 0.25f * (255 * 10 + 7 * 30 - 3 * 60) - 100.0f);
@@ -179,7 +179,7 @@ TEST(a_format_without_a_kernel_is_unsupported)
     const aq_layer_spec spec = aq_layer_linear(1, 1, AQ_ACTIVATION_NONE);
     const aq_snapshot_layer layer = {.format = AQ_QKERNEL_FORMATS};
     aq_packed_layer packed = {.inputs = 99};
-    assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, &packed),
+    assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, 1, &packed),
                      AQ_E_UNSUPPORTED);
     assert_int_equal(packed.inputs, 99);
 }
@@ -216,7 +216,7 @@ TEST(the_longest_row_does_not_overflow_on_any_rung)
         if ((rung->cpu_flags & ~aq_cpu_flags()) != 0) {
             continue;
         }
-        assert_int_equal(aq_packed_layer_init(rung, &spec, &layer, &packed), 0);
+        assert_int_equal(aq_packed_layer_init(rung, &spec, &layer, 1, &packed), 0);
         aq_qkernels_linear(rung, AQ_FORMAT_INT8_CHANNEL)->run(&packed, &input, y, 2);
         assert_true(y[0] == 255.0f * 127.0f * 65536.0f);
         assert_true(y[1] == -255.0f * 127.0f * 65536.0f);

@@ -20,7 +20,7 @@ static void expect(const aq_layer_spec *spec, const aq_snapshot_layer *layer,
         if ((rung->cpu_flags & ~aq_cpu_flags()) != 0) {
             continue;
         }
-        assert_int_equal(aq_packed_layer_init(rung, spec, layer, &packed), 0);
+        assert_int_equal(aq_packed_layer_init(rung, spec, layer, 1, &packed), 0);
         aq_qkernels_linear(rung, layer->format)->run(&packed, input, y, OUTPUTS_MAX);
         for (uint32_t o = 0; o < spec->outputs; o++) {
             assert_true(y[o] == expected[o]);
