@@ -7,6 +7,7 @@
 
 #include "cli/text/command.h"
 #include "common/base/parse.h"
+#include "envs/env_code.h"
 #include "library/source/policy_source.h"
 
 enum { ROWS_DEFAULT = 4096, ROWS_MAX = 1000000, SEED_DEFAULT = 1 };
@@ -94,6 +95,7 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(aq_quantize_arguments, rows, 1, ROWS_MAX)},
     {"seed", 0, "S", "which episodes they are from (default 1)",
      AQ_TO_NUMBER(aq_quantize_arguments, seed, 0, AQ_JSON_SEED_MAX)},
+    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(aq_quantize_arguments, json, "the result"),
 };
 

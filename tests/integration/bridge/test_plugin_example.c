@@ -140,6 +140,7 @@ TEST(what_names_the_plugin_loads_it_only_where_that_is_allowed)
     } readers[] = {
         {"eval run --episodes 1", true},
         {"play run --json", true},
+        {"quantize run other.aq", true},
         {"train --offline steps.aqds --run again --set limits.learner_steps=1", true},
         {"train --run run --resume", true},
         {"replay inspect run/replay-0 --quiet", false},
@@ -161,7 +162,8 @@ TEST(what_names_the_plugin_loads_it_only_where_that_is_allowed)
     }
     assert_int_equal(rename("hidden.so", "point_robot.so"), 0);
     assert_int_equal(run_actorq("eval run --episodes 1 --allow-code"), 0);
-    assert_int_equal(system("rm -r run steps.aqds other.aqds said"), 0);
+    assert_int_equal(run_actorq("quantize run other.aq --rows 64 --allow-code"), 0);
+    assert_int_equal(system("rm -r run steps.aqds other.aqds other.aq said"), 0);
 }
 
 TEST_GROUP(build_example, remove_example);
