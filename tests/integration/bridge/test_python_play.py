@@ -44,7 +44,7 @@ class Train(unittest.TestCase):
                 run = folder + "/run"
                 words = ["train", f"py:bridge_tasks:{name}", "--run", run, "--seed", "1"]
                 for setting in ("learner.hidden=16", "learner.learning_rate=0.01",
-                                "evaluator.episodes=2", "limits.env_steps=2000"):
+                                "evaluator.episodes=2", "limits.env_steps=8000"):
                     words += ["--set", setting]
                 for done in ([ACTORQ, *words], [ACTORQ, "eval", run, "--episodes", "20",
                                                 "--precision", "int8", "--json", "--allow-code"]):
