@@ -9,7 +9,7 @@
 
 #include "common/base/parse.h"
 
-static bool any_is_allowed;
+static _Atomic bool any_is_allowed;
 static char allowed[AQ_TASK_NAME_MAX];
 
 void aq_env_whole_name(const char *task, char ret_name[AQ_TASK_NAME_MAX])
@@ -50,6 +50,12 @@ int aq_env_take_allow_code(void *unused, const char *value, aq_error *error)
     return 0;
 }
 
+const char *aq_env_code_option(const char *task)
+{
+    const aq_env_class *class = aq_env_find(task);
+    return class != NULL && class->runs_code ? "--allow-code" : "";
+}
+
 int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *error)
 {
     char name[AQ_TASK_NAME_MAX];
@@ -61,6 +67,6 @@ int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *err
                ? 0
                : aq_fail(error, AQ_E_UNSUPPORTED,
                          "%s is code that you have not named: if you trust who has, give "
-                         "--allow-code",
+                         "--allow-code (in Python, call actorq.allow_code())",
                          task);
 }

@@ -36,6 +36,11 @@ const char *actorq_task_at(size_t index)
     return class != NULL ? class->name : NULL;
 }
 
+void actorq_allow_code(void)
+{
+    aq_env_allow_code(NULL);
+}
+
 /* ---- open and close ------------------------------------------------------------------------- */
 
 /* Which code is allowed is one for the process. */

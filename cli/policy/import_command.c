@@ -185,7 +185,10 @@ static void print(const import_arguments *arguments, const aq_snapshot *snapshot
     aq_print_fact(stdout, "made from", "%s", arguments->source);
     aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
     aq_print_fact(stdout, "acts by", "%s", aq_head_name(snapshot->head));
-    aq_print_fact(stdout, "next", "actorq eval %s; actorq quantize %s int8.aq", path, path);
+    const char *trust = aq_env_code_option(snapshot->task);
+    const char *space = trust[0] != '\0' ? " " : "";
+    aq_print_fact(stdout, "next", "actorq eval %s%s%s; actorq quantize %s int8.aq%s%s", path, space,
+                  trust, path, space, trust);
 }
 
 static const import_arguments defaults = {.output = "policy.aq"};

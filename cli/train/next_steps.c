@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/text/shell_text.h"
-#include "envs/env.h"
+#include "envs/env_code.h"
 
 enum { WORD_MAX = AQ_CLI_PATH_MAX + 64, COLUMNS = 100 };
 
@@ -141,10 +141,9 @@ static void compare_formats(next_steps *next)
 
 void aq_next_steps_print(const aq_train_report *report, const aq_train_options *options)
 {
-    const aq_env_class *class = aq_env_find(report->config->task);
     next_steps next = {.report = report,
                        .options = options,
-                       .trust = class != NULL && class->runs_code ? "--allow-code" : ""};
+                       .trust = aq_env_code_option(report->config->task)};
     (void)aq_shell_program(next.program, sizeof(next.program));
     (void)aq_shell_word(next.run, sizeof(next.run), report->run_dir);
     (void)printf("\nTry next:\n");

@@ -143,6 +143,11 @@ ACTORQ_API int actorq_policy_evaluate(actorq_policy *policy, uint32_t episodes, 
  * colon stand for families, such as "so:". */
 ACTORQ_API const char *actorq_task_at(size_t index);
 
+/* From here on, code that a task brings with its name (a plug-in, a Python class) is loaded whoever
+ * names it: it runs as you. Else only that of the task for which environments were opened last, and
+ * a policy whose file names another is not evaluated. */
+ACTORQ_API void actorq_allow_code(void);
+
 /* Environments of one task that are stepped together. An episode that ends begins anew in the same
  * step. */
 typedef struct actorq_vec actorq_vec;

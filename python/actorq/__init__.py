@@ -10,7 +10,7 @@ A policy acts with the engine that actors run, to the last bit; environments are
 step. NumPy is needed, and only imported when the first array is made; gymnasium is used where it is
 installed. See docs/python.md.
 """
-from actorq._actorq import Error, tasks
+from actorq._actorq import Error, allow_code, tasks
 from actorq._actorq import version as __version__
 
 # Imported when they are asked for, since NumPy takes longer than the rest together.
@@ -25,7 +25,7 @@ _PLACES = {
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
-__all__ = ["Error", "tasks", "__version__", *_PLACE_OF]
+__all__ = ["Error", "allow_code", "tasks", "__version__", *_PLACE_OF]
 
 
 def __getattr__(name):

@@ -4,6 +4,7 @@ import os
 import numpy as np
 
 from actorq import _actorq, gym_spaces
+from actorq.programs import choose_python
 
 
 class Policy(_actorq.Policy):
@@ -75,7 +76,9 @@ class Policy(_actorq.Policy):
 
     def evaluate(self, episodes=100, seed=0):
         """Plays greedy episodes of its task, as `actorq eval` does: a dict with "return_mean",
-        "return_std" and so on. The same seed plays the same episodes for every policy."""
+        "return_std" and so on. The same seed plays the same episodes for every policy. Of a task
+        that is code (a plug-in, a Python class), `allow_code` has to be called before."""
+        choose_python(self.task)
         return super().evaluate(episodes, seed)
 
     def __repr__(self):

@@ -233,8 +233,19 @@ static PyObject *tasks(PyObject *self, PyObject *unused)
     return names;
 }
 
+static PyObject *allow_code(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    actorq_allow_code();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"tasks", tasks, METH_NOARGS, "tasks() -> list[str]\n\nThe tasks of this build, by name."},
+    {"allow_code", allow_code, METH_NOARGS,
+     "allow_code()\n\nFrom here on, a plug-in or Python class that a policy file names as its task "
+     "is loaded: it runs as you."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,5 +1,8 @@
 """Policies act in Python as actors did: to the bit, in any shape, and refuse in words."""
 
+import os
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -154,6 +157,29 @@ class TestPolicy(RunKit):
         worth = self.policy.evaluate(20, seed=7)
         self.assertEqual(worth["return_mean"], said["return_mean"])
         self.assertEqual(worth["episodes"], 20)
+
+    def test_code_that_a_file_names_is_run_where_it_is_allowed(self):
+        bridge = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/integration/bridge")
+        script = """
+import sys
+import actorq
+actorq.train("py:bridge_tasks:Switches", run=sys.argv[1], seed=1, actors=1, no_http=True,
+             limits__env_steps=500, evaluator__episodes=1).wait()
+policy = actorq.load(sys.argv[1])
+try:
+    policy.evaluate(2)
+except actorq.Error as error:
+    print(error)
+actorq.allow_code()
+print(policy.evaluate(2)["episodes"], "episodes")
+"""
+        path = os.pathsep.join([bridge, os.environ["PYTHONPATH"]])
+        done = subprocess.run([sys.executable, "-c", script, os.path.join(self.home, "code")],
+                              check=False, capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": path})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"code that you have not named: .* actorq.allow_code\(\)")
+        self.assertTrue(done.stdout.endswith("\n2 episodes\n"), done.stdout)
 
     def test_threads_have_copies(self):
         wanted = self.policy.act(self.obs)
