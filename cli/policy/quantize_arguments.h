@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/policy/layer_formats.h"
 #include "cli/policy/post_quantize.h"
 #include "common/base/error.h"
+#include "common/policy/layer_formats.h"
 #include "common/sys/options.h"
 
 typedef struct aq_quantize_arguments {

@@ -12,6 +12,7 @@
 #include "common/config/replay_rules.h"
 #include "common/energy/carbon_intensity.h"
 #include "common/experience/batch.h"
+#include "common/policy/layer_formats.h"
 #include "common/policy/torso.h"
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
@@ -118,48 +119,6 @@ enum aq_range_method aq_run_config_range_method(const aq_run_config *config)
                : AQ_RANGE_NONE;
 }
 
-/* "-1:bf16", of `length` characters. */
-static int parse_layer_format(const char *text, size_t length, aq_layer_format *ret_format)
-{
-    char copy[WIDTH_TEXT_MAX];
-    uint64_t index;
-    if (length >= sizeof(copy)) {
-        return AQ_E_INVALID;
-    }
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    char *colon = strchr(copy, ':');
-    if (colon == NULL) {
-        return AQ_E_INVALID;
-    }
-    *colon = '\0';
-    const bool from_end = copy[0] == '-';
-    if (aq_parse_u64(copy + from_end, &index) != 0 || index > AQ_NET_LAYERS_MAX ||
-        (from_end && index == 0)) {
-        return AQ_E_INVALID;
-    }
-    ret_format->index = from_end ? -(int32_t)index : (int32_t)index;
-    return aq_format_from_text(colon + 1, &ret_format->format);
-}
-
-int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
-                                uint32_t *ret_count)
-{
-    const char *text = config->quantizer.layer_formats;
-    uint32_t count = 0;
-    for (bool more = text[0] != '\0'; more;) {
-        size_t length = strcspn(text, ",");
-        if (count == AQ_NET_LAYERS_MAX || parse_layer_format(text, length, &formats[count]) != 0) {
-            return AQ_E_INVALID;
-        }
-        count++;
-        more = text[length] == ',';
-        text += length + 1;
-    }
-    *ret_count = count;
-    return 0;
-}
-
 static int refuse_hidden(const char *key, const char *text, aq_error *error)
 {
     return aq_fail(error, AQ_E_INVALID,
@@ -209,14 +168,13 @@ static int check_learner(const aq_run_config *config, aq_error *error)
 
 bool aq_run_config_quantizes(const aq_run_config *config)
 {
-    aq_layer_format formats[AQ_NET_LAYERS_MAX];
-    uint32_t count = 0;
+    aq_layer_formats chosen;
     bool quantizes = aq_run_config_format(config) != AQ_FORMAT_F32;
-    if (aq_run_config_layer_formats(config, formats, &count) != 0) {
+    if (aq_layer_formats_parse(config->quantizer.layer_formats, &chosen, NULL) != 0) {
         return quantizes; /* it is refused elsewhere */
     }
-    for (uint32_t i = 0; i < count; i++) {
-        quantizes = quantizes || formats[i].format != AQ_FORMAT_F32;
+    for (size_t i = 0; i < chosen.count; i++) {
+        quantizes = quantizes || chosen.rows[i].format != AQ_FORMAT_F32;
     }
     return quantizes;
 }
@@ -257,18 +215,16 @@ static int check_qat(const aq_run_config *config, aq_error *error)
 
 static int check_quantizer(const aq_run_config *config, aq_error *error)
 {
-    aq_layer_format formats[AQ_NET_LAYERS_MAX];
-    uint32_t count;
+    aq_layer_formats chosen;
     const uint32_t bits = (uint32_t)config->quantizer.bits;
-    if (aq_run_config_layer_formats(config, formats, &count) != 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "quantizer.layer_formats is \"%s\"; up to %d layers with a format each are "
-                       "possible, such as \"0:fp32,-1:bf16\"",
-                       config->quantizer.layer_formats, AQ_NET_LAYERS_MAX);
+    int rc = aq_layer_formats_parse(config->quantizer.layer_formats, &chosen, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "quantizer.layer_formats \"%s\"",
+                               config->quantizer.layer_formats);
     }
     bool holds = aq_format_holds_bits(aq_run_config_format(config), bits);
-    for (uint32_t i = 0; i < count; i++) {
-        holds = holds || aq_format_holds_bits(formats[i].format, bits);
+    for (size_t i = 0; i < chosen.count; i++) {
+        holds = holds || aq_format_holds_bits(chosen.rows[i].format, bits);
     }
     if (bits != BITS_ALL && !holds) {
         return aq_fail(error, AQ_E_INVALID,

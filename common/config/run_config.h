@@ -233,7 +233,7 @@ typedef struct aq_run_config {
 
     struct {
         uint32_t format;                     /* a choice; see aq_run_config_format */
-        char layer_formats[AQ_RUN_TEXT_MAX]; /* see aq_run_config_layer_formats */
+        char layer_formats[AQ_RUN_TEXT_MAX]; /* see common/policy/layer_formats.h */
         uint64_t bits;
         uint32_t formula; /* enum aq_quantizer_formula */
         double density;
@@ -324,17 +324,5 @@ enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
 bool aq_run_config_quantizes(const aq_run_config *config); /* some layer is not to be fp32 */
 enum aq_range_method aq_run_config_range_method(const aq_run_config *config);
-
-/* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice
- * (aq_layer_is_quantizable), from the first, 0, or, below zero, from the last, -1. */
-typedef struct aq_layer_format {
-    int32_t index;
-    uint32_t format;
-} aq_layer_format;
-
-/* None for an empty text, else up to AQ_NET_LAYERS_MAX, into `formats`, which may be touched on
- * failure. AQ_E_INVALID for a text that isn't that. */
-int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
-                                uint32_t *ret_count) AQ_MUST_USE;
 
 #endif

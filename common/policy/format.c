@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/parse.h"
 
 enum scaling { SCALE_NONE, SCALE_TENSOR, SCALE_ROW, SCALE_GROUP };
+
+enum { NAMES_BYTES = 128 }; /* of all names with commas between */
 
 #define NAME_OF(constant, number, name) [constant] = (name),
 static const char *const names[AQ_FORMAT_COUNT + 1] = {AQ_FORMATS(NAME_OF)};
@@ -118,4 +121,20 @@ int aq_format_from_text(const char *text, uint32_t *ret_format)
         }
     }
     return AQ_E_INVALID;
+}
+
+int aq_format_parse(const char *text, uint32_t *ret_format, aq_error *error)
+{
+    char all[NAMES_BYTES] = "";
+    size_t used = 0;
+    if (aq_format_from_text(text, ret_format) == 0) {
+        return 0;
+    }
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        const char *between = format == 1 ? "" : format == AQ_FORMAT_COUNT ? " and " : ", ";
+        int rc = aq_text_format(all + used, sizeof(all) - used, "%s%s", between, names[format]);
+        AQ_ASSERT(rc == 0);
+        used += strlen(all + used);
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", text, all);
 }

@@ -17,23 +17,9 @@
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
 
-enum { FORMAT_NAMES_BYTES = 128 };
-
 int aq_precision_take(void *precision, const char *name, aq_error *error)
 {
-    char names[FORMAT_NAMES_BYTES] = "";
-    size_t used = 0;
-    if (aq_format_from_text(name, precision) == 0) {
-        return 0;
-    }
-    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-        const char *between = format == 1 ? "" : format == AQ_FORMAT_COUNT ? " and " : ", ";
-        int rc = aq_text_format(names + used, sizeof(names) - used, "%s%s", between,
-                                aq_format_name(format));
-        AQ_ASSERT(rc == 0);
-        used += strlen(names + used);
-    }
-    return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", name, names);
+    return aq_format_parse(name, precision, error);
 }
 
 /* ---- where it is ---------------------------------------------------------------------------- */

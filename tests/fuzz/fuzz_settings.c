@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/config/run_config.h"
+#include "common/policy/layer_formats.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/must.h"
 
@@ -33,7 +34,7 @@ static void use(const aq_run_config *config)
     aq_error error = {0};
     aq_hidden_shape shape;
     aq_table_spec tables[AQ_TABLES_MAX];
-    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    aq_layer_formats formats;
     uint32_t count = 0, learner = 0;
     double threshold = 0;
     int rc = aq_run_config_validate(config, &error);
@@ -44,7 +45,8 @@ static void use(const aq_run_config *config)
         AQ_ASSERT(shape.blocks <= AQ_SIMBA_BLOCKS_MAX);
         must(aq_run_config_critic_hidden(config, &shape));
         must(aq_run_config_threshold(config, 475, &threshold));
-        must(aq_run_config_layer_formats(config, formats, &count));
+        must(aq_layer_formats_parse(config->quantizer.layer_formats, &formats, NULL));
+        AQ_ASSERT(formats.count <= AQ_NET_LAYERS_MAX);
         must(aq_run_config_tables(config, tables, &count, &learner, NULL));
         AQ_ASSERT(count >= 1);
         AQ_ASSERT(count <= AQ_TABLES_MAX);

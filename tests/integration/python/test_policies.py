@@ -15,13 +15,13 @@ import actorq
 class TestActors(RunKit):
     """Actors that do not explore recorded what they did by which version."""
 
-    def compare(self, task, precision, **settings):
+    def compare(self, task, precision, played=None, **settings):
         run = self.train(task, quantizer__format=precision, no_evaluator=True,
                          quantizer__publish_period=1_000_000, limits__env_steps=40_000,
                          **settings)
         steps = actorq.DataSet(self.export(run)).arrays()
         policy = run.policy()
-        self.assertEqual(policy.facts["precision"], precision)
+        self.assertEqual(policy.facts["precision"], played or precision)
         acted = steps["version"] == policy.facts["version"]
         self.assertGreater(acted.sum(), 0)
         np.testing.assert_array_equal(policy.act(steps["obs"][acted]), steps["action"][acted])
@@ -48,7 +48,10 @@ class TestActors(RunKit):
         self.assertEqual((actions.shape, log_probs.shape), ((3, 2), (3,)))
 
     def test_numbers_in_int8(self):
-        self.compare("gym:Pendulum-v1", "int8", actor__noise=0)
+        self.compare("gym:Pendulum-v1", "int8", actor__noise=0, quantizer__layer_formats="0:int8")
+
+    def test_numbers_with_a_first_layer_in_bf16(self):
+        self.compare("gym:Pendulum-v1", "int8", "mixed", actor__noise=0)
 
 
 class TestPolicy(RunKit):

@@ -47,7 +47,7 @@ static aq_publication_config planned(const char *first, const char *second)
 
 TEST(the_defaults_are_int8_with_changes)
 {
-    const aq_publication_config plan = planned(NULL, NULL);
+    const aq_publication_config plan = planned("learner.algorithm=dqn", NULL);
     assert_int_equal(plan.plan.format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(plan.plan.bits, 8);
     assert_false(plan.plan.paper);
@@ -75,6 +75,27 @@ TEST(a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise)
     assert_int_equal(plan.plan.layer_formats[2], 0);
     plan = planned("learner.normalize_obs=true", "quantizer.layer_formats=0:int8");
     assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_INT8_CHANNEL);
+}
+
+TEST(a_first_layer_is_bf16_where_actions_are_numbers)
+{
+    static const struct {
+        const char *first, *second;
+        uint32_t format;
+    } rows[] = {
+        {"learner.algorithm=d4pg", NULL, AQ_FORMAT_BF16},
+        {"learner.algorithm=td3", "quantizer.format=int4", AQ_FORMAT_BF16},
+        {"learner.algorithm=sac", "quantizer.layer_formats=-1:int8", AQ_FORMAT_BF16},
+        {"learner.algorithm=dqn", NULL, 0},
+        {"learner.algorithm=td3", "quantizer.layer_formats=0:int8", AQ_FORMAT_INT8_CHANNEL},
+        {"learner.algorithm=td3", "learner.qat_bits=8", 0}, /* it is trained for its levels */
+        {"learner.algorithm=td3", "quantizer.format=fp16", 0},
+    };
+    EACH_ROW(i, rows) {
+        const aq_publication_config plan = planned(rows[i].first, rows[i].second);
+        assert_int_equal(plan.plan.layer_formats[0], rows[i].format);
+        assert_int_equal(plan.plan.layer_formats[2], 0);
+    }
 }
 
 TEST(a_layer_that_is_not_there_is_refused)

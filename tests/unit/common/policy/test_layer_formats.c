@@ -1,11 +1,10 @@
 /*
  * A list of layers with formats of their own is read, and fits a network or is refused in words.
  */
-#include "cli/policy/layer_formats.h"
+#include "common/policy/layer_formats.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/cli_fixture.h"
 
-/* 8-16-norm-4 */
+/* 8-16-norm-4: two layers that have a choice */
 static void make_network(aq_net_spec *ret_spec)
 {
     const aq_layer_spec layers[] = {aq_layer_linear(8, 16, AQ_ACTIVATION_RELU),
@@ -45,10 +44,14 @@ TEST(no_list_leaves_every_layer_alone)
     assert_int_equal(formats[0], 0);
 }
 
-TEST(a_layer_without_a_choice_may_be_called_what_it_is)
+TEST(layers_are_counted_that_have_a_choice)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX];
-    assert_int_equal(resolve("1:fp32", formats, NULL), 0);
+    assert_int_equal(resolve("1:fp16", formats, NULL), 0);
+    assert_int_equal(formats[1], 0);
+    assert_int_equal(formats[2], AQ_FORMAT_F16);
+    assert_int_equal(resolve("", formats, NULL), 0);
+    assert_int_equal(formats[0], 0);
 }
 
 TEST(what_cannot_be_is_refused_in_words)
@@ -56,16 +59,15 @@ TEST(what_cannot_be_is_refused_in_words)
     static const struct {
         const char *text, *words;
     } rows[] = {
-        {"", "'' is not a list such as 0:fp32,-1:bf16"},
         {"0:fp32,", "is not a list"},
         {"fp32", "'fp32' is not LAYER:FORMAT"},
         {"x:fp32", "'x' is no number of a layer"},
         {"48:fp32", "'48' is no number of a layer, -48 to 47"},
         {"0:int3", "'int3' is no format; there are fp32"},
-        {"3:fp16", "there is no layer 3: the network has 3"},
-        {"-4:fp16", "there is no layer -4"},
-        {"1:int8", "layer 1, a norm, is always fp32"},
-        {"0:int8,-3:int4", "layer -3 has a format already"},
+        {"2:fp16",
+         "there is no layer 2: this network has 2 that may have a format, 0 to 1 or -2 to -1"},
+        {"-3:fp16", "there is no layer -3"},
+        {"0:int8,-2:int4", "layer -2 has a format already"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint32_t formats[AQ_NET_LAYERS_MAX];

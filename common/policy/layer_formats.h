@@ -1,9 +1,12 @@
 /*
  * Layer formats: a person's list of layers that get another weight format than the rest, such as
- * "0:fp32,-1:bf16". Layers count from 0; negative ones from the end, -1 being the last.
+ * "0:fp32,-1:bf16". Those layers are counted that have a choice (aq_layer_is_quantizable): from 0,
+ * and from the end, -1 being the last.
+ *
+ * No state; any thread.
  */
-#ifndef AQ_CLI_POLICY_LAYER_FORMATS_H
-#define AQ_CLI_POLICY_LAYER_FORMATS_H
+#ifndef AQ_COMMON_POLICY_LAYER_FORMATS_H
+#define AQ_COMMON_POLICY_LAYER_FORMATS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,12 +25,16 @@ typedef struct aq_layer_formats {
     aq_layer_format rows[AQ_NET_LAYERS_MAX];
 } aq_layer_formats;
 
-/* AQ_E_INVALID in words. Layers may not exist yet: the network is not known here. */
+/* An empty text is an empty list. AQ_E_INVALID in words. Layers may not exist yet: the network is
+ * not known here. */
 int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats,
                            aq_error *error) AQ_MUST_USE;
 
+/* The layers of a network that have a choice, in order; returns how many. */
+uint32_t aq_layer_formats_choices(const aq_net_spec *spec, uint32_t ret_layers[AQ_NET_LAYERS_MAX]);
+
 /* The list for one network: formats[i] of layer i, 0 where the list says nothing. AQ_E_INVALID for
- * a layer that the network has not, that has no choice of format, or that is named twice. */
+ * a layer that the network has not, or that is named twice. */
 int aq_layer_formats_resolve(const aq_layer_formats *list, const aq_net_spec *spec,
                              uint32_t ret_formats[AQ_NET_LAYERS_MAX], aq_error *error) AQ_MUST_USE;
 

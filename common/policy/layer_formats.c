@@ -1,13 +1,12 @@
 /*
  * Layer formats: see layer_formats.h.
  */
-#include "cli/policy/layer_formats.h"
+#include "common/policy/layer_formats.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "common/base/parse.h"
-#include "library/source/policy_source.h"
 
 enum { WORD_BYTES = 64 };
 
@@ -25,13 +24,13 @@ static int parse_row(char *word, aq_layer_format *ret_row, aq_error *error)
                        -AQ_NET_LAYERS_MAX, AQ_NET_LAYERS_MAX - 1);
     }
     ret_row->layer = (int32_t)layer;
-    return aq_precision_take(&ret_row->format, colon + 1, error);
+    return aq_format_parse(colon + 1, &ret_row->format, error);
 }
 
 int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats, aq_error *error)
 {
     aq_layer_formats list = {0};
-    const char *at = text;
+    const char *at = text[0] != '\0' ? text : NULL;
     while (at) {
         char word[WORD_BYTES];
         const char *comma = strchr(at, ',');
@@ -55,27 +54,36 @@ int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats, aq_e
     return 0;
 }
 
+uint32_t aq_layer_formats_choices(const aq_net_spec *spec, uint32_t ret_layers[AQ_NET_LAYERS_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        if (aq_layer_is_quantizable(&spec->layers[i])) {
+            ret_layers[count++] = i;
+        }
+    }
+    return count;
+}
+
 int aq_layer_formats_resolve(const aq_layer_formats *list, const aq_net_spec *spec,
                              uint32_t ret_formats[AQ_NET_LAYERS_MAX], aq_error *error)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX] = {0};
-    const int32_t count = (int32_t)spec->layer_count;
+    uint32_t layers[AQ_NET_LAYERS_MAX];
+    const int32_t count = (int32_t)aq_layer_formats_choices(spec, layers);
     for (size_t i = 0; i < list->count; i++) {
         const int32_t named = list->rows[i].layer;
-        const int32_t layer = named < 0 ? count + named : named;
-        if (layer < 0 || layer >= count) {
+        const int32_t chosen = named < 0 ? count + named : named;
+        if (chosen < 0 || chosen >= count) {
             return aq_fail(error, AQ_E_INVALID,
-                           "there is no layer %" PRId32 ": the network has %" PRId32, named, count);
+                           "there is no layer %" PRId32 ": this network has %" PRId32
+                           " that may have a format, 0 to %" PRId32 " or -%" PRId32 " to -1",
+                           named, count, count - 1, count);
         }
-        const aq_layer_spec *own = &spec->layers[layer];
-        if (!aq_layer_is_quantizable(own) && list->rows[i].format != AQ_FORMAT_F32) {
-            return aq_fail(error, AQ_E_INVALID, "layer %" PRId32 ", a %s, is always fp32", named,
-                           aq_layer_kind_name(own->kind));
-        }
-        if (formats[layer] != 0) {
+        if (formats[layers[chosen]] != 0) {
             return aq_fail(error, AQ_E_INVALID, "layer %" PRId32 " has a format already", named);
         }
-        formats[layer] = list->rows[i].format;
+        formats[layers[chosen]] = list->rows[i].format;
     }
     memcpy(ret_formats, formats, sizeof(formats));
     return 0;
