@@ -13,7 +13,7 @@
 #include "common/policy/snapshot.h"
 #include "envs/env.h"
 
-/* This task was named here; NULL: any may come, whoever names it. */
+/* This task was named here; NULL, from any thread: any may come, whoever names it. */
 void aq_env_allow_code(const char *task);
 
 /* AQ_E_UNSUPPORTED, in words that say how to allow it, for a class that runs code which nobody has

@@ -6,10 +6,10 @@
 #include "common/base/assert.h"
 #include "common/policy/layer_formats.h"
 
-/* The first layer's, where nobody chose; 0: quantizer.format. Integer formats have one scale for the
- * elements of an observation and one for an output's weights, so that small elements beside large
- * ones are lost. A greedy choice bears that; an action that is a number, or a probability, does
- * not (docs/decisions/0050-the-first-layer.md). */
+/* The first layer's, where nobody chose; 0: quantizer.format. Integer formats have one scale for
+ * the elements of an observation and one for an output's weights, so that small elements beside
+ * large ones are lost. A greedy choice bears that; an action that is a number, or a probability,
+ * does not (docs/decisions/0050-the-first-layer.md). */
 static uint32_t first_format(const aq_run_config *config, const aq_layer_spec *layer)
 {
     const aq_space numbers = {.kind = AQ_SPACE_BOX};
