@@ -80,9 +80,6 @@ int aq_layer_formats_resolve(const aq_layer_formats *list, const aq_net_spec *sp
                            " that may have a format, 0 to %" PRId32 " or -%" PRId32 " to -1",
                            named, count, count - 1, count);
         }
-        if (formats[layers[chosen]] != 0) {
-            return aq_fail(error, AQ_E_INVALID, "layer %" PRId32 " has a format already", named);
-        }
         formats[layers[chosen]] = list->rows[i].format;
     }
     memcpy(ret_formats, formats, sizeof(formats));

@@ -50,6 +50,8 @@ TEST(layers_are_counted_that_have_a_choice)
     assert_int_equal(resolve("1:fp16", formats, NULL), 0);
     assert_int_equal(formats[1], 0);
     assert_int_equal(formats[2], AQ_FORMAT_F16);
+    assert_int_equal(resolve("0:int8,-2:int4", formats, NULL), 0); /* the last counts */
+    assert_int_equal(formats[0], AQ_FORMAT_INT4);
     assert_int_equal(resolve("", formats, NULL), 0);
     assert_int_equal(formats[0], 0);
 }
@@ -67,7 +69,6 @@ TEST(what_cannot_be_is_refused_in_words)
         {"2:fp16",
          "there is no layer 2: this network has 2 that may have a format, 0 to 1 or -2 to -1"},
         {"-3:fp16", "there is no layer -3"},
-        {"0:int8,-2:int4", "layer -2 has a format already"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint32_t formats[AQ_NET_LAYERS_MAX];
