@@ -33,9 +33,9 @@ int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats,
 /* The layers of a network that have a choice, in order; returns how many. */
 uint32_t aq_layer_formats_choices(const aq_net_spec *spec, uint32_t ret_layers[AQ_NET_LAYERS_MAX]);
 
-/* The list for one network: formats[i] of layer i, 0 where the list says nothing. Of a layer that is
- * named twice, as the only one is by 0 and -1, the last counts. AQ_E_INVALID for a layer that the
- * network has not. */
+/* The list for one network: formats[i] of layer i, 0 where the list says nothing. Of a layer that
+ * is named twice, as the only one is by 0 and -1, the last counts. AQ_E_INVALID for a layer that
+ * the network has not. */
 int aq_layer_formats_resolve(const aq_layer_formats *list, const aq_net_spec *spec,
                              uint32_t ret_formats[AQ_NET_LAYERS_MAX], aq_error *error) AQ_MUST_USE;
 
