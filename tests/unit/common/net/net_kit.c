@@ -30,7 +30,7 @@ static void free_handle(uv_handle_t *handle)
     aq_free(handle);
 }
 
-/* True when `done` was, before the time was over. */
+/* True when `done` was, before the time was over; it may be for a moment alone. */
 static bool run(uv_loop_t *loop, net_kit_fn done, void *user, int time_ms)
 {
     int64_t end_ns = aq_clock_monotonic_ns() + time_ms * AQ_NS_PER_MS;
@@ -39,11 +39,13 @@ static bool run(uv_loop_t *loop, net_kit_fn done, void *user, int time_ms)
     assert_int_equal(uv_timer_init(loop, timer), 0);
     uv_update_time(loop);
     assert_int_equal(uv_timer_start(timer, on_time, LOOK_UP_MS, LOOK_UP_MS), 0);
-    while (aq_clock_monotonic_ns() < end_ns && (done == NULL || !done(user))) {
+    bool is_done = done != NULL && done(user);
+    while (!is_done && aq_clock_monotonic_ns() < end_ns) {
         uv_run(loop, UV_RUN_ONCE);
+        is_done = done != NULL && done(user);
     }
     uv_close((uv_handle_t *)timer, free_handle);
-    return done != NULL && done(user);
+    return is_done;
 }
 
 void net_kit_run_until(uv_loop_t *loop, net_kit_fn done, void *user)
