@@ -56,6 +56,18 @@ class TrainRun(unittest.TestCase):
                     found = (told.get(of) or {} if of else told).get(name, found)
         return found
 
+    def status(self):
+        """With which the run ends. Sanitizers beside other tests are slow: only a learner that took no
+        step for so long is stuck."""
+        seen = None
+        while True:
+            try:
+                return self.train.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                steps = self.metric("learner_steps")
+                self.assertNotEqual(steps, seen, f"it stands still: {self.said()}")
+                seen = steps
+
     def wait(self, what, done):
         end = time.monotonic() + PATIENCE_S
         while not done():

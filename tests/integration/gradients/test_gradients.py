@@ -60,7 +60,7 @@ class TestGradients(TrainRun):
 
     def end(self):
         self.train.send_signal(signal.SIGTERM)
-        self.assertEqual(self.train.wait(PATIENCE_S), 0, self.said())
+        self.assertEqual(self.status(), 0, self.said())
         return json.loads(self.said()[self.said().index("{"):])
 
     def test_whoever_is_killed_the_run_goes_on(self):
