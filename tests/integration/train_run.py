@@ -57,8 +57,8 @@ class TrainRun(unittest.TestCase):
         return found
 
     def status(self):
-        """With which the run ends. Sanitizers beside other tests are slow: only a learner that took no
-        step for so long is stuck."""
+        """With which the run ends. Sanitizers beside other tests are slow: only a learner that took
+        no step for so long is stuck."""
         seen = None
         while True:
             try:
