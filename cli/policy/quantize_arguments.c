@@ -105,8 +105,9 @@ const aq_options aq_quantize_options = {
     .usage = "IN OUT [options]",
     .summary =
         "Writes a trained policy in another weight format and reports how much that changes it. IN "
-        "is a run folder or a policy file (.aq) in fp32. The error is measured on observations of "
-        "the policy's own greedy play in fp32.",
+        "is a run folder, a policy file (.aq) in fp32 or a checkpoint (.aqc), which has the policy "
+        "of its moment. The error is measured on observations of the policy's own greedy play in "
+        "fp32.",
     .details = "Examples:\n"
                "  actorq quantize runs/first policy.int4.aq --format int4\n"
                "  actorq quantize runs/first small.aq --format int8-tensor --method paper\n"

@@ -49,6 +49,7 @@ typedef struct child {
     int delay_ms;
     int quick_deaths;
     unsigned starts;
+    bool silent;      /* it has to answer, and did not yet */
     int open_handles; /* the timer, and the process while it has one */
     bool closed;
 } child;
@@ -212,6 +213,7 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
     made->delay_ms = DELAY_MIN_MS;
     made->quick_death_ms = QUICK_DEATH_MS + (uint64_t)spec->launch_ms;
     made->alone_ms = spec->alone_ms;
+    made->silent = spec->answers;
     made->cpus = spec->cpus;
     made->name = aq_text_copy(spec->name);
     made->program = aq_text_copy(spec->program);
@@ -281,7 +283,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
     uint64_t lived_ms = now_ms() - dead->started_ms;
     bool refused = exit_status == EXIT_FAILURE && term_signal == 0 && dead->starts == 1 &&
-                   lived_ms < dead->quick_death_ms;
+                   (lived_ms < dead->quick_death_ms || dead->silent);
     dead->quick_deaths = lived_ms < dead->quick_death_ms ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
@@ -306,6 +308,15 @@ static void on_patience_over(uv_timer_t *timer)
     child *slow = timer->data;
     if (slow->state == CHILD_STOPPING) {
         (void)uv_process_kill(&slow->process, SIGKILL);
+    }
+}
+
+void aq_supervisor_answered(aq_supervisor *supervisor, const char *name)
+{
+    for (size_t i = 0; i < supervisor->count; i++) {
+        if (strcmp(supervisor->children[i]->name, name) == 0) {
+            supervisor->children[i]->silent = false;
+        }
     }
 }
 

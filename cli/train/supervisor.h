@@ -4,9 +4,10 @@
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
  * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
- * up, and so is one that ends itself with EXIT_FAILURE within 2 s of its very first start: daemons
- * refuse so what they cannot work with, and would refuse it again. One that exits with 0 has
- * finished. Standard output and error of each go to a file of its own. Loop thread only.
+ * up, and so is one that ends itself with EXIT_FAILURE within 2 s of its very first start, or before
+ * it answered: daemons refuse so what they cannot work with, and would refuse it again. One that
+ * exits with 0 has finished. Standard output and error of each go to a file of its own. Loop thread
+ * only.
  */
 #ifndef AQ_CLI_TRAIN_SUPERVISOR_H
 #define AQ_CLI_TRAIN_SUPERVISOR_H
@@ -31,6 +32,7 @@ typedef struct aq_child_spec {
     /* Of one that only launches others: by how much it makes their life look longer, and how long
      * it may outlive all of them before it gets SIGKILL. 0: it is none. */
     int launch_ms, alone_ms;
+    bool answers;        /* its owner says when: aq_supervisor_answered() */
     const aq_cpus *cpus; /* it runs on; NULL: any. Outlives the supervisor */
 } aq_child_spec;
 
@@ -51,6 +53,9 @@ int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,
  * that could not be used (or it is AQ_E_FULL, AQ_E_NOMEM), and there is no such child. */
 int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec,
                         aq_error *error) AQ_MUST_USE;
+
+/* From now on the child is at work, and EXIT_FAILURE is no refusal but for its time. */
+void aq_supervisor_answered(aq_supervisor *supervisor, const char *name);
 
 /* SIGTERM to every child whose name begins with `prefix` ("" is all); they are not started again.
  * After `patience_ms` those that are left get SIGKILL. */

@@ -157,6 +157,7 @@ static int start_learner(train_session *session, aq_error *error)
         .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
                  session->options->run_dir, "--preset", session->options->preset},
         .restart_args = {session->options->resume ? NULL : "--resume"},
+        .answers = true,
     };
     const bool is_child = session->options->learners <= 1; /* else mpirun's */
     const char *const more[] = {
@@ -314,6 +315,7 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     if (session->stopping || !status->learner) {
         return;
     }
+    aq_supervisor_answered(session->supervisor, learner_plan.role);
     bool is_hopeless;
     const char *failure =
         aq_failure_watch_take(&session->failures, aq_clock_monotonic_ns(), status,

@@ -10,7 +10,12 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { PATIENCE_MS = 120000, EVENTS_MAX = 16, LOG_BYTES_MAX = 65536 };
+enum {
+    PATIENCE_MS = 120000,
+    EVENTS_MAX = 16,
+    LOG_BYTES_MAX = 65536,
+    QUICK_DEATH_MS = 2000, /* as the supervisor has it */
+};
 
 typedef struct death {
     char name[32];
@@ -28,6 +33,7 @@ typedef struct supervisor_desk {
     aq_supervisor *supervisor;
     bool stop_at_death; /* the owner stops all when it is told of one */
     int alone_ms;       /* of children that are started */
+    bool answers;       /* they have to, and die slowly however quick this machine is */
     death restarts[EVENTS_MAX];
     size_t restart_count;
     death gave_up;
@@ -142,7 +148,9 @@ static int try_start(supervisor_desk *desk, const char *name, const char *script
                           .log_path = cli_path(&desk->folder, file),
                           .args = {"-c", script, "sh"},
                           .restart_args = {"again"},
-                          .alone_ms = desk->alone_ms};
+                          .launch_ms = desk->answers ? -QUICK_DEATH_MS : 0,
+                          .alone_ms = desk->alone_ms,
+                          .answers = desk->answers};
     return aq_supervisor_start(desk->supervisor, &spec, error);
 }
 
@@ -291,6 +299,26 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_refuses_its_first_start_is_given_up_at_once
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.how, "exit status 1");
     assert_string_equal(log_of(desk, "ant"), "run\n");
+}
+
+TEST_OF_SUPERVISOR_DESK(who_has_to_answer_and_did_not_may_take_its_time_to_refuse)
+{
+    desk->answers = true;
+    start(desk, "ant", "exit 1");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 0);
+    assert_int_equal(desk->gave_up_count, 1);
+}
+
+TEST_OF_SUPERVISOR_DESK(who_has_answered_is_started_again)
+{
+    desk->answers = true;
+    desk->stop_at_death = true;
+    start(desk, "ant", "exit 1");
+    aq_supervisor_answered(desk->supervisor, "ant");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 1);
+    assert_int_equal(desk->gave_up_count, 0);
 }
 
 TEST_OF_SUPERVISOR_DESK(what_a_child_refuses_later_is_tried_again)
