@@ -33,8 +33,8 @@ struct aq_raw_messages {
     aq_supervisor *supervisor;
     aq_push *push;
     uint8_t *message;
-    size_t size; /* 0: nothing is to be sent */
-    uint64_t bytes;
+    size_t size;                  /* 0: nothing is to be sent */
+    uint64_t bytes, bytes_before; /* sent in all, and when this slice began */
     bool has_died;
 };
 
@@ -207,20 +207,28 @@ void aq_raw_messages_close(aq_raw_messages *raw)
     uv_close((uv_handle_t *)&raw->alarm, on_alarm_closed);
 }
 
+static bool has_sent(const aq_raw_messages *raw)
+{
+    return raw->bytes > raw->bytes_before;
+}
+
 int aq_raw_messages_run(aq_raw_messages *raw, size_t size, int64_t time_ns, double *ret_bytes_per_s,
                         aq_error *error)
 {
     AQ_ASSERT(size > 0 && size <= MESSAGE_BYTES_MAX);
     const int64_t start_ns = aq_clock_monotonic_ns();
-    const uint64_t bytes = raw->bytes;
+    raw->bytes_before = raw->bytes;
     raw->size = size;
     pump(raw);
     int rc = run_until(raw, NULL, time_ns, error);
+    if (rc == 0) { /* a slice without a message tells nothing */
+        rc = run_until(raw, has_sent, PATIENCE_MS * AQ_NS_PER_MS, error);
+    }
     raw->size = 0;
     if (rc != 0) {
         return rc;
     }
-    *ret_bytes_per_s = (double)(raw->bytes - bytes) * (double)AQ_NS_PER_S /
+    *ret_bytes_per_s = (double)(raw->bytes - raw->bytes_before) * (double)AQ_NS_PER_S /
                        (double)(aq_clock_monotonic_ns() - start_ns);
     return 0;
 }
