@@ -4,10 +4,9 @@
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
  * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
- * up, and so is one that ends itself with EXIT_FAILURE within 2 s of its very first start, or before
- * it answered: daemons refuse so what they cannot work with, and would refuse it again. One that
- * exits with 0 has finished. Standard output and error of each go to a file of its own. Loop thread
- * only.
+ * up. So is one that ends itself with EXIT_FAILURE within 2 s of its very first start, or before it
+ * answered: daemons refuse so what they cannot work with, and would refuse it again. One that exits
+ * with 0 has finished. Standard output and error of each go to a file of its own. Loop thread only.
  */
 #ifndef AQ_CLI_TRAIN_SUPERVISOR_H
 #define AQ_CLI_TRAIN_SUPERVISOR_H
