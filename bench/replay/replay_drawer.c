@@ -230,8 +230,6 @@ int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t t
     }
     aq_error over;
     int rc = aq_replay_rig_run(rig, has_failed, drawer, time_ns, &over); /* it should time out */
-    const double seconds = (double)(aq_clock_monotonic_ns() - start_ns) / (double)AQ_NS_PER_S;
-    const uint64_t came = drawer->batches - batches;
     drawer->is_drawing = false;
     if (drawer->failure != 0) {
         *error = drawer->error;
@@ -245,7 +243,8 @@ int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t t
     if (rc != 0) {
         return rc;
     }
-    *ret_batches_per_s = (double)came / seconds;
+    *ret_batches_per_s = (double)(drawer->batches - batches) * (double)AQ_NS_PER_S /
+                         (double)(aq_clock_monotonic_ns() - start_ns);
     return 0;
 }
 

@@ -58,6 +58,8 @@ int aq_replay_stage_fill(aq_replay_stage *stage, uint64_t transitions, aq_error 
 
 int aq_replay_stage_flood(aq_replay_stage *stage, int64_t time_ns, aq_error *error)
 {
+    stage->goal = aq_replay_feeder_acknowledged(stage->feeder) + 1;
     aq_replay_feeder_send_until(stage->feeder, UINT64_MAX);
-    return aq_replay_rig_run(stage->rig, NULL, NULL, time_ns, error);
+    int rc = aq_replay_rig_run(stage->rig, NULL, NULL, time_ns, error);
+    return rc != 0 ? rc : aq_replay_rig_run(stage->rig, has_come, stage, PATIENCE_NS, error);
 }

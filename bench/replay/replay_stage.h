@@ -25,7 +25,7 @@ void aq_replay_stage_close(aq_replay_stage *stage); /* a zeroed one is fine */
 /* Returns when so many transitions, in all, are acknowledged; none is on its way then. */
 int aq_replay_stage_fill(aq_replay_stage *stage, uint64_t transitions, aq_error *error) AQ_MUST_USE;
 
-/* Sends at full rate for so long, and on after that. */
+/* Sends at full rate for so long, or until a step is acknowledged, and on after that. */
 int aq_replay_stage_flood(aq_replay_stage *stage, int64_t time_ns, aq_error *error) AQ_MUST_USE;
 
 #endif
