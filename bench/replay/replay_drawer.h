@@ -33,8 +33,8 @@ int aq_replay_drawer_create(uv_loop_t *loop, const aq_replay_rig *rig, aq_replay
                             aq_error *error) AQ_MUST_USE;
 void aq_replay_drawer_destroy(aq_replay_drawer *drawer); /* NULL is fine */
 
-/* Draws batches for so long, and until those on their way have come (runs the rig's loop). The first
- * answer is checked number by number. */
+/* Draws batches for so long, and until those on their way have come (runs the rig's loop). The
+ * first answer is checked number by number. */
 int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t time_ns,
                          double *ret_batches_per_s, aq_error *error) AQ_MUST_USE;
 
