@@ -12,6 +12,7 @@
 #include "cli/train/metrics_digest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/config/algorithm_rows.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
@@ -154,15 +155,13 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .fp32_std = NAN,
         .gap_mean = NAN,
         .gap_ci95 = NAN,
-        .algorithm = "",
-        .precision = "",
+        .algorithm = aq_algorithm_names[config->learner.algorithm],
+        .precision = aq_format_name(aq_run_config_format(config)),
         .products = "",
         .format = "",
     };
     if (result->status && result->status->learner) {
         const Actorq__V1__LearnerStatus *learner = result->status->learner;
-        report.algorithm = result->status->algorithm;
-        report.precision = result->status->precision;
         report.products = learner->products;
         report.env_steps = learner->env_steps;
         report.learner_steps = learner->learner_steps;

@@ -365,4 +365,6 @@ CLUSTER_TEST(a_run_that_has_ended_ends_again_at_once_when_resumed, ipc)
     /* Steps that were still under way at the end are in no checkpoint. */
     assert_in_range(whole(result, "env_steps"), 20000, env_steps);
     assert_int_equal(whole(result, "learner_steps"), learner_steps);
+    assert_string_equal(json_string_value(json_object_get(result, "algorithm")), "dqn");
+    assert_string_equal(json_string_value(json_object_get(result, "precision")), "int8");
 }
