@@ -14,6 +14,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "envs/frame_stack.h"
+#include "envs/shown_state.h"
 
 enum { ACTION_REPEAT_MAX = 64, TIME_LIMIT_MAX = 1 << 30, SLEEP_US_MAX = 1000000 };
 #define SCALE_MIN 1e-6
@@ -26,7 +28,8 @@ typedef struct wrap_options {
     uint32_t action_repeat, frame_stack, sleep_us;
     double obs_scale, reward_scale, sticky;
     bool clip_reward;
-    uint32_t mask; /* of the names below */
+    uint32_t shown; /* enum aq_shown_state */
+    uint32_t mask;  /* of the names below */
 } wrap_options;
 
 static const char *const mask_names[] = {"none", "velocity", NULL};
@@ -38,9 +41,9 @@ typedef struct wrap_params {
     uint32_t inner_limit; /* single steps of an episode; 0: none */
     wrap_options options;
     aq_schema schema; /* of the outer environment */
-    size_t frame_bytes, action_bytes;
-    size_t pixels;   /* places that frames are interleaved at: 1 where they are laid end to end */
-    size_t channels; /* elements of a frame at each of them */
+    aq_frame_stack stack;
+    uint32_t states; /* of one that is shown by one of many; else 0 */
+    size_t action_bytes;
     size_t inner_at, frames_at, action_at;
 } wrap_params;
 
@@ -56,50 +59,25 @@ static uint8_t *part(const void *state, size_t at)
 
 static uint8_t *newest_frame(const wrap_params *p, const void *state)
 {
-    return part(state, p->frames_at + (p->options.frame_stack - 1) * p->frame_bytes);
+    return part(state, p->frames_at + (p->stack.frames - 1) * p->stack.frame_bytes);
 }
 
 /* ---- what is seen --------------------------------------------------------------------------- */
 
-static void scale_frame(const wrap_params *p, const uint8_t *frame, size_t nth, float *out)
+/* The number of the state, where it is shown by one of many. */
+static uint32_t counted_state(const wrap_params *p, const void *state)
 {
-    const float *from = (const float *)(const void *)frame;
-    const float scale = (float)p->options.obs_scale;
-    const size_t stride = p->options.frame_stack * p->channels;
-    for (size_t pixel = 0; pixel < p->pixels; pixel++) {
-        float *to = out + pixel * stride + nth * p->channels;
-        for (size_t i = 0; i < p->channels; i++) {
-            to[i] = from[pixel * p->channels + i] * scale;
-        }
-    }
-}
-
-static void copy_frame(const wrap_params *p, const uint8_t *frame, size_t nth, uint8_t *out)
-{
-    const size_t bytes = p->frame_bytes / p->pixels;
-    const size_t stride = p->options.frame_stack * bytes;
-    if (bytes == 1) { /* grey pictures: a call for each byte takes ten times as long */
-        for (size_t pixel = 0; pixel < p->pixels; pixel++) {
-            out[pixel * stride + nth] = frame[pixel];
-        }
-        return;
-    }
-    for (size_t pixel = 0; pixel < p->pixels; pixel++) {
-        memcpy(out + pixel * stride + nth * bytes, frame + pixel * bytes, bytes);
-    }
+    return (uint32_t) * (const int32_t *)(const void *)newest_frame(p, state);
 }
 
 static void observe(const void *params, const void *state, void *obs)
 {
     const wrap_params *p = params;
-    for (size_t i = 0; i < p->options.frame_stack; i++) {
-        const uint8_t *frame = part(state, p->frames_at + i * p->frame_bytes);
-        if (p->options.obs_scale != 1.0) {
-            scale_frame(p, frame, i, obs);
-        } else {
-            copy_frame(p, frame, i, obs);
-        }
+    if (p->states > 0) {
+        aq_shown_state_write(p->options.shown, p->states, counted_state(p, state), obs);
+        return;
     }
+    aq_frame_stack_write(&p->stack, part(state, p->frames_at), obs);
 }
 
 /* ---- playing -------------------------------------------------------------------------------- */
@@ -140,8 +118,8 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
         return false;
     }
     hide(p, newest);
-    for (size_t i = 0; i + 1 < p->options.frame_stack; i++) {
-        memcpy(part(state, p->frames_at + i * p->frame_bytes), newest, p->frame_bytes);
+    for (size_t i = 0; i + 1 < p->stack.frames; i++) {
+        memcpy(part(state, p->frames_at + i * p->stack.frame_bytes), newest, p->stack.frame_bytes);
     }
     observe(p, state, obs);
     return true;
@@ -188,8 +166,8 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     const void *taken = stick(p, state, rng, action);
     enum aq_step_end ended = AQ_STEP_GOES_ON;
     double sum = 0.0;
-    memmove(part(state, p->frames_at), part(state, p->frames_at + p->frame_bytes),
-            (p->options.frame_stack - 1) * p->frame_bytes);
+    memmove(part(state, p->frames_at), part(state, p->frames_at + p->stack.frame_bytes),
+            (p->stack.frames - 1) * p->stack.frame_bytes);
     for (uint32_t i = 0; i < p->options.action_repeat && ended == AQ_STEP_GOES_ON; i++) {
         float one = 0.0f;
         sleep_for(p->options.sleep_us);
@@ -280,7 +258,7 @@ static int restore(const void *params, void *state, const void *bytes)
     }
     memcpy(state, &own, sizeof(own));
     memcpy(part(state, p->frames_at), (const uint8_t *)bytes + sizeof(own), tail_bytes(p));
-    return 0;
+    return p->states > 0 && counted_state(p, state) >= p->states ? AQ_E_CORRUPT : 0;
 }
 
 /* ---- making one ----------------------------------------------------------------------------- */
@@ -294,55 +272,13 @@ static void close_task(void *params)
     aq_free(p->inner_params);
 }
 
-/* One bound each where there is room for as many, else one for all. */
-static void stack_bounds(const aq_space *inner, const wrap_params *p, aq_space *space)
-{
-    const size_t count = p->pixels * p->channels * p->options.frame_stack;
-    const float scale = (float)p->options.obs_scale;
-    if (inner->bound_count > 1 && count <= AQ_BOUNDS_MAX) {
-        space->bound_count = (uint32_t)count;
-        for (size_t i = 0; i < count; i++) {
-            const size_t pixel = i / (p->channels * p->options.frame_stack);
-            const size_t from = pixel * p->channels + i % p->channels;
-            space->low[i] = inner->low[from] * scale;
-            space->high[i] = inner->high[from] * scale;
-        }
-        return;
-    }
-    space->bound_count = 1;
-    space->low[0] = inner->low[0];
-    space->high[0] = inner->high[0];
-    for (uint32_t i = 1; i < inner->bound_count; i++) {
-        space->low[0] = fminf(space->low[0], inner->low[i]);
-        space->high[0] = fmaxf(space->high[0], inner->high[i]);
-    }
-    space->low[0] *= scale;
-    space->high[0] *= scale;
-}
-
-static void stack_space(const aq_space *inner, const wrap_params *p, aq_space *space)
-{
-    *space = *inner;
-    if (space->kind != AQ_SPACE_BOX) {
-        return;
-    }
-    if (space->rank == 0) {
-        space->rank = 1;
-        space->shape[0] = 1;
-    }
-    space->shape[space->rank - 1] *= p->options.frame_stack;
-    if (p->options.frame_stack > 1) {
-        space->frames = p->options.frame_stack;
-    }
-    stack_bounds(inner, p, space);
-}
-
 /* What is announced must be what is done; an action that sticks is known in its step only. */
 static void fill_class(const aq_env_class *inner, const wrap_options *options, size_t state_bytes,
                        aq_env_class *ret_class)
 {
     const bool is_sticky = options->sticky > 0.0;
-    const bool is_seen_alike = options->frame_stack == 1 && options->obs_scale == 1.0;
+    const bool is_seen_alike =
+        options->frame_stack == 1 && options->obs_scale == 1.0 && options->shown == AQ_SHOWN_CHOICE;
     *ret_class = (aq_env_class){
         .name = inner->name,
         .params_bytes = sizeof(wrap_params),
@@ -373,19 +309,21 @@ static size_t aligned(size_t bytes)
 static void fill_params(const aq_env *env, const wrap_options *options, wrap_params *p)
 {
     const aq_space *obs = &env->schema.obs;
-    const bool is_image = obs->rank > 1;
     p->inner = env->class;
     p->inner_params = env->params;
     p->inner_limit = env->step_limit;
     p->options = *options;
-    p->frame_bytes = aq_space_bytes(obs);
+    aq_frame_stack_init(&p->stack, obs, options->frame_stack, options->obs_scale);
     p->action_bytes = aq_space_bytes(&env->schema.action);
-    p->channels = is_image ? obs->shape[obs->rank - 1] : aq_space_elements(obs);
-    p->pixels = aq_space_elements(obs) / p->channels;
     p->inner_at = aligned(sizeof(wrap_state));
     p->frames_at = p->inner_at + aligned(env->class->state_bytes);
-    p->action_at = p->frames_at + aligned(options->frame_stack * p->frame_bytes);
-    stack_space(obs, p, &p->schema.obs);
+    p->action_at = p->frames_at + aligned(p->stack.frames * p->stack.frame_bytes);
+    if (options->shown != AQ_SHOWN_CHOICE) {
+        p->states = obs->choice_count;
+        aq_shown_state_space(options->shown, p->states, &p->schema.obs);
+    } else {
+        aq_frame_stack_space(&p->stack, obs, &p->schema.obs);
+    }
     p->schema.action = env->schema.action;
     fill_class(env->class, options, p->action_at + aligned(p->action_bytes), &p->class);
 }
@@ -401,6 +339,11 @@ static int put_around(aq_env *env, const wrap_options *options, aq_error *error)
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s: obs_scale needs observations of floats; bytes are divided by 255 as it "
                        "is",
+                       env->name);
+    }
+    if (options->shown != AQ_SHOWN_CHOICE && env->schema.obs.kind != AQ_SPACE_DISCRETE) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s: one_hot needs states that can be counted; what is seen are numbers",
                        env->name);
     }
     if (options->mask > 0 && env->class->velocities == 0) {
@@ -447,6 +390,7 @@ static int take_options(aq_env_options *options, wrap_options *wrap, uint32_t *t
                  : aq_env_option_f64(options, "reward_scale", SCALE_MIN, SCALE_MAX,
                                      &wrap->reward_scale, error);
     rc = rc != 0 ? rc : aq_env_option_bool(options, "clip_reward", &wrap->clip_reward, error);
+    rc = rc != 0 ? rc : aq_shown_state_option(options, &wrap->shown, error);
     rc = rc != 0 ? rc : aq_env_option_choice(options, "mask", mask_names, &wrap->mask, error);
     rc = rc != 0 ? rc : aq_env_option_f64(options, "sticky", 0.0, 1.0, &wrap->sticky, error);
     return rc != 0
@@ -467,8 +411,8 @@ int aq_env_wrap(aq_env *env, aq_env_options *options, aq_error *error)
         env->step_limit = 0; /* nobody counts single steps any more */
     }
     if (wrap.action_repeat != 1 || wrap.frame_stack != 1 || wrap.obs_scale != 1.0 ||
-        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward || wrap.mask > 0 ||
-        wrap.sleep_us > 0) {
+        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward ||
+        wrap.shown != AQ_SHOWN_CHOICE || wrap.mask > 0 || wrap.sleep_us > 0) {
         rc = put_around(env, &wrap, error);
     }
     if (rc == 0 && time_limit != 0) {

@@ -10,6 +10,8 @@
  *   obs_scale=X      observations of floats are multiplied
  *   reward_scale=X   rewards are multiplied, and so is the threshold
  *   clip_reward=yes  rewards are held between -1 and 1, after that; there is no threshold then
+ *   one_hot=yes      a state that can be counted is seen as one of many that is set, which is what
+ *                    networks take (shown_state.h)
  *   mask=velocity    elements that are velocities are seen as 0, where the task says which ones are
  *   sticky=P         the action before is taken instead with probability P
  *   sleep_us=N       each single step first sleeps N microseconds, up to a second, and takes no
@@ -26,8 +28,8 @@
 #include "envs/env_open.h"
 
 #define AQ_ENV_WRAP_OPTIONS                                                                        \
-    "time_limit, action_repeat, frame_stack, obs_scale, reward_scale, clip_reward, mask, "         \
-    "sticky, sleep_us"
+    "time_limit, action_repeat, frame_stack, obs_scale, reward_scale, clip_reward, one_hot, "      \
+    "mask, sticky, sleep_us"
 
 /* Takes these options, and puts a wrapper around an environment that nobody else has yet, if they
  * ask for one. AQ_E_INVALID, AQ_E_UNSUPPORTED, AQ_E_NOMEM; the environment is unchanged then. */

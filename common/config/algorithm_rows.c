@@ -18,12 +18,15 @@ static const struct {
 #define ROW_OF(constant, name, actions, experience, traits) {actions, experience, traits},
     AQ_ALGORITHMS(ROW_OF)};
 
-/* Where returns of any size come in, td3 needs no range for them; see docs/actor-critic.md. */
-enum aq_algorithm aq_algorithm_for(const aq_space *actions)
+/* Where states can be counted, a table learns in seconds what networks take minutes for. Where
+ * returns of any size come in, td3 needs no range for them; see docs/actor-critic.md. */
+enum aq_algorithm aq_algorithm_for(const aq_schema *schema)
 {
-    return aq_space_is_several(actions)         ? AQ_ALGORITHM_PPO
-           : actions->kind == AQ_SPACE_DISCRETE ? AQ_ALGORITHM_DQN
-                                                : AQ_ALGORITHM_TD3;
+    const bool is_counted = schema->obs.kind == AQ_SPACE_DISCRETE;
+    return aq_space_is_several(&schema->action)       ? AQ_ALGORITHM_PPO
+           : schema->action.kind != AQ_SPACE_DISCRETE ? AQ_ALGORITHM_TD3
+           : is_counted                               ? AQ_ALGORITHM_Q
+                                                      : AQ_ALGORITHM_DQN;
 }
 
 bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
@@ -36,16 +39,16 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
 
 static bool is_for(size_t algorithm, const aq_schema *schema)
 {
-    const bool is_table = (rows[algorithm].traits & AQ_SEES_ONE_HOT) != 0;
+    const bool is_table = (rows[algorithm].traits & AQ_LEARNS_A_TABLE) != 0;
     return aq_algorithm_takes((enum aq_algorithm)algorithm, &schema->action) &&
-           is_table == (schema->obs.kind == AQ_SPACE_DISCRETE);
+           (!is_table || schema->obs.kind == AQ_SPACE_DISCRETE);
 }
 
 /* What just happened, or states that its actors recorded. */
 static bool needs_own_actors(size_t algorithm)
 {
     return rows[algorithm].experience == AQ_LEARNS_FROM_SEQUENCES &&
-           (rows[algorithm].traits & AQ_SEES_ONE_HOT) == 0; /* tables learn off-policy, too */
+           (rows[algorithm].traits & AQ_LEARNS_A_TABLE) == 0; /* tables learn off-policy, too */
 }
 
 /* For a data set what needs actors is for nothing. */

@@ -37,10 +37,10 @@
       AQ_DRAWS_ACTIONS | AQ_TAKES_ROWS)                                                            \
     X(AQ_ALGORITHM_IMPALA, impala, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,     \
       AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                                           \
-    X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)             \
-    X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_SEES_ONE_HOT)     \
+    X(AQ_ALGORITHM_Q, q, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_LEARNS_A_TABLE)           \
+    X(AQ_ALGORITHM_SARSA, sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_LEARNS_A_TABLE)   \
     X(AQ_ALGORITHM_EXPECTED_SARSA, expected_sarsa, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,    \
-      AQ_SEES_ONE_HOT)                                                                             \
+      AQ_LEARNS_A_TABLE)                                                                           \
     X(AQ_ALGORITHM_TD3_BC, td3_bc, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_IS_ASKED_FOR)            \
     X(AQ_ALGORITHM_IQL, iql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_IS_ASKED_FOR)                                                                             \
@@ -56,15 +56,15 @@ enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_AUTO };
 
 enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
 
-/* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_SEES_ONE_HOT: it learns a table, and
- * is shown a discrete state by the task's option one_hot, which the run takes by itself.
- * AQ_IS_ASKED_FOR: its presets are for those who name it, as are those of sequences.
- * AQ_KEEPS_STATE: its policy may keep a state from step to step. AQ_TAKES_ROWS: its actions may be
- * several choices at once. AQ_CAN_BE_NOISY: its layers may be, learner.noisy. */
+/* AQ_DRAWS_ACTIONS: its policy draws, by a head that does. AQ_LEARNS_A_TABLE: of states that can be
+ * counted, whose values are a row each. AQ_IS_ASKED_FOR: its presets are for those who name it, as
+ * are those of sequences. AQ_KEEPS_STATE: its policy may keep a state from step to step.
+ * AQ_TAKES_ROWS: its actions may be several choices at once. AQ_CAN_BE_NOISY: its layers may be,
+ * learner.noisy. */
 enum aq_algorithm_trait {
     AQ_PLAIN = 0,
     AQ_DRAWS_ACTIONS = 1,
-    AQ_SEES_ONE_HOT = 2,
+    AQ_LEARNS_A_TABLE = 2,
     AQ_IS_ASKED_FOR = 4,
     AQ_KEEPS_STATE = 8,
     AQ_TAKES_ROWS = 16,
@@ -74,8 +74,8 @@ enum aq_algorithm_trait {
 /* Their names, "auto", and a NULL behind them. */
 extern const char *const aq_algorithm_names[];
 
-/* What a task gets for which nobody chose: the one to begin with for its actions. */
-enum aq_algorithm aq_algorithm_for(const aq_space *actions);
+/* What a task gets for which nobody chose: the one to begin with there. */
+enum aq_algorithm aq_algorithm_for(const aq_schema *schema);
 
 /* Whether it is made for them; "auto" will be. */
 bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions);

@@ -81,11 +81,13 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
     if (wish->name != NULL && strcmp(preset->name, wish->name) == 0) {
         return true;
     }
-    /* Tables, what learns on-policy and what says so are for whoever asks for them, for a task with
-     * these options, or for actions that others do not make. */
+    /* What learns on-policy and what says so is for whoever asks for it, for a task with these
+     * options, or for actions that others do not make; and networks for states that can be counted,
+     * of which a table learns. */
     const bool has_options = strchr(preset->tasks, '?') != NULL;
-    const bool is_offered = algorithm == aq_algorithm_for(&wish->schema->action) ||
-                            (aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
+    const bool is_offered = algorithm == aq_algorithm_for(wish->schema) ||
+                            (wish->schema->obs.kind != AQ_SPACE_DISCRETE &&
+                             aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
                              !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR));
     const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
     const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");

@@ -277,48 +277,49 @@ uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total)
 void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *schema)
 {
     if (config->learner.algorithm == AQ_ALGORITHM_AUTO) {
-        config->learner.algorithm = aq_algorithm_for(&schema->action);
+        config->learner.algorithm = aq_algorithm_for(schema);
     }
 }
 
-/* A table is of discrete states, however the task shows them. */
-static int check_states(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+/* A table is of states that can be counted, however the task shows them. */
+static int check_table(const aq_run_config *config, aq_error *error)
 {
-    const char *name = aq_algorithm_names[config->learner.algorithm];
-    const bool is_discrete = schema->obs.kind == AQ_SPACE_DISCRETE;
-    if (!is_discrete && strstr(config->task, "one_hot=") == NULL) {
+    if (aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE) &&
+        strstr(config->task, AQ_ONE_HOT "=") == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s learns a table of discrete states; what is seen in %s are numbers, for "
                        "which learner.algorithm=dqn is made",
-                       name, config->task);
-    }
-    if (is_discrete && schema->obs.choice_count > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s takes tables of up to %" PRIu32 " states; this task has %" PRIu32, name,
-                       AQ_NET_WIDTH_MAX, schema->obs.choice_count);
+                       aq_algorithm_names[config->learner.algorithm], config->task);
     }
     return 0;
 }
 
-/* What a network takes of an observation. */
+/* Of states that can be counted, which a run sees as one of many. */
+static int check_states(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+{
+    if (schema->obs.choice_count > AQ_NET_WIDTH_MAX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "up to %" PRIu32 " discrete states can be learned; this task has %" PRIu32,
+                       AQ_NET_WIDTH_MAX, schema->obs.choice_count);
+    }
+    if (strstr(config->task, AQ_ONE_HOT "=") != NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s: a run learns of a discrete state as one of many; leave out " AQ_ONE_HOT,
+                       config->task);
+    }
+    return 0;
+}
+
+/* What a network, or a table, takes of an observation. */
 static int check_observations(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     const size_t inputs = aq_space_elements(&schema->obs);
     const bool has_torso = config->learner.torso[0] != '\0';
     const uint32_t most = has_torso ? AQ_NET_IMAGE_MAX : AQ_NET_WIDTH_MAX;
-    if (aq_algorithm_has(config->learner.algorithm, AQ_SEES_ONE_HOT)) {
-        int rc = check_states(config, schema, error);
-        if (rc != 0 || schema->obs.kind == AQ_SPACE_DISCRETE) {
-            return rc;
-        }
-    }
-    if (schema->obs.kind != AQ_SPACE_BOX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s needs observations of numbers; those of %s are a discrete state, which "
-                       "'%s%c" AQ_ONE_HOT_OPTION "' shows as numbers, if the task has that option; "
-                       "or learner.algorithm=q learns a table of it",
-                       aq_algorithm_names[config->learner.algorithm], config->task, config->task,
-                       strchr(config->task, '?') != NULL ? '&' : '?');
+    int rc = schema->obs.kind == AQ_SPACE_DISCRETE ? check_states(config, schema, error)
+                                                   : check_table(config, error);
+    if (rc != 0) {
+        return rc;
     }
     if (inputs > most) {
         return aq_fail(

@@ -85,9 +85,8 @@ typedef struct aq_hidden_shape {
     uint32_t blocks; /* residual ones, of the only width; 0: plain layers */
 } aq_hidden_shape;
 
-/* What a task that is a table takes, to show its state as one of many. */
-#define AQ_ONE_HOT_OPTION   "one_hot=yes"
-#define AQ_ONE_HOT_OF_TABLE "one_hot=bytes" /* where a table is learned */
+/* A task's option, by which a run sees a discrete state as one of many. */
+#define AQ_ONE_HOT "one_hot"
 
 typedef struct aq_run_config {
     char task[AQ_TASK_NAME_MAX];

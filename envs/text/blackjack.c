@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "envs/text/shown_state.h"
 
 enum { STICK, HIT, ACTIONS };
 enum { ACE = 1, TEN = 10, RANKS = 13, ACE_MORE = 10, GOAL = 21, DEALER_STANDS = 17 };
@@ -24,7 +23,6 @@ typedef struct hand {
 
 typedef struct blackjack {
     bool is_sab, pays_naturals;
-    uint32_t shown; /* enum aq_shown_state */
 } blackjack;
 
 typedef struct blackjack_state {
@@ -65,20 +63,22 @@ static int open_task(void *params, aq_env_opening *opening, aq_error *error)
     if (rc == 0) {
         rc = aq_env_option_bool(opening->options, "natural", &rules->pays_naturals, error);
     }
-    return rc != 0 ? rc : aq_shown_state_option(opening->options, &rules->shown, error);
+    return rc;
 }
 
 static void schema(const void *params, aq_schema *ret_schema)
 {
-    aq_shown_state_space(((const blackjack *)params)->shown, STATES, &ret_schema->obs);
+    (void)params;
+    aq_space_init_discrete(&ret_schema->obs, STATES);
     aq_space_init_discrete(&ret_schema->action, ACTIONS);
 }
 
 static void observe(const void *params, const void *state, void *obs)
 {
     const blackjack_state *s = state;
+    (void)params;
     const uint32_t seen = (sum_of(&s->player) * CARDS + s->dealer.hard) * 2 + is_soft(&s->player);
-    aq_shown_state_write(((const blackjack *)params)->shown, STATES, seen, obs);
+    *(int32_t *)obs = (int32_t)seen;
 }
 
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
@@ -168,7 +168,7 @@ static int restore(const void *params, void *state, const void *bytes)
 const aq_env_class aq_blackjack_v1 = {
     .name = "gym:Blackjack-v1",
     .summary = "Play a hand of cards against a dealer; a table of states.",
-    .options = "sab, natural, one_hot",
+    .options = "sab, natural",
     .reward_threshold = NAN,
     .params_bytes = sizeof(blackjack),
     .state_bytes = sizeof(blackjack_state),

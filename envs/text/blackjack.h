@@ -8,7 +8,7 @@
  * 1. The first two cards, an ace and a ten, are a natural.
  *
  * Options: sab=yes|no (yes): a natural wins unless the dealer has one, as in the book; natural=
- * yes|no (no): without sab, a hand won by a natural counts 1.5; one_hot (shown_state.h).
+ * yes|no (no): without sab, a hand won by a natural counts 1.5.
  */
 #ifndef AQ_ENVS_TEXT_BLACKJACK_H
 #define AQ_ENVS_TEXT_BLACKJACK_H

@@ -89,7 +89,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 const aq_env_class aq_cliff_walking_v1 = {
     .name = "gym:CliffWalking-v1",
     .summary = "Walk along a cliff from one corner to the other; a table of cells.",
-    .options = "slippery, one_hot",
+    .options = "slippery",
     .reward_threshold = NAN,
     .defaults = &grid,
     .open = open_task,

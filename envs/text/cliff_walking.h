@@ -5,7 +5,7 @@
  * alone ends the episode, and there is no step limit.
  *
  * Options: slippery=yes|no (no): a step goes the way it should with a chance of 1/3, and to either
- * side of it with as much; one_hot (shown_state.h).
+ * side of it with as much.
  */
 #ifndef AQ_ENVS_TEXT_CLIFF_WALKING_H
 #define AQ_ENVS_TEXT_CLIFF_WALKING_H

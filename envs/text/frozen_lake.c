@@ -109,7 +109,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 const aq_env_class aq_frozen_lake_v1 = {
     .name = "gym:FrozenLake-v1",
     .summary = "Cross a frozen lake without falling through a hole; a table of cells.",
-    .options = "map, slippery, one_hot",
+    .options = "map, slippery",
     .step_limit = 100,
     .reward_threshold = 0.7,
     .defaults = &lakes[0],
@@ -121,7 +121,7 @@ const aq_env_class aq_frozen_lake_v1 = {
 const aq_env_class aq_frozen_lake_8x8_v1 = {
     .name = "gym:FrozenLake8x8-v1",
     .summary = "Cross a larger frozen lake in 200 steps; a table of cells.",
-    .options = "map, slippery, one_hot",
+    .options = "map, slippery",
     .step_limit = 200,
     .reward_threshold = 0.85,
     .defaults = &lakes[1],

@@ -11,13 +11,15 @@
 
 int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error)
 {
+    (void)opening;
+    (void)error;
     aq_tabular *table = params;
     table->start_count = 0;
     for (uint32_t cell = 0; cell < table->state_count; cell++) {
         table->start_count += table->rules->is_start(table, cell);
     }
     AQ_ASSERT(table->start_count > 0);
-    return aq_shown_state_option(opening->options, &table->shown, error);
+    return 0;
 }
 
 uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int right)
@@ -41,15 +43,14 @@ aq_point aq_tabular_point(const aq_tabular *table, const aq_canvas *canvas, doub
 void aq_tabular_schema(const void *params, aq_schema *ret_schema)
 {
     const aq_tabular *table = params;
-    aq_shown_state_space(table->shown, table->state_count, &ret_schema->obs);
+    aq_space_init_discrete(&ret_schema->obs, table->state_count);
     aq_space_init_discrete(&ret_schema->action, table->action_count);
 }
 
 void aq_tabular_observe(const void *params, const void *state, void *obs)
 {
-    const aq_tabular *table = params;
-    aq_shown_state_write(table->shown, table->state_count, ((const aq_tabular_state *)state)->cell,
-                         obs);
+    (void)params;
+    *(int32_t *)obs = (int32_t)((const aq_tabular_state *)state)->cell;
 }
 
 bool aq_tabular_reset(const void *params, void *state, aq_rng *rng, void *obs)

@@ -3,7 +3,7 @@
  * what may come of each action in each state, with which chance; a step draws one of that. Tabular
  * methods can ask for all of it.
  *
- * The observation is the state itself, as shown_state.h says.
+ * The observation is the state itself.
  *
  * The classes bring these parameters as their defaults; the rest of their members is here. Any
  * thread for one state.
@@ -13,7 +13,6 @@
 
 #include "envs/env.h"
 #include "envs/env_golden.h"
-#include "envs/text/shown_state.h"
 
 enum { AQ_TABULAR_OUTCOMES_MAX = 3 };
 
@@ -37,14 +36,13 @@ struct aq_tabular {
     uint32_t rows, columns;
     const char *cells; /* (rows, columns): a letter each; NULL where the task needs none */
     bool is_slippery;
-    uint32_t shown; /* enum aq_shown_state */
 };
 
 typedef struct aq_tabular_state {
     uint32_t cell;
 } aq_tabular_state;
 
-/* As aq_env_class.open: takes the option one_hot and counts the starts. Classes with options of
+/* As aq_env_class.open: counts the starts. Classes with options of
  * their own call it last. */
 int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
 

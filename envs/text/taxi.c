@@ -149,8 +149,8 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 
 #define TAXI_MEMBERS                                                                               \
     .summary = "Fetch a passenger in a walled grid and set them down; a table of states.",         \
-    .options = "one_hot", .step_limit = 200, .reward_threshold = 8.0, .defaults = &grid,           \
-    .open = aq_tabular_open, .draw = draw, AQ_TABULAR_MEMBERS
+    .step_limit = 200, .reward_threshold = 8.0, .defaults = &grid, .open = aq_tabular_open,        \
+    .draw = draw, AQ_TABULAR_MEMBERS
 
 const aq_env_class aq_taxi_v3 = {.name = "gym:Taxi-v3", TAXI_MEMBERS};
 const aq_env_class aq_taxi_v4 = {.name = "gym:Taxi-v4", TAXI_MEMBERS};

@@ -7,8 +7,6 @@
  * A state is ((row 5 + column) 5 + passenger) 4 + destination; passenger 0 to 3 waits at that
  * stand, 4 is in the taxi. An episode starts anywhere with the passenger at another stand than
  * their destination. v3 and v4 are the same task here: the original's differ in rain alone.
- *
- * Options: one_hot (shown_state.h).
  */
 #ifndef AQ_ENVS_TEXT_TAXI_H
 #define AQ_ENVS_TEXT_TAXI_H

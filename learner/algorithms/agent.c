@@ -167,6 +167,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
                     aq_agent **ret_agent, aq_error *error)
 {
     const aq_run_config *config = setup->config;
+    AQ_ASSERT(setup->schema->obs.kind == AQ_SPACE_BOX); /* run_plan.h */
     int rc = aq_run_config_check_task(config, setup->schema, error);
     if (rc == 0) {
         rc = check_quantized(class, config, error);

@@ -25,18 +25,18 @@ enum { GRADIENTS_PER_REQUEST = 1 };
 static int open_one_hot(aq_env **env, aq_error *error)
 {
     char name[AQ_TASK_NAME_MAX];
-    int rc = aq_text_format(name, sizeof(name), "%s%c" AQ_ONE_HOT_OF_TABLE, (*env)->name,
+    int rc = aq_text_format(name, sizeof(name), "%s%c" AQ_ONE_HOT "=bytes", (*env)->name,
                             strchr((*env)->name, '?') != NULL ? '&' : '?');
     aq_env_unref(*env);
-    return rc != 0 ? aq_fail(error, rc, "the name is too long for " AQ_ONE_HOT_OF_TABLE)
+    return rc != 0 ? aq_fail(error, rc, "the name is too long for " AQ_ONE_HOT "=bytes")
                    : aq_env_open(name, env, error);
 }
 
 static int open_task(const aq_run_config *config, aq_env **ret_env, aq_error *error)
 {
     int rc = aq_env_open(config->task, ret_env, error);
-    if (rc == 0 && aq_algorithm_has(config->learner.algorithm, AQ_SEES_ONE_HOT) &&
-        (*ret_env)->schema.obs.kind == AQ_SPACE_DISCRETE) {
+    if (rc == 0 && (*ret_env)->schema.obs.kind == AQ_SPACE_DISCRETE &&
+        strstr(config->task, AQ_ONE_HOT "=") == NULL) { /* else it is refused later */
         rc = open_one_hot(ret_env, error);
     }
     return rc != 0 ? aq_fail_context(error, rc, "task") : 0;

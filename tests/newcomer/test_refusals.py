@@ -52,10 +52,6 @@ class TestRefusals(Newcomer):
             port = taken.getsockname()[1]
             self.mend(f"gym:CartPole-v1 --http 127.0.0.1:{port}", [f":{port}", "in use"], None)
 
-    def test_observations_that_are_no_numbers(self):
-        right = "'gym:FrozenLake-v1?one_hot=yes'"
-        self.mend("gym:FrozenLake-v1", [f"which {right} shows as numbers"], right)
-
     def test_an_algorithm_for_other_actions(self):
         self.mend("gym:Pendulum-v1 --set learner.algorithm=dqn", ["needs discrete actions"], None)
 

@@ -130,12 +130,6 @@ int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_
 {
     aq_net_spec spec;
     AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
-    if (setup->schema->obs.kind != AQ_SPACE_BOX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s sees states as one of many; the task's option " AQ_ONE_HOT_OF_TABLE
-                       " shows them so",
-                       class->name);
-    }
     int rc = make_spec(setup, &spec, error);
     if (rc != 0) {
         return rc;

@@ -12,7 +12,7 @@
  * beginning after a single pass (Lin, 1992). Sequences of a batch come one after the other, each
  * under what those before have changed.
  *
- * For states that are seen as one of many (AQ_SEES_ONE_HOT) and discrete actions.
+ * For states that are seen as one of many (AQ_LEARNS_A_TABLE) and discrete actions.
  */
 #ifndef AQ_LEARNER_ALGORITHMS_TABULAR_TABLE_LEARNER_H
 #define AQ_LEARNER_ALGORITHMS_TABULAR_TABLE_LEARNER_H

@@ -14,7 +14,7 @@ static const char *wrappers_of(const aq_env *env)
 {
     return env->schema.obs.kind == AQ_SPACE_BOX
                ? "?action_repeat=2&frame_stack=3&reward_scale=0.5&sticky=0.25&time_limit=100"
-               : "?action_repeat=2&reward_scale=0.5&sticky=0.25&time_limit=100";
+               : "?action_repeat=2&one_hot=bytes&reward_scale=0.5&sticky=0.25&time_limit=100";
 }
 
 static void for_each_environment(void (*check)(aq_env *env))

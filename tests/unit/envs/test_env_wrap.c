@@ -59,6 +59,11 @@ static void refused(const aq_env_class *class, const char *name, int code, const
     assert_null(env);
 }
 
+TEST(numbers_are_not_shown_as_one_of_many)
+{
+    refused(&count_env, "test:Count?one_hot=yes", AQ_E_UNSUPPORTED, "states that can be counted");
+}
+
 TEST_OF_COUNT(numbers_are_stacked_behind_each_other, "?frame_stack=3")
 {
     const aq_space *obs = &one->env->schema.obs;

@@ -5,6 +5,7 @@
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
@@ -36,30 +37,60 @@ TEST(a_state_can_be_seen_as_one_of_many)
     check_text("gym:Blackjack-v1?one_hot=bytes", "box u8[704] -> discrete 2");
 }
 
-TEST(one_of_many_is_a_one_among_zeros)
+static void check_one_of_many(const env_lane *counted, const env_lane *shown)
 {
-    aq_env *env = env_lane_open("gym:Taxi-v3?one_hot=yes");
-    float obs[TAXI_STATES];
-    for (uint32_t cell = 0; cell < TAXI_STATES; cell += 7) {
-        const aq_tabular_state s = {.cell = cell};
-        memset(obs, 0x5a, sizeof(obs));
-        env->class->observe(env->params, &s, obs);
-        for (uint32_t i = 0; i < TAXI_STATES; i++) {
-            assert_true(obs[i] == (i == cell ? 1.0f : 0.0f));
-        }
+    const aq_space *space = &shown->env->schema.obs;
+    const bool is_bytes = space->dtype == AQ_DTYPE_U8;
+    const uint32_t state = *(const uint32_t *)(const void *)counted->obs;
+    for (uint32_t i = 0; i < space->shape[0]; i++) {
+        const float value =
+            is_bytes ? (float)shown->obs[i] : ((const float *)(const void *)shown->obs)[i];
+        assert_true(value == (i != state ? 0.0f : is_bytes ? 255.0f : 1.0f));
     }
 }
 
-TEST(one_of_many_is_255_among_bytes)
+/* Both are played alike, and only what is seen differs. */
+static void check_shown(const char *name, const char *shown_name)
 {
-    aq_env *env = env_lane_open("gym:FrozenLake-v1?one_hot=bytes");
-    const aq_tabular_state s = {.cell = 3};
-    uint8_t obs[16];
-    memset(obs, 0x5a, sizeof(obs));
-    env->class->observe(env->params, &s, obs);
-    for (uint32_t i = 0; i < sizeof(obs); i++) {
-        assert_int_equal(obs[i], i == s.cell ? UINT8_MAX : 0);
+    env_lane counted, shown;
+    env_lane_init(&counted, env_lane_open(name), 5);
+    env_lane_init(&shown, env_lane_open(shown_name), 5);
+    for (uint64_t i = test_rounds(2000); i > 0; i--) {
+        check_one_of_many(&counted, &shown);
+        env_lane_step(&counted);
+        env_lane_step(&shown);
+        assert_true(counted.reward == shown.reward);
+        assert_int_equal(counted.end, shown.end);
     }
+    env_lane_fini(&counted);
+    env_lane_fini(&shown);
+}
+
+TEST(one_of_many_is_what_is_set_and_all_else_stays)
+{
+    check_shown("gym:Taxi-v3", "gym:Taxi-v3?one_hot=yes");
+    check_shown("gym:FrozenLake-v1", "gym:FrozenLake-v1?one_hot=bytes");
+    check_shown("gym:Blackjack-v1?natural=yes", "gym:Blackjack-v1?one_hot=bytes&natural=yes");
+    check_shown("gym:CliffWalking-v1?sticky=0.3", "gym:CliffWalking-v1?sticky=0.3&one_hot=yes");
+}
+
+TEST(a_state_that_there_is_not_is_not_restored)
+{
+    env_lane lane;
+    env_lane_init(&lane, env_lane_open("gym:FrozenLake-v1?one_hot=bytes"), 5);
+    uint8_t *saved = must_alloc(1, aq_env_saved_bytes(lane.env));
+    aq_env_save(lane.env, lane.state, saved);
+    int corrupt = 0;
+    for (size_t i = 0; i < aq_env_saved_bytes(lane.env); i++) {
+        saved[i] ^= 0x10;
+        int rc = lane.env->class->restore(lane.env->params, lane.state, saved);
+        assert_true(rc == 0 || rc == AQ_E_CORRUPT);
+        corrupt += rc != 0;
+        saved[i] ^= 0x10;
+    }
+    assert_true(corrupt >= 8); /* its number, and that within the task, of four bytes each */
+    aq_free(saved);
+    env_lane_fini(&lane);
 }
 
 TEST(the_two_large_lakes_differ_in_length_alone)

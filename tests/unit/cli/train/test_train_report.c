@@ -12,6 +12,7 @@ static aq_run_config config_of(uint64_t seed)
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     config.seed = seed;
+    config.learner.algorithm = AQ_ALGORITHM_DQN;
     return config;
 }
 
@@ -118,7 +119,8 @@ TEST_IN_FOLDER(a_run_that_left_no_policy_has_no_return)
     assert_true(isnan(report.return_std));
     assert_true(report.interrupted);
     assert_int_not_equal(report.state, AQ_RUN_SOLVED);
-    assert_string_equal(report.algorithm, ""); /* no learner ever answered */
+    assert_string_equal(report.algorithm, "dqn"); /* whatever no learner ever answered */
+    assert_string_equal(report.precision, "int8");
 }
 
 TEST_IN_FOLDER(the_policy_is_played_afresh_and_the_same_way_each_time)

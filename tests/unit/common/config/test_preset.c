@@ -6,13 +6,15 @@
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 
-static aq_schema choices, several, floats;
+static aq_schema choices, counted, several, floats;
 
 static int setup(void **state)
 {
     const float low = -1, high = 1;
     (void)state;
     aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_discrete(&counted.action, 2);
+    aq_space_init_discrete(&counted.obs, 16);
     aq_space_init_choices(&several.action, 2, (uint32_t[]){2, 2});
     aq_space_init_box(&floats.action, 1, &low, &high);
     return 0;
@@ -67,6 +69,11 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_AUTO, "taxi-dqn"},
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
+        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
+        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_DQN, "taxi-dqn"},
+        {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_AUTO, "frozenlake-q"},
+        {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_PPO, "any-ppo"},
+        {NULL, "py:mine:Maze", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
         {NULL, "gym:FrozenLake8x8-v1", &choices, AQ_ALGORITHM_Q, "frozenlake8x8-q"},
         {NULL, "gym:FrozenLake-v1", &choices, AQ_ALGORITHM_SARSA, "tabular-sarsa"},
         /* A table is asked for, and so is what learns on-policy. */

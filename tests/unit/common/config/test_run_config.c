@@ -424,19 +424,26 @@ TEST(where_nobody_chose_an_algorithm_the_actions_do)
     assert_int_equal(aq_run_config_check_task(&config, &floats, NULL), 0);
 }
 
-TEST(a_discrete_state_is_refused_with_the_option_that_mends_it)
+TEST(of_a_discrete_state_a_table_is_learned_unless_another_algorithm_is_asked_for)
 {
-    static const char *const rows[][2] = {
-        {"gym:FrozenLake-v1", "'gym:FrozenLake-v1?one_hot=yes'"},
-        {"gym:FrozenLake-v1?slippery=no", "'gym:FrozenLake-v1?slippery=no&one_hot=yes'"}};
-    const aq_schema schema = {.obs.kind = AQ_SPACE_DISCRETE, .action.kind = AQ_SPACE_DISCRETE};
-    EACH_ROW(i, rows) {
-        aq_run_config config = defaults();
-        aq_run_config_choose_algorithm(&config, &schema);
-        (void)snprintf(config.task, sizeof(config.task), "%s", rows[i][0]);
-        assert_refused(aq_run_config_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
-                       rows[i][1]);
-    }
+    static const float low = -1, high = 1;
+    aq_schema schema = {0};
+    aq_space_init_discrete(&schema.obs, AQ_NET_WIDTH_MAX);
+    aq_space_init_discrete(&schema.action, 2);
+    aq_run_config config = defaults();
+    aq_run_config_choose_algorithm(&config, &schema);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_Q);
+    assert_int_equal(aq_run_config_check_task(&config, &schema, NULL), 0);
+    config.learner.algorithm = AQ_ALGORITHM_DQN;
+    assert_int_equal(aq_run_config_check_task(&config, &schema, NULL), 0);
+    aq_space_init_box(&schema.action, 1, &low, &high);
+    config = defaults();
+    aq_run_config_choose_algorithm(&config, &schema);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_TD3);
+    assert_int_equal(aq_run_config_check_task(&config, &schema, NULL), 0);
+    aq_space_init_discrete(&schema.obs, AQ_NET_WIDTH_MAX + 1);
+    assert_refused(aq_run_config_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
+                   "this task has 16385");
 }
 
 typedef struct room {

@@ -35,7 +35,7 @@ static const struct trained {
 
 static bool learns_table(const struct trained *of)
 {
-    return aq_algorithm_has(of->algorithm, AQ_SEES_ONE_HOT);
+    return aq_algorithm_has(of->algorithm, AQ_LEARNS_A_TABLE);
 }
 
 /* Its rows are sequences, and as many as there are make a group. */
@@ -123,7 +123,7 @@ static aq_run_config config_of(const struct trained *of)
     if (aq_algorithm_learns_from(of->algorithm) == AQ_LEARNS_FROM_SEQUENCES) {
         config.replay.sequence_length = config.replay.sequence_period = LENGTH;
         config.learner.learning_rate = learns_table(of) ? 0.3 : config.learner.learning_rate;
-        (void)snprintf(config.task, sizeof(config.task), "so:chain?" AQ_ONE_HOT_OPTION);
+        (void)snprintf(config.task, sizeof(config.task), "so:chain?" AQ_ONE_HOT "=yes");
     }
     if (of->algorithm == AQ_ALGORITHM_R2D2) {
         assert_int_equal(aq_text_set(config.learner.torso, AQ_RUN_TEXT_MAX, "gru:4"), 0);

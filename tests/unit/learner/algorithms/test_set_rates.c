@@ -22,9 +22,9 @@ static fixture make(size_t index)
     aq_settings_init(aq_run_config_table(), &config);
     config.learner.batch_size = FIXTURE_ROWS;
     config.learner.policy_delay = 1;
-    const bool sees_one_hot = aq_algorithm_has((enum aq_algorithm)index, AQ_SEES_ONE_HOT);
+    const bool is_table = aq_algorithm_has((enum aq_algorithm)index, AQ_LEARNS_A_TABLE);
     (void)snprintf(config.task, sizeof(config.task), "gym:Any-v1%s",
-                   sees_one_hot ? "?one_hot=yes" : "");
+                   is_table ? "?one_hot=yes" : "");
     const bool has_sequences =
         aq_algorithm_learns_from((enum aq_algorithm)index) == AQ_LEARNS_FROM_SEQUENCES;
     config.replay.sequence_length = has_sequences ? LENGTH : 0;
@@ -37,7 +37,7 @@ static fixture make(size_t index)
                            fixture_sequences(&schema, has_sequences ? LENGTH : 0, FIXTURE_ROWS)};
     aq_rng rng = rng_of(2, 0);
     fixture_randomize(f.batch, 1, &rng);
-    if (sees_one_hot) {
+    if (is_table) {
         fixture_show_states(f.batch, FIXTURE_INPUTS, &rng);
     }
     return f;

@@ -33,13 +33,14 @@ static void refuse(const aq_run_config *config, int code)
 
 /* ---- what follows -------------------------------------------------------------------------- */
 
-/* A table is learned of a state that is shown as one of many, whoever asked for that. */
-TEST(a_task_shows_its_state_to_a_table)
+/* Tables and networks take a state that is shown as one of many, whoever asked for that. */
+TEST(a_task_shows_its_state_as_one_of_many)
 {
     static const char *const rows[][2] = {
         {"gym:FrozenLake-v1", "gym:FrozenLake-v1?one_hot=bytes"},
         {"gym:FrozenLake-v1?slippery=no", "gym:FrozenLake-v1?slippery=no&one_hot=bytes"},
         {"Blackjack", "gym:Blackjack-v1?one_hot=bytes"},
+        {"Taxi?sticky=0.1", "gym:Taxi-v4?sticky=0.1&one_hot=bytes"},
         {"gym:Taxi-v3?one_hot=yes", "gym:Taxi-v3?one_hot=yes"},
     };
     aq_run_config config = defaults();
@@ -51,14 +52,17 @@ TEST(a_task_shows_its_state_to_a_table)
         assert_string_equal(plan.config.task, rows[i][1]);
         assert_string_equal(plan.settings.task, rows[i][1]);
         assert_int_equal(plan.settings.schema.obs.kind, AQ_SPACE_BOX);
+        aq_run_config other = defaults();
+        other.learner.algorithm = AQ_ALGORITHM_DQN;
+        (void)snprintf(other.task, sizeof(other.task), "%s", rows[i][0]);
+        assert_string_equal(plan_of(&other).settings.task, rows[i][1]);
     }
 }
 
 TEST(a_task_that_cannot_is_refused)
 {
-    static const char *const rows[][2] = {
-        {"gym:FrozenLake-v1?one_hot=no", "one_hot is given twice"},
-        {"gym:CartPole-v1", "table of discrete states"}};
+    static const char *const rows[][2] = {{"gym:FrozenLake-v1?one_hot=no", "leave out one_hot"},
+                                          {"gym:CartPole-v1", "table of discrete states"}};
     aq_run_config config = defaults();
     config.learner.algorithm = AQ_ALGORITHM_Q;
     config.replay.sequence_length = 16;

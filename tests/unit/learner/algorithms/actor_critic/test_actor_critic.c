@@ -398,9 +398,6 @@ TEST(tasks_that_are_not_for_them_are_refused_in_words)
     schema.action.high[0] = INFINITY;
     check_unsupported(&schema, "bounds");
     schema = make_schema(false);
-    aq_space_init_discrete(&schema.obs, 3);
-    check_unsupported(&schema, "observations");
-    schema = make_schema(false);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX;
     check_unsupported(&schema, "critic");
 }

@@ -27,9 +27,6 @@ TEST(tasks_that_are_not_for_it_are_refused_in_words)
     aq_schema schema = fixture_schema(4, 2);
     schema.action = schema.obs;
     check_refused(&config, &schema, AQ_E_UNSUPPORTED, "discrete actions");
-    schema = fixture_schema(4, 2);
-    aq_space_init_discrete(&schema.obs, 48);
-    check_refused(&config, &schema, AQ_E_UNSUPPORTED, "observations");
     schema = fixture_schema(1, 2);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
     check_refused(&config, &schema, AQ_E_UNSUPPORTED, "16384");

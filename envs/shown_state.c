@@ -1,7 +1,7 @@
 /*
  * Shown state: see shown_state.h.
  */
-#include "envs/text/shown_state.h"
+#include "envs/shown_state.h"
 
 #include <string.h>
 

@@ -1,16 +1,15 @@
 /*
- * Shown state: how a task that is a table shows which of its states it is in: as the original does,
+ * Shown state: how a task whose states can be counted shows in which it is: as it does by itself,
  * by a choice, or, as the option one_hot asks, by one of many that is set, which a network takes.
  *
- *   one_hot=no     a choice below the number of states (the default)
+ *   one_hot=no     a choice below the number of states
  *   one_hot=yes    a box of floats, zeros with a 1 at its place
- *   one_hot=bytes  the same in bytes, with a 255, which networks see as 1: a quarter as large, and
- *                  what tables are learned from
+ *   one_hot=bytes  the same in bytes, with a 255, which networks see as 1: a quarter as large
  *
  * Any thread; no state.
  */
-#ifndef AQ_ENVS_TEXT_SHOWN_STATE_H
-#define AQ_ENVS_TEXT_SHOWN_STATE_H
+#ifndef AQ_ENVS_SHOWN_STATE_H
+#define AQ_ENVS_SHOWN_STATE_H
 
 #include "envs/env.h"
 
