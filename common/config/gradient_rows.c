@@ -10,9 +10,6 @@
  * takes milliseconds, and does not run ahead of a learner that is late. */
 enum { ROWS_PER_ACTOR = 4 };
 
-/* What a message has besides a packed gradient. */
-enum { MESSAGE_REST = 1024 };
-
 /* ---- how many steps ------------------------------------------------------------------------- */
 
 static bool is_of_sequences(const aq_run_config *config)
@@ -88,19 +85,6 @@ size_t aq_gradient_bytes(enum aq_gradient_format format, size_t parameters)
     return parameters * sizeof(float);
 }
 
-static int check_message(const aq_run_config *config, size_t parameters, size_t bytes,
-                         aq_error *error)
-{
-    if (bytes + MESSAGE_REST <= config->net.message_bytes) {
-        return 0;
-    }
-    return aq_fail(error, AQ_E_TOO_BIG,
-                   "a gradient of %zu parameters takes %zu bytes, which net.message_bytes %" PRIu64
-                   " has no room for; net.message_bytes=%zu works, or a learner.gradient_format or "
-                   "networks that take less",
-                   parameters, bytes, config->net.message_bytes, bytes + MESSAGE_REST);
-}
-
 int aq_gradient_layout(const aq_run_config *config, size_t parameters, aq_layout *ret_layout,
                        aq_error *error)
 {
@@ -119,10 +103,7 @@ int aq_gradient_layout(const aq_run_config *config, size_t parameters, aq_layout
     memset(&nothing, 0, sizeof(nothing));
     aq_space_init_discrete(&nothing.obs, 1);
     aq_space_init_discrete(&nothing.action, 1);
-    int rc = check_message(config, parameters, bytes, error);
-    if (rc == 0) {
-        rc = aq_layout_init(&nothing, 1, 1, &layout, error);
-    }
+    int rc = aq_layout_init(&nothing, 1, 1, &layout, error);
     if (rc == 0) {
         rc = aq_layout_record(&layout, columns, sizeof(columns) / sizeof(columns[0]), error);
     }

@@ -59,8 +59,7 @@ aq_table_spec aq_gradient_rows_table(const aq_run_config *config);
 /* Bytes of a packed gradient of so many parameters. */
 size_t aq_gradient_bytes(enum aq_gradient_format format, size_t parameters);
 
-/* Of rows with gradients of so many parameters. AQ_E_TOO_BIG, in words, for more than a message can
- * have (net.message_bytes). */
+/* Of rows with gradients of so many parameters. */
 int aq_gradient_layout(const aq_run_config *config, size_t parameters, aq_layout *ret_layout,
                        aq_error *error) AQ_MUST_USE;
 

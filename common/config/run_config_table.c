@@ -155,7 +155,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
      "Trains on observations less their running mean, divided by their running deviation. The "
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
-     "unless quantizer.layer_formats says otherwise."},
+     "unless quantizer.layer_formats says otherwise. Bytes are not normalized."},
     {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
      "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on the "
      "state and stays for actor.noise_steps, in place of a fresh number each step."},
@@ -440,7 +440,8 @@ static const aq_setting rows[] = {
      "The run ends after this time, solved or not. 0 is no limit."},
 
     {SEEN_MEMBER(U64, net.message_bytes, ACTORS | SHARDS), "262144", 4096, 67108864, NULL, "bytes",
-     "Largest experience message. A larger one from a peer closes its connection."},
+     "Largest experience message; more where a chunk of steps, or a gradient, takes more. A larger "
+     "one from a peer closes its connection."},
     {SEEN_MEMBER(U64, net.heartbeat_ms, MEMBERS), "500", 10, 60000, NULL, "ms",
      "How often each member of the run tells the learner that it is there."},
     {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",

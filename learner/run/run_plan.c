@@ -13,6 +13,7 @@
 #include "common/config/pacing.h"
 #include "common/experience/column_catalog.h"
 #include "common/policy/torso.h"
+#include "common/wire/wire_experience.h"
 #include "envs/env_open.h"
 
 /* Gradients that one Sample call brings: each is followed as it comes. */
@@ -20,6 +21,9 @@ enum { GRADIENTS_PER_REQUEST = 1 };
 
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
+
+/* The greatest net.message_bytes. */
+#define MESSAGE_BYTES_MAX (UINT64_C(64) << 20)
 
 /* In place of one that shows its state as a choice, the same that shows it as one of many. */
 static int open_one_hot(aq_env **env, aq_error *error)
@@ -119,6 +123,27 @@ static void fill_recorded(aq_run_plan *plan)
     }
 }
 
+/* A chunk goes in one message, so messages are as large as the longest takes. */
+static int fit_messages(aq_run_plan *plan, aq_error *error)
+{
+    const aq_chunk longest = {.view.length = plan->layout.length_max}, *const chunk = &longest;
+    const size_t bytes = aq_wire_experience_bytes_max(&plan->layout, &chunk, 1);
+    const uint64_t segment = plan->config.replay.segment_bytes;
+    const uint64_t most = segment < MESSAGE_BYTES_MAX ? segment : MESSAGE_BYTES_MAX;
+    if (bytes > most) {
+        return aq_fail(error, AQ_E_TOO_BIG,
+                       "a chunk of %" PRIu32 " rows takes %zu bytes, more than a message and "
+                       "replay.segment_bytes may, %" PRIu64 "; a lower replay.chunk_length or, of "
+                       "gradients, a smaller network takes less",
+                       plan->layout.length_max, bytes, most);
+    }
+    if (plan->config.net.message_bytes < bytes) {
+        plan->config.net.message_bytes = bytes;
+        plan->settings.config.net.message_bytes = bytes;
+    }
+    return 0;
+}
+
 /* Bytes are compared once it is known how large a step is. */
 static int check_bytes(const aq_run_plan *plan, aq_error *error)
 {
@@ -179,6 +204,9 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc == 0) {
         rc = check_bytes(&plan, error);
     }
+    if (rc == 0) {
+        rc = fit_messages(&plan, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -199,6 +227,7 @@ int aq_run_plan_take_gradients(aq_run_plan *plan, size_t parameters, aq_error *e
     settings->n_step = 1;
     plan->table = settings->tables[0];
     int rc = aq_run_settings_layout(settings, &plan->layout, error);
+    rc = rc == 0 ? fit_messages(plan, error) : rc;
     return rc == 0 ? aq_run_settings_validate(settings, error) : rc;
 }
 

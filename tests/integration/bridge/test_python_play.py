@@ -26,7 +26,7 @@ class Train(unittest.TestCase):
             words = ["train", "py:bridge_tasks:GreyAtari?frame_stack=2", "--actors", "1", "--run",
                      run, "--seed", "1"]
             for setting in ("learner.hidden=4", "replay.min_size=100", "replay.capacity=500",
-                            "net.message_bytes=1048576", "actor.envs=4", "limits.env_steps=400",
+                            "actor.envs=4", "limits.env_steps=400",
                             "evaluator.episodes=1"):
                 words += ["--set", setting]
             for done in ([ACTORQ, *words],

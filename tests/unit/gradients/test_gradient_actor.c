@@ -289,17 +289,19 @@ TEST(what_is_made_of_other_rows_is_refused_in_words)
     }
 }
 
-TEST(a_gradient_that_fits_no_message_is_refused_in_words)
+TEST(messages_are_as_large_as_a_gradient)
 {
     static const char *const wide[] = {"learner.algorithm=dqn", "learner.hidden=512,512", "seed=1",
-                                       NULL};
+                                       "net.message_bytes=4096", NULL};
     aq_run_config config;
     aq_run_plan plan;
     gradient_config(&config, wide);
     config.actor.gradients = true;
     gradient_plan(&config, &plan);
     aq_agent *agent = gradient_agent(&plan);
-    assert_refused(aq_run_plan_take_gradients(&plan, aq_agent_gradient_values(agent), &refusal),
-                   AQ_E_TOO_BIG, "net.message_bytes=");
+    const size_t values = aq_agent_gradient_values(agent);
+    assert_succeeds(aq_run_plan_take_gradients(&plan, values, &refusal));
+    assert_in_range(plan.settings.config.net.message_bytes, values * sizeof(float),
+                    values * sizeof(float) + 1024);
     aq_agent_destroy(agent);
 }

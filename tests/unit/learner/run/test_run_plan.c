@@ -103,6 +103,21 @@ TEST(members_are_told_what_the_configuration_says)
     assert_int_equal(aq_run_settings_validate(settings, NULL), 0);
 }
 
+TEST(messages_are_as_large_as_a_chunk)
+{
+    aq_run_config config = defaults();
+    assert_int_equal(plan_of(&config).settings.config.net.message_bytes, 262144);
+    (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
+    config.replay.chunk_length = 512;
+    const aq_run_plan plan = plan_of(&config);
+    const uint64_t obs_bytes = aq_space_bytes(&plan.settings.schema.obs);
+    assert_in_range(plan.config.net.message_bytes, 512 * obs_bytes, 700 * obs_bytes);
+    assert_int_equal(plan.settings.config.net.message_bytes, plan.config.net.message_bytes);
+    config.net.message_bytes = 4096;
+    config.replay.segment_bytes = 65536;
+    refuse(&config, AQ_E_TOO_BIG);
+}
+
 TEST(the_plan_is_of_the_task)
 {
     aq_run_config config = defaults();
