@@ -47,15 +47,8 @@ struct aq_agent {
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec *spec,
-                              aq_error *error)
+static int check_normalizable(const aq_net_spec *spec, aq_error *error)
 {
-    const aq_schema *schema = setup->schema;
-    if (schema->obs.dtype != AQ_DTYPE_F32) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.normalize_obs is for observations in floats; these are bytes, "
-                       "which every network sees divided by 255");
-    }
     if (!aq_net_is_affine_in_input(spec)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs needs a network that begins with a linear layer");
@@ -86,7 +79,7 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     if (agent->class->needs.update == AQ_UPDATES_BY_GROUP) {
         rows_max = aq_pacing_group_rows(config);
     }
-    int rc = check_normalizable(setup, spec, error);
+    int rc = check_normalizable(spec, error);
     if (rc != 0) {
         return rc;
     }
@@ -197,7 +190,8 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     if (rc == 0 && agent->model != NULL) {
         rc = make_whole(agent, error);
     }
-    if (rc == 0 && config->learner.normalize_obs) {
+    /* Bytes are of one size as they are: every network sees them divided by 255. */
+    if (rc == 0 && config->learner.normalize_obs && setup->schema->obs.dtype == AQ_DTYPE_F32) {
         rc = normalize(agent, setup, error);
     }
     if (rc == 0 && config->actor.gradients) {

@@ -258,9 +258,11 @@ static int create_batch(const aq_layout *layout, const aq_table_spec *spec, uint
     if (bytes > reply_bytes_max) {
         return aq_fail(error, AQ_E_TOO_BIG,
                        "sample requests of %" PRIu32 " rows of table %s make replies of %zu bytes; "
-                       "at most %zu can be sent: lower learner.batch_size or "
-                       "learner.batches_per_request",
-                       rows, spec->name, bytes, reply_bytes_max);
+                       "at most %zu can be sent: lower %s",
+                       rows, spec->name, bytes, reply_bytes_max,
+                       spec->sequence_length > 0
+                           ? "replay.sequence_length, or learner.group_steps or batch_size"
+                           : "learner.batch_size or learner.batches_per_request");
     }
     int rc = aq_batch_create(layout, spec->sequence_length, rows, ret_batch);
     return rc != 0 ? aq_fail(error, rc, "a batch of %" PRIu32 " rows: %s", rows, aq_error_text(rc))

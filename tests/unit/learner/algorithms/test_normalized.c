@@ -151,22 +151,16 @@ TEST(a_row_that_is_not_finite_costs_the_step_and_no_more)
     agent_train(all.algorithm, all.batch);
 }
 
-static void check_refused(const stand *all, const char *words)
-{
-    aq_agent *none = NULL;
-    assert_refused(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &refusal),
-                   AQ_E_UNSUPPORTED, words);
-    assert_null(none);
-}
-
-TEST(bytes_are_refused)
+TEST(bytes_stay_as_they_are)
 {
     stand all = make();
     all.schema.obs.dtype = AQ_DTYPE_U8;
     all.schema.obs.low[0] = 0;
     all.schema.obs.high[0] = 255;
     all.schema.obs.bound_count = 1;
-    check_refused(&all, "normalize_obs");
+    aq_agent *of_bytes = agent_of(&aq_dqn_class, &all.config, &all.schema, 7);
+    assert_non_null(agent_state(all.algorithm).statistics);
+    assert_null(agent_state(of_bytes).statistics);
 }
 
 TEST(create_survives_every_failed_allocation)
