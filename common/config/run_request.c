@@ -45,15 +45,21 @@ static int compose(const aq_run_request *request, const char *preset, double eps
     return rc == 0 ? put_over(request, config, error) : rc;
 }
 
-/* What is made for actors that try what they believe comes to little from a data set alone where
- * actions are numbers (docs/data-sets.md). */
-static uint32_t wished(const aq_run_request *request, const aq_run_config *config,
+/* From a data set alone: what is made for actors that try what they believe comes to little
+ * (docs/data-sets.md). */
+static uint32_t offline_algorithm(const char *task, const aq_schema *schema)
+{
+    return strstr(task, AQ_ONE_HOT "=") != NULL                    ? AQ_ALGORITHM_Q
+           : aq_algorithm_takes(AQ_ALGORITHM_IQL, &schema->action) ? AQ_ALGORITHM_IQL
+                                                                   : AQ_ALGORITHM_AUTO;
+}
+
+static uint32_t wished(const aq_run_request *request, const aq_run_config *config, const char *task,
                        const aq_schema *schema)
 {
     const bool is_open = request->preset == NULL && config->learner.algorithm == AQ_ALGORITHM_AUTO;
-    return is_open && request->is_offline && schema->action.kind == AQ_SPACE_BOX
-               ? AQ_ALGORITHM_IQL
-               : config->learner.algorithm;
+    return is_open && request->is_offline ? offline_algorithm(task, schema)
+                                          : config->learner.algorithm;
 }
 
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
@@ -66,7 +72,7 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     int rc = put_over(request, &config, error);
     if (rc == 0) {
         const aq_preset_wish wish = {request->preset, task, schema,
-                                     wished(request, &config, schema)};
+                                     wished(request, &config, task, schema)};
         rc = aq_preset_choose(&wish, &preset, error);
     }
     if (rc == 0) {

@@ -18,7 +18,7 @@ typedef struct aq_run_request {
     const char *path;   /* of the file; NULL: there is none */
     const char *task;   /* NULL: that of the file or of a setting */
     const aq_settings_assignments *assignments;
-    bool is_offline; /* from a data set alone: iql, where nobody chose and actions are numbers */
+    bool is_offline; /* from a data set alone: where nobody chose, iql, or q of a table's states */
 } aq_run_request;
 
 /* The task as asked for. AQ_E_INVALID for a preset's pattern; what reading the file gives. */

@@ -204,7 +204,7 @@ TEST(mistakes_are_answered_in_words)
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "learner.algorithm=ppo", "--set", "limits.learner_steps=10", NULL);
     program_refuses("nothing would end this run", "train", "--offline", at("steps.aqds"), "--run",
-                    at("no"), NULL);
+                    at("no"), "--set", "learner.algorithm=dqn", NULL);
     assert_false(aq_path_exists(at("no")));
 }
 
@@ -212,7 +212,8 @@ TEST(a_run_trains_from_a_data_set_alone)
 {
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_succeeds("train", "--offline", at("steps.aqds"), "--run", at("offline"), "--seed", "1",
-                     "--set", "limits.learner_steps=300", "--json", "--quiet", NULL);
+                     "--set", "learner.algorithm=dqn", "--set", "limits.learner_steps=300",
+                     "--json", "--quiet", NULL);
     json_t *run = inspect(at("offline/replay-0"));
     assert_int_equal(whole(run, "transitions"), steps);
     assert_true(aq_path_exists(at("offline/policy.aq")));
@@ -227,8 +228,8 @@ TEST(a_run_trains_from_a_data_set_alone)
 /* What is made for data sets has a preset that says how long. */
 TEST(what_is_made_for_data_sets_needs_no_limit)
 {
-    program_succeeds("train", "--offline", at("steps.aqds"), "--set", "learner.algorithm=iql",
-                     "--print-config", NULL);
+    program_succeeds("train", "--offline", at("steps.aqds"), "--print-config", NULL);
+    program_assert_out("  algorithm: iql");
     program_assert_out("  learner_steps: 12000");
 }
 
@@ -295,7 +296,8 @@ TEST(a_shard_that_runs_gives_and_takes)
     char url[TEXT_MAX], command[4 * TEXT_MAX];
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_start("train", "--offline", at("steps.aqds"), "--run", at("live"), "--quiet",
-                  "--no-evaluator", "--set", "limits.wall_s=50", NULL);
+                  "--no-evaluator", "--set", "learner.algorithm=dqn", "--set", "limits.wall_s=50",
+                  NULL);
     const pid_t train = program_pid();
     find_shard(at("live"), url);
     /* program_run has one at a time, so these are started by the shell. */

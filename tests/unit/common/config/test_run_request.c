@@ -60,11 +60,26 @@ static aq_run_config read_request(const aq_run_request *request, const char *wan
     return config;
 }
 
+static void check_offline(const aq_run_request *request, const char *task, const aq_schema *schema,
+                          const char *want_preset)
+{
+    aq_run_config config = {0};
+    const char *preset = NULL;
+    assert_succeeds(aq_run_request_read(request, task, schema, &config, &preset, &refusal));
+    assert_string_equal(preset, want_preset);
+}
+
 TEST(a_data_set_alone_is_learned_from_by_what_is_made_for_it)
 {
     aq_run_request request = {.task = TASK, .assignments = &none, .is_offline = true};
     const aq_run_config config = read_request(&request, "offline-iql");
     assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_IQL);
+    aq_schema choices = schema_of_floats();
+    aq_space_init_discrete(&choices.action, 2);
+    check_offline(&request, "gym:CartPole-v1", &choices, "offline-iql");
+    check_offline(&request, "gym:Taxi-v3?one_hot=bytes", &choices, "tabular-q");
+    aq_space_init_choices(&choices.action, 2, (uint32_t[]){2, 2}); /* nothing learns these */
+    check_offline(&request, "gym:CartPole-v1", &choices, "any-ppo");
     request.preset = "pendulum-td3"; /* unless somebody chose */
     (void)read_request(&request, "pendulum-td3");
     request.preset = NULL;
