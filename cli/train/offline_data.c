@@ -22,8 +22,6 @@ enum { PATH_BYTES_MAX = 8192, NUMBER_TEXT_MAX = 24 };
  * one. */
 static const char mark_name[] = "offline";
 
-#define ENV_STEPS_ANY UINT64_C(1000000000000)
-
 int aq_offline_task(const char *path, char *task, aq_error *error)
 {
     aq_data_set_reader *reader;
@@ -88,7 +86,7 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     config->replay.samples_per_insert = 0;
     config->replay.shards = 1;
     config->replay.storage = AQ_STORAGE_SEGMENTS;
-    config->limits.env_steps = ENV_STEPS_ANY;
+    config->limits.env_steps = AQ_ENV_STEPS_ANY;
     return aq_run_config_validate(config, error);
 }
 

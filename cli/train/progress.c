@@ -12,6 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/parse.h"
+#include "common/config/run_config.h"
 
 enum { LINE_MAX_BYTES = 1024, FIELD_MAX_BYTES = 512, COLUMNS_DEFAULT = 80, FIGURE_MAX = 32 };
 #define TERMINAL_PERIOD_NS (100 * AQ_NS_PER_MS)
@@ -123,6 +124,18 @@ static const char *draw_left(const aq_progress *progress, char out[FIGURE_MAX])
     return aq_text_duration(out, FIGURE_MAX, progress->left_s);
 }
 
+/* "125.0k/500.0k", or "125.0k" where nothing limits them. */
+static const char *draw_steps(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
+{
+    char steps[FIGURE_MAX], limit[FIGURE_MAX];
+    const bool is_limited = learner->env_steps_limit < AQ_ENV_STEPS_ANY;
+    (void)snprintf(
+        out, size, "%s%s%s", aq_text_count(steps, sizeof(steps), (double)learner->env_steps),
+        is_limited ? "/" : "",
+        is_limited ? aq_text_count(limit, sizeof(limit), (double)learner->env_steps_limit) : "");
+    return out;
+}
+
 const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__StatusReply *status,
                              const char *trouble, unsigned columns, char *out, size_t size)
 {
@@ -137,8 +150,7 @@ const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__Stat
     put(&line, "%s%s%s", draw_return(learner, result, sizeof(result)), spark[0] ? " " : "", spark);
     put(&line, "%.0f%%", 100 * progress->share);
     put(&line, "<= %s left", draw_left(progress, figures[0]));
-    put(&line, "%s/%s steps", aq_text_count(figures[0], FIGURE_MAX, (double)learner->env_steps),
-        aq_text_count(figures[1], FIGURE_MAX, (double)learner->env_steps_limit));
+    put(&line, "%s steps", draw_steps(learner, result, sizeof(result)));
     put(&line, "%s/s", aq_text_count(figures[0], FIGURE_MAX, learner->env_steps_per_s));
     put(&line, "trained %s %s/s",
         aq_text_count(figures[0], FIGURE_MAX, (double)learner->learner_steps),
@@ -152,15 +164,14 @@ const char *aq_progress_plain_line(const aq_progress *progress,
                                    char *out, size_t size)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
-    char steps[FIGURE_MAX], limit[FIGURE_MAX], rate[FIGURE_MAX], trained[FIGURE_MAX],
-        trained_rate[FIGURE_MAX], sent[FIGURE_MAX], full[FIGURE_MAX], left[FIGURE_MAX];
-    char result[FIELD_MAX_BYTES];
+    char rate[FIGURE_MAX], trained[FIGURE_MAX], trained_rate[FIGURE_MAX], sent[FIGURE_MAX],
+        full[FIGURE_MAX], left[FIGURE_MAX];
+    char steps[FIELD_MAX_BYTES], result[FIELD_MAX_BYTES];
     (void)snprintf(
         out, size,
-        "%s%s%3.0f%%  steps %s/%s %s/s  learner %s %s/s  %s  sent %s (whole fp32 %s)  <= %s left",
+        "%s%s%3.0f%%  steps %s %s/s  learner %s %s/s  %s  sent %s (whole fp32 %s)  <= %s left",
         trouble, trouble[0] != '\0' ? "  " : "", 100 * progress->share,
-        aq_text_count(steps, sizeof(steps), (double)learner->env_steps),
-        aq_text_count(limit, sizeof(limit), (double)learner->env_steps_limit),
+        draw_steps(learner, steps, sizeof(steps)),
         aq_text_count(rate, sizeof(rate), learner->env_steps_per_s),
         aq_text_count(trained, sizeof(trained), (double)learner->learner_steps),
         aq_text_count(trained_rate, sizeof(trained_rate), learner->learner_steps_per_s),

@@ -72,6 +72,17 @@ TEST_IN(status_fixture, fixture, a_line_in_a_file_says_all)
                 "no actor   25%");
 }
 
+TEST_IN(status_fixture, fixture, steps_that_nothing_limits_have_no_limit)
+{
+    char line[1024];
+    fixture->learner.env_steps = 125000;
+    fixture->learner.env_steps_limit = AQ_ENV_STEPS_ANY;
+    const aq_progress progress = progress_of(fixture);
+    assert_says(line_of(fixture, WIDE), "  125.0k steps  ");
+    assert_says(aq_progress_plain_line(&progress, &fixture->reply, "", line, sizeof(line)),
+                "  steps 125.0k 2.5k/s  ");
+}
+
 TEST_IN(status_fixture, fixture, trouble_comes_before_everything)
 {
     assert_says(line_in(fixture, "replay 0 cannot write: full", WIDE),
