@@ -20,6 +20,16 @@ def play(name, *options):
 
 
 class Train(unittest.TestCase):
+    def test_a_table_is_learned_of_a_discrete_observation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([ACTORQ, "train", "py:bridge_tasks:Cell", "--set",
+                                   "limits.env_steps=2000", "--run", folder + "/run", "--quiet",
+                                   "--json"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(done.stdout)
+            self.assertEqual((told["algorithm"], told["task"]),
+                             ("q", "py:bridge_tasks:Cell?one_hot=bytes"))
+
     def test_an_actor_learns_from_pictures_of_ataris_sizes(self):
         with tempfile.TemporaryDirectory() as folder:
             run, steps = folder + "/run", folder + "/steps.aqds"
