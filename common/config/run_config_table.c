@@ -432,14 +432,15 @@ static const aq_setting rows[] = {
      "Recent observations on which that cost is measured; the first 32 of them where these show "
      "that it is far from the budget."},
 
-    {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
+    {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, AQ_ENV_STEPS_ANY, NULL, "steps",
      "The run ends after this many environment steps (steps, total_timesteps), solved or not."},
     {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
      "The run ends after this time, solved or not. 0 is no limit."},
 
-    {SEEN_MEMBER(U64, net.message_bytes, ACTORS | SHARDS), "262144", 4096, 67108864, NULL, "bytes",
+    {SEEN_MEMBER(U64, net.message_bytes, ACTORS | SHARDS), "262144", 4096, AQ_MESSAGE_BYTES_MAX,
+     NULL, "bytes",
      "Largest experience message; more where a chunk of steps, or a gradient, takes more. A larger "
      "one from a peer closes its connection."},
     {SEEN_MEMBER(U64, net.heartbeat_ms, MEMBERS), "500", 10, 60000, NULL, "ms",

@@ -42,8 +42,7 @@ typedef struct aq_tabular_state {
     uint32_t cell;
 } aq_tabular_state;
 
-/* As aq_env_class.open: counts the starts. Classes with options of
- * their own call it last. */
+/* As aq_env_class.open: counts the starts. Classes with options of their own call it last. */
 int aq_tabular_open(void *params, aq_env_opening *opening, aq_error *error) AQ_MUST_USE;
 
 /* A move by one cell that the edge stops; `down` and `right` are -1, 0 or 1. */

@@ -22,9 +22,6 @@ enum { GRADIENTS_PER_REQUEST = 1 };
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
 
-/* The greatest net.message_bytes. */
-#define MESSAGE_BYTES_MAX (UINT64_C(64) << 20)
-
 /* In place of one that shows its state as a choice, the same that shows it as one of many. */
 static int open_one_hot(aq_env **env, aq_error *error)
 {
@@ -129,7 +126,7 @@ static int fit_messages(aq_run_plan *plan, aq_error *error)
     const aq_chunk longest = {.view.length = plan->layout.length_max}, *const chunk = &longest;
     const size_t bytes = aq_wire_experience_bytes_max(&plan->layout, &chunk, 1);
     const uint64_t segment = plan->config.replay.segment_bytes;
-    const uint64_t most = segment < MESSAGE_BYTES_MAX ? segment : MESSAGE_BYTES_MAX;
+    const uint64_t most = segment < AQ_MESSAGE_BYTES_MAX ? segment : AQ_MESSAGE_BYTES_MAX;
     if (bytes > most) {
         return aq_fail(error, AQ_E_TOO_BIG,
                        "a chunk of %" PRIu32 " rows takes %zu bytes, more than a message and "
