@@ -217,6 +217,10 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
         [AQ_COMPARE_MODES] = "ways of learning in parallel, side by side"};
     char title[STATE_BYTES];
     aq_figure room;
+    char steps[32] = "any number of";
+    if (plan->config.limits.env_steps > 0) {
+        (void)snprintf(steps, sizeof(steps), "%" PRIu64, plan->config.limits.env_steps);
+    }
     (void)snprintf(title, sizeof(title), "%s: %ss compared", plan->config.task,
                    aq_compare_subject_name(plan->request.subject));
     aq_html_begin(out, title);
@@ -227,8 +231,8 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
                      " environments, ",
                      subjects[plan->request.subject], plan->preset, plan->config.learner.hidden,
                      plan->config.actor.count, plan->config.actor.envs);
-    aq_long_text_add(out, "%" PRIu64 " environment steps a run. Threshold %s%s.</p>\n",
-                     plan->config.limits.env_steps, aq_figure_number(&room, summary->threshold),
+    aq_long_text_add(out, "%s environment steps a run. Threshold %s%s.</p>\n", steps,
+                     aq_figure_number(&room, summary->threshold),
                      summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"
                      : summary->threshold_source == AQ_THRESHOLD_TASK ? ", the task's own"
                                                                       : ", 95 % of the way from "

@@ -13,6 +13,8 @@
 #include "common/base/plain_text.h"
 #include "common/config/pacing.h"
 
+enum { LIMIT_MAX = 48 };
+
 int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
                          aq_error *error)
 {
@@ -144,6 +146,24 @@ static void print_broadcast(FILE *out, const aq_run_config *config)
     }
 }
 
+static void print_limits(FILE *out, const aq_run_config *config)
+{
+    char steps[LIMIT_MAX] = "", training[LIMIT_MAX] = "", wall[LIMIT_MAX] = "";
+    if (config->limits.env_steps > 0) {
+        (void)snprintf(steps, sizeof(steps), ", %" PRIu64 " steps", config->limits.env_steps);
+    }
+    if (config->limits.learner_steps > 0) {
+        (void)snprintf(training, sizeof(training), ", %" PRIu64 " learner steps",
+                       config->limits.learner_steps);
+    }
+    if (config->limits.wall_s > 0) {
+        (void)snprintf(wall, sizeof(wall), ", %g s", config->limits.wall_s);
+    }
+    char all[3 * LIMIT_MAX];
+    (void)snprintf(all, sizeof(all), "%s%s%s", steps, training, wall);
+    aq_print_fact(out, "limits", "%s", all[0] != '\0' ? all + 2 : "none");
+}
+
 void aq_config_view_print(FILE *out, const aq_run_config *config)
 {
     print_learner(out, config);
@@ -151,10 +171,5 @@ void aq_config_view_print(FILE *out, const aq_run_config *config)
     aq_print_fact(out, "actors", "%" PRIu64 " of %" PRIu64 " environments each",
                   config->actor.count, config->actor.envs);
     print_broadcast(out, config);
-    if (config->limits.wall_s > 0) {
-        aq_print_fact(out, "limits", "%" PRIu64 " steps, %g s", config->limits.env_steps,
-                      config->limits.wall_s);
-    } else {
-        aq_print_fact(out, "limits", "%" PRIu64 " steps", config->limits.env_steps);
-    }
+    print_limits(out, config);
 }

@@ -86,7 +86,7 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     config->replay.samples_per_insert = 0;
     config->replay.shards = 1;
     config->replay.storage = AQ_STORAGE_SEGMENTS;
-    config->limits.env_steps = AQ_ENV_STEPS_ANY;
+    config->limits.env_steps = 0;
     return aq_run_config_validate(config, error);
 }
 

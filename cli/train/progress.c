@@ -128,7 +128,7 @@ static const char *draw_left(const aq_progress *progress, char out[FIGURE_MAX])
 static const char *draw_steps(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
 {
     char steps[FIGURE_MAX], limit[FIGURE_MAX];
-    const bool is_limited = learner->env_steps_limit < AQ_ENV_STEPS_ANY;
+    const bool is_limited = learner->env_steps_limit > 0;
     (void)snprintf(
         out, size, "%s%s%s", aq_text_count(steps, sizeof(steps), (double)learner->env_steps),
         is_limited ? "/" : "",

@@ -73,11 +73,16 @@ static void print_metrics(FILE *out, const Actorq__V1__LearnerStatus *learner)
 static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     aq_figure done, limit, rate, share;
-    aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s",
-                  aq_figure_count(&done, (double)learner->env_steps),
-                  aq_figure_count(&limit, (double)learner->env_steps_limit),
-                  aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
-                  aq_figure_count(&rate, learner->env_steps_per_s));
+    (void)aq_figure_count(&done, (double)learner->env_steps);
+    (void)aq_figure_count(&rate, learner->env_steps_per_s);
+    if (learner->env_steps_limit > 0) {
+        aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s", done.text,
+                      aq_figure_count(&limit, (double)learner->env_steps_limit),
+                      aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
+                      rate.text);
+    } else {
+        aq_print_fact(out, "environment", "%s steps, %s/s", done.text, rate.text);
+    }
     aq_print_fact(out, "training", "%s steps, %s/s%s; waits for samples %s of the time",
                   aq_figure_count(&done, (double)learner->learner_steps),
                   aq_figure_count(&rate, learner->learner_steps_per_s),

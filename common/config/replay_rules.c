@@ -182,7 +182,7 @@ static int check_sizes(const aq_run_config *config, const tables_view *tables, a
                        ": the first batches would hold the same steps over and over",
                        min_size, config->learner.batch_size);
     }
-    if (config->limits.env_steps < min_size) {
+    if (config->limits.env_steps > 0 && config->limits.env_steps < min_size) {
         return aq_fail(error, AQ_E_INVALID,
                        "limits.env_steps %" PRIu64 " is less than replay.min_size %" PRIu64
                        ": the run would end before the learner starts",

@@ -85,8 +85,7 @@ typedef struct aq_hidden_shape {
     uint32_t blocks; /* residual ones, of the only width; 0: plain layers */
 } aq_hidden_shape;
 
-/* The greatest limits.env_steps, which is none, and the greatest net.message_bytes. */
-#define AQ_ENV_STEPS_ANY     UINT64_C(1000000000000)
+/* The greatest net.message_bytes. */
 #define AQ_MESSAGE_BYTES_MAX (UINT64_C(64) << 20)
 
 /* A task's option, by which a run sees a discrete state as one of many. */

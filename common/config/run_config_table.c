@@ -432,8 +432,9 @@ static const aq_setting rows[] = {
      "Recent observations on which that cost is measured; the first 32 of them where these show "
      "that it is far from the budget."},
 
-    {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, AQ_ENV_STEPS_ANY, NULL, "steps",
-     "The run ends after this many environment steps (steps, total_timesteps), solved or not."},
+    {LIVE_MEMBER(U64, limits.env_steps), "500000", 0, 1e12, NULL, "steps",
+     "The run ends after this many environment steps (steps, total_timesteps), solved or not. 0 is "
+     "no limit."},
     {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",

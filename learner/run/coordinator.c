@@ -441,6 +441,7 @@ enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_n
     }
     double wall_limit_s = coordinator->config.wall_limit_s;
     bool out_of_steps =
+        coordinator->config.env_steps_limit > 0 &&
         aq_coordinator_env_steps(coordinator) >= coordinator->config.env_steps_limit;
     bool out_of_training = coordinator->config.learner_steps_limit > 0 &&
                            coordinator->learner_steps >= coordinator->config.learner_steps_limit;

@@ -41,7 +41,7 @@ typedef struct aq_member_record {
 
 typedef struct aq_coordinator_config {
     int64_t member_timeout_ns;
-    uint64_t env_steps_limit;
+    uint64_t env_steps_limit;     /* 0: none */
     uint64_t learner_steps_limit; /* 0: none */
     double wall_limit_s;          /* 0: none */
     double threshold;             /* NaN: none */

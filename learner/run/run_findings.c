@@ -261,7 +261,7 @@ static double foreseen(const aq_learning_facts *facts, uint64_t count)
 {
     const double limit = (double)facts->config->limits.env_steps;
     const double done = (double)facts->env_steps;
-    if (facts->state == AQ_RUN_RUNNING && done >= FORESEEN_FROM * limit) {
+    if (facts->state == AQ_RUN_RUNNING && limit > 0 && done >= FORESEEN_FROM * limit) {
         return (double)count * fmax(1, limit / done);
     }
     return facts->state == AQ_RUN_BUDGET ? (double)count : (double)INFINITY;

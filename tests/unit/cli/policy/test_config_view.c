@@ -78,5 +78,21 @@ TEST(people_see_what_tells_runs_apart)
     const char *text = cli_print_end();
     assert_says(text, "dqn, hidden layers 16,8 (tanh)");
     assert_says(text, "discount 0.97");
-    assert_says(text, "777 steps");
+    assert_says(text, "777 steps\n");
+}
+
+static void assert_limits(const char *yaml, const char *wanted)
+{
+    aq_run_config config;
+    assert_int_equal(parse(yaml, &config, NULL), 0);
+    aq_config_view_print(cli_print_begin(), &config);
+    assert_says(cli_print_end(), wanted);
+}
+
+TEST(people_see_all_limits_that_there_are)
+{
+    assert_limits("limits:\n  env_steps: 5\n  learner_steps: 7\n  wall_s: 2.5\n",
+                  " 5 steps, 7 learner steps, 2.5 s\n");
+    assert_limits("limits:\n  env_steps: 0\n  learner_steps: 7\n", " 7 learner steps\n");
+    assert_limits("limits:\n  env_steps: 0\n", " none\n");
 }

@@ -76,7 +76,7 @@ TEST_IN(status_fixture, fixture, steps_that_nothing_limits_have_no_limit)
 {
     char line[1024];
     fixture->learner.env_steps = 125000;
-    fixture->learner.env_steps_limit = AQ_ENV_STEPS_ANY;
+    fixture->learner.env_steps_limit = 0;
     const aq_progress progress = progress_of(fixture);
     assert_says(line_of(fixture, WIDE), "  125.0k steps  ");
     assert_says(aq_progress_plain_line(&progress, &fixture->reply, "", line, sizeof(line)),

@@ -54,6 +54,12 @@ static void make_slow(status_fixture *fixture)
     fixture->learner.findings = pointers;
 }
 
+/* From a data set, say. */
+static void take_limit_away(status_fixture *fixture)
+{
+    fixture->learner.env_steps_limit = 0;
+}
+
 static void make_empty(status_fixture *fixture)
 {
     actorq__v1__status_reply__init(&fixture->reply);
@@ -68,6 +74,7 @@ static const struct page {
     {"status_learner.txt", status_fixture_learner, NULL, SIZE_MAX},
     {"status_learner_of_many.txt", status_fixture_learner, make_slow, 1},
     {"status_learner_young.txt", status_fixture_learner, make_young, SIZE_MAX},
+    {"status_learner_unlimited.txt", status_fixture_learner, take_limit_away, 0},
     {"status_two_shards.txt", status_fixture_learner, add_shard, SIZE_MAX},
     {"status_shard.txt", status_fixture_shard, NULL, SIZE_MAX},
     {"status_shard_troubled.txt", status_fixture_shard, make_troubled, SIZE_MAX},

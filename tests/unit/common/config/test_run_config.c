@@ -329,6 +329,7 @@ TEST(the_least_that_works_works)
         {"learner.batch_size=1024", "learner.batches_per_request=64", "replay.min_size=1024",
          "replay.tolerance=2080"},
         {"limits.env_steps=1000"},
+        {"limits.env_steps=0"},
         {"actor.count=64", "replay.tolerance=16384"},
         {"actor.count=4096"},
         {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},

@@ -10,15 +10,14 @@ static aq_coordinator *create_by(const aq_coordinator_config *limits)
     aq_coordinator_config config = *limits;
     aq_coordinator *coordinator = NULL;
     config.member_timeout_ns = AQ_NS_PER_S;
-    config.env_steps_limit = 1000;
     assert_int_equal(aq_coordinator_create(&config, 0, &coordinator), 0);
     return coordinator;
 }
 
 static aq_coordinator *create(double threshold, double wall_limit_s)
 {
-    return create_by(
-        &(aq_coordinator_config){.threshold = threshold, .wall_limit_s = wall_limit_s});
+    return create_by(&(aq_coordinator_config){
+        .env_steps_limit = 1000, .threshold = threshold, .wall_limit_s = wall_limit_s});
 }
 
 #define TEST_OF_RUN(name) TEST_OF(name, aq_coordinator *run, create(475, 0), aq_coordinator_destroy)
@@ -375,6 +374,14 @@ TEST_OF(the_run_ends_with_its_last_gradient_step, aq_coordinator *coordinator,
     assert_int_equal(aq_coordinator_tick(coordinator, 0), AQ_RUN_RUNNING);
     aq_coordinator_trained(coordinator, 50);
     assert_int_equal(aq_coordinator_tick(coordinator, 0), AQ_RUN_BUDGET);
+}
+
+TEST_OF(without_a_limit_steps_do_not_end_a_run, aq_coordinator *coordinator,
+        create_by(&fifty_steps), aq_coordinator_destroy)
+{
+    join_shard(coordinator, 1, 1);
+    aq_coordinator_progress(coordinator, 1, UINT64_MAX);
+    assert_int_equal(aq_coordinator_tick(coordinator, 0), AQ_RUN_RUNNING);
 }
 
 TEST_OF_RUN(without_a_limit_gradient_steps_do_not_end_a_run)

@@ -199,6 +199,17 @@ TEST(too_few_updates_are_foreseen)
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
+TEST(without_a_limit_nothing_is_foreseen)
+{
+    aq_run_config config = default_config();
+    config.limits.env_steps = 0;
+    aq_learning_facts facts = good_facts(&config);
+    facts.state = AQ_RUN_RUNNING;
+    facts.env_steps = 125000;
+    facts.learner_steps = 2000;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
 TEST(an_update_by_all_that_was_played_counts_for_many)
 {
     aq_run_config config = default_config();
