@@ -11,6 +11,14 @@
 
 #include "common/wire/wire_frame.h"
 
+/* Frame, and the tags and lengths of the columns. */
+enum { ENVELOPE_BYTES = 1024 };
+
+size_t aq_wire_sample_bytes(const aq_layout *layout, uint32_t sequence_length, uint32_t rows)
+{
+    return rows * aq_batch_row_bytes(layout, sequence_length) + ENVELOPE_BYTES;
+}
+
 /* Where each of a batch's columns stands in the message; a priority does not. */
 static const size_t fields[AQ_BATCH_COLUMNS_STANDARD] = {
     [AQ_BATCH_OBS] = offsetof(Actorq__V1__SampleReply, obs),

@@ -7,6 +7,12 @@
 #include "common/experience/batch.h"
 #include "proto/sampling.pb-c.h"
 
+/* The longest reply there is. */
+#define AQ_WIRE_SAMPLE_BYTES_MAX ((size_t)64 << 20)
+
+/* What a reply with so many rows takes, and the envelope around it. */
+size_t aq_wire_sample_bytes(const aq_layout *layout, uint32_t sequence_length, uint32_t rows);
+
 /* Points the reply's columns into the batch (nothing is copied); valid while the batch is. What the
  * batch doesn't know is for the caller to set: items, mass, shard_incarnation. */
 void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,

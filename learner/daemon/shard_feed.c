@@ -10,6 +10,9 @@
 #include "common/config/annealing.h"
 #include "common/config/pacing.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_sample.h"
+
+enum { ANSWER_BYTES = 65536 };
 
 struct aq_shard_feed {
     aq_feed_config config;
@@ -49,11 +52,11 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
     on_shard_trouble(user, url, error->text);
 }
 
-/* What one sampled row takes in an answer, and room for the message around it. */
+/* A reply with samples is the longest answer, unless it is very short. */
 static size_t answer_bytes_max(const aq_run_plan *plan)
 {
-    const size_t row_bytes = aq_batch_row_bytes(&plan->layout, plan->table.sequence_length);
-    return (size_t)plan->settings.sample_rows * row_bytes + 65536;
+    return ANSWER_BYTES + aq_wire_sample_bytes(&plan->layout, plan->table.sequence_length,
+                                               plan->settings.sample_rows);
 }
 
 static int create_links(aq_shard_feed *feed, uint32_t in_flight)
@@ -73,9 +76,10 @@ static int create_links(aq_shard_feed *feed, uint32_t in_flight)
 int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
 {
     const aq_run_config *settings = &config->plan->config;
-    const uint32_t gradients =
-        config->plan->settings.gradient_values > 0 ? config->plan->settings.sample_rows : 0;
-    const uint32_t steps = gradients > 0 ? gradients : (uint32_t)aq_pacing_group_steps(settings);
+    const uint32_t rows = config->plan->settings.sample_rows;
+    const uint32_t steps = config->plan->settings.gradient_values > 0
+                               ? rows
+                               : (uint32_t)aq_pacing_group_steps(settings);
     aq_shard_feed *feed = aq_alloc(1, sizeof(*feed));
     if (feed == NULL) {
         return AQ_E_NOMEM;
@@ -85,7 +89,7 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
         .run_id = config->run_id,
         .table = config->plan->table,
         .importance_exponent = aq_importance_exponent_max(settings),
-        .batch_rows = steps > 0 ? steps : (uint32_t)settings->learner.batch_size,
+        .batch_rows = steps > 0 ? rows : (uint32_t)settings->learner.batch_size,
         .batch_count = steps > 0 ? 1 : (uint32_t)settings->learner.batches_per_request,
         .steps = steps,
         .versions_max = config->plan->settings.versions_max,

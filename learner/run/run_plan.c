@@ -14,6 +14,7 @@
 #include "common/experience/column_catalog.h"
 #include "common/policy/torso.h"
 #include "common/wire/wire_experience.h"
+#include "common/wire/wire_sample.h"
 #include "envs/env_open.h"
 
 /* Gradients that one Sample call brings: each is followed as it comes. */
@@ -71,8 +72,6 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->schema_hash = aq_schema_hash(&settings->schema);
     settings->seed = config->seed;
     settings->evaluation_threshold = plan->threshold;
-    settings->sample_rows =
-        config->actor.gradients ? GRADIENTS_PER_REQUEST : (uint32_t)aq_pacing_group_rows(config);
     settings->versions_max = aq_pacing_versions_max(config);
     aq_run_settings_take(settings, config);
 }
@@ -141,6 +140,33 @@ static int fit_messages(aq_run_plan *plan, aq_error *error)
     return 0;
 }
 
+/* A group is asked for by its steps and gets as many rows as make them: fewer where more would not
+ * fit into a reply, which takes very short episodes, as a row has room for a whole sequence. */
+static int fit_replies(aq_run_plan *plan, aq_error *error)
+{
+    const aq_run_config *config = &plan->config;
+    const bool is_group = config->actor.gradients || aq_pacing_group_steps(config) > 0;
+    uint32_t rows =
+        config->actor.gradients ? GRADIENTS_PER_REQUEST : (uint32_t)aq_pacing_group_rows(config);
+    for (uint32_t i = 0; i < plan->settings.table_count; i++) {
+        const uint32_t length = plan->settings.tables[i].sequence_length;
+        const size_t empty = aq_wire_sample_bytes(&plan->layout, length, 0);
+        const size_t row = aq_wire_sample_bytes(&plan->layout, length, 1) - empty;
+        const size_t most = (AQ_WIRE_SAMPLE_BYTES_MAX - empty) / row;
+        if (most < (is_group ? 1 : rows)) {
+            return aq_fail(error, AQ_E_TOO_BIG,
+                           "a request for %" PRIu32 " rows of table %s, of %zu bytes each, has a "
+                           "reply of more than %zu bytes; a lower %s takes less",
+                           rows, plan->settings.tables[i].name, row, AQ_WIRE_SAMPLE_BYTES_MAX,
+                           length > 0 ? "replay.sequence_length or learner.batch_size"
+                                      : "learner.batch_size or learner.batches_per_request");
+        }
+        rows = most < rows ? (uint32_t)most : rows;
+    }
+    plan->settings.sample_rows = rows;
+    return 0;
+}
+
 /* Bytes are compared once it is known how large a step is. */
 static int check_bytes(const aq_run_plan *plan, aq_error *error)
 {
@@ -204,6 +230,9 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc == 0) {
         rc = fit_messages(&plan, error);
     }
+    if (rc == 0) {
+        rc = fit_replies(&plan, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -225,6 +254,7 @@ int aq_run_plan_take_gradients(aq_run_plan *plan, size_t parameters, aq_error *e
     plan->table = settings->tables[0];
     int rc = aq_run_settings_layout(settings, &plan->layout, error);
     rc = rc == 0 ? fit_messages(plan, error) : rc;
+    rc = rc == 0 ? fit_replies(plan, error) : rc;
     return rc == 0 ? aq_run_settings_validate(settings, error) : rc;
 }
 
@@ -241,7 +271,8 @@ int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_
     }
     changed.config = *config;
     fill_settings(config, &changed);
-    rc = aq_run_settings_validate(&changed.settings, error);
+    rc = fit_replies(&changed, error);
+    rc = rc == 0 ? aq_run_settings_validate(&changed.settings, error) : rc;
     if (rc == 0) {
         *ret_plan = changed;
     }

@@ -31,6 +31,7 @@
 #include "common/sys/log.h"
 #include "common/sys/loop.h"
 #include "common/sys/notify.h"
+#include "common/wire/wire_sample.h"
 #include "replay/daemon/replay_addresses.h"
 #include "replay/daemon/replay_http.h"
 #include "replay/daemon/replay_store.h"
@@ -47,7 +48,6 @@ enum {
 
 /* Before Join nobody knows the run's own limits, and nobody has much to say. */
 #define EARLY_BYTES_MAX   ((size_t)256 << 10)
-#define REPLY_BYTES_MAX   ((size_t)64 << 20)
 #define REPEATS_BYTES_MAX ((size_t)8 << 20) /* the last two answers of every actor, and more */
 #define LEARNER_BYTES_MAX ((size_t)1 << 20)
 
@@ -307,8 +307,8 @@ static int create_service(replay_daemon *daemon, aq_error *error)
     };
     rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
     if (rc == 0) {
-        rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
-                                      &daemon->dispatcher);
+        rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, AQ_WIRE_SAMPLE_BYTES_MAX,
+                                      REPEATS_BYTES_MAX, &daemon->dispatcher);
     }
     if (rc == 0) {
         rc = aq_replay_service_offer(daemon->service, daemon->dispatcher);

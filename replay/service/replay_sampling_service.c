@@ -14,9 +14,6 @@
 #include "common/wire/wire_sample.h"
 #include "replay/service/replay_service.h"
 
-/* Envelope, frame and the tags and lengths of the columns. */
-enum { REPLY_OVERHEAD_BYTES = 1024 };
-
 /* Steps that are to be there for it. */
 static uint32_t steps_for(const aq_held_sample *asked)
 {
@@ -254,15 +251,12 @@ void aq_sampling_service_fini(aq_sampling_service *sampling)
 static int create_batch(const aq_layout *layout, const aq_table_spec *spec, uint32_t rows,
                         size_t reply_bytes_max, aq_batch **ret_batch, aq_error *error)
 {
-    size_t bytes = rows * aq_batch_row_bytes(layout, spec->sequence_length) + REPLY_OVERHEAD_BYTES;
+    const size_t bytes = aq_wire_sample_bytes(layout, spec->sequence_length, rows);
     if (bytes > reply_bytes_max) {
         return aq_fail(error, AQ_E_TOO_BIG,
                        "sample requests of %" PRIu32 " rows of table %s make replies of %zu bytes; "
-                       "at most %zu can be sent: lower %s",
-                       rows, spec->name, bytes, reply_bytes_max,
-                       spec->sequence_length > 0
-                           ? "replay.sequence_length, or learner.group_steps or batch_size"
-                           : "learner.batch_size or learner.batches_per_request");
+                       "at most %zu can be sent",
+                       rows, spec->name, bytes, reply_bytes_max);
     }
     int rc = aq_batch_create(layout, spec->sequence_length, rows, ret_batch);
     return rc != 0 ? aq_fail(error, rc, "a batch of %" PRIu32 " rows: %s", rows, aq_error_text(rc))

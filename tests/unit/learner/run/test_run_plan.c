@@ -2,6 +2,7 @@
  * What follows from a configuration, and what is said when nothing can follow.
  */
 #include "common/base/parse.h"
+#include "common/wire/wire_sample.h"
 #include "envs/env.h"
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"
@@ -116,6 +117,43 @@ TEST(messages_are_as_large_as_a_chunk)
     config.net.message_bytes = 4096;
     config.replay.segment_bytes = 65536;
     refuse(&config, AQ_E_TOO_BIG);
+}
+
+TEST(a_group_has_no_more_rows_than_a_reply)
+{
+    aq_run_config config = defaults();
+    (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
+    config.learner.algorithm = AQ_ALGORITHM_REINFORCE;
+    config.learner.group_steps = 2048;
+    config.replay.selector = AQ_SELECTOR_QUEUE;
+    config.replay.sequence_length = config.replay.sequence_period = config.replay.chunk_length =
+        512;
+    config.replay.samples_per_insert = 0;
+    config.replay.capacity = 1000000;
+    config.actor.random_first = false;
+    const aq_run_plan plan = plan_of(&config);
+    const uint32_t rows = plan.settings.sample_rows;
+    assert_in_range(rows, 4, 2047);
+    assert_true(aq_wire_sample_bytes(&plan.layout, 512, rows) <= AQ_WIRE_SAMPLE_BYTES_MAX);
+    assert_true(aq_wire_sample_bytes(&plan.layout, 512, rows + 1) > AQ_WIRE_SAMPLE_BYTES_MAX);
+    aq_run_plan changed;
+    assert_succeeds(aq_run_plan_change(&plan, &plan.config, &changed, &refusal));
+    assert_int_equal(changed.settings.sample_rows, rows);
+    (void)snprintf(config.task, sizeof(config.task), "gym:CartPole-v1");
+    assert_int_equal(plan_of(&config).settings.sample_rows, 2048);
+}
+
+TEST(rows_that_no_reply_holds_are_refused)
+{
+    aq_run_config config = defaults();
+    (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
+    config.learner.batches_per_request = 64;
+    config.learner.batch_size = config.replay.min_size = 1024;
+    config.replay.tolerance = 100000;
+    refuse(&config, AQ_E_TOO_BIG);
+    assert_says(refusal.text, "learner.batches_per_request");
+    config.learner.batches_per_request = 16;
+    assert_int_equal(plan_of(&config).settings.sample_rows, 16 * 1024);
 }
 
 TEST(the_plan_is_of_the_task)

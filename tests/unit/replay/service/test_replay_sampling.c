@@ -174,7 +174,7 @@ TEST_IN(idle_kit, kit, settings_whose_replies_are_too_large_are_refused_in_words
     settings.tables[0].tolerance = 1e6;
     aq_shard_run run = kit_run(&settings);
     assert_refused(aq_replay_service_begin(kit->service, 0, &run, NULL, &refusal), AQ_E_TOO_BIG,
-                   "learner.batch_size");
+                   "sample requests of 65536 rows");
     assert_null(aq_replay_service_core(kit->service));
 }
 
