@@ -4,16 +4,19 @@
     bench/control_suite.py --work DIR [--preset dmc-sac] [--jobs 2] [--tasks a,b] [--seeds 3]
                            [--formats int8,fp32] [--curves DIR] [--set KEY=VALUE]...
 
-Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 frames under the
-preset, and prints a table; no run is left out. A step is a frame, but under suite-best, which takes
-each action twice, two. With --report nothing is trained.
+Trains every task with every format and the seeds 1, 2, 3, ... under the preset, and prints a table;
+no run is left out. A run has 500,000 frames, or, under dmc-ppo, 8,000,000. A step is a frame, but
+under suite-best, which takes each action twice, two. With --report nothing is trained.
 
 A run that has ended is kept in bench/curves, or where --curves says, and is not made again: so a
 campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
 checkpoint in --work. Curves are in dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv:
-the mean of all greedy episodes in each 10,000 frames. What else is known of a run is in
-suite-runs.csv. "final" is the mean over the last 50,000 frames, as in the published figures; "best"
-the policy that the run kept (policy.aq), over 100 fresh episodes as it was broadcast.
+the mean of all greedy episodes in each fiftieth of the frames. What else is known of a run is in
+suite-runs.csv. "final" is the mean over the last tenth of the frames, as in the published figures;
+"best" the policy that the run kept (policy.aq), over 100 fresh episodes as it was broadcast.
+
+What is published, in suite-published.csv, is of ten seeds each: d4pg from the data published with
+DreamerV3, sac and simba from those with SimBa, rpo from CleanRL's documentation.
 """
 import argparse
 import concurrent.futures
@@ -27,77 +30,36 @@ import statistics
 import subprocess
 import sys
 import threading
+import typing
 
 from run_curves import binned_returns
 
 HERE = pathlib.Path(__file__).resolve().parent
-FRAMES = 500_000
-BIN_FRAMES = 10_000
+BINS = 50
 RUNS = "suite-runs.csv"
 RUN_COLUMNS = ["preset", "task", "format", "seed", "best", "fallback_share", "wall_s",
                "processor_s"]
-FRAMES_OF_STEP = {"dmc-d4pg": 1, "dmc-sac": 1, "suite-best": 2, "suite-best-sac": 2}
-VARIED = {"suite-best-sac": ["suite-best", "--set", "learner.algorithm=sac"]}
-# After 500,000 frames, ten seeds: D4PG from the data published with DreamerV3; SAC from those with
-# SimBa, whose own are beside suite-best. None: not published.
-PUBLISHED = {
-    "dmc-d4pg": {
-        "cartpole_balance": 999,
-        "cartpole_swingup": 875,
-        "ball_in_cup_catch": 967,
-        "reacher_easy": 951,
-        "finger_spin": 824,
-        "walker_stand": 940,
-        "walker_walk": 968,
-        "cheetah_run": 614,
-        "hopper_stand": 772,
-        "pendulum_swingup": 757,
-    },
-    "dmc-sac": {
-        "cartpole_balance": 999,
-        "cartpole_swingup": 863,
-        "ball_in_cup_catch": None,
-        "reacher_easy": 952,
-        "finger_spin": 815,
-        "walker_stand": 973,
-        "walker_walk": 957,
-        "cheetah_run": 716,
-        "hopper_stand": 846,
-        "pendulum_swingup": 477,
-        "acrobot_swingup": 58,
-        "cartpole_balance_sparse": 1000,
-        "cartpole_swingup_sparse": 780,
-        "finger_turn_easy": 903,
-        "finger_turn_hard": 775,
-        "hopper_hop": 159,
-        "reacher_hard": 960,
-        "walker_run": 629,
-    },
-    "suite-best": {
-        "acrobot_swingup": 332,
-        "ball_in_cup_catch": None,
-        "cartpole_balance": 999,
-        "cartpole_balance_sparse": 941,
-        "cartpole_swingup": 867,
-        "cartpole_swingup_sparse": 824,
-        "cheetah_run": 815,
-        "finger_spin": 779,
-        "finger_turn_easy": 881,
-        "finger_turn_hard": 860,
-        "hopper_hop": 327,
-        "hopper_stand": 812,
-        "pendulum_swingup": 825,
-        "reacher_easy": 972,
-        "reacher_hard": 966,
-        "walker_run": 687,
-        "walker_stand": 983,
-        "walker_walk": 971,
-        "humanoid_stand": 493,
-        "humanoid_walk": 442,
-        "humanoid_run": 125,
-    },
+
+
+class Subject(typing.NamedTuple):
+    """What is trained: a preset, with `settings` for some of its own, on the tasks for which
+    suite-published.csv has something in that column."""
+    preset: str
+    published: str
+    frames: int = 500_000
+    frames_of_step: int = 1
+    settings: tuple = ()
+
+
+SUBJECTS = {
+    "dmc-d4pg": Subject("dmc-d4pg", "d4pg"),
+    "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
+    "dmc-sac": Subject("dmc-sac", "sac"),
+    "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
+    "suite-best": Subject("suite-best", "simba", frames_of_step=2),
+    "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
+                              settings=("learner.algorithm=sac",)),
 }
-PUBLISHED["suite-best-sac"] = PUBLISHED["suite-best"]
 # Student's t, two-sided 95 %, by degrees of freedom.
 T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
        10: 2.228, 11: 2.201, 12: 2.179, 13: 2.160, 14: 2.145, 15: 2.131, 16: 2.120, 17: 2.110,
@@ -110,13 +72,13 @@ def run_name(task, form, seed):
 
 
 def begin(arguments, task, form, seed):
-    repeat = FRAMES_OF_STEP[arguments.preset]
+    subject = SUBJECTS[arguments.preset]
+    repeat = subject.frames_of_step
     option = f"?action_repeat={repeat}" if repeat > 1 else ""
-    preset = VARIED.get(arguments.preset, [arguments.preset])
-    return [f"dmc:{task}{option}", "--preset", *preset, "--seed", str(seed),
+    return [f"dmc:{task}{option}", "--preset", subject.preset, "--seed", str(seed),
             "--set", f"quantizer.format={form}", "--set", "evaluator.threshold=100000",
             "--set", "evaluator.screen_episodes=5",
-            *(f"--set={assignment}" for assignment in arguments.set)]
+            *(f"--set={assignment}" for assignment in (*subject.settings, *arguments.set))]
 
 
 def rows_of(path):
@@ -126,13 +88,20 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def published(subject):
+    """{task: its return, or "-" where none was published}, of the tasks that are trained."""
+    return {row["task"]: row[subject.published]
+            for row in rows_of(HERE / "curves" / "suite-published.csv")
+            if row[subject.published]}
+
+
 def curve_file(arguments, task):
     of = "dmc" if arguments.preset == "dmc-d4pg" else arguments.preset
     return arguments.curves / f"{of}-{task}.csv"
 
 
 def steps_name(arguments):
-    return "env_steps" if FRAMES_OF_STEP[arguments.preset] == 1 else "frames"
+    return "env_steps" if SUBJECTS[arguments.preset].frames_of_step == 1 else "frames"
 
 
 def curve(arguments, task, form, seed):
@@ -153,9 +122,11 @@ def append(path, header, rows):
 
 
 def keep(arguments, task, form, seed, result):
-    repeat = FRAMES_OF_STEP[arguments.preset]
-    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed),
-                            BIN_FRAMES // repeat, FRAMES // repeat)
+    subject = SUBJECTS[arguments.preset]
+    repeat = subject.frames_of_step
+    steps = subject.frames // repeat
+    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed), steps // BINS,
+                            steps)
     with KEEPING:
         append(arguments.curves / RUNS, RUN_COLUMNS,
                [[arguments.preset, task, form, seed, f"{result['return_mean']:.2f}",
@@ -191,9 +162,9 @@ def train(arguments, task, form, seed):
     return name
 
 
-def final_return(points):
+def final_return(arguments, points):
     """Over the last tenth of the frames; of a run that --set made shorter, as many of its own."""
-    begin_of_end = points[-1][0] - FRAMES * 0.1
+    begin_of_end = points[-1][0] - SUBJECTS[arguments.preset].frames * 0.1
     last = [(value, episodes) for frames, value, episodes in points if frames > begin_of_end]
     return sum(value * n for value, n in last) / sum(n for _, n in last)
 
@@ -217,9 +188,9 @@ def report(arguments):
     print("| task | published | " + " | ".join(head) + " |")
     print("|---" * (2 + len(head)) + "|")
     for task in arguments.tasks:
-        row = [f"`{task}`", str(PUBLISHED[arguments.preset][task] or "–")]
+        row = [f"`{task}`", arguments.published[task].replace("-", "–")]
         for form in arguments.formats:
-            finals = [final_return(curve(arguments, task, form, seed))
+            finals = [final_return(arguments, curve(arguments, task, form, seed))
                       for seed in finished_seeds(arguments, task, form)]
             best = [float(row["best"]) for row in rows_of(arguments.curves / RUNS)
                     if (row["preset"], row["task"], row["format"]) ==
@@ -236,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
-    parser.add_argument("--preset", choices=PUBLISHED, default="dmc-d4pg")
+    parser.add_argument("--preset", choices=SUBJECTS, default="dmc-d4pg")
     parser.add_argument("--tasks", type=words,
                         help="default: all there are")
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
@@ -248,7 +219,8 @@ def main():
     parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
-    known = list(PUBLISHED[arguments.preset])
+    arguments.published = published(SUBJECTS[arguments.preset])
+    known = list(arguments.published)
     arguments.tasks = arguments.tasks or known
     unknown = [task for task in arguments.tasks if task not in known]
     if unknown:

@@ -58,7 +58,8 @@ def programs_in(words):
 
 # A task for the presets that are not for one.
 TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
-           "paper-d4pg": "gym:Pendulum-v1", "suite-best": "gym:Pendulum-v1",
+           "dmc-ppo": "gym:Pendulum-v1", "paper-d4pg": "gym:Pendulum-v1",
+           "suite-best": "gym:Pendulum-v1",
            "taxi-dqn": "gym:Taxi-v3?one_hot=yes", "games-dqn": "game:breakout",
            "games-rainbow": "game:breakout", "games-ppo": "game:breakout",
            "miner-dqn": "game:miner", "lander-ppo": "gym:LunarLander-v3",

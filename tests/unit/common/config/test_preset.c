@@ -61,6 +61,7 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
         {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
+        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_PPO, "dmc-ppo"},
         {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
         {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
         {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_AUTO, "cartpole-gru-ppo"},
