@@ -15,8 +15,8 @@ the mean of all greedy episodes in each fiftieth of the frames. What else is kno
 suite-runs.csv. "final" is the mean over the last tenth of the frames, as in the published figures;
 "best" the policy that the run kept (policy.aq), over 100 fresh episodes as it was broadcast.
 
-What is published, in suite-published.csv, is of ten seeds each: d4pg from the data published with
-DreamerV3, sac and simba from those with SimBa, rpo from CleanRL's documentation.
+What is published is in suite-published.csv: d4pg from the data published with DreamerV3, sac and
+simba from those with SimBa, means of ten seeds; rpo from CleanRL's documentation.
 """
 import argparse
 import concurrent.futures
@@ -52,7 +52,7 @@ class Subject(typing.NamedTuple):
 
 
 SUBJECTS = {
-    "dmc-d4pg": Subject("dmc-d4pg", "d4pg"),
+    "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
     "dmc-sac": Subject("dmc-sac", "sac"),
     "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
