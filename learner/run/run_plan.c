@@ -140,8 +140,9 @@ static int fit_messages(aq_run_plan *plan, aq_error *error)
     return 0;
 }
 
-/* A group is asked for by its steps and gets as many rows as make them: fewer where more would not
- * fit into a reply, which takes very short episodes, as a row has room for a whole sequence. */
+/* A group is asked for by its steps, and gets as many rows as make them: one for each step at most,
+ * where every episode ends at once. A row has room for a whole sequence, so large observations may
+ * not leave room in a reply for so many; then a group of such episodes has fewer steps. */
 static int fit_replies(aq_run_plan *plan, aq_error *error)
 {
     const aq_run_config *config = &plan->config;
