@@ -85,16 +85,21 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
      * options, or for actions that others do not make; and networks for states that can be counted,
      * of which a table learns. */
     const bool has_options = strchr(preset->tasks, '?') != NULL;
-    const bool is_offered = algorithm == aq_algorithm_for(wish->schema) ||
-                            (wish->schema->obs.kind != AQ_SPACE_DISCRETE &&
-                             aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
-                             !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR));
+    const bool is_counted = wish->schema->obs.kind == AQ_SPACE_DISCRETE;
+    const bool is_offered =
+        algorithm == aq_algorithm_for(wish->schema) ||
+        (!is_counted && aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
+         !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR));
+    /* A network without hidden layers, unless tasks are named that it is enough for. */
+    const bool is_table =
+        preset->config.learner.hidden[0] == '\0' && strcmp(preset->tasks, "*") == 0;
     const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
     const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
-           (wish->name != NULL ? is_of_family(preset->name, wish->name)
-                               : matches(preset->tasks, wish->task, length));
+           (wish->name != NULL
+                ? is_of_family(preset->name, wish->name)
+                : matches(preset->tasks, wish->task, length) && (is_counted || !is_table));
 }
 
 static int fail_unknown(const char *name, const char *task, aq_error *error)
