@@ -99,6 +99,7 @@ int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t 
         .obs_bytes = layout->columns[AQ_COLUMN_OBS].bytes,
         .action_bytes = layout->columns[AQ_COLUMN_ACTION].bytes,
         .steps = sequence_length > 0 ? sequence_length : 1,
+        .steps_max = sequence_length > 0 ? sequence_length : 1,
     };
     size_t at[AQ_BATCH_COLUMNS_MAX];
     size_t bytes = sizeof(aq_batch);
@@ -123,6 +124,19 @@ int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t 
 void aq_batch_destroy(aq_batch *batch)
 {
     aq_free(batch);
+}
+
+void aq_batch_fit(aq_batch *batch, uint32_t steps)
+{
+    AQ_ASSERT(aq_batch_has_sequences(batch) && steps > 0 && steps <= batch->steps_max);
+    batch->steps = steps;
+    batch->columns[AQ_BATCH_BOOTSTRAP].values = steps;
+    for (uint32_t i = 0; i < batch->column_count; i++) {
+        aq_batch_column *column = &batch->columns[i];
+        if (column->gather == AQ_GATHER_COPY) {
+            column->values = (uint32_t)aq_column_values(&column->is, steps);
+        }
+    }
 }
 
 aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count)

@@ -2,9 +2,10 @@
  * Batch: sampled items as contiguous columns, ready for BLAS. One allocation, reused; every column
  * starts on a cache line. One owner at a time, no locking.
  *
- * A row is an n-step item (steps 1), or a sequence of `steps` transitions: then obs has steps + 1
- * values for each, action, reward, bootstrap and version `steps`, next_obs none, and `length` says
- * how many of the transitions are real; what is beyond is zero.
+ * A row is an n-step item (steps 1), or a sequence: then obs has steps + 1 values for each, action,
+ * reward, bootstrap and version `steps`, next_obs none, and `length` says how many of the
+ * transitions are real; what is beyond is zero. `steps` is the length of the batch's longest row, so
+ * that where episodes are short, no more is moved than they have.
  *
  * Which columns there are follows from the layout: what fills, sends and checks batches loops over
  * their list, what trains takes those that it knows by their pointers.
@@ -64,7 +65,8 @@ typedef struct aq_batch {
     uint32_t rows_max;
     uint32_t obs_bytes; /* of one value */
     uint32_t action_bytes;
-    uint32_t steps;    /* of a row */
+    uint32_t steps; /* of a row */
+    uint32_t steps_max;
     uint8_t *obs;      /* rows * obs_bytes */
     uint8_t *next_obs; /* rows * obs_bytes; sequences: NULL */
     uint8_t *action;   /* rows * action_bytes */
@@ -86,6 +88,10 @@ typedef struct aq_batch {
 int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t rows_max,
                     aq_batch **ret_batch) AQ_MUST_USE;
 void aq_batch_destroy(aq_batch *batch); /* NULL is fine */
+
+/* Lays out a batch of sequences, none of which is longer than `steps`, from 1 to steps_max, as one
+ * is that was just created. What is in its columns means nothing then. */
+void aq_batch_fit(aq_batch *batch, uint32_t steps);
 
 /* The rows [first, first + count) as a batch that owns nothing; not to be destroyed. */
 aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count);

@@ -62,7 +62,42 @@ void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
     }
 }
 
-/* Sizes first, so that the checks of the values have something to look at. */
+/* Its size first, so that the checks of the values have something to look at. */
+static int read_column(const Actorq__V1__SampleReply *reply, aq_batch *batch, uint32_t number,
+                       aq_error *error)
+{
+    const aq_batch_column *column = &batch->columns[number];
+    ProtobufCBinaryData *from;
+    if (!place_of(reply, number, &from)) {
+        return 0;
+    }
+    int rc = aq_wire_column_check(from, column->is.name, reply->rows, aq_batch_column_bytes(column),
+                                  error);
+    if (rc == 0) {
+        aq_wire_column_copy(column->bytes, from);
+    }
+    return rc;
+}
+
+/* How long sequences are, which says what sizes all else has. */
+static int read_lengths(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
+{
+    uint32_t longest = 1;
+    int rc = read_column(reply, batch, AQ_BATCH_LENGTH, error);
+    for (uint32_t row = 0; rc == 0 && row < reply->rows; row++) {
+        const uint32_t length = batch->length[row];
+        if (length < 1 || length > batch->steps_max) {
+            return aq_fail(error, AQ_E_CORRUPT, "row %u: length is %u; 1 to %u are possible", row,
+                           length, batch->steps_max);
+        }
+        longest = length > longest ? length : longest;
+    }
+    if (rc == 0) {
+        aq_batch_fit(batch, longest);
+    }
+    return rc;
+}
+
 static int read_columns(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
 {
     int rc = 0;
@@ -70,17 +105,11 @@ static int read_columns(const Actorq__V1__SampleReply *reply, aq_batch *batch, a
         return aq_fail(error, AQ_E_CORRUPT, "%zu recorded columns, not %u", reply->n_recorded,
                        batch->column_count - AQ_BATCH_RECORDED);
     }
+    if (aq_batch_has_sequences(batch)) {
+        rc = read_lengths(reply, batch, error);
+    }
     for (uint32_t i = 0; rc == 0 && i < batch->column_count; i++) {
-        const aq_batch_column *column = &batch->columns[i];
-        ProtobufCBinaryData *from;
-        if (!place_of(reply, i, &from)) {
-            continue;
-        }
-        rc = aq_wire_column_check(from, column->is.name, reply->rows, aq_batch_column_bytes(column),
-                                  error);
-        if (rc == 0) {
-            aq_wire_column_copy(column->bytes, from);
-        }
+        rc = read_column(reply, batch, i, error);
     }
     return rc;
 }
@@ -141,20 +170,6 @@ static int check_beyond(const aq_batch *batch, uint32_t row, aq_error *error)
     return 0;
 }
 
-static int check_lengths(const aq_batch *batch, uint32_t rows, aq_error *error)
-{
-    int rc = 0;
-    for (uint32_t row = 0; rc == 0 && row < rows; row++) {
-        const uint32_t length = batch->length[row];
-        if (length < 1 || length > batch->steps) {
-            return aq_fail(error, AQ_E_CORRUPT, "row %u: length is %u; 1 to %u are possible", row,
-                           length, batch->steps);
-        }
-        rc = check_beyond(batch, row, error);
-    }
-    return rc;
-}
-
 static int check_holdings(const Actorq__V1__SampleReply *reply, aq_error *error)
 {
     if (reply->items < 1) {
@@ -185,8 +200,8 @@ int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, aq_batch *batch, a
     if (rc == 0) {
         rc = check_ranges(batch, reply->rows, error);
     }
-    if (rc == 0 && aq_batch_has_sequences(batch)) {
-        rc = check_lengths(batch, reply->rows, error);
+    for (uint32_t row = 0; rc == 0 && aq_batch_has_sequences(batch) && row < reply->rows; row++) {
+        rc = check_beyond(batch, row, error);
     }
     if (rc != 0) {
         return aq_fail_context(error, rc, "sample");

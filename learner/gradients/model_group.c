@@ -106,17 +106,20 @@ bool aq_model_group_says(aq_model_group *group, bool word)
 
 int aq_model_group_share_rows(aq_model_group *group, aq_batch *batch)
 {
-    uint32_t rows = batch->rows;
+    uint32_t shape[2] = {batch->rows, batch->steps};
     if (group == NULL) {
         return 0;
     }
     aq_rank_link *link = group->link;
-    int failed = link->spread(link, 0, &rows, sizeof(rows));
-    AQ_ASSERT(rows <= batch->rows_max);
-    batch->rows = rows;
+    int failed = link->spread(link, 0, shape, sizeof(shape));
+    AQ_ASSERT(shape[0] <= batch->rows_max);
+    batch->rows = shape[0];
+    if (aq_batch_has_sequences(batch)) {
+        aq_batch_fit(batch, shape[1]);
+    }
     for (uint32_t c = 0; failed == 0 && c < batch->column_count; c++) {
         const aq_batch_column *column = &batch->columns[c];
-        const size_t bytes = rows * aq_batch_column_bytes(column);
+        const size_t bytes = batch->rows * aq_batch_column_bytes(column);
         if (bytes > 0 && c != AQ_BATCH_PRIORITY) {
             failed = link->spread(link, 0, column->bytes, bytes);
         }

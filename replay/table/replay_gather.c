@@ -265,6 +265,23 @@ static void gather_sequences(const gather_plan *plan, uint32_t start, uint32_t c
     }
 }
 
+/* Of the rows of a batch, which are known by their items; quick where most are whole. */
+static uint32_t longest_sequence(const aq_table_spec *spec, const aq_chunk_ring *ring,
+                                 const aq_batch *batch)
+{
+    uint32_t longest = 1;
+    for (uint32_t row = 0; row < batch->rows && longest < spec->sequence_length; row++) {
+        const uint64_t item = batch->item[row];
+        const aq_chunk_slot *slot = aq_chunk_ring_slot(ring, aq_chunk_ring_find(ring, item));
+        const uint32_t first =
+            aq_chunk_items_row(spec, slot->view, (uint32_t)(item - slot->first_item));
+        const uint32_t left = slot->view->length - first;
+        const uint32_t steps = left < spec->sequence_length ? left : spec->sequence_length;
+        longest = steps > longest ? steps : longest;
+    }
+    return longest;
+}
+
 /* ---- the conveyor ---------------------------------------------------------------------------- */
 
 static void do_stage(const gather_plan *plan, uint32_t stage, uint32_t start, found_block *found)
@@ -331,8 +348,11 @@ void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float disc
 {
     AQ_ASSERT(batch->rows <= batch->rows_max);
     AQ_ASSERT(aq_batch_has_sequences(batch) == (spec->sequence_length > 0));
-    AQ_ASSERT(batch->steps == (spec->sequence_length > 0 ? spec->sequence_length : 1));
+    AQ_ASSERT(batch->steps_max == (spec->sequence_length > 0 ? spec->sequence_length : 1));
     AQ_ASSERT(spec->sequence_length > 0 || spec->n_step <= FOLD_STEPS_MAX);
+    if (aq_batch_has_sequences(batch)) {
+        aq_batch_fit(batch, longest_sequence(spec, ring, batch));
+    }
     gather_plan plan = plan_of(spec, ring, discount, shape, batch);
     found_block found[STAGES];
     uint32_t blocks = (batch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;

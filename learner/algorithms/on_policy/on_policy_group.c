@@ -138,7 +138,7 @@ static void see_returns(const aq_on_policy *self, double seen[AQ_ON_POLICY_RETUR
     for (uint32_t row = 0; row < rows->rows; row++) {
         double sum = 0;
         for (uint32_t t = 0; t < rows->length[row]; t++) {
-            const size_t step = (size_t)row * self->sequence_steps + t;
+            const size_t step = (size_t)row * rows->steps + t;
             sum = (double)rows->reward[step] +
                   (t > 0 ? (double)rows->bootstrap[step - 1] * sum : 0.0);
             const double before = seen[1];
@@ -214,7 +214,7 @@ static int agree_on_group(aq_on_policy *self, bool is_usable)
 int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows)
 {
     AQ_ASSERT(aq_batch_has_sequences(rows));
-    AQ_ASSERT(rows->steps == self->sequence_steps);
+    AQ_ASSERT(rows->steps <= self->sequence_steps);
     const aq_batch_column *recorded = rows->columns + AQ_BATCH_RECORDED;
     self->group.rows = rows;
     self->group.log_prob = (const float *)(const void *)recorded[0].bytes;
@@ -242,7 +242,7 @@ int aq_on_policy_find_advantages(aq_on_policy *self)
     double sum = 0;
     find_values(self);
     for (uint32_t row = 0; row < rows->rows; row++) {
-        const size_t place = (size_t)row * self->sequence_steps;
+        const size_t place = (size_t)row * rows->steps;
         const aq_advantage_steps steps = {
             .length = rows->length[row],
             .reward = rows->reward + place,

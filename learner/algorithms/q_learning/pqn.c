@@ -181,7 +181,7 @@ static int find_targets(pqn *self)
         }
     }
     for (uint32_t row = 0, first = 0; row < rows->rows; row++) {
-        const size_t place = (size_t)row * self->sequence_steps;
+        const size_t place = (size_t)row * rows->steps;
         const uint32_t length = rows->length[row];
         float behind = group->value[first + length];
         for (uint32_t t = length; t-- > 0;) {
@@ -282,7 +282,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
 {
     pqn *self = (pqn *)algorithm;
     const uint64_t rank = aq_gradient_exchange_rank(self->base.exchange);
-    AQ_ASSERT(aq_batch_has_sequences(rows) && rows->steps == self->sequence_steps);
+    AQ_ASSERT(aq_batch_has_sequences(rows) && rows->steps <= self->sequence_steps);
     *ret_report = (aq_update_report){.steps = 0};
     self->sums = (pqn_sums){0};
     aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates ^ rank << RANK_SHIFT);

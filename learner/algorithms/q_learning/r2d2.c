@@ -161,7 +161,7 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
 static const float *recorded(const r2d2 *self, const aq_batch *batch, uint32_t row)
 {
     const float *states = (const float *)(const void *)batch->columns[AQ_BATCH_RECORDED].bytes;
-    return states + (size_t)row * (self->sequence_steps + 1) * self->state;
+    return states + (size_t)row * (batch->steps + 1) * self->state;
 }
 
 static bool begins_episode(const r2d2 *self, const aq_batch *batch, uint32_t row)
@@ -202,7 +202,7 @@ static void take_rows(r2d2 *self, const aq_batch *batch)
 static void load(r2d2 *self, const aq_batch *batch, uint32_t row, uint32_t first, uint32_t count,
                  uint32_t place, const uint32_t *active)
 {
-    const uint32_t from = row * (self->sequence_steps + 1) + first;
+    const uint32_t from = row * (batch->steps + 1) + first;
     for (uint32_t t = 0; t < count; place += active[t++]) {
         aq_batch_observe(batch, self->base.obs_dtype, from + t, self->base.inputs,
                          self->input + (size_t)place * self->base.inputs);
@@ -266,7 +266,7 @@ static int find_loss(r2d2 *self, const aq_batch *batch, const float *q, double s
     memset(self->d_q, 0, (size_t)self->rows * self->rule.actions * sizeof(float));
     for (uint32_t i = 0; rc == 0 && i < self->span_count; i++) {
         const span *at = &self->spans[i];
-        const size_t step = (size_t)at->row * self->sequence_steps + at->first;
+        const size_t step = (size_t)at->row * batch->steps + at->first;
         const double weight = (double)batch->weight[at->row];
         double loss = 0;
         for (uint32_t t = 0, place = at->place; t <= at->steps; place += self->places.active[t++]) {
@@ -313,7 +313,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     r2d2 *self = (r2d2 *)algorithm;
     aq_value_figures figures = {0};
     double loss = 0, norm, clipped;
-    AQ_ASSERT(aq_batch_has_sequences(batch) && batch->steps == self->sequence_steps);
+    AQ_ASSERT(aq_batch_has_sequences(batch) && batch->steps <= self->sequence_steps);
     AQ_ASSERT(batch->rows <= self->rows_max);
     *ret_report = (aq_update_report){.steps = 0};
     take_rows(self, batch);

@@ -196,11 +196,11 @@ static int read_batch(table_learner *self, const aq_batch *rows)
             return AQ_E_CORRUPT;
         }
         for (uint32_t t = 0; t <= rows->length[row]; t++) {
-            const size_t seen = (size_t)row * (self->steps + 1) + t;
+            const size_t seen = (size_t)row * (rows->steps + 1) + t;
             self->state[seen] = find_state(self, rows->obs + seen * rows->obs_bytes);
             if (self->state[seen] == self->states ||
                 (t < rows->length[row] &&
-                 !is_step_sound(self, rows, (size_t)row * self->steps + t))) {
+                 !is_step_sound(self, rows, (size_t)row * rows->steps + t))) {
                 return AQ_E_CORRUPT;
             }
         }
@@ -235,12 +235,12 @@ static float expected_value(const table_learner *self, uint32_t state)
 static bool value_behind(const table_learner *self, const aq_batch *rows, uint32_t row, uint32_t t,
                          float *ret_value)
 {
-    const uint32_t next = self->state[(size_t)row * (self->steps + 1) + t + 1];
+    const uint32_t next = self->state[(size_t)row * (rows->steps + 1) + t + 1];
     if (self->next == AQ_NEXT_TAKEN) {
         if (t + 1 == rows->length[row]) {
             return false;
         }
-        *ret_value = *cell(self, next, aq_batch_choice(rows, (size_t)row * self->steps + t + 1));
+        *ret_value = *cell(self, next, aq_batch_choice(rows, (size_t)row * rows->steps + t + 1));
     } else {
         *ret_value =
             self->next == AQ_NEXT_BEST ? best_value(self, next) : expected_value(self, next);
@@ -264,8 +264,8 @@ static void learn_sequence(const table_learner *self, const aq_batch *rows, uint
     double sizes = 0;
     uint32_t learned = 0;
     for (uint32_t t = rows->length[row]; t-- > 0;) {
-        const size_t step = (size_t)row * self->steps + t;
-        const uint32_t state = self->state[(size_t)row * (self->steps + 1) + t];
+        const size_t step = (size_t)row * rows->steps + t;
+        const uint32_t state = self->state[(size_t)row * (rows->steps + 1) + t];
         float *value = cell(self, state, aq_batch_choice(rows, step)), next = 0.0f;
         if (rows->bootstrap[step] > 0.0f && !value_behind(self, rows, row, t, &next)) {
             continue;
@@ -317,7 +317,7 @@ int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
     aq_value_figures figures = {0};
 
     AQ_ASSERT(rows->rows > 0 && rows->rows <= self->rows_max);
-    AQ_ASSERT(rows->steps == self->steps && aq_batch_has_sequences(rows));
+    AQ_ASSERT(rows->steps <= self->steps && aq_batch_has_sequences(rows));
     AQ_ASSERT(rows->obs_bytes == self->states * (self->is_bytes ? 1 : sizeof(float)));
     int rc = read_batch(self, rows);
     if (aq_gradient_exchange_ranks(self->exchange) > 1) {

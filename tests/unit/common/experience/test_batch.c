@@ -74,6 +74,26 @@ TEST(sequences_have_columns_of_their_own_lengths)
     }
 }
 
+TEST(a_batch_of_sequences_can_be_narrower_than_it_was_made)
+{
+    aq_batch *batch = NULL, *narrow = NULL;
+    assert_int_equal(aq_batch_create(&layout, 9, 5, &batch), 0);
+    assert_int_equal(aq_batch_create(&layout, 4, 5, &narrow), 0);
+    for (int i = 0; i < 2; i++) {
+        aq_batch_fit(batch, 4);
+        assert_int_equal(batch->steps, 4);
+        for (uint32_t c = 0; c < batch->column_count; c++) {
+            assert_int_equal(aq_batch_column_bytes(&batch->columns[c]),
+                             aq_batch_column_bytes(&narrow->columns[c]));
+        }
+        aq_batch_fit(batch, 9);
+        assert_int_equal(batch->columns[AQ_BATCH_OBS].values, 10);
+        assert_int_equal(batch->columns[AQ_BATCH_BOOTSTRAP].values, 9);
+    }
+    aq_batch_destroy(narrow);
+    aq_batch_destroy(batch);
+}
+
 TEST(no_rows_and_too_many_of_them_or_of_steps_are_refused)
 {
     aq_batch *batch = NULL;

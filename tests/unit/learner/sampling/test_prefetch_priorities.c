@@ -217,14 +217,15 @@ TEST_IN(prefetch_stand, stand, requests_name_the_table)
 
 TEST_IN(prefetch_stand, stand, a_table_of_sequences_brings_sequences)
 {
-    enum { STEPS = 3 };
+    enum { STEPS_MAX = 3, STEPS = 2 };
     static const aq_table_spec table = {
-        .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .sequence_length = STEPS};
+        .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .sequence_length = STEPS_MAX};
     aq_batch *sequences = NULL;
-    assert_int_equal(aq_batch_create(&stand->kit.layout, STEPS, STAND_ROWS, &sequences), 0);
+    assert_int_equal(aq_batch_create(&stand->kit.layout, STEPS_MAX, STAND_ROWS, &sequences), 0);
+    aq_batch_fit(sequences, STEPS);
     sequences->rows = STAND_ROWS;
     for (uint32_t row = 0; row < STAND_ROWS; row++) {
-        sequences->length[row] = 2;
+        sequences->length[row] = STEPS;
         sequences->weight[row] = 0.5f;
         sequences->item[row] = row;
         sequences->reward[row * STEPS + 1] = 7;
@@ -236,7 +237,7 @@ TEST_IN(prefetch_stand, stand, a_table_of_sequences_brings_sequences)
     assert_int_equal(stand->troubles, 0);
     assert_int_equal(stand->ready_count, 1);
     assert_int_equal(stand->ready[0]->steps, STEPS);
-    assert_int_equal(stand->ready[0]->length[STAND_ROWS - 1], 2);
+    assert_int_equal(stand->ready[0]->length[STAND_ROWS - 1], STEPS);
     assert_true(stand->ready[0]->reward[(STAND_ROWS - 1) * STEPS + 1] == 7);
     aq_batch_destroy(sequences);
 }

@@ -279,7 +279,7 @@ static aq_layout sequence_layout(void)
 static float obs_at(const aq_batch *batch, uint32_t row, uint32_t step)
 {
     float value;
-    memcpy(&value, batch->obs + ((size_t)row * (STEPS + 1) + step) * batch->obs_bytes,
+    memcpy(&value, batch->obs + ((size_t)row * (batch->steps + 1) + step) * batch->obs_bytes,
            sizeof(value));
     return value;
 }
@@ -314,10 +314,11 @@ TEST(rewards_of_sequences_are_held_and_scaled_step_by_step)
     gathering *it = gathering_of(&spec, &layout, &piece, 1, 1);
     gather_shaped(it, (const uint64_t[]){3}, 1, 0.5f,
                   (aq_reward_shape){.clip = 109.0f, .scale = 0.5f});
-    static const float expected[STEPS] = {54.5f, 54.5f, 0.0f, 0.0f}; /* of 109 and 110 */
+    static const float expected[] = {54.5f, 54.5f}; /* of 109 and 110 */
     assert_memory_equal(it->batch->reward, expected, sizeof(expected));
 }
 
+/* The second of two, of which the first is whole. */
 TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
 {
     const aq_table_spec spec = sequence_spec();
@@ -325,27 +326,48 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
     for (int end = 0; end < 2; end++) {
         const table_kit_piece piece = {
             .step = 100, .length = 11, .terminated = end == 0, .truncated = end == 1};
-        gathering *it = gathering_of(&spec, &layout, &piece, 1, 1);
+        gathering *it = gathering_of(&spec, &layout, &piece, 1, 2);
+        aq_batch *batch = it->batch;
         assert_int_equal(aq_chunk_ring_end_item(&it->ring), 4); /* rows 0, 3, 6, 9 */
-        memset(it->batch->reward, 0x77, STEPS * sizeof(float));
-        memset(it->batch->bootstrap, 0x77, STEPS * sizeof(float));
-        memset(it->batch->version, 0x77, STEPS * sizeof(uint32_t));
-        memset(it->batch->action, 0x77, (size_t)STEPS * layout.columns[AQ_COLUMN_ACTION].bytes);
-        memset(it->batch->obs, 0x77, (STEPS + 1) * (size_t)layout.columns[AQ_COLUMN_OBS].bytes);
-        gather(it, (const uint64_t[]){3}, 1, 0.5f);
-        assert_int_equal(it->batch->length[0], 2);
-        assert_true(it->batch->reward[1] == 110.0f && it->batch->reward[2] == 0.0f);
-        assert_true(it->batch->bootstrap[0] == 0.5f);
-        assert_true(it->batch->bootstrap[1] == (end == 0 ? 0.0f : 0.5f));
-        assert_true(it->batch->bootstrap[2] == 0.0f && it->batch->bootstrap[3] == 0.0f);
-        assert_true(obs_at(it->batch, 0, 2) == 111.0f); /* after the last transition */
-        assert_true(obs_at(it->batch, 0, 3) == 0.0f && obs_at(it->batch, 0, 4) == 0.0f);
-        assert_int_equal(it->batch->version[3], 0);
+        memset(batch->reward, 0x77, 2 * STEPS * sizeof(float));
+        memset(batch->bootstrap, 0x77, 2 * STEPS * sizeof(float));
+        memset(batch->version, 0x77, 2 * STEPS * sizeof(uint32_t));
+        memset(batch->action, 0x77, 2 * (size_t)STEPS * batch->action_bytes);
+        memset(batch->obs, 0x77, 2 * (STEPS + 1) * (size_t)batch->obs_bytes);
+        gather(it, (const uint64_t[]){0, 3}, 2, 0.5f);
+        const float *reward = batch->reward + STEPS, *bootstrap = batch->bootstrap + STEPS;
+        assert_int_equal(batch->steps, STEPS);
+        assert_int_equal(batch->length[1], 2);
+        assert_true(reward[1] == 110.0f && reward[2] == 0.0f);
+        assert_true(bootstrap[0] == 0.5f);
+        assert_true(bootstrap[1] == (end == 0 ? 0.0f : 0.5f));
+        assert_true(bootstrap[2] == 0.0f && bootstrap[3] == 0.0f);
+        assert_true(obs_at(batch, 1, 2) == 111.0f); /* after the last transition */
+        assert_true(obs_at(batch, 1, 3) == 0.0f && obs_at(batch, 1, 4) == 0.0f);
+        assert_int_equal(batch->version[STEPS + 3], 0);
         uint32_t action;
-        memcpy(&action, it->batch->action + 2 * layout.columns[AQ_COLUMN_ACTION].bytes,
-               sizeof(action));
+        memcpy(&action, batch->action + (STEPS + 2) * (size_t)batch->action_bytes, sizeof(action));
         assert_int_equal(action, 0);
     }
+}
+
+TEST(a_batch_is_as_wide_as_its_longest_sequence)
+{
+    const aq_table_spec spec = sequence_spec();
+    const aq_layout layout = sequence_layout();
+    const table_kit_piece pieces[] = {{.step = 100, .length = 2, .terminated = true},
+                                      {.step = 200, .length = 3, .terminated = true},
+                                      {.step = 300, .length = 9, .terminated = true}};
+    gathering *it = gathering_of(&spec, &layout, pieces, 3, 2);
+    gather(it, (const uint64_t[]){0, 1}, 2, 0.5f);
+    assert_int_equal(it->batch->steps, 3);
+    assert_true(it->batch->reward[1] == 101.0f && it->batch->reward[2] == 0.0f);
+    assert_true(it->batch->reward[3] == 200.0f && it->batch->reward[5] == 202.0f);
+    assert_true(obs_at(it->batch, 1, 0) == 200.0f && obs_at(it->batch, 1, 3) == 203.0f);
+    /* The same batch, again as wide as it was made. */
+    gather(it, (const uint64_t[]){0, 2}, 2, 0.5f);
+    assert_int_equal(it->batch->steps, STEPS);
+    assert_true(it->batch->reward[STEPS] == 300.0f && it->batch->reward[STEPS + 3] == 303.0f);
 }
 
 TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
