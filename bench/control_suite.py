@@ -6,7 +6,7 @@
 
 Trains every task with every format and the seeds 1, 2, 3, ... under the preset, and prints a table;
 no run is left out. A run has 500,000 frames, or, under dmc-ppo, 8,000,000. A step is a frame, but
-under suite-best, which takes each action twice, two. With --report nothing is trained.
+under dmc-sac and suite-best, which take each action twice, two. With --report nothing is trained.
 
 A run that has ended is kept in bench/curves, or where --curves says, and is not made again: so a
 campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
@@ -54,7 +54,7 @@ class Subject(typing.NamedTuple):
 SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
-    "dmc-sac": Subject("dmc-sac", "sac"),
+    "dmc-sac": Subject("dmc-sac", "sac", frames_of_step=2),
     "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,

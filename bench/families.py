@@ -35,9 +35,10 @@ ROWS = {
                  "target": -17 if target == -13 and algorithm != "q" else target}
                 for algorithm in ["q", "sarsa", "expected_sarsa"]
                 for task, episodes, target in TASKS],
-    # The same tasks by what has networks: thresholds, or what is near to the best.
+    # The same tasks by what has networks: thresholds, or what is near to the best. What learns by
+    # returns of its own drawn actions keeps away from the cliff, too.
     "counted": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
-                 "target": target}
+                 "target": -17 if target == -13 and algorithm != "qr_dqn" else target}
                 for algorithm in ["ppo", "a2c", "impala", "reinforce", "trpo", "pqn", "qr_dqn"]
                 for (task, episodes, _), target in zip(TASKS, [0.7, 0.85, -13, 7.5, -0.06])],
     "on-policy": [{"task": task, "algorithm": algorithm, "settings": settings, "episodes": 100,

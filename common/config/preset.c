@@ -74,6 +74,12 @@ static bool is_of_family(const char *name, const char *family)
     return family_length(name) == strlen(family) && strncmp(name, family, strlen(family)) == 0;
 }
 
+/* A network without hidden layers, unless tasks are named that it is enough for. */
+static bool is_table(const aq_preset *preset)
+{
+    return preset->config.learner.hidden[0] == '\0' && strcmp(preset->tasks, "*") == 0;
+}
+
 /* By its name, or else by what it is for. */
 static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
 {
@@ -90,16 +96,13 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
         algorithm == aq_algorithm_for(wish->schema) ||
         (!is_counted && aq_algorithm_learns_from(algorithm) == AQ_LEARNS_FROM_ITEMS &&
          !aq_algorithm_has(algorithm, AQ_IS_ASKED_FOR));
-    /* A network without hidden layers, unless tasks are named that it is enough for. */
-    const bool is_table =
-        preset->config.learner.hidden[0] == '\0' && strcmp(preset->tasks, "*") == 0;
     const bool is_for_any = wish->algorithm == AQ_ALGORITHM_AUTO && (has_options || is_offered);
     const size_t length = has_options ? strlen(wish->task) : strcspn(wish->task, "?");
     return aq_algorithm_takes(algorithm, &wish->schema->action) &&
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL
                 ? is_of_family(preset->name, wish->name)
-                : matches(preset->tasks, wish->task, length) && (is_counted || !is_table));
+                : matches(preset->tasks, wish->task, length) && (is_counted || !is_table(preset)));
 }
 
 static int fail_unknown(const char *name, const char *task, aq_error *error)

@@ -4,8 +4,8 @@
  *
  * A row is an n-step item (steps 1), or a sequence: then obs has steps + 1 values for each, action,
  * reward, bootstrap and version `steps`, next_obs none, and `length` says how many of the
- * transitions are real; what is beyond is zero. `steps` is the length of the batch's longest row, so
- * that where episodes are short, no more is moved than they have.
+ * transitions are real; what is beyond is zero. `steps` is the length of the longest row, so that
+ * where episodes are short, little more is moved than they have.
  *
  * Which columns there are follows from the layout: what fills, sends and checks batches loops over
  * their list, what trains takes those that it knows by their pointers.

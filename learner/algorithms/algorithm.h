@@ -48,7 +48,7 @@ typedef struct aq_update_report {
 typedef struct aq_algorithm_setup {
     const aq_run_config *config; /* valid */
     const aq_schema *schema;     /* likewise */
-    uint32_t sequence_length;    /* of the rows that it will train on; 0: n-step items */
+    uint32_t sequence_length;    /* of rows that it will train on, at most; 0: n-step items */
     uint64_t seed;
     aq_gradient_exchange *exchange; /* with the other ranks; lent; NULL: there are none */
     aq_model_group *model;          /* that shares the networks; lent; NULL: nobody does */

@@ -69,7 +69,7 @@ typedef struct aq_on_policy {
     const aq_head *drawing;             /* the head */
     uint32_t inputs, outputs, elements; /* elements of what is drawn; 0: choices */
     uint32_t obs_dtype;
-    uint32_t sequence_steps;      /* of a sequence */
+    uint32_t sequence_steps;      /* of a sequence, at most */
     uint32_t steps_max, part_max; /* of a group, of a minibatch */
     uint32_t epochs, minibatches;
     float lambda;

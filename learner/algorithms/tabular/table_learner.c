@@ -31,7 +31,7 @@ typedef struct table_learner {
     aq_algorithm head;
     aq_net_spec spec;
     uint32_t states, actions;
-    uint32_t steps; /* of a sequence */
+    uint32_t steps; /* of a sequence, at most */
     uint32_t rows_max;
     bool is_bytes;   /* that is seen */
     int next;        /* of aq_table_kind */
