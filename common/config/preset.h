@@ -6,8 +6,8 @@
  * The `task` of a preset says which tasks it is the default of, `*` standing for any letters; one
  * without is taken by name alone. The list is in order of preference: of those that fit a task, the
  * first is its default. Those of what learns on-policy are only for who names the algorithm; where
- * states can be counted, so are those of networks, and there networks have no hidden layers.
- * Any thread; no state.
+ * states can be counted, so are those of networks. One for any task that has no hidden layers is a
+ * table, for states that can be counted alone. Any thread; no state.
  */
 #ifndef AQ_COMMON_CONFIG_PRESET_H
 #define AQ_COMMON_CONFIG_PRESET_H

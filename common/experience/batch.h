@@ -65,19 +65,19 @@ typedef struct aq_batch {
     uint32_t rows_max;
     uint32_t obs_bytes; /* of one value */
     uint32_t action_bytes;
-    uint32_t steps; /* of a row */
-    uint32_t steps_max;
-    uint8_t *obs;      /* rows * obs_bytes */
-    uint8_t *next_obs; /* rows * obs_bytes; sequences: NULL */
-    uint8_t *action;   /* rows * action_bytes */
-    float *reward;     /* the n-step return; sequences: each step's reward */
-    float *bootstrap;  /* discount^m, 0 after a termination; sequences: m is 1 */
-    float *weight;     /* from replay: the probability of the draw; in training: what the row's
+    uint32_t steps;     /* of a row */
+    uint32_t steps_max; /* that it has room for */
+    uint8_t *obs;       /* rows * obs_bytes */
+    uint8_t *next_obs;  /* rows * obs_bytes; sequences: NULL */
+    uint8_t *action;    /* rows * action_bytes */
+    float *reward;      /* the n-step return; sequences: each step's reward */
+    float *bootstrap;   /* discount^m, 0 after a termination; sequences: m is 1 */
+    float *weight;      /* from replay: the probability of the draw; in training: what the row's
                         * loss counts, 1 under a uniform selector */
-    uint32_t *length;  /* sequences only, else NULL */
-    uint64_t *item;    /* the item's number, for priorities */
-    uint32_t *version; /* the policy that chose the action */
-    float *priority;   /* by training: how wrong it was, >= 0; not on the wire */
+    uint32_t *length;   /* sequences only, else NULL */
+    uint64_t *item;     /* the item's number, for priorities */
+    uint32_t *version;  /* the policy that chose the action */
+    float *priority;    /* by training: how wrong it was, >= 0; not on the wire */
     uint32_t column_count;
     aq_batch_column columns[AQ_BATCH_COLUMNS_MAX];
 } aq_batch;

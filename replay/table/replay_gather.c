@@ -97,14 +97,20 @@ static inline void prefetch(const uint8_t *at, size_t last)
     __builtin_prefetch(at + last);
 }
 
+/* That an item spans which starts at a row. */
+static inline uint32_t steps_from(const aq_chunk_view *view, uint32_t row, uint32_t most)
+{
+    const uint32_t left = view->length - row;
+    return left < most ? left : most;
+}
+
 static void prefetch_rewards(const gather_plan *plan, uint32_t count, found_item *items)
 {
     for (uint32_t i = 0; i < count; i++) {
         const aq_chunk_view *view = items[i].view;
         uint32_t row = aq_chunk_items_row(plan->spec, view, items[i].index);
-        uint32_t left = view->length - row;
         items[i].index = row;
-        items[i].steps = left < plan->n_step ? left : plan->n_step;
+        items[i].steps = steps_from(view, row, plan->n_step);
         prefetch(aq_chunk_view_column(view, AQ_COLUMN_REWARD) + row * sizeof(float),
                  prefetched(items[i].steps * sizeof(float)));
     }
@@ -275,8 +281,7 @@ static uint32_t longest_sequence(const aq_table_spec *spec, const aq_chunk_ring 
         const aq_chunk_slot *slot = aq_chunk_ring_slot(ring, aq_chunk_ring_find(ring, item));
         const uint32_t first =
             aq_chunk_items_row(spec, slot->view, (uint32_t)(item - slot->first_item));
-        const uint32_t left = slot->view->length - first;
-        const uint32_t steps = left < spec->sequence_length ? left : spec->sequence_length;
+        const uint32_t steps = steps_from(slot->view, first, spec->sequence_length);
         longest = steps > longest ? steps : longest;
     }
     return longest;

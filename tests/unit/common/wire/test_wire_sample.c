@@ -246,10 +246,9 @@ TEST_IN(sequences, it, sequences_survive_the_wire)
     actorq__v1__sample_reply__free_unpacked(arrived, NULL);
 }
 
-/* Of which there are fewer bytes, and another batch arrives in the room of the first. */
+/* They are fewer bytes, and arrive in a batch with room for more. */
 TEST_IN(sequences, it, shorter_sequences_are_no_wider_than_the_longest)
 {
-    const float first = it->sent->reward[2 * STEPS + 1];
     it->sent->rows = 2;
     aq_batch_fit(it->sent, 2);
     for (uint32_t row = 0; row < 2; row++) {
@@ -261,13 +260,12 @@ TEST_IN(sequences, it, shorter_sequences_are_no_wider_than_the_longest)
     }
     it->sent->reward[3] = it->sent->bootstrap[3] = 0;
     it->sent->version[3] = 0;
-    it->sent->reward[1] = first;
     view(it->sent, 77, &it->reply);
     assert_int_equal(it->reply.reward.len, 2 * 2 * sizeof(float));
     assert_succeeds(aq_wire_sample_read(&it->reply, it->received, &refusal));
     assert_int_equal(it->received->steps, 2);
     assert_memory_equal(it->received->reward, it->sent->reward, 4 * sizeof(float));
-    /* What is as wide as before, but says that it is shorter, is not taken for another. */
+    /* Columns that are wider than the lengths say. */
     it->sent->length[0] = 1;
     refuse(it, AQ_E_CORRUPT, "sample: obs is");
 }
