@@ -14,7 +14,8 @@
 
 enum { AQ_DIAL_TRIES_MAX = 8, AQ_DIAL_WORDS_MAX = 384, AQ_DIAL_LOOKING_UP = 1 };
 
-/* What came of a try: one of these, EINPROGRESS while it goes on, or the errno that ended it. */
+/* What came of the last try that ended: one of these, or the errno that ended it. EINPROGRESS: one
+ * goes on, and none before it says why it may fail. */
 enum { AQ_DIAL_NOT_TRIED = 0, AQ_DIAL_CONNECTED = -1, AQ_DIAL_ANSWERED = -2 };
 
 typedef union aq_ip_address {

@@ -190,7 +190,9 @@ bool aq_name_turns_begin(int descriptor, const struct sockaddr *address)
             one->descriptor = one->descriptor == descriptor ? -1 : one->descriptor;
             if (aq_ip_address_equal(&row->known.tries[j].address, address)) {
                 *one = (turn){.failed_ns = now_ns, .descriptor = descriptor};
-                row->known.tries[j].outcome = EINPROGRESS;
+                if (row->known.tries[j].outcome <= 0) { /* else the last failure is worth more */
+                    row->known.tries[j].outcome = EINPROGRESS;
+                }
                 has_others = has_others || row->known.count > 1;
             }
         }

@@ -5,6 +5,7 @@
 #include "common/net/nng_mend/name_turns.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -276,6 +277,25 @@ TEST(what_came_of_each_address_is_said)
     expect_words("127.0.0.1", false, "refused");
     expect_words("nobody.test", false, "nobody.test: Name or service not known");
     expect_words("slow.test", true, "slow.test: the name is being looked up");
+}
+
+TEST(the_last_failure_is_said_while_a_new_try_goes_on)
+{
+    enum { TRY = 1 << 30 }; /* a descriptor that nobody has */
+    static const char url[] = "tcp://learner.test:3";
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    char words[AQ_DIAL_WORDS_MAX];
+    struct addrinfo *found = NULL;
+    atomic_store(&hosts, "127.0.0.2");
+    assert_int_equal(getaddrinfo("learner.test", "3", &hints, &found), 0);
+    (void)aq_name_turns_begin(TRY, found->ai_addr);
+    aq_name_turns_words(url, words, sizeof(words));
+    assert_string_equal(words, "learner.test is 127.0.0.2: no answer yet");
+    aq_name_turns_end(TRY, ECONNREFUSED);
+    (void)aq_name_turns_begin(TRY, found->ai_addr);
+    aq_name_turns_words(url, words, sizeof(words));
+    assert_string_equal(words, "learner.test is 127.0.0.2: refused");
+    freeaddrinfo(found);
 }
 
 TEST(of_other_urls_nothing_is_known)
