@@ -298,6 +298,22 @@ void aq_sampling_service_serve(aq_sampling_service *sampling)
     }
 }
 
+/* Its time is over, and it will be asked again, behind the others: they move up. The next one is
+ * trained on in its stead, so what would have done for it does; else steps that are young enough
+ * would be dropped for having taken long. */
+static void give_up_place(aq_sampling_service *sampling, size_t place)
+{
+    uint32_t version_min = sampling->held[place].version_min;
+    for (size_t i = place + 1; i < sampling->held_count; i++) {
+        aq_held_sample *behind = &sampling->held[i];
+        if (behind->table == sampling->held[place].table) {
+            const uint32_t its_own = behind->version_min;
+            behind->version_min = version_min;
+            version_min = its_own;
+        }
+    }
+}
+
 void aq_sampling_service_tick(aq_sampling_service *sampling)
 {
     aq_sampling_service_serve(sampling);
@@ -306,6 +322,7 @@ void aq_sampling_service_tick(aq_sampling_service *sampling)
         aq_held_sample *held = &sampling->held[i];
         if (sampling->host->now_ns >= held->until_ns) {
             refuse_held(sampling, held);
+            give_up_place(sampling, i);
         } else {
             sampling->held[kept++] = *held;
         }

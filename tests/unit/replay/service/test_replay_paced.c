@@ -24,14 +24,19 @@ static void paced_kit_setup(paced_kit *kit)
     kit_begin(kit, &settings);
 }
 
-static const kit_answer *want(paced_kit *kit, uint64_t version_min)
+static const kit_answer *want_within(paced_kit *kit, uint64_t version_min, uint32_t wait_ms)
 {
-    Actorq__V1__SampleRequest request = kit_sample_request(ASKED, 1, 1000);
+    Actorq__V1__SampleRequest request = kit_sample_request(ASKED, 1, wait_ms);
     aq_layout layout = *aq_replay_core_layout(aq_replay_service_core(kit->service));
     request.schema_hash = layout.hash;
     request.steps = ASKED;
     request.version_min = version_min;
     return kit_sample(kit, &request);
+}
+
+static const kit_answer *want(paced_kit *kit, uint64_t version_min)
+{
+    return want_within(kit, version_min, 1000);
 }
 
 /* One chunk of actor 1 whose first step is of version `first`. */
@@ -98,4 +103,21 @@ TEST_IN(paced_kit, kit, a_request_whose_time_is_over_asks_for_nothing_more)
     const kit_answer *credit = kit_call(kit, 0, 0, 100);
     kit_pass(kit, 110);
     assert_int_equal(credit->credit.granted, 0);
+}
+
+TEST_IN(paced_kit, kit, who_moves_up_takes_what_would_have_done_for_the_one_before)
+{
+    const kit_answer *first = want_within(kit, 9, 500);
+    const kit_answer *second = want(kit, 10);
+    bring(kit, 1, 9, 8);
+    kit_pass(kit, 510);
+    kit_assert_answered(first, AQ_RPC_UNAVAILABLE, "24 of 32 steps are missing");
+    const kit_answer *again = want(kit, 10);
+    bring(kit, 2, 17, 8);
+    kit_assert_answered(second, AQ_RPC_OK, ""); /* with those of version 9 */
+    assert_int_equal(kit_status(kit)->report->replay->outdated, 0);
+    bring(kit, 3, 9, 8);
+    bring(kit, 4, 25, ASKED);
+    kit_assert_answered(again, AQ_RPC_OK, "");
+    assert_int_equal(kit_status(kit)->report->replay->outdated, 8);
 }
