@@ -56,6 +56,10 @@ SUBJECTS = {
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
     "dmc-sac": Subject("dmc-sac", "sac", frames_of_step=2),
     "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
+    "dmc-ppo-large": Subject("dmc-ppo", "rpo", frames=8_000_000, settings=(
+        "learner.group_steps=8192", "learner.minibatches=16", "learner.learning_rate=0.0005",
+        "learner.discount=0.995", "replay.sequence_length=64", "replay.sequence_period=64",
+        "replay.chunk_length=64", "actor.envs=64", "actor.count=2")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
                               settings=("learner.algorithm=sac",)),
