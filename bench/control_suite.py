@@ -5,8 +5,9 @@
                            [--formats int8,fp32] [--curves DIR] [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ... under the preset, and prints a table;
-no run is left out. A run has 500,000 frames, or, under dmc-ppo, 8,000,000. A step is a frame, but
-under dmc-sac and suite-best, which take each action twice, two. With --report nothing is trained.
+no run is left out. A run has 500,000 frames, or, under dmc-ppo, 8,000,000, and 14,000,000 under
+dmc-ppo-long. A step is a frame, but under dmc-sac and suite-best, which take each action twice,
+two. With --report nothing is trained.
 
 A run that has ended is kept in bench/curves, or where --curves says, and is not made again: so a
 campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
@@ -60,6 +61,10 @@ SUBJECTS = {
         "learner.group_steps=8192", "learner.minibatches=16", "learner.learning_rate=0.0005",
         "learner.discount=0.995", "replay.sequence_length=64", "replay.sequence_period=64",
         "replay.chunk_length=64", "actor.envs=64", "actor.count=2")),
+    "dmc-ppo-long": Subject("dmc-ppo", "rpo", frames=14_000_000, settings=(
+        "learner.group_steps=16384", "learner.minibatches=16", "learner.learning_rate=0.001",
+        "replay.sequence_length=64", "replay.sequence_period=64", "replay.chunk_length=64",
+        "actor.envs=64", "actor.count=2", "evaluator.share=0.02")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
                               settings=("learner.algorithm=sac",)),
@@ -80,6 +85,7 @@ def begin(arguments, task, form, seed):
     repeat = subject.frames_of_step
     option = f"?action_repeat={repeat}" if repeat > 1 else ""
     return [f"dmc:{task}{option}", "--preset", subject.preset, "--seed", str(seed),
+            "--set", f"limits.env_steps={subject.frames // repeat}",
             "--set", f"quantizer.format={form}", "--set", "evaluator.threshold=100000",
             "--set", "evaluator.screen_episodes=5",
             *(f"--set={assignment}" for assignment in (*subject.settings, *arguments.set))]
