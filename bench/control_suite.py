@@ -5,9 +5,9 @@
                            [--formats int8,fp32] [--curves DIR] [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ... under the preset, and prints a table;
-no run is left out. A run has 500,000 frames, or, under dmc-ppo, 8,000,000, and 14,000,000 under
-dmc-ppo-long. A step is a frame, but under dmc-sac and suite-best, which take each action twice,
-two. With --report nothing is trained.
+no run is left out. A run has 500,000 frames, or, under dmc-ppo and dmc-ppo-large, 8,000,000, and
+14,000,000 under dmc-ppo-long. A step is a frame, but under dmc-sac and suite-best, which take each
+action twice, two. With --report nothing is trained.
 
 A run that has ended is kept in bench/curves, or where --curves says, and is not made again: so a
 campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
@@ -52,19 +52,20 @@ class Subject(typing.NamedTuple):
     settings: tuple = ()
 
 
+LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
+                *(f"replay.{name}=64"
+                  for name in ("sequence_length", "sequence_period", "chunk_length")))
 SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
     "dmc-sac": Subject("dmc-sac", "sac", frames_of_step=2),
     "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
     "dmc-ppo-large": Subject("dmc-ppo", "rpo", frames=8_000_000, settings=(
-        "learner.group_steps=8192", "learner.minibatches=16", "learner.learning_rate=0.0005",
-        "learner.discount=0.995", "replay.sequence_length=64", "replay.sequence_period=64",
-        "replay.chunk_length=64", "actor.envs=64", "actor.count=2")),
+        *LARGE_GROUPS, "learner.group_steps=8192", "learner.learning_rate=0.0005",
+        "learner.discount=0.995")),
     "dmc-ppo-long": Subject("dmc-ppo", "rpo", frames=14_000_000, settings=(
-        "learner.group_steps=16384", "learner.minibatches=16", "learner.learning_rate=0.001",
-        "replay.sequence_length=64", "replay.sequence_period=64", "replay.chunk_length=64",
-        "actor.envs=64", "actor.count=2", "evaluator.share=0.02")),
+        *LARGE_GROUPS, "learner.group_steps=16384", "learner.learning_rate=0.001",
+        "evaluator.share=0.02")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
                               settings=("learner.algorithm=sac",)),
