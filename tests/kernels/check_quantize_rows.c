@@ -249,7 +249,7 @@ static void check_all(kernel_check *check,
 {
     for (size_t p = 0; p < PATTERNS; p++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-            for (size_t rows = 1; rows <= ROWS_MAX; rows += 2) {
+            for (size_t rows = 1; rows <= ROWS_MAX && !kernel_check_is_over(check); rows += 2) {
                 check_one(check, &patterns[p], lengths[i], rows);
             }
         }

@@ -18,14 +18,17 @@
 typedef struct kernel_check {
     aq_rng rng;
     const aq_qkernels *rung; /* under test */
-    bool quiet;              /* planted faults: count failures, print none */
+    bool planted;            /* the first failure is enough, and is not printed */
     bool quick;              /* emulators: every size and pattern, but fewer numbers of rows */
     size_t cases;
     size_t failures;
 } kernel_check;
 
-/* Counts a case; `detail` (printf) is printed for the first failures unless quiet. */
+/* Counts a case; `detail` (printf) is printed for the first failures of a rung. */
 void kernel_check_case(kernel_check *check, bool good, const char *detail, ...) AQ_PRINTF(3, 4);
+
+/* What was planted has been found: nothing is left to check. */
+bool kernel_check_is_over(const kernel_check *check);
 
 /* Memory whose last byte is followed by a page that faults. `bytes` at most GUARDED_BYTES_MAX; the
  * same slot gives the same memory again. Never freed. */
