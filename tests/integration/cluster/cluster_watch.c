@@ -191,8 +191,8 @@ void cluster_wait_progress(test_cluster *cluster, uint64_t env_steps, uint64_t l
 {
     const Actorq__V1__LearnerStatus *now = cluster_look_surely(cluster, SEAT_LEARNER)->learner;
     milestones wanted = {
-        .env_steps = now->env_steps + env_steps,
-        .learner_steps = now->learner_steps + learner_steps,
+        .env_steps = now->env_steps + test_rounds(env_steps),
+        .learner_steps = now->learner_steps + test_rounds(learner_steps),
         .policy_version = cluster->policy_version + 1,
     };
     cluster_wait(cluster, "progress", is_past, &wanted);

@@ -26,8 +26,8 @@ const Actorq__V1__MemberStatus *cluster_member(const test_cluster *cluster,
 /* Waits until the learner lists the seat's process. */
 void cluster_wait_member(test_cluster *cluster, enum cluster_seat seat);
 
-/* Waits until so many environment steps and learner steps, and at least one new policy version,
- * have come on top of what there is now. */
+/* Waits until so many environment steps and learner steps (under a sanitizer a fifth of them; see
+ * test_rounds), and at least one new policy version, have come on top of what there is now. */
 void cluster_wait_progress(test_cluster *cluster, uint64_t env_steps, uint64_t learner_steps);
 
 /* Waits until the learner has a checkpoint of a later step than what the newest holds now. */

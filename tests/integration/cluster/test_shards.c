@@ -19,7 +19,7 @@ typedef struct growth {
 static bool has_got(test_cluster *cluster, void *user)
 {
     const growth *seen = user;
-    return cluster_inserted(cluster, seen->shard) >= seen->from + ENV_STEPS;
+    return cluster_inserted(cluster, seen->shard) >= seen->from + test_rounds(ENV_STEPS);
 }
 
 static void wait_fed(test_cluster *cluster, enum cluster_seat shard)

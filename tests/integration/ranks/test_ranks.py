@@ -55,7 +55,9 @@ def rank_of(pid, run_dir):
     return int(found[1]) if found and is_learner else None
 
 
-class TestRanks(TrainRun):
+class RankRun(TrainRun):
+    """A run whose learner is two ranks."""
+
     def start(self, *arguments, task="gym:CartPole-v1"):
         self.begin(ACTORQ, "train", task, "--learners", "2", "--no-http", "--json", "--seed", "1",
                    *arguments)
@@ -80,16 +82,6 @@ class TestRanks(TrainRun):
         self.train.send_signal(signal.SIGTERM)
         return self.result()
 
-    def test_two_ranks_train_together(self):
-        self.start(*SMALL, "--set", "learner.gradient_format=int8", "--set",
-                   "learner.checkpoint_period_s=0.5", "--set", "net.rank_timeout_ms=60000")
-        self.wait("steps", self.trains)
-        self.wait("the exchange's figures", lambda: self.metric("exchange_bytes"))
-        self.assertEqual(self.metric("ranks"), 2)
-        parameters = 4 * 16 + 16 + 16 * 2 + 2
-        self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
-        self.assertEqual(self.end()["learners"], 2)
-
     def goes_on_without(self, number, signal_number, words, *arguments, freezes=False):
         """`freezes`: mpirun does not notice."""
         self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", "--set",
@@ -109,17 +101,17 @@ class TestRanks(TrainRun):
         self.assertIn("all 2 go on from the last checkpoint", self.said())
         self.assertGreaterEqual(self.end()["restarts"], 1)
 
-    def test_a_rank_that_is_killed_costs_a_new_start(self):
-        self.goes_on_without(1, signal.SIGKILL, "signal 9")
 
-    def test_ranks_that_share_a_network_go_on_and_leave_a_whole_policy(self):
-        self.goes_on_without(1, signal.SIGKILL, "signal 9", "--set", "learner.model_ranks=2",
-                             "--set", "learner.hidden=256,256")
-        self.assertIn("parameters=34178 of=67586 policy=4-128r-256r-2", self.log())
-        played = subprocess.run([ACTORQ, "eval", self.run_dir, "--episodes", "2", "--json"],
-                                capture_output=True, text=True, check=False)
-        self.assertEqual(played.returncode, 0, played.stderr)
-        self.assertGreater(json.loads(played.stdout)["return_mean"], 0)
+class TestRanks(RankRun):
+    def test_two_ranks_train_together(self):
+        self.start(*SMALL, "--set", "learner.gradient_format=int8", "--set",
+                   "learner.checkpoint_period_s=0.5", "--set", "net.rank_timeout_ms=60000")
+        self.wait("steps", self.trains)
+        self.wait("the exchange's figures", lambda: self.metric("exchange_bytes"))
+        self.assertEqual(self.metric("ranks"), 2)
+        parameters = 4 * 16 + 16 + 16 * 2 + 2
+        self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
+        self.assertEqual(self.end()["learners"], 2)
 
     def test_networks_that_are_shared_take_as_many_ranks(self):
         self.start("--set", "learner.model_ranks=3")
@@ -153,7 +145,21 @@ class TestRanks(TrainRun):
         self.assertIn("apt-get install openmpi-bin", refused.stderr)
 
 
-class LongTestRanks(TestRanks):
+class TestLostRanks(RankRun):
+    def test_a_rank_that_is_killed_costs_a_new_start(self):
+        self.goes_on_without(1, signal.SIGKILL, "signal 9")
+
+    def test_ranks_that_share_a_network_go_on_and_leave_a_whole_policy(self):
+        self.goes_on_without(1, signal.SIGKILL, "signal 9", "--set", "learner.model_ranks=2",
+                             "--set", "learner.hidden=256,256")
+        self.assertIn("parameters=34178 of=67586 policy=4-128r-256r-2", self.log())
+        played = subprocess.run([ACTORQ, "eval", self.run_dir, "--episodes", "2", "--json"],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(played.returncode, 0, played.stderr)
+        self.assertGreater(json.loads(played.stdout)["return_mean"], 0)
+
+
+class LongTestRanks(RankRun):
     """What takes longer than its facts are worth every time."""
 
     def test_the_first_rank_is_one_like_others(self):

@@ -61,7 +61,7 @@ static team *make_team(const struct trained *of, const struct sharing *how)
 {
     aq_rng rng = rng_of(3, 0);
     drop_kept(&made);
-    made = (team){.how = *how, .bad_group = NOBODY, .updates = UPDATES};
+    made = (team){.how = *how, .bad_group = NOBODY, .updates = (int)test_rounds(UPDATES)};
     at_end(drop_kept, &made);
     aq_run_config *config = &made.config;
     aq_settings_init(aq_run_config_table(), config);
@@ -221,7 +221,7 @@ static double greatest_difference(const aq_named_arrays *a, const aq_named_array
  * is a thousandth of the way that Adam can go in so many steps. */
 static void compare(team *t, aq_agent *alone)
 {
-    const double bound = 1e-3 * UPDATES * t->config.learner.learning_rate;
+    const double bound = 1e-3 * t->updates * t->config.learner.learning_rate;
     aq_named_arrays its;
     aq_agent_arrays(alone, &its);
     assert_succeeds(aq_named_arrays_check_same(&its, &t->kept, &refusal));
@@ -238,7 +238,7 @@ TEST(ranks_that_share_networks_learn_as_one_that_has_them_to_itself)
             team *t = make_team(&trained[i], &sharings[k]);
             run_team(t);
             aq_agent *alone = lone_agent(t);
-            for (int number = 0; number < UPDATES; number++) {
+            for (int number = 0; number < t->updates; number++) {
                 aq_update_report report;
                 assert_int_equal(t->codes[0][number], 0);
                 assert_int_equal(aq_agent_train(alone, t->batches[number], &report), 0);
@@ -295,7 +295,7 @@ TEST(rows_without_a_number_in_one_group_are_a_step_of_none)
             t->config.learner.normalize_obs = false;
             t->bad_group = 1;
             run_team(t);
-            for (int number = 0; number < UPDATES; number++) {
+            for (int number = 0; number < t->updates; number++) {
                 assert_int_equal(t->codes[0][number], number == 1 ? AQ_E_CORRUPT : 0);
             }
             assert_true(t->hashes[0][1] == t->hashes[0][0]);
@@ -308,6 +308,7 @@ TEST(nothing_is_learned_or_kept_without_a_rank_that_is_lost)
 {
     team *t = make_team(&trained[2], &sharings[0]);
     t->config.learner.normalize_obs = false;
+    t->updates = UPDATES;
     t->lost_at = 300;
     crew_run(t->how.ranks, t->lost_at, act, t);
     int number = 0;
