@@ -184,6 +184,7 @@ typedef struct aq_run_config {
         uint64_t noisy;         /* layers, from the outputs on; 0: none */
         double noisy_deviation; /* of their weights at first, times the root of their inputs */
         double importance_end;  /* of importance_exponent; 0: it stays */
+        bool critic_norm;
     } learner;
 
     struct {               /* sizes are of all shards together */

@@ -286,6 +286,8 @@ static const aq_setting rows[] = {
      "learner.noisy: what deviations begin with, times the root of a layer's inputs."},
     {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
      "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
+    {MEMBER(BOOL, learner.critic_norm), "false", 0, 0, NULL, "",
+     "All that have a critic, on-policy, too: learner.norm, of the critic."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, CHOICES(AQ_SELECTORS), "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

@@ -32,6 +32,7 @@ int aq_hidden_layers_of_critic(const aq_run_config *config, const aq_space *obs,
 {
     aq_hidden_layers hidden = {
         .activation = aq_run_config_critic_activation(config),
+        .norm = config->learner.critic_norm,
         .norm_first = config->learner.critic_norm_first,
         .torso = config->learner.torso,
         .obs = obs,

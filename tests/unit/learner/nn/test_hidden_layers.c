@@ -20,6 +20,8 @@ TEST(settings_make_networks)
         {{"learner.hidden=simba:8x2", "learner.norm=true", "learner.norm_first=true"},
          "7-8-norm-32r-8-add(1,4)-norm-32r-8-add(5,8)-norm-3"},
         {{"learner.critic_hidden=9,8", "learner.critic_norm_first=true"}, "7-9-normt-8r-3"},
+        {{"learner.critic_hidden=9,8", "learner.critic_norm=true", "learner.norm_first=true"},
+         "7-9-normr-8-normr-3"},
         {{"learner.critic_hidden=simba:9x1", "learner.critic_activation=elu"},
          "7-9-norm-36e-9-add(1,4)-norm-3"},
     };
