@@ -14,6 +14,7 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
+#include "common/config/run_tables.h"
 #include "learner/algorithms/agent.h"
 #include "learner/gradients/gradient_codes.h"
 #include "learner/nn/blas.h"
@@ -232,7 +233,7 @@ int aq_gradient_maker_open(size_t bytes, const aq_run_settings *settings, uint64
     self->format = (enum aq_gradient_format)settings->config.learner.gradient_format;
     self->rows_max = (uint32_t)aq_gradient_steps(&settings->config);
     aq_blas_set_threads(1); /* actors are as many as processors can bear */
-    int rc = aq_gradient_steps_table(&settings->config, &spec, error);
+    int rc = aq_run_tables_of_actor(&settings->config, &spec, error);
     if (rc == 0) {
         rc = aq_run_settings_layout(settings, &self->row_layout, error);
     }

@@ -20,6 +20,7 @@
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/config/run_request.h"
+#include "common/config/run_rules.h"
 #include "common/sys/file.h"
 #include "common/sys/machine.h"
 #include "envs/env_code.h"
@@ -114,7 +115,7 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     /* Quantizing alone is told apart from training under it. */
     plan->config.evaluator.fp32 |= plan->request.subject == AQ_COMPARE_PRECISIONS;
     plan->config.seed = plan->seed_first;
-    return aq_run_config_validate(&plan->config, error);
+    return aq_run_rules_check(&plan->config, error);
 }
 
 static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)

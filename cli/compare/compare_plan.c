@@ -12,6 +12,7 @@
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
+#include "common/config/run_rules.h"
 #include "common/sys/file.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -33,7 +34,7 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t see
     (void)snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold), THRESHOLD_NEVER);
     int rc = aq_compare_arm_apply(&plan->arms[arm], &config, error);
     if (rc == 0) {
-        rc = aq_run_config_validate(&config, error);
+        rc = aq_run_rules_check(&config, error);
     }
     if (rc == 0) {
         *ret_config = config;
@@ -48,7 +49,7 @@ static int check_arm(const aq_compare_plan *plan, size_t arm, const aq_schema *s
     aq_error problem = {0};
     int rc = aq_compare_plan_config(plan, arm, plan->seed_first, &config, &problem);
     if (rc == 0) {
-        rc = aq_run_config_check_task(&config, schema, &problem);
+        rc = aq_run_rules_check_task(&config, schema, &problem);
     }
     return rc == 0 ? 0
                    : aq_fail(error, rc, "%s %s: %s", aq_compare_subject_name(plan->request.subject),

@@ -11,6 +11,8 @@
 
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
+#include "common/config/run_rules.h"
+#include "common/config/run_tables.h"
 #include "common/data_set/data_set_reader.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
@@ -87,21 +89,20 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     config->replay.shards = 1;
     config->replay.storage = AQ_STORAGE_SEGMENTS;
     config->limits.env_steps = 0;
-    return aq_run_config_validate(config, error);
+    return aq_run_rules_check(config, error);
 }
 
 /* The most steps that an item of any table spans. */
 static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *error)
 {
-    aq_table_spec tables[AQ_TABLES_MAX];
-    uint32_t count, learner;
+    aq_run_tables tables;
     uint32_t span = 1;
-    int rc = aq_run_config_tables(config, tables, &count, &learner, error);
+    int rc = aq_run_tables_make(config, &tables, error);
     if (rc != 0) {
         return rc;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t wanted = aq_table_spec_span(&tables[i]);
+    for (uint32_t i = 0; i < tables.count; i++) {
+        const uint32_t wanted = aq_table_spec_span(&tables.specs[i]);
         span = wanted > span ? wanted : span;
     }
     *ret_span = span;

@@ -26,6 +26,7 @@
 #include "common/base/rng.h"
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
+#include "common/config/run_rules.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/options.h"
@@ -244,7 +245,7 @@ static int resolve_settings(train_arguments *arguments, aq_run_config *config, a
                      "--offline trains on steps without actors; gradients are theirs "
                      "(actor.gradients)");
     }
-    return rc != 0 ? rc : aq_run_config_validate(config, error);
+    return rc != 0 ? rc : aq_run_rules_check(config, error);
 }
 
 static int print_config(const aq_run_config *config, aq_error *error)

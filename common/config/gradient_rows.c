@@ -32,29 +32,7 @@ uint64_t aq_gradient_steps_of_row(const aq_run_config *config)
     return config->actor.gradients ? aq_gradient_steps(config) : 1;
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
-
-int aq_gradient_steps_table(const aq_run_config *config, aq_table_spec *ret_spec, aq_error *error)
-{
-    aq_table_spec specs[AQ_TABLES_MAX];
-    uint32_t count, learner;
-    int rc = aq_run_config_tables(config, specs, &count, &learner, error);
-    if (rc != 0) {
-        return rc;
-    }
-    const aq_table_spec *spec = &specs[learner];
-    *ret_spec = (aq_table_spec){
-        .name = "steps",
-        .selector = AQ_SELECTOR_QUEUE,
-        .remover = AQ_REMOVER_FIFO,
-        .capacity = 2 * (aq_gradient_steps(config) + config->actor.envs * spec->n_step),
-        .n_step = spec->n_step,
-        .sequence_length = spec->sequence_length,
-        .sequence_period = spec->sequence_length > 0 ? spec->sequence_length : 1,
-        .min_size = 1,
-    };
-    return 0;
-}
+/* ---- the table ----------------------------------------------------------------------------- */
 
 aq_table_spec aq_gradient_rows_table(const aq_run_config *config)
 {

@@ -49,10 +49,6 @@ uint64_t aq_gradient_steps(const aq_run_config *config);
 /* Environment steps that one step of experience stands for: those of a gradient, or one. */
 uint64_t aq_gradient_steps_of_row(const aq_run_config *config);
 
-/* What an actor keeps its steps in until a gradient is made of them. As aq_run_config_tables. */
-int aq_gradient_steps_table(const aq_run_config *config, aq_table_spec *ret_spec,
-                            aq_error *error) AQ_MUST_USE;
-
 /* What a shard keeps rows in. */
 aq_table_spec aq_gradient_rows_table(const aq_run_config *config);
 

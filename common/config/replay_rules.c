@@ -7,140 +7,19 @@
 #include "common/config/replay_rules.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "common/base/assert.h"
-#include "common/base/nearest.h"
-#include "common/base/parse.h"
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
+#include "common/config/run_tables.h"
 
-/* What the rules look at: the tables, and which of them the learner reads. */
-typedef struct tables_view {
-    aq_table_spec specs[AQ_TABLES_MAX];
-    uint32_t count;
-    uint32_t learner;
-} tables_view;
-
-/* ---- how far one side must be allowed to run ahead ----------------------------------------- */
-
-/* Tolerance of a run that asks for none and needs less: how far one side usually runs ahead. */
-static const double usual_tolerance = 2000.0;
-
-static double lanes(const aq_run_config *config)
-{
-    return (double)config->actor.count * (double)config->actor.envs;
-}
-
-/* All lanes fill their chunks at the same pace, so they may hold a chunk's worth of steps each
- * before the first one arrives. */
-static double held_back(const aq_run_config *config)
-{
-    return lanes(config) * (double)config->replay.chunk_length;
-}
-
-static double request_rows(const aq_run_config *config)
-{
-    return (double)aq_pacing_group_rows(config);
-}
+/* ---- sizes --------------------------------------------------------------------------------- */
 
 static bool is_paced(const aq_run_config *config)
 {
     return aq_pacing_versions_max(config) > 0;
 }
 
-/* Inserted steps that the rows of one request stand for. */
-static double request_steps(const aq_run_config *config, const aq_table_spec *spec)
-{
-    return ceil(request_rows(config) / spec->samples_per_insert);
-}
-
-/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
- * not happen that neither side may move. What the lanes hold back, the actors must be allowed to
- * run ahead. And a request takes its rows at once: that much, and the chunk whose arrival makes
- * room for it, the samples must be allowed to run ahead. */
-static double least_tolerance(const aq_run_config *config, const aq_table_spec *spec)
-{
-    const double chunk = (double)config->replay.chunk_length;
-    return fmax(held_back(config), request_steps(config, spec) + chunk);
-}
-
-static void settle_tolerance(const aq_run_config *config, aq_table_spec *spec)
-{
-    if (spec->tolerance == 0.0 && spec->samples_per_insert > 0.0) {
-        const double most = aq_run_config_row("replay.tolerance")->max;
-        spec->tolerance = fmin(most, fmax(usual_tolerance, least_tolerance(config, spec)));
-    }
-}
-
-/* ---- tables -------------------------------------------------------------------------------- */
-
-static void describe_main(const aq_run_config *config, aq_table_spec *ret_spec)
-{
-    *ret_spec = (aq_table_spec){
-        .selector = config->replay.selector,
-        .remover = config->replay.remover,
-        .priority_exponent = config->replay.priority_exponent,
-        .capacity = config->replay.capacity,
-        .capacity_bytes = config->replay.capacity_bytes,
-        .times_sampled_max = (uint32_t)config->replay.times_sampled_max,
-        .n_step = (uint32_t)config->learner.n_step,
-        .sequence_length = (uint32_t)config->replay.sequence_length,
-        .sequence_period = (uint32_t)config->replay.sequence_period,
-        .min_size = is_paced(config) ? 1 : config->replay.min_size, /* the first is asked for */
-        .samples_per_insert = config->replay.samples_per_insert,
-        .tolerance = config->replay.tolerance,
-    };
-    int rc = aq_text_set(ret_spec->name, sizeof(ret_spec->name), "main");
-    AQ_ASSERT(rc == 0);
-}
-
-/* AQ_E_INVALID with the nearest name that there is. */
-static int find_table(const aq_table_spec *specs, uint32_t count, const char *name,
-                      uint32_t *ret_index, aq_error *error)
-{
-    aq_nearest nearest;
-    aq_nearest_init(&nearest, name);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(specs[i].name, name) == 0) {
-            *ret_index = i;
-            return 0;
-        }
-        aq_nearest_offer(&nearest, specs[i].name);
-    }
-    const char *near = aq_nearest_name(&nearest);
-    return aq_fail(error, AQ_E_INVALID, "learner.table: there is no table '%s'%s%s%s", name,
-                   near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                   near != NULL ? "?" : "; see replay.tables");
-}
-
-int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint32_t *ret_count,
-                         uint32_t *ret_learner, aq_error *error)
-{
-    uint32_t count;
-    aq_error why;
-    describe_main(config, &specs[0]);
-    int rc = aq_table_spec_validate(&specs[0], &why);
-    if (rc == 0) {
-        rc = aq_table_specs_parse(config->replay.tables, specs, &count, &why);
-    }
-    if (rc != 0) {
-        return aq_fail(error, rc, "replay: %s", why.text);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        settle_tolerance(config, &specs[i]);
-    }
-    rc = find_table(specs, count, config->learner.table, ret_learner, error);
-    if (rc == 0) {
-        *ret_count = count;
-    }
-    return rc;
-}
-
-/* ---- sizes --------------------------------------------------------------------------------- */
-
-static int check_spans(const aq_run_config *config, const tables_view *tables, aq_error *error)
+static int check_spans(const aq_run_config *config, const aq_run_tables *tables, aq_error *error)
 {
     const uint64_t chunk = config->replay.chunk_length;
     for (uint32_t i = 0; i < tables->count; i++) {
@@ -159,7 +38,7 @@ static int check_spans(const aq_run_config *config, const tables_view *tables, a
     return 0;
 }
 
-static int check_sizes(const aq_run_config *config, const tables_view *tables, aq_error *error)
+static int check_sizes(const aq_run_config *config, const aq_run_tables *tables, aq_error *error)
 {
     const uint64_t chunk = config->replay.chunk_length;
     const uint64_t shards = config->replay.shards;
@@ -194,7 +73,7 @@ static int check_sizes(const aq_run_config *config, const tables_view *tables, a
 /* ---- who waits for whom -------------------------------------------------------------------- */
 
 /* A table from which nobody draws would stop the actors for good, were it to hold them back. */
-static int check_readers(const tables_view *tables, aq_error *error)
+static int check_readers(const aq_run_tables *tables, aq_error *error)
 {
     const char *read = tables->specs[tables->learner].name;
     for (uint32_t i = 0; i < tables->count; i++) {
@@ -220,25 +99,23 @@ static int check_readers(const tables_view *tables, aq_error *error)
 
 static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
 {
-    const double held = held_back(config);
-    const double request = request_steps(config, spec);
-    const double least = least_tolerance(config, spec);
-    if (spec->tolerance < held) {
+    const aq_run_slack slack = aq_run_slack_of(config, spec);
+    if (spec->tolerance < slack.held_back) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
                        "environments, may hold back a chunk of replay.chunk_length %" PRIu64
                        " steps each: everybody could wait for everybody; %.0f is the least that "
                        "works, and 0 takes what is needed",
-                       spec->tolerance, lanes(config), config->replay.chunk_length, least);
+                       spec->tolerance, slack.lanes, config->replay.chunk_length, slack.tolerance);
     }
-    if (spec->tolerance < least) {
+    if (spec->tolerance < slack.tolerance) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.tolerance is %g steps, but one request of learner.batch_size times "
                        "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
                        "replay.samples_per_insert %g: everybody could wait for everybody; with one "
                        "chunk more, %.0f is the least that works, and 0 takes what is needed",
-                       spec->tolerance, request_rows(config), request, spec->samples_per_insert,
-                       least);
+                       spec->tolerance, slack.request_rows, slack.request_steps,
+                       spec->samples_per_insert, slack.tolerance);
     }
     return 0;
 }
@@ -247,9 +124,9 @@ static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq
  * must be in it. */
 static int check_queue(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
 {
-    const double rows = request_rows(config);
+    const aq_run_slack slack = aq_run_slack_of(config, spec);
     const double shards = (double)config->replay.shards;
-    const double least = (rows + held_back(config)) * shards;
+    const double least = (slack.request_rows + slack.held_back) * shards;
     if ((double)spec->capacity >= least) {
         return 0;
     }
@@ -258,11 +135,11 @@ static int check_queue(const aq_run_config *config, const aq_table_spec *spec, a
                    ", but a request takes %.0f items from one of %.0f shards, and %.0f "
                    "environments may hold back a chunk of replay.chunk_length %" PRIu64
                    " steps each: everybody could wait for everybody; %.0f is the least that works",
-                   spec->name, spec->capacity, rows, shards, lanes(config),
+                   spec->name, spec->capacity, slack.request_rows, shards, slack.lanes,
                    config->replay.chunk_length, least);
 }
 
-static int check_limiter(const aq_run_config *config, const tables_view *tables, aq_error *error)
+static int check_limiter(const aq_run_config *config, const aq_run_tables *tables, aq_error *error)
 {
     const aq_table_spec *spec = &tables->specs[tables->learner];
     if (is_paced(config)) {
@@ -276,7 +153,7 @@ static int check_limiter(const aq_run_config *config, const tables_view *tables,
 
 /* ---- what else goes together --------------------------------------------------------------- */
 
-static int check_items(const aq_run_config *config, const tables_view *tables, aq_error *error)
+static int check_items(const aq_run_config *config, const aq_run_tables *tables, aq_error *error)
 {
     const aq_table_spec *spec = &tables->specs[tables->learner];
     const enum aq_learns_from wanted = aq_algorithm_learns_from(config->learner.algorithm);
@@ -323,16 +200,16 @@ int aq_replay_rules_check_storage(const aq_run_config *config, aq_error *error)
 
 int aq_replay_rules_check(const aq_run_config *config, aq_error *error)
 {
-    static int (*const checks[])(const aq_run_config *config, const tables_view *tables,
+    static int (*const checks[])(const aq_run_config *config, const aq_run_tables *tables,
                                  aq_error *error) = {check_spans, check_sizes, check_items,
                                                      check_limiter};
-    tables_view tables;
+    aq_run_tables tables;
     int rc = aq_pacing_check(config, error);
     if (rc == 0) {
         rc = aq_gradient_check(config, error);
     }
     if (rc == 0) {
-        rc = aq_run_config_tables(config, tables.specs, &tables.count, &tables.learner, error);
+        rc = aq_run_tables_make(config, &tables, error);
     }
     for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(checks[0]); i++) {
         rc = checks[i](config, &tables, error);

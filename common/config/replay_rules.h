@@ -1,6 +1,6 @@
 /*
  * Replay rules: which of the settings of replay, and of what feeds and reads it, go together. A
- * part of aq_run_config_validate.
+ * part of aq_run_rules_check.
  */
 #ifndef AQ_COMMON_CONFIG_REPLAY_RULES_H
 #define AQ_COMMON_CONFIG_REPLAY_RULES_H

@@ -285,22 +285,11 @@ const aq_settings_table *aq_run_config_table(void);
 /* Its row of that key, which must be there. */
 const aq_setting *aq_run_config_row(const char *key);
 
-/* The rules between settings, once each is within its own bounds. AQ_E_INVALID, naming the settings
- * that contradict each other and a value that works. */
-int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
-
-/* The part of them that is about settings which members see. */
-int aq_run_config_validate_seen(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
-
 /* What each of replay.shards has of `total`, rounded up so that nothing becomes 0. */
 uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total);
 
 /* Where nobody chose learner.algorithm, it becomes the one for the task's actions. */
 void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *schema);
-
-/* Whether learner.algorithm is for what is seen and done in a task. AQ_E_UNSUPPORTED, in words. */
-int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema,
-                             aq_error *error) AQ_MUST_USE;
 
 /* learner.hidden as numbers: none for an empty text, else up to AQ_HIDDEN_LAYERS_MAX widths of 1 to
  * AQ_NET_WIDTH_MAX, or up to AQ_SIMBA_BLOCKS_MAX blocks whose inner layers are not wider than that.
@@ -315,12 +304,6 @@ int aq_run_config_critic_hidden(const aq_run_config *config,
  * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */
 int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
                             double *ret_threshold) AQ_MUST_USE;
-
-/* The tables that replay.* and learner.n_step describe, the main one first, into `specs`, which has
- * room for AQ_TABLES_MAX and may be touched on failure. Sizes are of all shards together.
- * *ret_learner is the one that learner.table names. AQ_E_INVALID, in words. */
-int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint32_t *ret_count,
-                         uint32_t *ret_learner, aq_error *error) AQ_MUST_USE;
 
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);

@@ -7,6 +7,7 @@
 
 #include "common/base/parse.h"
 #include "common/config/preset.h"
+#include "common/config/run_rules.h"
 
 /* What was asked for, over what `config` has. */
 static int put_over(const aq_run_request *request, aq_run_config *config, aq_error *error)
@@ -86,7 +87,7 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     }
     if (rc == 0) {
         aq_run_config_choose_algorithm(&config, schema);
-        rc = aq_run_config_check_task(&config, schema, error);
+        rc = aq_run_rules_check_task(&config, schema, error);
     }
     if (rc == 0) {
         *ret_config = config;

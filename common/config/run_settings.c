@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "common/config/gradient_rows.h"
+#include "common/config/run_rules.h"
+#include "common/config/run_tables.h"
 #include "common/experience/batch.h"
 
 /* Each by itself, no name twice, and the span that all of them need. */
@@ -54,7 +56,7 @@ static int take_span(const aq_run_settings *settings, uint32_t *ret_span, aq_err
     if (settings->gradient_values == 0) {
         return 0;
     }
-    int rc = aq_gradient_steps_table(&settings->config, &steps, error);
+    int rc = aq_run_tables_of_actor(&settings->config, &steps, error);
     *ret_span = rc == 0 ? aq_table_spec_span(&steps) : 0;
     return rc;
 }
@@ -140,7 +142,7 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
         rc = check_tables(settings, error);
     }
     if (rc == 0) {
-        rc = aq_run_config_validate_seen(&settings->config, error);
+        rc = aq_run_rules_check_seen(&settings->config, error);
     }
     if (rc == 0) {
         rc = check_relations(settings, error);

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "common/config/pacing.h"
+#include "common/config/run_rules.h"
 #include "common/nn/obs_normalizer.h"
 #include "common/policy/netspec.h"
 #include "learner/algorithms/agent_gradients.h"
@@ -161,7 +162,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
 {
     const aq_run_config *config = setup->config;
     AQ_ASSERT(setup->schema->obs.kind == AQ_SPACE_BOX); /* run_plan.h */
-    int rc = aq_run_config_check_task(config, setup->schema, error);
+    int rc = aq_run_rules_check_task(config, setup->schema, error);
     if (rc == 0) {
         rc = check_quantized(class, config, error);
     }

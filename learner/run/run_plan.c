@@ -11,6 +11,8 @@
 #include "common/base/rng.h"
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
+#include "common/config/run_rules.h"
+#include "common/config/run_tables.h"
 #include "common/experience/column_catalog.h"
 #include "common/policy/torso.h"
 #include "common/wire/wire_experience.h"
@@ -80,15 +82,16 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
 static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
 {
     aq_run_settings *settings = &plan->settings;
-    uint32_t learner = 0;
-    int rc =
-        aq_run_config_tables(config, settings->tables, &settings->table_count, &learner, error);
+    aq_run_tables tables;
+    int rc = aq_run_tables_make(config, &tables, error);
     if (rc != 0) {
         return rc;
     }
-    for (uint32_t i = 0; i < settings->table_count; i++) {
+    settings->table_count = tables.count;
+    for (uint32_t i = 0; i < tables.count; i++) {
         aq_table_spec *spec = &settings->tables[i];
-        const uint32_t span = aq_table_spec_span(spec);
+        const uint32_t span = aq_table_spec_span(&tables.specs[i]);
+        *spec = tables.specs[i];
         spec->capacity /= config->replay.shards;
         spec->min_size = aq_run_config_shard_share(config, spec->min_size);
         if (spec->min_size > spec->capacity) { /* by rounding */
@@ -97,7 +100,7 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
         spec->capacity_bytes = aq_run_config_shard_share(config, spec->capacity_bytes);
         settings->n_step = span > settings->n_step ? span : settings->n_step;
     }
-    plan->table = settings->tables[learner];
+    plan->table = settings->tables[tables.learner];
     plan->sequence_length = plan->table.sequence_length;
     return 0;
 }
@@ -194,7 +197,7 @@ static int take_threshold(const aq_run_config *config, aq_run_plan *plan, aq_err
 
 int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_error *error)
 {
-    int rc = aq_run_config_validate(config, error);
+    int rc = aq_run_rules_check(config, error);
     if (rc != 0) {
         return rc;
     }
@@ -208,7 +211,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
     aq_run_config_choose_algorithm(&plan.config, &plan.settings.schema);
-    rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
+    rc = aq_run_rules_check_task(&plan.config, &plan.settings.schema, error);
     if (rc != 0) {
         return rc;
     }
@@ -263,7 +266,7 @@ int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_
                        aq_error *error)
 {
     aq_run_plan changed = *plan;
-    int rc = aq_run_config_validate(config, error);
+    int rc = aq_run_rules_check(config, error);
     if (rc == 0) {
         rc = take_threshold(config, &changed, error);
     }

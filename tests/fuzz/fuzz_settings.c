@@ -7,6 +7,8 @@
 
 #include "common/base/assert.h"
 #include "common/config/run_config.h"
+#include "common/config/run_rules.h"
+#include "common/config/run_tables.h"
 #include "common/policy/layer_formats.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/must.h"
@@ -33,11 +35,10 @@ static void use(const aq_run_config *config)
 {
     aq_error error = {0};
     aq_hidden_shape shape;
-    aq_table_spec tables[AQ_TABLES_MAX];
+    aq_run_tables tables;
     aq_layer_formats formats;
-    uint32_t count = 0, learner = 0;
     double threshold = 0;
-    int rc = aq_run_config_validate(config, &error);
+    int rc = aq_run_rules_check(config, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         must(aq_run_config_hidden(config, &shape));
@@ -47,10 +48,10 @@ static void use(const aq_run_config *config)
         must(aq_run_config_threshold(config, 475, &threshold));
         must(aq_layer_formats_parse(config->quantizer.layer_formats, &formats, NULL));
         AQ_ASSERT(formats.count <= AQ_NET_LAYERS_MAX);
-        must(aq_run_config_tables(config, tables, &count, &learner, NULL));
-        AQ_ASSERT(count >= 1);
-        AQ_ASSERT(count <= AQ_TABLES_MAX);
-        AQ_ASSERT(learner < count);
+        must(aq_run_tables_make(config, &tables, NULL));
+        AQ_ASSERT(tables.count >= 1);
+        AQ_ASSERT(tables.count <= AQ_TABLES_MAX);
+        AQ_ASSERT(tables.learner < tables.count);
     }
 }
 

@@ -2,6 +2,7 @@
  * Machines are slow here, so that a minute of the cluster costs a fraction of a second.
  */
 #include "tests/sim/sim_scenario.h"
+#include "common/config/run_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,7 +117,7 @@ static void draw_tolerance(aq_rng *rng, aq_run_config *config)
     do {
         tolerance += 1.0;
         config->replay.tolerance = tolerance;
-    } while (aq_run_config_validate(config, &error) != 0 && tolerance < 1e6);
+    } while (aq_run_rules_check(config, &error) != 0 && tolerance < 1e6);
     AQ_ASSERT(tolerance < 1e6);
     if (sim_chance(rng, 0.5)) {
         config->replay.tolerance = tolerance * aq_rng_range(rng, 1.0, 3.0);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/config/run_request.h"
+#include "common/config/run_rules.h"
 #include "envs/env_open.h"
 #include "rollout/evaluation.h"
 
@@ -46,7 +47,7 @@ static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *
                                     .assignments = &assignments};
     const char *preset;
     int rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, &preset, error);
-    return rc != 0 ? rc : aq_run_config_validate(ret_config, error);
+    return rc != 0 ? rc : aq_run_rules_check(ret_config, error);
 }
 
 /* Whether a run that stopped at a lower limit is what a longer one would have been there: nothing

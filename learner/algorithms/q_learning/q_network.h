@@ -13,7 +13,7 @@
 
 #include "learner/algorithms/q_learning/value_learner.h"
 
-/* For a task that fits the algorithm (aq_run_config_check_task). AQ_E_INVALID, in words, for
+/* For a task that fits the algorithm (aq_run_rules_check_task). AQ_E_INVALID, in words, for
  * settings that make no network. */
 int aq_q_network_spec(const aq_value_kind *kind, const aq_run_config *config,
                       const aq_schema *schema, uint32_t atoms, aq_net_spec *ret_spec,

@@ -2,6 +2,8 @@
  * Pacing: what its settings come to, and what they go together with.
  */
 #include "common/config/pacing.h"
+#include "common/config/run_rules.h"
+#include "common/config/run_tables.h"
 #include "tests/support/test.h"
 
 enum { SETTINGS_MAX = 8 };
@@ -75,15 +77,14 @@ TEST(settings_that_do_not_go_with_pacing_are_refused)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         aq_run_config config = config_of(queue, cases[i].settings);
-        assert_refused(aq_run_config_validate(&config, &refusal), AQ_E_INVALID, cases[i].words);
+        assert_refused(aq_run_rules_check(&config, &refusal), AQ_E_INVALID, cases[i].words);
     }
 }
 
 TEST(a_paced_run_may_ask_for_less_than_min_size)
 {
     aq_run_config config = config_of(queue, (const char *const[]){"learner.lag_max=0", NULL});
-    aq_table_spec specs[AQ_TABLES_MAX];
-    uint32_t count, learner;
-    assert_succeeds(aq_run_config_tables(&config, specs, &count, &learner, &refusal));
-    assert_int_equal(specs[0].min_size, 1);
+    aq_run_tables tables;
+    assert_succeeds(aq_run_tables_make(&config, &tables, &refusal));
+    assert_int_equal(tables.specs[0].min_size, 1);
 }

@@ -4,6 +4,7 @@
 #include "common/config/preset.h"
 
 #include "common/base/parse.h"
+#include "common/config/run_rules.h"
 #include "tests/support/test.h"
 
 static aq_schema choices, counted, several, floats;
@@ -40,7 +41,7 @@ TEST(every_preset_is_a_run_of_an_algorithm)
             assert_says(preset.name, aq_algorithm_names[preset.config.learner.algorithm]);
         }
         assert_int_equal(aq_text_set(preset.config.task, AQ_TASK_NAME_MAX, "any"), 0);
-        assert_succeeds(aq_run_config_validate(&preset.config, &refusal));
+        assert_succeeds(aq_run_rules_check(&preset.config, &refusal));
     }
     assert_int_equal(refusal.code, AQ_E_NOT_FOUND);
     assert_true(count > 5);

@@ -1,6 +1,7 @@
 /*
  * What the settings come to for a network: formats by layer, and what follows from the rest.
  */
+#include "common/config/run_rules.h"
 #include "learner/publish/publication_plan.h"
 #include "tests/support/test.h"
 
@@ -11,7 +12,7 @@ static aq_run_config config_with(const char *const *assignments)
     for (size_t i = 0; assignments[i] != NULL; i++) {
         assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL));
     }
-    assert_int_equal(aq_run_config_validate(&config, NULL), 0);
+    assert_int_equal(aq_run_rules_check(&config, NULL), 0);
     return config;
 }
 

@@ -2,6 +2,7 @@
  * What was trained for its levels goes out as it was trained: version after version, with its
  * number of bits and scales of its own.
  */
+#include "common/config/run_rules.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/publish/publication_plan.h"
@@ -22,7 +23,7 @@ static aq_run_config config_of(const char *bits, const char *format)
     aq_settings_init(aq_run_config_table(), &config);
     set(&config, bits);
     set(&config, format);
-    assert_int_equal(aq_run_config_validate(&config, NULL), 0);
+    assert_int_equal(aq_run_rules_check(&config, NULL), 0);
     return config;
 }
 

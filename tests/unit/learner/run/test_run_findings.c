@@ -2,6 +2,7 @@
  * Why a run does not learn, in words: a run that goes well has no findings, and what is wrong has
  * its own, with a setting that can be set.
  */
+#include "common/config/run_rules.h"
 #include "learner/run/run_findings.h"
 
 #include "tests/support/test.h"
@@ -133,7 +134,7 @@ TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
         assert_says(findings.rows[0].words, rows[i].words);
         assert_string_equal(findings.rows[0].setting, rows[i].setting);
         assert_succeeds(aq_settings_assign(table, findings.rows[0].setting, &config, &refusal));
-        assert_succeeds(aq_run_config_validate(&config, &refusal));
+        assert_succeeds(aq_run_rules_check(&config, &refusal));
     }
 }
 

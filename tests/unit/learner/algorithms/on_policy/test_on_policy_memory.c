@@ -6,6 +6,7 @@
  * right choice is that of the first observation's sign.
  */
 #include "common/base/parse.h"
+#include "common/config/run_rules.h"
 #include "common/experience/column_catalog.h"
 #include "common/nn/forward.h"
 #include "common/policy/draw_source.h"
@@ -138,11 +139,11 @@ TEST(a_memory_is_for_algorithms_that_train_one)
     aq_space_init_discrete(&schema.action, 2);
     assert_int_equal(aq_text_set(config.learner.torso, AQ_RUN_TEXT_MAX, "gru:8"), 0);
     config.learner.algorithm = AQ_ALGORITHM_DQN;
-    assert_refused(aq_run_config_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
+    assert_refused(aq_run_rules_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
                    "and dqn trains none that does");
     config.learner.algorithm = AQ_ALGORITHM_PPO;
-    assert_succeeds(aq_run_config_check_task(&config, &schema, &refusal));
+    assert_succeeds(aq_run_rules_check_task(&config, &schema, &refusal));
     config.actor.gradients = true;
-    assert_refused(aq_run_config_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
+    assert_refused(aq_run_rules_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
                    "actor.gradients=false works");
 }
