@@ -1,5 +1,5 @@
 /*
- * haring credit on demand (aq_credit_supply.is_paced): `headroom` is what requests that wait are
+ * Sharing credit on demand (aq_credit_supply.is_paced): `headroom` is what requests that wait are
  * missing, and is shared out at once, as evenly as whole steps of all environments go: no more is
  * made than was asked for. A chunk need not fill there, and an actor without credit sends what it
  * has, so one that holds a step of all its environments can bring it. Why nothing stands still:
