@@ -13,8 +13,9 @@ A run that has ended is kept in bench/curves, or where --curves says, and is not
 campaign of days adds up, commit by commit, over machines. One that was cut off goes on from its
 checkpoint in --work. Curves are in dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv:
 the mean of all greedy episodes in each fiftieth of the frames. What else is known of a run is in
-suite-runs.csv. "final" is the mean over the last tenth of the frames, as in the published figures;
-"best" the policy that the run kept (policy.aq), over 100 fresh episodes as it was broadcast.
+suite-runs.csv; wall_s is since a run was last started, processor_s of all of it. "final" is the
+mean over the last tenth of the frames, as in the published figures; "best" the policy that the run
+kept (policy.aq), over 100 fresh episodes as it was broadcast.
 
 What is published is in suite-published.csv: d4pg from the data published with DreamerV3, sac and
 simba from those with SimBa, means of ten seeds; rpo from CleanRL's documentation.

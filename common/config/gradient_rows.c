@@ -32,7 +32,7 @@ uint64_t aq_gradient_steps_of_row(const aq_run_config *config)
     return config->actor.gradients ? aq_gradient_steps(config) : 1;
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 aq_table_spec aq_gradient_rows_table(const aq_run_config *config)
 {

@@ -287,7 +287,8 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
      "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
     {MEMBER(BOOL, learner.critic_norm), "false", 0, 0, NULL, "",
-     "All that have a critic, on-policy, too: learner.norm, of the critic."},
+     "Normalizes what each hidden layer of the critic gives, as learner.norm does in other "
+     "networks. Of on-policy algorithms, of the network of values."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, CHOICES(AQ_SELECTORS), "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

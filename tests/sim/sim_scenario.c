@@ -2,7 +2,6 @@
  * Machines are slow here, so that a minute of the cluster costs a fraction of a second.
  */
 #include "tests/sim/sim_scenario.h"
-#include "common/config/run_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "common/config/run_rules.h"
 #include "tests/sim/sim_world.h"
 #include "tests/support/chance.h"
 
