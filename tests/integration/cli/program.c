@@ -3,12 +3,13 @@
  * amount; standard error comes through a pipe, so that a word on it can be waited for.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "tests/support/test.h"
-
 #include "tests/integration/cli/program.h"
+#include "tests/support/chance.h"
+#include "tests/support/test.h"
 
 enum { ARGUMENTS_MAX = 16, LINE_BYTES_MAX = 1024, SECONDS_MAX = 300 };
 
@@ -191,6 +192,13 @@ void program_succeeds(const char *first, ...)
     RUN_LIST(first);
     program_wait();
     program_assert_success();
+}
+
+const char *program_short_run(uint64_t env_steps)
+{
+    static char setting[64];
+    (void)snprintf(setting, sizeof(setting), "limits.env_steps=%" PRIu64, test_rounds(env_steps));
+    return setting;
 }
 
 void program_refuses(const char *words, const char *first, ...)

@@ -6,6 +6,7 @@
 #define AQ_TESTS_INTEGRATION_CLI_PROGRAM_H
 
 #include <jansson.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { PROGRAM_TEXT_MAX = 1 << 18 };
@@ -25,6 +26,10 @@ const program_result *program_run(const char *first, ...) __attribute__((sentine
 
 /* The same, with the arguments of a line: words between single blanks, or between ''. */
 const program_result *program_run_line(const char *line);
+
+/* The setting that ends a run after so many steps of its environment (under a sanitizer a fifth of
+ * them; see test_rounds). Valid until the next call. */
+const char *program_short_run(uint64_t env_steps);
 
 /* Starts it and returns at once; program_wait waits for its end. One at a time. */
 void program_start(const char *first, ...) __attribute__((sentinel));

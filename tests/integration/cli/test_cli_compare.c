@@ -29,11 +29,11 @@ static int setup(void **state)
     return rc;
 }
 
-static void run_small(const char *precisions, const char *steps)
+static void run_small(const char *precisions)
 {
     program_run("compare", "gym:CartPole-v1", "--precisions", precisions, "--seeds=1",
-                "--preset=none", "--set", steps, "--threshold=20", "--output", folder, "-q",
-                "--json", NULL);
+                "--preset=none", "--set", program_short_run(20000), "--threshold=20", "--output",
+                folder, "-q", "--json", NULL);
 }
 
 static json_t *row_of(json_t *json, size_t row)
@@ -43,7 +43,7 @@ static json_t *row_of(json_t *json, size_t row)
 
 TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
 {
-    run_small("fp32,int8", "limits.env_steps=20000");
+    run_small("fp32,int8");
     program_assert_success();
     json_t *json = program_json();
     for (size_t i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
 TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
 {
     program_run("compare", "gym:CartPole-v1", "--modes=experience,sync", "--parallel=2",
-                "--seeds=1", "--preset=none", "--set=limits.env_steps=6000", "--threshold=20",
+                "--seeds=1", "--preset=none", "--set", program_short_run(6000), "--threshold=20",
                 "--output", folder, "-q", "--json", NULL);
     program_assert_success();
     json_t *json = program_json();
@@ -95,7 +95,7 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 {
     struct stat before, after;
     program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
-                  "--preset", "none", "--set", "limits.env_steps=20000", "--output", folder, NULL);
+                  "--preset", "none", "--set", program_short_run(20000), "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &before), 0);
     assert_int_equal(kill(program_pid(), SIGKILL), 0);

@@ -7,9 +7,8 @@
 
 /* Int4 changes a tenth of this network's actions; few versions of a young run change none. */
 #define OVER_BUDGET "quantizer.error_budget=0.0001"
-#define SHORT_RUN   "limits.env_steps=30000"
 
-enum { LINE_MAX_BYTES = 1 << 16 };
+enum { ENV_STEPS = 30000, LINE_MAX_BYTES = 1 << 16 };
 
 /* What the evaluations of a run's metrics.jsonl say. */
 typedef struct played {
@@ -84,7 +83,7 @@ TEST_WITH(a_run_over_its_budget_says_what_was_played, cli_fixture_setup, cli_fix
     (void)snprintf(run, sizeof(run), "%s", cli_path(state, "run"));
     json_t *result = program_gives("train", "gym:CartPole-v1", "--run", run, "--quiet", "--json",
                                    "--seed=3", "--set", "quantizer.format=int4", "--set",
-                                   OVER_BUDGET, "--set", SHORT_RUN, NULL);
+                                   OVER_BUDGET, "--set", program_short_run(ENV_STEPS), NULL);
     const played sum = played_in(run);
     assert_true(sum.fp32 > 0);
     assert_true(sum.fallback_share > 0 && sum.fallback_share <= 1);
@@ -112,9 +111,10 @@ TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
     char folder[CLI_PATH_MAX];
     char path[2 * CLI_PATH_MAX];
     (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
-    json_t *compared = program_gives("compare", "gym:CartPole-v1", "--precisions", "int4",
-                                     "--seeds=1", "--preset=none", "--set", OVER_BUDGET, "--set",
-                                     SHORT_RUN, "--output", folder, "-q", "--json", NULL);
+    json_t *compared =
+        program_gives("compare", "gym:CartPole-v1", "--precisions", "int4", "--seeds=1",
+                      "--preset=none", "--set", OVER_BUDGET, "--set", program_short_run(ENV_STEPS),
+                      "--output", folder, "-q", "--json", NULL);
     (void)snprintf(path, sizeof(path), "%s/int4-s1", folder);
     const played sum = played_in(path);
     const json_t *row = json_array_get(json_object_get(compared, "rows"), 0);

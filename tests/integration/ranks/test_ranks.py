@@ -119,10 +119,16 @@ class TestRanks(RankRun):
         self.assertIn("learner.model_ranks is 3, and the learner has 2 rank(s)", self.said())
 
     def learns(self, task, algorithm, least):
-        self.start("--set", "learner.algorithm=" + algorithm, task=task)
+        """Under a sanitizer it trains for a while only; see test_rounds of tests/support."""
+        whole = "AQ_ROUNDS_DIVISOR" not in os.environ
+        short = () if whole else ("--set", "limits.env_steps=10000")
+        self.start("--set", "learner.algorithm=" + algorithm, *short, task=task)
         result = self.result()
-        self.assertGreaterEqual(result["return_mean"], least)
         self.assertEqual((result["learners"], result["restarts"]), (2, 0))
+        if whole:
+            self.assertGreaterEqual(result["return_mean"], least)
+        else:
+            self.assertGreaterEqual(result["env_steps"], 10000)
 
     def test_an_on_policy_algorithm_learns(self):
         self.learns("gym:CartPole-v1", "ppo", 400)
