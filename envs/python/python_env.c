@@ -36,6 +36,7 @@ typedef struct python_state {
     uint32_t lane;
     uint32_t slot;       /* in the batch that it is in */
     uint64_t batch;      /* 0: none */
+    bool is_taken;       /* what the batch did for it */
     uint64_t generation; /* of the worker that knows this episode; 0: there is none */
     uint64_t next_seed;
     uint32_t unforeseen; /* episodes that are not begun ahead of time */
@@ -237,6 +238,7 @@ static void announce(const void *params, void *state, const void *action)
     if (!is_announced(p, s)) {
         s->slot = p->batch->count++;
         s->batch = p->batch->number;
+        s->is_taken = false;
     }
     aq_python_worker_put(w, s->slot, s->lane,
                          s->unforeseen == 0 ? AQ_PYTHON_STEP_ON : AQ_PYTHON_STEP, s->next_seed);
@@ -244,15 +246,16 @@ static void announce(const void *params, void *state, const void *action)
            w->action_bytes);
 }
 
-/* Has the step done, in its batch or alone. */
+/* Has the step done, in its batch or alone: a batch does one, and who repeats an action takes more. */
 static bool work_step(const python_params *p, python_state *s, const void *action)
 {
     aq_python_worker *w = p->worker;
-    if (s->batch == 0 || s->batch != p->batch->number) {
+    if (s->batch == 0 || s->batch != p->batch->number || s->is_taken) {
         memcpy(aq_python_worker_row(w, AQ_PYTHON_ACTIONS, w->action_bytes, w->lanes_max), action,
                w->action_bytes);
         return work_alone(p, s, AQ_PYTHON_STEP, s->next_seed);
     }
+    s->is_taken = true;
     if (!p->batch->sent) {
         p->batch->sent = true;
         return aq_python_worker_work(w, 0, p->batch->count);

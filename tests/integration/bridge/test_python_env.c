@@ -175,6 +175,31 @@ TEST(a_step_that_was_announced_and_given_up_is_not_taken)
     aq_env_unref(env);
 }
 
+/* The first of the steps is the one that was announced, beside another lane's. */
+TEST(an_announced_action_that_is_repeated_is_taken_as_often)
+{
+    static const float rewards[] = {0.5f * (1 + 2 + 3), 0.5f * (4 + LENGTH)};
+    bridge_lane lanes[2];
+    aq_env *env = bridge_open("py:bridge_tasks:Counter?action_repeat=3");
+    for (size_t i = 0; i < 2; i++) {
+        bridge_lane_init(&lanes[i], env, i);
+        assert_true(bridge_reset(&lanes[i]));
+    }
+    for (size_t step = 0; step < 2; step++) {
+        bridge_announce(&lanes[0], 1);
+        bridge_announce(&lanes[1], 1);
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(bridge_choose(&lanes[i], 1),
+                             step == 0 ? AQ_STEP_GOES_ON : AQ_STEP_TERMINATED);
+            assert_true(lanes[i].obs.numbers[0] == (step == 0 ? 3.0f : (float)LENGTH));
+            assert_true(lanes[i].reward == rewards[step]);
+        }
+    }
+    bridge_lane_fini(&lanes[0]);
+    bridge_lane_fini(&lanes[1]);
+    aq_env_unref(env);
+}
+
 /* Everything that `lanes` lanes of CartPole show in STEPS steps, by lane; aq_free it. */
 static float *play_cart_poles(uint32_t lanes)
 {
