@@ -207,25 +207,45 @@ static bool is_apart(const aq_npz_array *first, const aq_npz_array *second)
     return is_list && two > one + 1;
 }
 
-/* Whether the activation follows layer i: the norm of a linear layer comes before it, unless there
- * is a gap, and then it is not there a second time. */
+/* The linear layer that layer i, a norm, follows; NULL: it is no norm, or follows none. */
+static const aq_npz_array *normed_by(const module_list *modules, size_t i)
+{
+    return i > 0 && modules->weights[i]->rank == 1 && modules->weights[i - 1]->rank == 2
+               ? modules->weights[i - 1]
+               : NULL;
+}
+
+/* Whether the activation follows layer i, which is not the last: the norm of a linear layer comes
+ * before it, unless there is a gap, and then it is not there a second time. Other norms have none
+ * but in a gap. */
 static bool is_activated(const module_list *modules, size_t i)
 {
-    const aq_npz_array *own = modules->weights[i];
-    if (i + 1 == modules->count) {
-        return false;
+    const aq_npz_array *own = modules->weights[i], *next = modules->weights[i + 1];
+    const aq_npz_array *linear = normed_by(modules, i);
+    if (linear != NULL) {
+        return !is_apart(linear, own);
     }
-    if (own->rank == 2) {
-        const aq_npz_array *next = modules->weights[i + 1];
-        return next->rank == 2 || is_apart(own, next);
-    }
-    return i == 0 || modules->weights[i - 1]->rank == 1 || !is_apart(modules->weights[i - 1], own);
+    return (own->rank == 2 && next->rank == 2) || is_apart(own, next);
+}
+
+/* With a gap on both sides of a norm, as a Dropout makes one. */
+static bool is_ambiguous(const module_list *modules, size_t i)
+{
+    const aq_npz_array *own = modules->weights[i], *linear = normed_by(modules, i);
+    return linear != NULL && is_apart(linear, own) && is_apart(own, modules->weights[i + 1]);
 }
 
 static int activate(const module_list *modules, size_t i, uint32_t activation, aq_foreign_net *net,
                     aq_error *error)
 {
-    if (!is_activated(modules, i)) {
+    if (i + 1 < modules->count && is_ambiguous(modules, i)) {
+        return aq_fail(
+            error, AQ_E_UNSUPPORTED,
+            "something stands before and behind %s, a norm: numbers do not tell which is "
+            "the activation",
+            modules->weights[i]->name);
+    }
+    if (i + 1 == modules->count || !is_activated(modules, i)) {
         return 0;
     }
     if (activation == 0) {

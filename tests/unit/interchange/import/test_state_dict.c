@@ -49,6 +49,9 @@ TEST(arrays_become_the_network_that_they_are_of)
          AQ_ACTIVATION_TANH},
         {"0.weight:5x4 1.weight:5 3.weight:2x5", NULL, "4-5-norme-2", AQ_ACTIVATION_ELU},
         {"0.weight:5x4 2.weight:5 3.weight:2x5", NULL, "4-5e-norm-2", AQ_ACTIVATION_ELU},
+        {"0.weight:4 1.weight:5x4 3.weight:2x5", NULL, "4-norm-5r-2", AQ_ACTIVATION_RELU},
+        {"0.weight:4 2.weight:5x4 4.weight:2x5", NULL, "4-normr-5r-2", AQ_ACTIVATION_RELU},
+        {"in.weight:4 fc1.weight:5x4 fc2.weight:2x5", NULL, "4-norm-5r-2", AQ_ACTIVATION_RELU},
         {"0.weight:5x4 2.weight:2x5", NULL, "4-5-2", AQ_ACTIVATION_NONE},
         {"p.0.weight:5x4 v.0.weight:7x4 p.2.weight:3x5 a.weight:2x3", "p,a", "4-5r-3r-2",
          AQ_ACTIVATION_RELU},
@@ -95,6 +98,8 @@ TEST(what_is_no_policy_is_refused_in_words)
         {"0.weight:5x4 0.bias:4", NULL, "0.bias has 4 values for 5 rows", AQ_E_INVALID, 0},
         {"0.weight:5x4 1.weight:5 1.running_mean:5", NULL, "batch norm", AQ_E_UNSUPPORTED,
          AQ_ACTIVATION_RELU},
+        {"0.weight:5x4 2.weight:5 4.weight:2x5", NULL, "do not tell which is the activation",
+         AQ_E_UNSUPPORTED, AQ_ACTIVATION_RELU},
     };
     EACH_ROW(i, rows) {
         aq_foreign_net net = {0};
