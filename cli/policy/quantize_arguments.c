@@ -86,8 +86,8 @@ static const aq_option option_rows[] = {
     {"density", 0, "SHARE", "int8-sparse: share of the blocks that are kept (default 0.5)",
      AQ_TO(take_density, aq_quantize_arguments, plan.quantize.density)},
     {"activations", 0, "HOW",
-     "dynamic, by the range of each row, or static, by ranges observed beforehand (default "
-     "dynamic)",
+     "dynamic, by the range of each row, or static, by ranges observed beforehand, but behind a "
+     "GRU (default dynamic)",
      AQ_TO(take_activations, aq_quantize_arguments, plan.static_activations)},
     {"ranges", 0, "METHOD",
      "of static activations: min-max, moving-average or percentile (default percentile)",

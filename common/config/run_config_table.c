@@ -417,7 +417,7 @@ static const aq_setting rows[] = {
      "Share of its blocks that int8-sparse stores of each layer."},
     {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, CHOICES(AQ_QUANTIZER_ACTIVATIONS), "",
      "How the inputs of integer layers are quantized: by the range of each row when it is there, "
-     "or by a range that was observed before."},
+     "or by a range that was observed before; behind a GRU always the first."},
     {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, CHOICES(AQ_RANGE_METHODS), "",
      "Which range quantizer.activations static takes: the recent mean of the extremes, the "
      "extremes ever seen, or the recent mean without the outermost thousandth on each side."},

@@ -41,6 +41,7 @@ void aq_range_observer_init(aq_range_observer *observer, enum aq_range_method me
 
 typedef struct batch_view {
     const aq_net_spec *spec;
+    uint64_t remembering; /* values; see find_remembering */
     double cut;
     bool is_finite;
     aq_input_ranges ranges;
@@ -67,6 +68,22 @@ static void find_range(const float *values, size_t count, double cut, float *ret
     *ret_high = high;
 }
 
+/* The values, one bit each, that depend on steps before: a batch, in which every row is a first
+ * step, does not show how far they reach. */
+static uint64_t find_remembering(const aq_net_spec *spec)
+{
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const aq_layer_sources sources = aq_net_sources(spec, i);
+        uint64_t remembers = aq_layer_state(&spec->layers[i]) > 0;
+        for (uint32_t k = 0; k < sources.count; k++) {
+            remembers |= found >> sources.values[k] & 1;
+        }
+        found |= remembers << (1 + i);
+    }
+    return found;
+}
+
 static void visit_layer(void *user, uint32_t layer, const float *in, size_t rows)
 {
     batch_view *batch = user;
@@ -74,9 +91,9 @@ static void visit_layer(void *user, uint32_t layer, const float *in, size_t rows
     const size_t count = rows * aq_net_value_width(batch->spec, value);
     if (aq_find_nonfinite(in, count) < count) {
         batch->is_finite = false;
-        return;
+    } else if ((batch->remembering >> value & 1) == 0) {
+        find_range(in, count, batch->cut, &batch->ranges.low[layer], &batch->ranges.high[layer]);
     }
-    find_range(in, count, batch->cut, &batch->ranges.low[layer], &batch->ranges.high[layer]);
 }
 
 /* ---- all batches ---------------------------------------------------------------------------- */
@@ -102,7 +119,8 @@ int aq_range_observe(aq_range_observer *observer, const aq_net_spec *spec, const
     if (out == NULL) {
         return AQ_E_NOMEM;
     }
-    batch_view batch = {.spec = spec, .cut = method->cut, .is_finite = true};
+    batch_view batch = {
+        .spec = spec, .remembering = find_remembering(spec), .cut = method->cut, .is_finite = true};
     const aq_forward_visitor visitor = {.user = &batch, .visit = visit_layer};
     aq_forward_visit(spec, params, obs, rows, out + outputs, out, &visitor);
     const bool is_finite = batch.is_finite && aq_find_nonfinite(out, outputs) == outputs;

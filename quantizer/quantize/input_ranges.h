@@ -15,7 +15,8 @@
 #include "common/policy/netspec.h"
 #include "common/policy/range_method.h"
 
-/* low <= 0 <= high for each layer's input; both 0 where nothing was seen: dynamic. */
+/* low <= 0 <= high for each layer's input; both 0 where nothing was seen, or what is put in depends
+ * on steps before (behind a GRU): dynamic. */
 typedef struct aq_input_ranges {
     float low[AQ_NET_LAYERS_MAX];
     float high[AQ_NET_LAYERS_MAX];

@@ -7,6 +7,7 @@
 #include "quantizer/quantize/input_ranges.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
+#include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 2000 };
 
@@ -109,6 +110,20 @@ TEST_IN(quantizer_fixture, fixture, a_percentile_of_one_sign_still_holds_zero)
     aq_range_observer_init(&observer, AQ_RANGE_PERCENTILE);
     assert_int_equal(aq_range_observe(&observer, &fixture->spec, &fixture->params, obs, ROWS), 0);
     assert_range(&observer, 0, -2002.0f, 0.0f);
+}
+
+/* A batch of first steps does not show what a state comes to. */
+TEST(behind_a_layer_that_remembers_no_range_is_known)
+{
+    const aq_net_spec spec = random_policy_spec(NET_GRU);
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
+    const float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_range_observer observer = observer_by(AQ_RANGE_MIN_MAX);
+    assert_int_equal(aq_range_observe(&observer, &spec, &fixture->params, obs, ROWS), 0);
+    assert_true(observer.ranges.high[0] > observer.ranges.low[0]);
+    for (uint32_t i = 1; i < spec.layer_count; i++) {
+        assert_range(&observer, i, 0.0f, 0.0f);
+    }
 }
 
 /* Wherever on the way it appears: in the observation, behind the first layer, at the end. */
