@@ -51,6 +51,7 @@ static void plan_layer(export_plan *plan, uint32_t index)
     uint32_t taken = 0;
     aq_export_layer *layer = &plan->layers[index];
     *layer = (aq_export_layer){
+        .snapshot = plan->snapshot,
         .spec = &spec->layers[index],
         .stored = &plan->snapshot->layers[index],
         .kind = aq_export_kind_of(&spec->layers[index], plan->snapshot->layers[index].format),
@@ -122,8 +123,8 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
         if (aq_export_kind_of(layer, format) == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED,
                            "export: the weights of layer %u, %s, are %s, and a C file holds int8, "
-                           "or fp32 if it is linear; make an int8 policy with 'actorq quantize "
-                           "IN.aq OUT.aq --format int8', or export a run that broadcasts int8",
+                           "or floats if it is linear; make an int8 policy of an fp32 one or of a "
+                           "run folder with 'actorq quantize IN OUT.aq --format int8'",
                            i, aq_layer_kind_name(layer->kind), aq_format_name(format));
         }
     }

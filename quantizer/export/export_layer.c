@@ -20,12 +20,12 @@ const aq_export_kind *aq_export_kind_of(const aq_layer_spec *spec, uint32_t form
         format == AQ_FORMAT_INT8_TENSOR) {
         return kind;
     }
-    return format == AQ_FORMAT_F32 ? kind->in_floats : NULL;
+    return aq_format_is_integer(format) ? NULL : kind->in_floats;
 }
 
 bool aq_export_layer_is_quantized(const aq_export_layer *layer)
 {
-    return aq_layer_is_quantizable(layer->spec) && layer->stored->format != AQ_FORMAT_F32;
+    return aq_layer_is_quantizable(layer->spec) && aq_format_is_integer(layer->stored->format);
 }
 
 /* Whether the activation is a call of its own. */
@@ -52,8 +52,11 @@ uint32_t aq_export_layer_pieces(const aq_export_layer *layer)
 
 size_t aq_export_layer_bytes(const aq_export_layer *layer)
 {
-    return layer->stored->weights_bytes + layer->stored->sizes.scales * sizeof(float) +
-           aq_layer_matrix(layer->spec).rows * sizeof(float) +
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer->spec);
+    const size_t weights = (size_t)matrix.rows * matrix.columns;
+    return (aq_export_layer_is_quantized(layer) ? layer->stored->weights_bytes
+                                                : weights * sizeof(float)) +
+           layer->stored->sizes.scales * sizeof(float) + matrix.rows * sizeof(float) +
            (layer->kind->constants_bytes != NULL ? layer->kind->constants_bytes(layer->spec) : 0);
 }
 

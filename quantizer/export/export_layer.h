@@ -14,6 +14,7 @@
 #include "quantizer/export/export_text.h"
 
 typedef struct aq_export_layer {
+    const aq_snapshot *snapshot; /* of which it is a layer */
     const aq_layer_spec *spec;
     const aq_snapshot_layer *stored;
     const struct aq_export_kind *kind;
@@ -29,8 +30,8 @@ typedef struct aq_export_kind {
     enum aq_export_piece after; /* the piece, needed or not, that its text follows */
     bool has_relu;              /* its function applies a ReLU that the matrix asks for */
 
-    const struct aq_export_kind *in_floats; /* of layers that are quantizable but stored in fp32;
-                                               NULL: they are refused */
+    const struct aq_export_kind *in_floats; /* of layers that are quantizable but stored in fp32,
+                                               bf16 or fp16; NULL: they are refused */
 
     /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */
     int (*put_constants)(aq_export_text *to, const aq_export_layer *layer);

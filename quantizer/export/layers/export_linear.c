@@ -1,6 +1,8 @@
 /*
- * linear: sums of products in integers; and in floats, where the weights are fp32.
+ * linear: sums of products in integers; and in floats, where the weights are fp32, bf16 or fp16,
+ * which actors widen, too, before they multiply.
  */
+#include "common/base/memory.h"
 #include "quantizer/export/export_layer.h"
 #include "quantizer/kernels/qkernels.h"
 
@@ -59,7 +61,7 @@ static const char float_text[] =
     "}\n"
     "#endif\n"
     "\n"
-    "/* weights[rows][columns] in fp32. A sum is made of 1, 2 or 4 chains, as the actors' is. */\n"
+    "/* weights[rows][columns]. A sum is made of 1, 2 or 4 chains, as the actors' is. */\n"
     "@_APART\n"
     "static void @_linear_float(const float *x, uint32_t rows, uint32_t columns, uint32_t chains,\n"
     "                           const float *weights, const float *bias, int relu, float *y)\n"
@@ -82,9 +84,15 @@ static const char float_text[] =
 static int put_floats(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_layer_spec *spec = layer->spec;
-    aq_export_floats(to, "weights", layer->index, layer->stored->weights,
-                     (size_t)spec->outputs * spec->inputs);
+    const size_t count = (size_t)spec->outputs * spec->inputs;
+    float *weights = aq_alloc(count, sizeof(*weights));
+    if (weights == NULL) {
+        return AQ_E_NOMEM;
+    }
+    aq_snapshot_layer_weights(layer->snapshot, layer->index, weights);
+    aq_export_floats(to, "weights", layer->index, weights, count);
     aq_export_floats(to, "bias", layer->index, layer->stored->bias, spec->outputs);
+    aq_free(weights);
     return 0;
 }
 

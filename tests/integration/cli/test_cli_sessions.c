@@ -145,7 +145,7 @@ static int make_things(void **state)
     cli_make_folder("empty");
     cli_write_policy("int8.aq", AQ_FORMAT_INT8_CHANNEL, 7);
     cli_write_policy("fp32.aq", AQ_FORMAT_F32, 7);
-    cli_write_policy("fp16.aq", AQ_FORMAT_F16, 7);
+    cli_write_policy("int4.aq", AQ_FORMAT_INT4, 7);
     cli_write_checkpoint("a.aqc", 3000);
     cli_write_text("notes.txt", "The quick brown fox jumps over the lazy dog.\n");
     cli_write_text("tab.yaml", "learner:\n\tbatch_size: 3\n");

@@ -124,10 +124,13 @@ TEST(the_figures_are_those_of_the_policy)
     assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
     assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
 
-    exported *drawing = prepare(NET_RELU, AQ_FORMAT_F32, AQ_HEAD_GAUSSIAN);
-    assert_int_equal(export_as(drawing, "p"), 0);
-    assert_int_equal(drawing->figures.weights_bytes, (4 * 64 + 64 * 64 + 64 * 2 + 130 + 2) * 4);
-    assert_int_equal(drawing->figures.stack_bytes, (64 * 2 + 2) * 4);
+    static const uint32_t floats[] = {AQ_FORMAT_F32, AQ_FORMAT_BF16, AQ_FORMAT_F16};
+    EACH_ROW(i, floats) {
+        exported *drawing = prepare(NET_RELU, floats[i], AQ_HEAD_GAUSSIAN);
+        assert_int_equal(export_as(drawing, "p"), 0);
+        assert_int_equal(drawing->figures.weights_bytes, (4 * 64 + 64 * 64 + 64 * 2 + 130 + 2) * 4);
+        assert_int_equal(drawing->figures.stack_bytes, (64 * 2 + 2) * 4);
+    }
 }
 
 TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
