@@ -43,7 +43,7 @@ typedef struct aq_log_progress {
     char reason[AQ_ERROR_TEXT_MAX]; /* also of a failure that stops no record: a snapshot's */
     uint64_t sync_failures; /* since the start; what was durable before may end with the machine */
     uint64_t disk_bytes;    /* of all segments */
-    uint64_t snapshots;     /* written since the start */
+    uint64_t snapshots;     /* of those handed over since the start: this one is written */
 } aq_log_progress;
 
 typedef struct aq_replay_log_class {
@@ -63,7 +63,8 @@ typedef struct aq_replay_log_class {
     void (*drop)(aq_replay_log *log, uint64_t segment);
 
     /* Replaces the snapshot by these bytes (a reference is taken), when the records so far are
-     * durable. One that is still being written is not replaced: AQ_E_AGAIN. */
+     * durable, and after one that is still to be written; of those that wait for that, the newest
+     * one is left. AQ_E_TOO_BIG. */
     int (*snapshot)(aq_replay_log *log, aq_lease *bytes);
 
     /* A durable record's frame in the mapped file, to take the place of the one in memory.

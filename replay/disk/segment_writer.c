@@ -108,7 +108,8 @@ void aq_segment_writer_destroy(aq_segment_writer *writer)
     int rc = pthread_join(writer->thread, NULL);
     AQ_ASSERT(rc == 0);
     aq_segment_scribe_fini(&writer->scribe);
-    aq_lease_unref(writer->snapshot);
+    aq_lease_unref(writer->snapshots[0].bytes);
+    aq_lease_unref(writer->snapshots[1].bytes);
     aq_segment_queue_fini(&writer->queue);
     pthread_cond_destroy(&writer->work);
     pthread_mutex_destroy(&writer->mutex);
@@ -145,20 +146,20 @@ int aq_segment_writer_append(aq_segment_writer *writer, uint64_t segment, uint64
 
 int aq_segment_writer_snapshot(aq_segment_writer *writer, aq_lease *bytes, uint64_t last_number)
 {
-    int rc = 0;
     if (bytes->size > UINT32_MAX) {
         return AQ_E_TOO_BIG;
     }
     aq_mutex_lock(&writer->mutex);
-    if (writer->snapshot != NULL) {
-        rc = AQ_E_AGAIN;
-    } else {
-        writer->snapshot = aq_lease_ref(bytes);
-        writer->snapshot_after = last_number;
-        pthread_cond_signal(&writer->work);
-    }
+    aq_writer_snapshot *place = &writer->snapshots[writer->snapshots[0].bytes != NULL];
+    aq_lease_unref(place->bytes);
+    *place = (aq_writer_snapshot){
+        .bytes = aq_lease_ref(bytes),
+        .after = last_number,
+        .handed = ++writer->handed_snapshots,
+    };
+    pthread_cond_signal(&writer->work);
     aq_mutex_unlock(&writer->mutex);
-    return rc;
+    return 0;
 }
 
 void aq_segment_writer_drop(aq_segment_writer *writer)

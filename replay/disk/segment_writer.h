@@ -50,8 +50,8 @@ int aq_segment_writer_begin(aq_segment_writer *writer, uint64_t segment, uint64_
 int aq_segment_writer_append(aq_segment_writer *writer, uint64_t segment, uint64_t number,
                              aq_lease *frame) AQ_MUST_USE;
 
-/* Takes a reference. To be written when record `last_number` is durable. AQ_E_AGAIN, AQ_E_TOO_BIG.
- */
+/* Takes a reference. To be written when record `last_number` is durable, and the one before is
+ * written; one that waits for that is given up. AQ_E_TOO_BIG. */
 int aq_segment_writer_snapshot(aq_segment_writer *writer, aq_lease *bytes,
                                uint64_t last_number) AQ_MUST_USE;
 

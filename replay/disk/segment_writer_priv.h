@@ -24,6 +24,12 @@ enum aq_writer_failure { AQ_WRITER_NOTHING, AQ_WRITER_RECORDS, AQ_WRITER_SYNC };
 /* What may fail besides. */
 enum aq_writer_aside { AQ_WRITER_DELETING, AQ_WRITER_SNAPSHOT, AQ_WRITER_ASIDES };
 
+typedef struct aq_writer_snapshot {
+    aq_lease *bytes; /* NULL: none */
+    uint64_t after;  /* is durable: then it may be written */
+    uint64_t handed; /* the how-manieth it is of those that were handed over */
+} aq_writer_snapshot;
+
 struct aq_segment_writer {
     aq_segment_writer_config config;
     pthread_t thread;
@@ -35,8 +41,8 @@ struct aq_segment_writer {
     aq_segment_queue queue;
     bool stop;
     bool drop; /* something was dropped since the thread has looked */
-    aq_lease *snapshot;
-    uint64_t snapshot_after;
+    uint64_t handed_snapshots;
+    aq_writer_snapshot snapshots[2]; /* the one that is written next, and the newest behind it */
     aq_log_progress progress;
     aq_error asides[AQ_WRITER_ASIDES]; /* failures that stop no record; code 0: none */
 

@@ -160,6 +160,13 @@ static void step_delete(aq_segment_writer *writer)
     }
 }
 
+/* Whether one may be written. Under the mutex. */
+static bool has_snapshot(const aq_segment_writer *writer)
+{
+    return writer->snapshots[0].bytes != NULL &&
+           writer->snapshots[0].after <= writer->progress.durable;
+}
+
 /* Returns whether there is more of it to write. */
 static bool step_snapshot(aq_segment_writer *writer)
 {
@@ -167,15 +174,15 @@ static bool step_snapshot(aq_segment_writer *writer)
     bool done = false;
     int rc = 0;
     aq_mutex_lock(&writer->mutex);
-    aq_lease *bytes = writer->snapshot_after <= writer->progress.durable ? writer->snapshot : NULL;
-    const uint64_t after = writer->snapshot_after;
+    const aq_writer_snapshot next = writer->snapshots[0];
+    const bool is_due = has_snapshot(writer);
     aq_mutex_unlock(&writer->mutex);
-    if (bytes == NULL) {
+    if (!is_due) {
         return false;
     }
     if (writer->snapshot_file.fd < 0) {
-        rc = aq_segment_snapshot_begin(&writer->snapshot_file, bytes->bytes, bytes->size, after,
-                                       &error);
+        rc = aq_segment_snapshot_begin(&writer->snapshot_file, next.bytes->bytes, next.bytes->size,
+                                       next.after, &error);
     }
     if (rc == 0) {
         rc = aq_segment_snapshot_go_on(&writer->snapshot_file, &done, &error);
@@ -185,14 +192,15 @@ static bool step_snapshot(aq_segment_writer *writer)
     }
     if (done) {
         aq_mutex_lock(&writer->mutex);
-        writer->snapshot = NULL;
-        writer->progress.snapshots++;
+        writer->snapshots[0] = writer->snapshots[1];
+        writer->snapshots[1] = (aq_writer_snapshot){0};
+        writer->progress.snapshots = next.handed;
         aq_mutex_unlock(&writer->mutex);
-        aq_lease_unref(bytes);
+        aq_lease_unref(next.bytes);
         wake(writer);
     }
     set_aside(writer, AQ_WRITER_SNAPSHOT, &error);
-    return false;
+    return done; /* and maybe another one waits */
 }
 
 /* ---- when ----------------------------------------------------------------------------------- */
@@ -215,7 +223,7 @@ static int64_t due_ns(const aq_segment_writer *writer)
     if (writer->sync_ns != 0) {
         due = earlier(due, writer->sync_ns > writer->retry_ns ? writer->sync_ns : writer->retry_ns);
     }
-    if (writer->snapshot != NULL && writer->snapshot_after <= writer->progress.durable) {
+    if (has_snapshot(writer)) {
         due = earlier(due, writer->aside_retry_ns[AQ_WRITER_SNAPSHOT]);
     }
     if (writer->drop || writer->asides[AQ_WRITER_DELETING].code != 0) {

@@ -8,7 +8,8 @@
 #include "replay/shard/replay_core_priv.h"
 
 /* Meets a sender of the earlier life. When there are too many, those go that neither the latest
- * head nor a record since knows of: that life had forgotten them, too. */
+ * head nor a record since knows of: that life had forgotten them, too. Where it forgot some after
+ * the head, nothing tells whom; most likely who was met first, and is silent since. */
 static int meet_again(aq_replay_core *core, uint64_t actor, uint64_t incarnation,
                       uint64_t acknowledged, aq_replay_actor **ret_actor)
 {
@@ -16,6 +17,10 @@ static int meet_again(aq_replay_core *core, uint64_t actor, uint64_t incarnation
     int rc = aq_replay_core_meet(core, now_ns, actor, incarnation, acknowledged, ret_actor, NULL);
     if (rc == AQ_E_FULL) {
         aq_replay_roster_forget(core->roster, core->head_ns);
+        rc = aq_replay_core_meet(core, now_ns, actor, incarnation, acknowledged, ret_actor, NULL);
+    }
+    if (rc == AQ_E_FULL) {
+        aq_replay_roster_forget(core->roster, aq_replay_roster_oldest_ns(core->roster) + 1);
         rc = aq_replay_core_meet(core, now_ns, actor, incarnation, acknowledged, ret_actor, NULL);
     }
     return rc;

@@ -100,17 +100,24 @@ void aq_replay_roster_forget(aq_replay_roster *roster, int64_t heard_ns)
     }
 }
 
+int64_t aq_replay_roster_oldest_ns(const aq_replay_roster *roster)
+{
+    AQ_ASSERT(roster->count > 0);
+    int64_t oldest_ns = roster->actors[0].heard_ns;
+    for (size_t i = 1; i < roster->count; i++) {
+        const int64_t heard_ns = roster->actors[i].heard_ns;
+        oldest_ns = heard_ns < oldest_ns ? heard_ns : oldest_ns;
+    }
+    return oldest_ns;
+}
+
 static void forget_idle(aq_replay_roster *roster, int64_t now_ns)
 {
     if (now_ns < roster->next_idle_ns) {
         return;
     }
     aq_replay_roster_forget(roster, now_ns - AQ_ROSTER_IDLE_NS + 1);
-    int64_t oldest_ns = now_ns;
-    for (size_t i = 0; i < roster->count; i++) {
-        int64_t heard_ns = roster->actors[i].heard_ns;
-        oldest_ns = heard_ns < oldest_ns ? heard_ns : oldest_ns;
-    }
+    const int64_t oldest_ns = roster->count > 0 ? aq_replay_roster_oldest_ns(roster) : now_ns;
     roster->next_idle_ns = oldest_ns + AQ_ROSTER_IDLE_NS;
 }
 

@@ -63,6 +63,9 @@ int aq_replay_roster_meet(aq_replay_roster *roster, int64_t now_ns, uint64_t act
 /* Forgets everybody who was last heard before `heard_ns`. */
 void aq_replay_roster_forget(aq_replay_roster *roster, int64_t heard_ns);
 
+/* When who was silent for longest was last heard. There is somebody. */
+int64_t aq_replay_roster_oldest_ns(const aq_replay_roster *roster);
+
 size_t aq_replay_roster_count(const aq_replay_roster *roster);
 aq_replay_actor *aq_replay_roster_at(const aq_replay_roster *roster, size_t index);
 

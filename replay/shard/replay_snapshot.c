@@ -61,16 +61,13 @@ void aq_replay_saver_init(aq_replay_saver *saver, int64_t now_ns, int64_t interv
 void aq_replay_saver_fini(aq_replay_saver *saver)
 {
     aq_buffer_fini(&saver->out);
-    aq_lease_unref(saver->waiting);
-    saver->waiting = NULL;
     saver->saving = false;
 }
 
 uint64_t aq_replay_saver_ask(aq_replay_saver *saver)
 {
-    bool under_way = saver->saving || saver->waiting != NULL;
     saver->due_ns = INT64_MIN;
-    return saver->taken + (under_way ? 2 : 1);
+    return saver->taken + (saver->saving ? 2 : 1);
 }
 
 /* All the memory at once and untouched, as a buffer that grows by copying would stop the loop. */
@@ -144,7 +141,7 @@ static void free_snapshot(aq_lease *lease)
     aq_free(snapshot);
 }
 
-static int finish(aq_replay_saver *saver)
+static int finish(aq_replay_saver *saver, aq_replay_log *log)
 {
     snapshot_lease *snapshot = aq_alloc(1, sizeof(*snapshot));
     if (snapshot == NULL) {
@@ -152,30 +149,18 @@ static int finish(aq_replay_saver *saver)
     }
     snapshot->bytes = saver->out.data;
     aq_lease_init(&snapshot->lease, saver->out.data, saver->out.size, free_snapshot);
-    saver->waiting = &snapshot->lease;
     saver->saving = false;
     aq_buffer_init(&saver->out, SNAPSHOT_BYTES_MAX); /* the bytes are the lease's now */
-    return 0;
-}
-
-/* A failure to hand over for now keeps the snapshot; any other gives it up. */
-static void hand_over(aq_replay_saver *saver, aq_replay_log *log)
-{
-    int rc = log->class->snapshot(log, saver->waiting);
-    if (rc == AQ_E_AGAIN) {
-        return;
-    }
-    aq_lease_unref(saver->waiting);
-    saver->waiting = NULL;
+    int rc = log->class->snapshot(log, &snapshot->lease);
+    aq_lease_unref(&snapshot->lease);
     saver->taken += rc == 0;
+    return rc;
 }
 
 static void give_up(aq_replay_saver *saver)
 {
     aq_buffer_fini(&saver->out);
     aq_buffer_init(&saver->out, SNAPSHOT_BYTES_MAX);
-    aq_lease_unref(saver->waiting);
-    saver->waiting = NULL;
     saver->saving = false;
 }
 
@@ -183,10 +168,6 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
                           aq_replay_log *log)
 {
     int rc = 0;
-    if (saver->waiting != NULL) {
-        hand_over(saver, log);
-        return;
-    }
     if (!saver->saving) {
         if (now_ns < saver->due_ns) {
             return;
@@ -196,7 +177,7 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
     } else if (saver->table < tables->count) {
         rc = put_portion(saver, tables);
     } else {
-        rc = finish(saver);
+        rc = finish(saver, log);
     }
     if (rc != 0) {
         give_up(saver);
@@ -212,12 +193,11 @@ void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *table
         rc = put_portion(saver, tables);
     }
     if (rc == 0) {
-        rc = finish(saver);
+        rc = finish(saver, log);
     }
-    if (rc == 0) {
-        hand_over(saver, log);
+    if (rc != 0) {
+        give_up(saver);
     }
-    give_up(saver);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -30,13 +30,12 @@ enum { AQ_SAVED_SETTINGS = 12 };
 typedef struct aq_replay_saver {
     int64_t interval_ns;
     int64_t due_ns;
-    bool saving;       /* `out` is being filled */
-    aq_lease *waiting; /* whole, and the log does not take it yet */
+    bool saving; /* `out` is being filled */
     aq_buffer out;
     size_t table;      /* whose turn it is */
     uint64_t position; /* in it */
     size_t size_at;    /* where in `out` its size goes */
-    uint64_t taken;    /* snapshots, by the log */
+    uint64_t taken;    /* snapshots, handed to the log */
 } aq_replay_saver;
 
 void aq_replay_saver_init(aq_replay_saver *saver, int64_t now_ns, int64_t interval_ns);
@@ -51,7 +50,7 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
  * will be: it is with the log when `taken` reaches that number. */
 uint64_t aq_replay_saver_ask(aq_replay_saver *saver);
 
-/* One of now, at once: with the log when this returns, unless that does not take it. */
+/* One of now, at once: with the log when this returns, unless there is no memory for it. */
 void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *tables,
                            aq_replay_log *log);
 

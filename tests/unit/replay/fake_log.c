@@ -76,10 +76,6 @@ static void drop(aq_replay_log *log, uint64_t segment)
 static int snapshot(aq_replay_log *log, aq_lease *bytes)
 {
     fake_log *fake = (fake_log *)log;
-    if (fake->snapshots_refused > 0) {
-        fake->snapshots_refused--;
-        return AQ_E_AGAIN;
-    }
     aq_lease_unref(fake->snapshot);
     fake->snapshot = aq_lease_ref(bytes);
     fake->snapshots++;

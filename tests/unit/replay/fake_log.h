@@ -36,8 +36,7 @@ typedef struct fake_log {
     uint64_t disk_bytes; /* 0: of what it holds */
     aq_lease *snapshot;
     uint64_t snapshots;
-    int snapshots_refused; /* so many more are answered AQ_E_AGAIN */
-    uint64_t mapped;       /* records given out by map */
+    uint64_t mapped; /* records given out by map */
     int closed;
 } fake_log;
 

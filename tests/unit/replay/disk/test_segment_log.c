@@ -228,14 +228,14 @@ TEST_IN(segment_kit, kit, nobody_but_its_owner_reads_a_store)
     assert_int_equal(info.st_mode & 0777, 0600);
 }
 
-TEST_IN(segment_kit, kit, a_snapshot_on_its_way_is_not_replaced)
+TEST_IN(segment_kit, kit, behind_a_snapshot_on_its_way_the_newest_is_written)
 {
     segment_kit_open(kit, NULL);
-    assert_int_equal(segment_kit_snapshot(kit, 64 << 20, 1), 0);
-    assert_int_equal(segment_kit_snapshot(kit, 10, 2), AQ_E_AGAIN);
+    for (uint8_t filling = 1; filling <= 3; filling++) {
+        assert_int_equal(segment_kit_snapshot(kit, filling == 1 ? 64 << 20 : 10, filling), 0);
+    }
     segment_kit_write(kit, 200); /* and records go on meanwhile */
-    segment_kit_wait(kit, segment_kit_has_snapshots, 1);
-    assert_int_equal(segment_kit_snapshot(kit, 10, 3), 0);
+    segment_kit_wait(kit, segment_kit_has_snapshots, 3);
     segment_kit_reopen(kit);
     assert_snapshot(kit, 10, 3);
     segment_harvest_assert_range(&kit->harvest, 1, 200);

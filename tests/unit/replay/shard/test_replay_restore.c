@@ -1,6 +1,7 @@
 /*
  * An earlier life: what a restart finds in the log, and in what is left of it.
  */
+#include "replay/shard/replay_roster.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -66,6 +67,29 @@ TEST_IN(durable_kit, kit, marks_and_counts_survive_the_dropping_of_segments)
     assert_int_equal(durable_kit_send(kit, 7, 1, 8), AQ_REPLAY_DUPLICATE);
 }
 
+/* The head of a segment knows as many senders as there may be; the live core forgets some behind it,
+ * who are silent for long, and others take their places. */
+TEST_IN(durable_kit, kit, more_senders_than_there_is_room_for_come_back_one_after_the_other)
+{
+    enum { KNOWN = AQ_ROSTER_ACTORS_MAX - 50, NEW = 100 };
+    kit->fake.records_per_segment = 1000;
+    durable_kit_open(kit);
+    for (uint64_t actor = 1; actor <= KNOWN; actor++) {
+        (void)durable_kit_ask(kit, actor, 0);
+    }
+    assert_int_equal(durable_kit_send(kit, 1, 1, 1), AQ_REPLAY_STORED);
+    kit->now_ns += AQ_ROSTER_IDLE_NS + AQ_NS_PER_S;
+    for (uint64_t actor = KNOWN + 1; actor <= KNOWN + NEW; actor++) {
+        assert_int_equal(durable_kit_send(kit, actor, 1, 1), AQ_REPLAY_STORED);
+    }
+    durable_kit_make_durable(kit);
+    durable_kit_restart(kit);
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, 1 + NEW);
+    for (uint64_t actor = KNOWN + 1; actor <= KNOWN + NEW; actor++) {
+        assert_int_equal(durable_kit_ask(kit, actor, 0).acknowledged, 1);
+    }
+}
+
 TEST_IN(durable_kit, kit, a_second_restart_finds_the_same)
 {
     durable_kit_open(kit);
@@ -92,7 +116,6 @@ TEST_IN(durable_kit, kit, priorities_times_sampled_and_the_limiter_come_back_fro
     durable_kit_make_durable(kit);
     uint64_t snapshots;
     assert_int_equal(aq_replay_core_snapshot_now(kit->core, &snapshots), 0);
-    kit->fake.snapshots_refused = 3;
     durable_kit_pass(kit, 20);
     assert_int_equal(aq_replay_core_log_progress(kit->core)->snapshots, snapshots);
     double lead = aq_replay_limiter_lead(&aq_replay_core_tables(kit->core)->shelves[0].limiter);
