@@ -108,6 +108,17 @@ void aq_replay_core_damaged(aq_replay_core *core)
     core->restored.damaged++;
 }
 
+/* A snapshot is of durable records, so it counts none twice; and none that could not be read, or do
+ * not fit the settings of now. */
+static void lift_inserted(aq_replay_core *core)
+{
+    for (size_t i = 0; i < core->tables.count; i++) {
+        if (core->saved[i].known && core->saved[i].inserted > core->inserted) {
+            core->inserted = core->saved[i].inserted;
+        }
+    }
+}
+
 /* A limiter that is not known begins where neither side is ahead. */
 static void restore_limiters(aq_replay_core *core)
 {
@@ -137,6 +148,7 @@ int aq_replay_core_attach(aq_replay_core *core, int64_t now_ns, aq_replay_log *l
         }
     }
     aq_replay_tables_restoring(&core->tables, false);
+    lift_inserted(core);
     if (core->inserted > 0) {
         restore_limiters(core);
     }

@@ -213,9 +213,23 @@ void aq_message_store_release(aq_message_store *store, aq_stored_message *messag
     }
 }
 
+static int map_out(aq_message_store *store, aq_replay_log *log, aq_stored_message *message)
+{
+    aq_lease *frame;
+    int rc = log->class->map(log, message->number, message->segment, &frame);
+    if (rc == 0) {
+        count(store, message, -1);
+        aq_arrival_rehouse(message->arrival, frame);
+        message->mapped = true;
+        count(store, message, 1);
+    }
+    return rc;
+}
+
 int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_t durable,
                             uint32_t count_max, aq_error *error)
 {
+    int failed = 0;
     if (store->memory_bytes == 0) {
         return 0;
     }
@@ -225,20 +239,18 @@ int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_
             break;
         }
         if (message->segment != 0 && !message->mapped) { /* segment 0: it is in no file */
-            aq_lease *frame;
-            int rc = log->class->map(log, message->number, message->segment, &frame);
-            if (rc != 0) {
-                return aq_fail(error, rc, "message %" PRIu64 " cannot be moved out of memory: %s",
-                               message->number, aq_error_text(rc));
+            int rc = map_out(store, log, message);
+            if (rc != 0 && failed == 0) {
+                failed = aq_fail(error, rc, "message %" PRIu64 " cannot be moved out of memory: %s",
+                                 message->number, aq_error_text(rc));
             }
-            count(store, message, -1);
-            aq_arrival_rehouse(message->arrival, frame);
-            message->mapped = true;
-            count(store, message, 1);
+            if (rc == AQ_E_IO || rc == AQ_E_NOMEM) {
+                break;
+            }
         }
         store->demote_next = message->newer;
     }
-    return 0;
+    return failed;
 }
 
 const aq_stored_message *aq_message_store_after(aq_message_store *store, uint64_t number)

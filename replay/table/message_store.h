@@ -47,8 +47,10 @@ void aq_message_store_hold(aq_message_store *store, aq_stored_message *message);
 void aq_message_store_release(aq_message_store *store, aq_stored_message *message);
 
 /* Moves the oldest messages with numbers up to `durable` out of memory while more than the budget
- * is in it, at most `count_max` of them in one call. A log that fails is not asked again in this
- * call; AQ_E_UNSUPPORTED, AQ_E_IO, ... then. Nothing to do without a budget. */
+ * is in it, at most `count_max` of them in one call. AQ_E_IO, AQ_E_NOMEM: the log is not asked
+ * again in this call, and with that message first in the next. Any other failure is that message's
+ * own: it stays, the others are moved, and the first is what is told. Nothing to do without a
+ * budget. */
 int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_t durable,
                             uint32_t count_max, aq_error *error) AQ_MUST_USE;
 

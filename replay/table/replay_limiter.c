@@ -93,6 +93,14 @@ void aq_replay_limiter_restore(aq_replay_limiter *limiter, uint64_t inserted, ui
     limiter->forgiven = lead - within;
 }
 
+void aq_replay_limiter_begin_anew(aq_replay_limiter *limiter, uint64_t held)
+{
+    AQ_ASSERT(held <= limiter->inserted);
+    limiter->min_size += limiter->inserted - held;
+    limiter->sampled = 0;
+    limiter->forgiven = 0.0;
+}
+
 void aq_replay_limiter_inserted(aq_replay_limiter *limiter, uint64_t steps)
 {
     limiter->inserted += steps;

@@ -64,6 +64,10 @@ int aq_replay_limiter_init(aq_replay_limiter *limiter, const aq_table_spec *spec
 void aq_replay_limiter_restore(aq_replay_limiter *limiter, uint64_t inserted, uint64_t sampled,
                                bool known);
 
+/* After a restore: of what was counted only `held` steps are there, and these alone count towards
+ * the minimum size, as if there had been none before. */
+void aq_replay_limiter_begin_anew(aq_replay_limiter *limiter, uint64_t held);
+
 void aq_replay_limiter_inserted(aq_replay_limiter *limiter, uint64_t steps);
 void aq_replay_limiter_sampled(aq_replay_limiter *limiter, uint32_t rows);
 

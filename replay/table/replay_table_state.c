@@ -368,6 +368,20 @@ static uint64_t load_portion(aq_replay_table *table, const portion_head *head, c
     return ordinal;
 }
 
+/* The items that no snapshot speaks of are new ones, which have the greatest priority. */
+static void weigh_new(aq_replay_table *table, uint64_t ordinal)
+{
+    for (; kind_of(table) != 0 && ordinal < table->ring.end; ordinal++) {
+        const aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
+        const uint32_t items = slot->view != NULL ? aq_chunk_ring_items(&table->ring, ordinal) : 0;
+        for (uint32_t i = 0; i < items; i++) {
+            const uint64_t item = slot->first_item + i;
+            uint32_t applied;
+            aq_replay_table_prioritize(table, &item, &table->greatest, 1, &applied);
+        }
+    }
+}
+
 int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t size, aq_error *error)
 {
     int rc = check(bytes, size, error);
@@ -385,7 +399,8 @@ int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t si
     }
     /* The last ones there were had left, too. */
     const aq_chunk_key beyond = {head.newest_message, head.newest_chunk + 1};
-    (void)advance(table, ordinal, beyond, tells_all(table, &head));
+    ordinal = advance(table, ordinal, beyond, tells_all(table, &head));
+    weigh_new(table, ordinal);
     aq_chunk_ring_trim(&table->ring);
     return 0;
 }

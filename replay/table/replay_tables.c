@@ -143,12 +143,26 @@ uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint
     return enough.steps >= steps && enough.rows < rows_max ? (uint32_t)enough.rows : rows_max;
 }
 
+/* Whether more was counted than there is, and that is too little to learn from: files are gone, or
+ * what is in them does not fit any more. Who gives items away is not meant to keep them. */
+static bool has_lost_its_minimum(const aq_replay_shelf *shelf)
+{
+    const aq_table_spec *spec = aq_replay_table_spec(shelf->table);
+    const uint64_t held = aq_replay_table_holdings(shelf->table).transitions;
+    return spec->times_sampled_max == 0 && spec->selector != AQ_SELECTOR_QUEUE &&
+           held < shelf->limiter.inserted && held < spec->min_size && held < spec->capacity;
+}
+
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
                              bool known)
 {
     shelf->limiter.inserted = 0; /* what the records brought is in `inserted` */
     shelf->limiter.sampled = 0;
     aq_replay_limiter_restore(&shelf->limiter, inserted, sampled, known);
+    if (has_lost_its_minimum(shelf)) {
+        aq_replay_limiter_begin_anew(&shelf->limiter,
+                                     aq_replay_table_holdings(shelf->table).transitions);
+    }
     tell_holdings(shelf);
 }
 

@@ -187,6 +187,31 @@ TEST_IN(durable_kit, kit, a_table_that_lost_its_items_does_not_stop_everybody)
     assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
 }
 
+/* The count of all lives is the snapshot's where records are gone that no head counts. */
+TEST_IN(durable_kit, kit, steps_that_cannot_be_read_stay_counted_and_are_no_minimum)
+{
+    kit->settings.tables[0].min_size = 100;
+    kit->fake.records_per_segment = 1000;
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 20);
+    durable_kit_make_durable(kit);
+    aq_replay_core_save(kit->core);
+    durable_kit_crash(kit);
+    while (kit->fake.count > 3) {
+        aq_lease_unref(kit->fake.records[--kit->fake.count]);
+    }
+    kit->fake.durable = kit->fake.count;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_holdings(kit, 0).items, 24);
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, 160);
+    const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
+    assert_false(aq_replay_limiter_may_sample(limiter, 1));
+    for (uint64_t seq = 1; seq <= 10; seq++) { /* to 104 steps */
+        assert_int_equal(durable_kit_send(kit, 2, seq, 8), AQ_REPLAY_STORED);
+    }
+    assert_true(aq_replay_limiter_may_sample(limiter, 1));
+}
+
 TEST_IN(durable_kit, kit, a_record_whose_message_was_not_stored_is_passed_over_later)
 {
     durable_kit_open(kit);

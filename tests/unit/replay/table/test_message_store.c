@@ -187,6 +187,7 @@ typedef struct fake_log {
     aq_replay_log base;
     aq_message_store *store;
     int rc;
+    uint64_t rc_of; /* of this message alone; 0: of all */
     int asked;
 } fake_log;
 
@@ -195,7 +196,7 @@ static int fake_map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_le
     fake_log *fake = (fake_log *)log;
     const aq_stored_message *message = aq_message_store_oldest(fake->store);
     fake->asked++;
-    if (fake->rc != 0) {
+    if (fake->rc != 0 && (fake->rc_of == 0 || fake->rc_of == number)) {
         return fake->rc;
     }
     while (message->number != number) {
@@ -282,6 +283,17 @@ TEST_IN(demotion, it, a_log_that_fails_is_asked_once_a_call)
     it->log.rc = 0;
     assert_int_equal(demote(it, 6, 100), 0);
     assert_true(it->messages[0]->mapped);
+}
+
+TEST_IN(demotion, it, a_message_that_cannot_be_moved_stays_and_the_others_go)
+{
+    it->log.rc = AQ_E_CORRUPT;
+    it->log.rc_of = 1;
+    assert_refused(aq_message_store_demote(it->store, &it->log.base, 6, 100, &refusal),
+                   AQ_E_CORRUPT, "message 1 ");
+    assert_false(it->messages[0]->mapped);
+    assert_true(it->messages[1]->mapped && it->messages[2]->mapped);
+    assert_true(aq_message_store_counts_of(it->store).resident_bytes <= 4 * it->each);
 }
 
 TEST_IN(demotion, it, messages_that_left_are_not_asked_for)

@@ -197,6 +197,20 @@ TEST(a_limiter_that_is_not_known_owes_nothing)
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 50);
 }
 
+TEST(steps_that_are_gone_count_for_nothing)
+{
+    aq_replay_limiter limiter;
+    assert_int_equal(init(&limiter, 1000, 4.0, 50.0, 16, NULL), 0);
+    aq_replay_limiter_restore(&limiter, 1000000, 3000000, true);
+    aq_replay_limiter_begin_anew(&limiter, 300);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 700 + 50);
+    aq_replay_limiter_inserted(&limiter, 699);
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    aq_replay_limiter_inserted(&limiter, 1);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+    assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
+}
+
 TEST(below_a_raised_minimum_size_nobody_owes_anything)
 {
     aq_replay_limiter limiter;

@@ -114,14 +114,14 @@ TEST(what_is_said_of_other_chunks_is_passed_over)
     table_kit *after = table_kit_of(&spec, 2);
     fill_from(before, 1, 6);
     for (uint64_t i = 0; i < 48; i++) {
-        prioritize(before, i, 4.0f);
+        prioritize(before, i, i == 0 ? 9.0f : 4.0f);
     }
     aq_buffer *saved = save(before, 3);
-    fill_from(after, 4, 9); /* 1 to 3 had left, 7 to 9 came later */
+    fill_from(after, 4, 9); /* 1 to 3 had left; 7 to 9 came later, with the greatest priority */
     load(after, saved);
     masses_of(after, masses, 48);
     for (int i = 0; i < 48; i++) {
-        assert_true(fabsf(masses[i] - (i < 24 ? 2.0f : 1.0f)) < 1e-5f);
+        assert_true(fabsf(masses[i] - (i < 24 ? 2.0f : 3.0f)) < 1e-5f);
     }
 }
 
